@@ -1,0 +1,1 @@
+"""`python -m dlprof` and the `dlprof` command."""

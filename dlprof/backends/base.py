@@ -1,0 +1,36 @@
+"""What dlprof knows about a backend: one frozen spec, never an import of the framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOCKS = Path(__file__).parent / "locks"
+"""Folder of the locked requirement files, one per managed backend."""
+
+
+@dataclass(frozen=True)
+class BackendSpec:
+    """A backend of Keras and the managed environment that dlprof makes for it."""
+
+    name: str
+    """Name on the command line: `--backend NAME`."""
+    title: str
+    """One line for `dlprof backends list`, for example `Keras 3.15 on TensorFlow 2.21`."""
+    lock: Path
+    """Requirements file with exact versions and hashes."""
+    python: str
+    """PEP 440 specifier of the interpreters the lock is valid for, for example `>=3.11,<3.13`."""
+    keras_backend: str
+    """Value of KERAS_BACKEND in the traced process."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """More environment variables of the traced process; the user's own values win."""
+    site_files: tuple[Path, ...] = ()
+    """Files copied into the environment's site-packages (compatibility shims and their .pth)."""
+    asynchronous_dispatch: bool = False
+    """Whether the step function returns before the device has finished the step."""
+    input_inside_step: bool = False
+    """Whether the next batch is fetched inside the step function, where the host cannot see the wait."""
+    module: str = ""
+    """Top-level module of the engine, for example `tensorflow`; used to find its version."""

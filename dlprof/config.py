@@ -1,0 +1,169 @@
+"""What to trace and how: one frozen object, which remembers where each value came from.
+
+Values are taken from, in rising order: defaults, `[tool.dlprof]` of the pyproject.toml in the current
+folder or above it, environment variables `DLPROF_…`, flags of the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dlprof.errors import UsageError
+
+PROBES = ("phases", "lines", "stacks", "cores", "gpu")
+"""Probes in the order of reports. `phases` is the in-process probe and carries `lines`."""
+
+_SETTABLE = ("backend", "python", "probes", "lines", "stacks_hz", "cores_hz", "output", "progress")
+
+
+@dataclass(frozen=True)
+class TraceConfig:
+    """Settings of one `dlprof trace`."""
+
+    script: str = ""
+    """Path of the script as the user gave it; empty with `module`."""
+    module: str | None = None
+    """Module to run instead of a script, as `python -m` would."""
+    arguments: tuple[str, ...] = ()
+    """Arguments of the script."""
+    backend: str | None = None
+    """Managed backend; None: the interpreter's own Keras."""
+    python: str | None = None
+    """Interpreter to run with; None: that of the backend, or dlprof's own."""
+    probes: tuple[str, ...] = PROBES
+    """Probes that are wanted, out of PROBES."""
+    lines: tuple[str, ...] = ()
+    """More modules and files for line profiling, beyond the script and what lies beside it."""
+    stacks_hz: float = 20.0
+    """Samples per second of the Python stacks."""
+    cores_hz: float = 10.0
+    """Samples per second of cores, processes and GPUs."""
+    output: str | None = None
+    """Run folder; None: a new one below dlprof_runs/."""
+    progress: bool = True
+    """A status line while the script runs, where standard error is a terminal."""
+    origins: tuple[tuple[str, str], ...] = ()
+    """(setting, where its value came from) for all that is not a default."""
+
+    def wants(self, probe: str) -> bool:
+        """Whether `probe` is to run."""
+        return probe in self.probes
+
+    @property
+    def label(self) -> str:
+        """Short name of what is run: `mlp` for `scenarios/mlp.py`."""
+        return self.module.rpartition(".")[2] if self.module else Path(self.script).stem
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings for the manifest."""
+        return {name: value for name, value in asdict(self).items() if name not in ("script", "module", "arguments")}
+
+
+def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> TraceConfig:
+    """Put the settings together.
+
+    Args:
+        flags: Values of the command line; None: not given.
+        environ: Environment variables.
+        folder: Current folder, where the search for pyproject.toml begins.
+
+    Raises:
+        UsageError: A value makes no sense, or a setting of the file is unknown.
+    """
+    config = TraceConfig()
+    origins: dict[str, str] = {}
+    for source, values in (
+        _from_pyproject(folder),
+        ("environment", _from_environment(environ)),
+        ("command line", {name: value for name, value in flags.items() if value is not None}),
+    ):
+        for name, value in values.items():
+            config = replace(config, **{name: _checked(name, value, source)})
+            origins[name] = source
+    return replace(config, origins=tuple(sorted(origins.items())))
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    return {name: environ[f"DLPROF_{name.upper()}"] for name in _SETTABLE if f"DLPROF_{name.upper()}" in environ}
+
+
+def _from_pyproject(folder: Path) -> tuple[str, dict[str, Any]]:
+    for place in (folder, *folder.parents):
+        path = place / "pyproject.toml"
+        if path.is_file():
+            return str(path), _read_pyproject(path)
+    return "pyproject.toml", {}
+
+
+def _read_pyproject(path: Path) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("dlprof", {})
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    for name in table:
+        if name.replace("-", "_") not in _SETTABLE:
+            near = get_close_matches(name, _SETTABLE, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known settings: {', '.join(_SETTABLE)}"
+            raise UsageError(f"{path}: [tool.dlprof] has the unknown setting {name}.", hint=hint)
+    return {name.replace("-", "_"): value for name, value in table.items()}
+
+
+_TYPES = {field.name: field.type for field in fields(TraceConfig)}
+
+
+def _checked(name: str, value: Any, source: str) -> Any:
+    if name == "probes":
+        return parse_probes(value)
+    if name in ("lines", "arguments"):
+        return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+    if name in ("stacks_hz", "cores_hz"):
+        return _rate(name, value, source)
+    if name == "progress" and not isinstance(value, bool):
+        return str(value).lower() not in ("0", "no", "off", "false")
+    return value
+
+
+def _rate(name: str, value: Any, source: str) -> float:
+    try:
+        rate = float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} from {source} is not a number: {value}") from None
+    if not 0.1 <= rate <= 1000:
+        raise UsageError(f"{name} from {source} must lie between 0.1 and 1000 samples per second, not {value}.")
+    return rate
+
+
+def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    """The probes that `value` asks for.
+
+    Args:
+        value: `all`, `none`, names separated by commas, or names with a minus in front that are left
+            out: `phases,cores`, `-stacks,-gpu`.
+
+    Raises:
+        UsageError: A probe is unknown.
+    """
+    words = [w.strip() for w in (value.split(",") if isinstance(value, str) else value) if w.strip()]
+    for word in words:
+        if word.lstrip("-") not in (*PROBES, "all", "none"):
+            near = get_close_matches(word.lstrip("-"), PROBES, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known probes: {', '.join(PROBES)}"
+            raise UsageError(f"There is no probe {word.lstrip('-')}.", hint=hint)
+    added = [w for w in words if not w.startswith("-") and w not in ("all", "none")]
+    everything = "all" in words or (not added and "none" not in words)
+    dropped = {w[1:] for w in words if w.startswith("-")}
+    chosen = set(PROBES if everything else added) - dropped
+    if "lines" in chosen:
+        chosen.add("phases")
+    return tuple(probe for probe in PROBES if probe in chosen)
+
+
+def current() -> tuple[Mapping[str, str], Path]:
+    """The environment and the folder of this process, for `load`."""
+    return os.environ, Path.cwd()

@@ -1,0 +1,76 @@
+"""Errors that dlprof reports to its user, and the exit codes of its own failures.
+
+`dlprof trace` ends with the exit code of the traced script (128 + n when signal n ended it).
+When dlprof itself fails, it ends with one of the codes below, which follow sysexits.h, so that
+they cannot be taken for the usual codes of a script.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of dlprof's own failures (documented in docs/exit-codes.md)."""
+
+    OK = 0
+    USAGE = 64
+    """The command line cannot be understood."""
+    BAD_DATA = 65
+    """A run folder or an artifact cannot be read: damaged, foreign, or of a newer dlprof."""
+    NO_INPUT = 66
+    """The script, the run or the file named does not exist or cannot be read."""
+    UNAVAILABLE = 69
+    """An interpreter, a package index, a backend or a tool that is needed is not there."""
+    INTERNAL = 70
+    """A bug in dlprof."""
+    CANNOT_CREATE = 73
+    """The output folder or file cannot be written."""
+    INTERRUPTED = 130
+    """Ctrl-C while dlprof itself was working (not the script)."""
+
+
+class DlprofError(Exception):
+    """A failure with one clear sentence for the user, and what to do about it.
+
+    Args:
+        message: One sentence that says what is wrong.
+        hint: The command or the change that mends it, where one is known.
+    """
+
+    exit_code = ExitCode.INTERNAL
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(DlprofError):
+    """The command line or a configuration value is wrong."""
+
+    exit_code = ExitCode.USAGE
+
+
+class NoInputError(DlprofError):
+    """A script, run or file does not exist or cannot be read."""
+
+    exit_code = ExitCode.NO_INPUT
+
+
+class BadDataError(DlprofError):
+    """A run folder or an artifact is damaged, foreign or too new."""
+
+    exit_code = ExitCode.BAD_DATA
+
+
+class UnavailableError(DlprofError):
+    """Something that is needed from outside (interpreter, index, tool) is missing."""
+
+    exit_code = ExitCode.UNAVAILABLE
+
+
+class CannotCreateError(DlprofError):
+    """An output folder or file cannot be written."""
+
+    exit_code = ExitCode.CANNOT_CREATE

@@ -1,0 +1,86 @@
+"""Reads the counts of the line profiler (`raw/lines.json`) into the table `lines`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dlprof.ingest.base import ArtifactError, Who
+from dlprof.ingest.names import FileNames
+from dlprof.schema.tables import TABLES
+
+FORMAT = "dlprof.lines/1"
+
+
+def read(path: Path, who: Who, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
+    """The table `lines`.
+
+    Each function comes with all of its lines, those that never ran with 0 hits; of a module's own code
+    only the lines that ran are given.
+
+    Args:
+        path: What the in-process probe wrote.
+        who: The process.
+        names: How files are named in the tables.
+        source_of: Function from an absolute file name to its lines (empty where it cannot be read).
+
+    Raises:
+        ArtifactError: The file is damaged or of another format.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ArtifactError(f"format {content['format']}, expected {FORMAT}", path=path)
+        unit = float(content["unit_ns"])
+        rows = [row for function in content["functions"] for row in _rows(function, unit, names, source_of)]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"no line counts: {error}", path=path) from error
+    return pa.Table.from_pylist(
+        [{"host": who.host, "rank": who.rank, "pid": who.pid, **row} for row in rows], schema=TABLES["lines"]
+    )
+
+
+def files(path: Path) -> set[str]:
+    """Absolute names of the source files that the counts speak of; empty where they cannot be read."""
+    try:
+        return {function["file"] for function in json.loads(path.read_text(encoding="utf-8"))["functions"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _rows(
+    function: dict[str, Any], unit: float, names: FileNames, source_of: Callable[[str], Sequence[str]]
+) -> list[dict[str, Any]]:
+    counted = {line: (hits, round(ticks * unit)) for line, hits, ticks in function["lines"]}
+    if not any(hits for hits, _ in counted.values()):
+        return []
+    source = source_of(function["file"])
+    first = function["first_line"]
+    numbers = set(counted)
+    if function["function"] != "<module>":
+        numbers.update(range(first, first + _block_length(source, first)))
+    return [
+        {
+            "file": names.short(function["file"]),
+            "function": function["function"],
+            "first_line": first,
+            "line": line,
+            "hits": counted.get(line, (0, 0))[0],
+            "time_ns": counted.get(line, (0, 0))[1],
+            "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
+        }
+        for line in sorted(numbers)
+    ]
+
+
+def _block_length(source: Sequence[str], first: int) -> int:
+    """How many lines the function that begins at line `first` has; 0 where it cannot be told."""
+    try:
+        return len(inspect.getblock(list(source[first - 1 :])))
+    except (IndentationError, SyntaxError, IndexError):
+        return 0

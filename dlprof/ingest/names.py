@@ -1,0 +1,47 @@
+"""How files are named in the tables: short, and the same on every machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+
+_LIBRARY = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
+_STANDARD = re.compile(r".*[/\\]lib[/\\]python3\.\d+[/\\]")
+
+
+@dataclass
+class FileNames:
+    """Turns absolute file names of one run into those of its tables.
+
+    Files below the script's folder are named from there (`mlp.py`, `nets/resnet.py`), installed
+    packages from their package (`keras/src/models/model.py`), the standard library as `<python>/…`.
+
+    Attributes:
+        script_folder: Absolute folder of the script.
+        originals: Short name to absolute name, of all names given out so far.
+    """
+
+    script_folder: str
+    originals: dict[str, str] = field(default_factory=dict)
+    _known: dict[str, str] = field(default_factory=dict)
+
+    def short(self, path: str) -> str:
+        """The table's name for the file at `path`."""
+        short = self._known.get(path)
+        if short is None:
+            short = self._known[path] = self._shorten(path)
+            self.originals.setdefault(short, path)
+        return short
+
+    def _shorten(self, path: str) -> str:
+        if path.startswith("<"):
+            return path
+        for pattern, prefix in ((_LIBRARY, ""), (_STANDARD, "<python>/")):
+            match = pattern.match(path)
+            if match:
+                return prefix + path[match.end() :].replace(os.sep, "/")
+        if path.startswith(self.script_folder + os.sep):
+            return path[len(self.script_folder) + 1 :].replace(os.sep, "/")
+        home = os.path.expanduser("~")
+        return "~" + path[len(home) :] if path.startswith(home + os.sep) else path

@@ -1,0 +1,107 @@
+"""Staging the in-process probe: a copy in the run folder, never an installation."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import dlprof_probes
+
+from dlprof.rundir import RunDir, writing_into
+
+STATUS_BYTES = 1024
+"""Space reserved for the probe's last words, so that a full disk cannot keep them back."""
+_SHARED = ("datasets", "models")
+_ITEMS = ("__init__.py", "wire.py", "inproc")
+
+
+def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
+    """Copy the probe into the run folder and write its configuration.
+
+    Args:
+        run: The run folder.
+        configuration: `script`, `module`, `argv`, `lines`; the folder's own paths are added.
+
+    Returns:
+        Arguments that start the script under the probe, to be put behind the interpreter.
+
+    Raises:
+        CannotCreateError: The run folder cannot be written to.
+    """
+    source = Path(dlprof_probes.__file__).parent
+    package = run.payload / "dlprof_probes"
+    with writing_into(run.path):
+        package.mkdir(parents=True)
+        for item in _ITEMS:
+            _copy(source / item, package / item)
+        status = run.raw / "inproc.status"
+        status.write_bytes(b" " * STATUS_BYTES)
+        config = run.payload / "config.json"
+        full = {**configuration, "raw": str(run.raw), "status": str(status)}
+        config.write_text(json.dumps(full), encoding="utf-8")
+    return [str(package / "inproc" / "start.py"), str(config)]
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copyfile(source, target)
+
+
+def remove(run: RunDir) -> None:
+    """Take the copy away again."""
+    shutil.rmtree(run.payload, ignore_errors=True)
+
+
+def failure(run: RunDir) -> str | None:
+    """The probe's last words, if it failed; None otherwise."""
+    try:
+        text = (run.raw / "inproc.status").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+    try:
+        return str(json.loads(text)["failed"]) if text else None
+    except (ValueError, KeyError, TypeError):
+        return text
+
+
+def make_keras_home(run: RunDir, own: bool) -> Path:
+    """A private KERAS_HOME, so that no other Keras of the user is disturbed, nor disturbs.
+
+    Downloaded data sets and models stay where the user's Keras keeps them. The folder is removed with
+    `remove_keras_home`.
+
+    Args:
+        run: The run folder.
+        own: The interpreter is the user's own: settings are copied in.
+    """
+    theirs = _users_keras_home()
+    home = run.path / "keras_home"
+    with writing_into(run.path):
+        home.mkdir()
+        for name in _SHARED:
+            if (theirs / name).is_dir():
+                (home / name).symlink_to(theirs / name)
+        if own and (theirs / "keras.json").is_file():
+            shutil.copyfile(theirs / "keras.json", home / "keras.json")
+    return home
+
+
+def remove_keras_home(run: RunDir) -> None:
+    """Remove the private KERAS_HOME; what was downloaded into it goes to the user's own."""
+    home, theirs = run.path / "keras_home", _users_keras_home()
+    for name in _SHARED:
+        if (home / name).is_dir() and not (home / name).is_symlink() and not (theirs / name).exists():
+            with contextlib.suppress(OSError):
+                theirs.mkdir(parents=True, exist_ok=True)
+                shutil.move(home / name, theirs / name)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _users_keras_home() -> Path:
+    return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras").absolute()

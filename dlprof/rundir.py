@@ -1,0 +1,176 @@
+"""The run folder: its names, its manifest, and finding it.
+
+    RUN/manifest.json      what was run, where, with which probes, and how it ended (versioned)
+    RUN/raw/               artifacts of the probes, verbatim
+    RUN/tables/*.parquet   the same, in the schema of dlprof.schema
+
+A run that was killed at any moment leaves a folder that opens: the manifest is written before the
+script starts, always replaced as a whole, and its `state` says how far things got.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dlprof.errors import BadDataError, CannotCreateError, NoInputError
+
+FORMAT = "dlprof.run/1"
+RUNS_FOLDER = "dlprof_runs"
+"""Folder, below the current one, that takes runs which are given no name."""
+
+
+@dataclass(frozen=True)
+class RunDir:
+    """A run folder by its path."""
+
+    path: Path
+
+    @property
+    def raw(self) -> Path:
+        """Folder of the raw artifacts."""
+        return self.path / "raw"
+
+    @property
+    def tables(self) -> Path:
+        """Folder of the Parquet tables."""
+        return self.path / "tables"
+
+    @property
+    def payload(self) -> Path:
+        """Folder of the in-process probe's code while the run goes on."""
+        return self.path / "payload"
+
+    @property
+    def manifest_path(self) -> Path:
+        """The manifest's file."""
+        return self.path / "manifest.json"
+
+    def read_manifest(self) -> dict[str, Any]:
+        """The manifest.
+
+        Raises:
+            NoInputError: There is no run here.
+            BadDataError: The manifest is damaged, foreign, or of a newer dlprof.
+        """
+        try:
+            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise NoInputError(f"{self.path} is not a run folder of dlprof.", hint="dlprof runs") from None
+        except (OSError, ValueError) as error:
+            raise BadDataError(f"{self.manifest_path} cannot be read: {error}") from error
+        self._check_format(manifest)
+        return manifest  # type: ignore[no-any-return]
+
+    def _check_format(self, manifest: Any) -> None:
+        name, _, version = str(manifest.get("format") if isinstance(manifest, dict) else "").partition("/")
+        if name != "dlprof.run" or not version.isdigit():
+            raise BadDataError(f"{self.manifest_path} is no manifest of dlprof.")
+        if int(version) > int(FORMAT.partition("/")[2]):
+            raise BadDataError(
+                f"{self.path} was made by a newer dlprof (format {version}).", hint="pip install -U dlprof"
+            )
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Replace the manifest as a whole.
+
+        Raises:
+            CannotCreateError: The file cannot be written.
+        """
+        with writing_into(self.path):
+            replace_text(self.manifest_path, json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n")
+
+    def size_bytes(self) -> int:
+        """Bytes of all files of the run."""
+        return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write `text` to `path` so that a reader sees either the old file or the new one, whole."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+@contextlib.contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """Turn failures to write below `folder` into one clear sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotCreateError(f"Cannot write to {folder}: {_reason(error)}.", hint=_mend(error)) from error
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+def _mend(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space, or choose a folder on another disk with -o DIR"
+    return "choose another folder with -o DIR"
+
+
+def create(path: Path | None, name: str, now: datetime) -> RunDir:
+    """Make an empty run folder.
+
+    Args:
+        path: Where the user wants it; None: a new one below `dlprof_runs/`.
+        name: Part of the folder's name in that case, for example `mlp-mxnet`.
+        now: Local time, part of the folder's name too.
+
+    Raises:
+        CannotCreateError: It exists and is not empty, or cannot be made.
+    """
+    if path is None:
+        path = _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
+    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise CannotCreateError(
+            f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
+        )
+    run = RunDir(path.absolute())
+    with writing_into(path):
+        run.raw.mkdir(parents=True, exist_ok=True)
+    return run
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    path, number = folder / name, 1
+    while path.exists():
+        number += 1
+        path = folder / f"{name}-{number}"
+    return path
+
+
+def find(folder: Path) -> list[RunDir]:
+    """All run folders directly below `folder`, oldest first."""
+    if not folder.is_dir():
+        return []
+    found = [RunDir(path.absolute()) for path in folder.iterdir() if (path / "manifest.json").is_file()]
+    return sorted(found, key=lambda run: (run.manifest_path.stat().st_mtime_ns, run.path.name))
+
+
+def resolve(text: str) -> RunDir:
+    """The run that the user means: a path, the name of a run below `dlprof_runs/`, or `last`.
+
+    Raises:
+        NoInputError: There is no such run.
+    """
+    if text == "last":
+        runs = find(Path(RUNS_FOLDER))
+        if not runs:
+            raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT")
+        return runs[-1]
+    for path in (Path(text), Path(RUNS_FOLDER) / text):
+        if (path / "manifest.json").is_file():
+            return RunDir(path.absolute())
+    if Path(text).exists():
+        raise NoInputError(f"{text} is not a run folder: it has no manifest.json.", hint="dlprof runs")
+    raise NoInputError(f"There is no run {text}.", hint="dlprof runs")

@@ -1,0 +1,190 @@
+"""The tables of a run: names, columns, types and units, in one place.
+
+Every table is one Parquet file, `tables/NAME.parquet`. All times are integer nanoseconds on the
+run's time line, whose zero is the moment at which dlprof started the traced process
+(`manifest.clock`). Units stand in the column names. A value that was not measured is null.
+
+History of SCHEMA_VERSION:
+    1  first version
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_NS = pa.int64()
+
+# Who: every row of a table of measured things names the process, so that runs of several processes,
+# ranks and hosts can be put together without a change of schema.
+_WHO = (("host", _TEXT), ("rank", pa.int16()), ("pid", pa.int32()))
+
+
+def _table(*columns: tuple[str, pa.DataType], who: bool = True) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in ((*_WHO, *columns) if who else columns)])
+
+
+TABLES: Mapping[str, pa.Schema] = MappingProxyType(
+    {
+        # Processes of the run: the traced one and those it started, as the process sampler saw them.
+        "processes": _table(
+            ("parent_pid", pa.int32()),
+            ("role", _TEXT),  # script | child
+            ("command", pa.string()),
+            ("start_ns", _NS),
+            ("end_ns", _NS),  # null: still there at the end
+        ),
+        # Spans of the in-process probe: a call of the user's program into Keras, an import, an epoch.
+        "spans": _table(
+            ("thread_id", pa.int64()),
+            ("thread", _TEXT),
+            ("span_id", pa.int32()),
+            ("parent_id", pa.int32()),  # null: outermost
+            ("kind", _TEXT),  # vocabulary: dlprof_probes.wire.SpanKind
+            ("name", _TEXT),
+            ("start_ns", _NS),
+            ("dur_ns", _NS),  # up to the end of the run for a span that never ended
+            ("ended", pa.bool_()),
+            ("file", _TEXT),  # the caller's file and line, null where there is none
+            ("line", pa.int32()),
+            ("detail", pa.string()),  # JSON object, null where there is none
+        ),
+        # Phases of the main thread: without overlap, summing to the wall time.
+        "phases": _table(
+            ("phase", _TEXT),
+            ("parent", _TEXT),  # null for a top-level phase
+            ("dur_ns", _NS),
+            ("count", pa.int32()),  # number of separate entries into the phase
+        ),
+        # The time line behind `phases`: leaf phases in order (steps are not cut into their parts here).
+        "phase_intervals": _table(("phase", _TEXT), ("start_ns", _NS), ("dur_ns", _NS)),
+        # One row per step (or per `count` merged steps on very long runs).
+        "steps": _table(
+            ("thread_id", pa.int64()),
+            ("loop", _TEXT),  # train | test | predict | data (a tf.data iterator in user code)
+            ("loop_id", pa.int32()),  # span_id of the fit / evaluate / predict around it
+            ("epoch", pa.int32()),
+            ("step", pa.int32()),  # index of the batch in its epoch
+            ("count", pa.int32()),
+            ("start_ns", _NS),  # begin of the batch: right before the batch-begin callbacks
+            ("dur_ns", _NS),  # to right after the batch-end callbacks
+            ("input_ns", _NS),  # host time between the previous batch and this one, before start_ns
+            ("callbacks_ns", _NS),  # batch-begin and batch-end callbacks, on the calling thread
+            ("call_offset_ns", _NS),  # start of the step function's call, from start_ns
+            ("call_ns", _NS),  # the step function's call (dispatch only on asynchronous backends)
+            ("compiled", pa.bool_()),  # a graph was compiled in it, or it is the first call of its step function
+            ("first", pa.bool_()),  # first call of its step function: tracing, compilation and one execution
+            ("samples", pa.int64()),  # null where Keras does not say
+        ),
+        "epochs": _table(
+            ("loop_id", pa.int32()), ("epoch", pa.int32()), ("start_ns", _NS), ("dur_ns", _NS), ("steps", pa.int32())
+        ),
+        # Metrics that Keras had computed anyway. `step` is null for an epoch's metrics.
+        "metrics": _table(
+            ("loop_id", pa.int32()),
+            ("epoch", pa.int32()),
+            ("step", pa.int32()),
+            ("name", _TEXT),
+            ("value", pa.float64()),
+            ("time_ns", _NS),
+        ),
+        # line_profiler's counts. `time_ns` of a line includes what it calls.
+        "lines": _table(
+            ("file", _TEXT),
+            ("function", _TEXT),
+            ("first_line", pa.int32()),
+            ("line", pa.int32()),
+            ("hits", pa.int64()),
+            ("time_ns", _NS),
+            ("source", pa.string()),
+        ),
+        # Sampled Python stacks (py-spy): a thread had stack `stack_id` from start_ns for dur_ns.
+        "stacks": _table(
+            ("thread_id", pa.int64()), ("thread", _TEXT), ("start_ns", _NS), ("dur_ns", _NS), ("stack_id", pa.int32())
+        ),
+        # The frames of each distinct stack; depth 0 is the outermost.
+        "frames": _table(
+            ("stack_id", pa.int32()),
+            ("depth", pa.int16()),
+            ("function", _TEXT),
+            ("file", _TEXT),
+            ("line", pa.int32()),
+            who=False,
+        ),
+        # Per core, over the `interval_ns` that ends at time_ns. Percent of that core.
+        "cores": _table(
+            ("time_ns", _NS),
+            ("interval_ns", _NS),
+            ("core", pa.int16()),
+            ("user_pct", pa.float32()),
+            ("system_pct", pa.float32()),
+            ("iowait_pct", pa.float32()),
+            ("steal_pct", pa.float32()),
+            ("busy_pct", pa.float32()),  # all but idle and iowait
+            ("freq_mhz", pa.float32()),
+            who=False,
+        ),
+        # The machine as a whole. CPU in percent of one core: 200 = two cores busy.
+        "machine": _table(
+            ("time_ns", _NS),
+            ("interval_ns", _NS),
+            ("cpu_pct", pa.float32()),
+            ("others_cpu_pct", pa.float32()),  # not of the traced tree, nor of dlprof
+            ("dlprof_cpu_pct", pa.float32()),  # dlprof and its sidecars
+            ("memory_available_bytes", pa.int64()),
+            ("swap_used_bytes", pa.int64()),
+            ("temperature_c", pa.float32()),
+            who=False,
+        ),
+        # The traced process tree, one row per process and sample.
+        "process_samples": _table(
+            ("time_ns", _NS),
+            ("interval_ns", _NS),
+            ("cpu_pct", pa.float32()),  # of one core
+            ("rss_bytes", pa.int64()),
+            ("threads", pa.int32()),
+            ("switches_voluntary", pa.int64()),  # counters since the process began, as are those below
+            ("switches_involuntary", pa.int64()),
+            ("faults_minor", pa.int64()),
+            ("faults_major", pa.int64()),
+            ("read_bytes", pa.int64()),
+            ("write_bytes", pa.int64()),
+        ),
+        "gpu": _table(
+            ("time_ns", _NS),
+            ("gpu", pa.int16()),
+            ("utilisation_pct", pa.float32()),  # share of time in which any kernel ran: not how full the GPU was
+            ("memory_utilisation_pct", pa.float32()),
+            ("memory_used_bytes", pa.int64()),
+            ("memory_total_bytes", pa.int64()),
+            ("process_memory_bytes", pa.int64()),  # of the traced tree
+            ("power_w", pa.float32()),
+            ("temperature_c", pa.float32()),
+            ("sm_clock_mhz", pa.float32()),
+            ("memory_clock_mhz", pa.float32()),
+            ("pcie_tx_kb_per_s", pa.float32()),
+            ("pcie_rx_kb_per_s", pa.float32()),
+            ("throttle_reasons", pa.int64()),  # NVML bit mask; 1 is "idle"
+            who=False,
+        ),
+        "gc": _table(("start_ns", _NS), ("dur_ns", _NS), ("generation", pa.int8()), ("collected", pa.int64())),
+        # What each probe could do, and what it cost.
+        "probes": _table(
+            ("name", _TEXT),
+            ("state", _TEXT),  # on | off | unavailable | failed
+            ("reason", pa.string()),  # null where it is on and whole
+            ("cost_ns", _NS),  # null: not known
+            ("cost_source", pa.string()),  # how the cost was got
+            who=False,
+        ),
+        # Anything dropped, cut, killed or odd.
+        "health": _table(
+            ("slug", _TEXT), ("severity", _TEXT), ("message", pa.string()), ("count", pa.int64()), who=False
+        ),
+    }
+)

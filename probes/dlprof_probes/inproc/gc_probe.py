@@ -1,0 +1,38 @@
+"""Garbage collections: long ones singly, short ones as sums."""
+
+import gc
+
+from dlprof_probes.inproc.clock import now
+
+LONG_NS = 200 * 1000
+
+
+class GcProbe(object):
+    """Counts collections through `gc.callbacks`."""
+
+    def __init__(self, recorder):
+        self._recorder = recorder
+        self._start = 0
+        self.count = [0, 0, 0]
+        self.total_ns = [0, 0, 0]
+
+    def install(self):
+        """Begin to count."""
+        gc.callbacks.append(self._collected)
+
+    def _collected(self, phase, info):
+        if phase == "start":
+            self._start = now()
+            return
+        spent = now() - self._start
+        generation = info["generation"]
+        self.count[generation] += 1
+        self.total_ns[generation] += spent
+        if spent > LONG_NS:
+            self._recorder.collection(self._start, spent, generation, info["collected"])
+
+    def finish(self):
+        """Stop counting and record the sums."""
+        if self._collected in gc.callbacks:
+            gc.callbacks.remove(self._collected)
+        self._recorder.meta({"gc": {"count": self.count, "total_ns": self.total_ns}})

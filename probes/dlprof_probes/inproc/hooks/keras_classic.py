@@ -1,0 +1,60 @@
+"""Multi-backend Keras up to 2.3, among it keras-mxnet (2.2.4)."""
+
+import sys
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.hooks import keras_common as common
+
+_GENERATORS = (
+    ("fit_generator", wire.SpanKind.FIT),
+    ("evaluate_generator", wire.SpanKind.EVALUATE),
+    ("predict_generator", wire.SpanKind.PREDICT),
+)
+
+
+def ready(modules):
+    """Whether a Keras of this kind is loaded to its end."""
+    keras = modules.get("keras")
+    model = getattr(getattr(keras, "models", None), "Model", None)
+    return hasattr(model, "_make_train_function") and hasattr(keras, "callbacks") and hasattr(keras, "Sequential")
+
+
+def attach(probe, keras):
+    """Hook every phase."""
+    facts = {"keras": "keras", "keras_version": str(keras.__version__), "keras_backend": keras.backend.backend()}
+    probe.recorder.meta(facts)
+    # keras-mxnet rebinds these names to subclasses of its own, so both names are asked.
+    models = [keras.models.Model, keras.models.Sequential, keras.Model, keras.Sequential]
+    common.model_methods(probe, models)
+    for name, kind in _GENERATORS:
+        for owner in common.each_definer(models, name):
+            probe.loop(owner, name, kind)
+    common.layers(probe, sys.modules["keras.engine.base_layer"].Layer)
+    common.step_functions(probe, models, "_make_%s_function")
+    for owner in common.each_definer(models, "_standardize_user_data"):
+        probe.span(owner, "_standardize_user_data", wire.SpanKind.INPUT, "prepare data")
+    callback_list = keras.callbacks.CallbackList
+    common.epochs(probe, callback_list)
+    common.batches(probe, callback_list, (("on_batch_begin", "on_batch_end"),))
+    _metrics(probe, callback_list)
+    _validation(probe)
+    common.data_and_files(probe, keras)
+
+
+def _metrics(probe, callback_list):
+    """The logs of a batch are numbers already when callbacks get them."""
+
+    def ended(_token, args):
+        loop = probe.current_loop()
+        if loop is not None and len(args) > 2:
+            values = [pair for pair in common.numbers(args[2]) if pair[0] not in ("batch", "size")]
+            common.step_metrics(probe, loop, int(args[1]), values)
+
+    probe.around(callback_list, "on_batch_end", lambda _args: None, ended, again=True)
+
+
+def _validation(probe):
+    """Validation inside fit goes past Model.evaluate, through a function of the training module."""
+    module = sys.modules.get("keras.engine.training_arrays")
+    if module is not None:
+        probe.loop(module, "test_loop", wire.SpanKind.EVALUATE)

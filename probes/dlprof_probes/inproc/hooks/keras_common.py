@@ -1,0 +1,232 @@
+"""What Keras 2 and Keras 3 have in common: model methods, layers, files, data sets, callbacks."""
+
+import functools
+import sys
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
+
+LOOPS = (("fit", wire.SpanKind.FIT), ("evaluate", wire.SpanKind.EVALUATE), ("predict", wire.SpanKind.PREDICT))
+ON_BATCH = ("train_on_batch", "test_on_batch", "predict_on_batch")
+SAVING = ("save", "save_weights", "load_weights", "export")
+LOADERS = (
+    "image_dataset_from_directory", "text_dataset_from_directory", "timeseries_dataset_from_array",
+    "audio_dataset_from_directory", "to_categorical", "get_file", "pad_sequences",
+)  # fmt: skip
+
+
+def each_definer(classes, name):
+    """The classes among the ancestors of `classes` that define `name`, each once."""
+    seen = []
+    for cls in classes:
+        for base in cls.__mro__:
+            if base is not object and name in vars(base) and base not in seen:
+                seen.append(base)
+    return seen
+
+
+def model_methods(probe, classes):
+    """Hook the methods of models that every Keras has."""
+    for name, kind in LOOPS:
+        for owner in each_definer(classes, name):
+            probe.loop(owner, name, kind)
+    for name in ON_BATCH:
+        for owner in each_definer(classes, name):
+            probe.on_batch(owner, name)
+    for owner in each_definer(classes, "compile"):
+        probe.span(owner, "compile", wire.SpanKind.COMPILE)
+    for name in SAVING:
+        for owner in each_definer(classes, name):
+            probe.span(owner, name, wire.SpanKind.SAVE)
+    for name in ("__init__", "add", "build"):
+        for owner in each_definer(classes, name):
+            if owner.__module__.split(".")[0] in ("keras", "tf_keras"):
+                probe.span(owner, name, wire.SpanKind.CONSTRUCT, _method_label(name), outermost=True)
+
+
+def layers(probe, layer):
+    """Hook making layers and calling them on symbolic tensors."""
+    probe.span(layer, "__init__", wire.SpanKind.CONSTRUCT, _method_label("__init__"), outermost=True)
+
+    def enter(args):
+        if probe.recorder.stack() or len(args) < 2 or not is_symbolic(args[1]):
+            return None
+        was_on = probe.lines.pause()
+        label = type(args[0]).__name__ + ".__call__"
+        return probe.recorder.begin(wire.SpanKind.CONSTRUCT, label, sys._getframe(3)), was_on
+
+    def leave(token, _args):
+        if token is not None:
+            probe.recorder.end(token[0])
+            probe.lines.restore(token[1])
+
+    probe.around(layer, "__call__", enter, leave)
+
+
+def is_symbolic(value):
+    """Whether `value` (or the first of a list) is a tensor without data: a model is being put together."""
+    if isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return hasattr(value, "_keras_history") or type(value).__name__ in ("KerasTensor", "KerasSymbol")
+
+
+def step_functions(probe, classes, maker_pattern):
+    """Hook the makers of step functions, and stand in for what they make.
+
+    Args:
+        probe: `Probe`.
+        classes: Model classes.
+        maker_pattern: `make_%s_function` or `_make_%s_function`.
+    """
+    for loop in ("train", "test", "predict"):
+        maker = maker_pattern % loop
+        for owner in each_definer(classes, maker):
+            _step_function(probe, owner, maker, loop + "_function")
+
+
+def _step_function(probe, owner, maker, attribute):
+    def enter(args):
+        if getattr(args[0], attribute, None) is not None:
+            return None
+        return probe.recorder.begin(wire.SpanKind.BUILD, maker, None)
+
+    def leave(token, args):
+        if token is not None:
+            probe.recorder.end(token)
+        function = getattr(args[0], attribute, None)
+        if function is not None and not getattr(function, "_dlprof", False):
+            setattr(args[0], attribute, probe.wrappers.StepFunction(function, probe.loops.current, now))
+
+    probe.around(owner, maker, enter, leave)
+
+
+def epochs(probe, callback_list):
+    """Hook the callbacks' epoch and train boundaries: epochs, their metrics, time in callbacks."""
+
+    def begin_epoch(args):
+        loop = probe.current_loop()
+        if loop is None:
+            return None
+        probe.recorder.begin(wire.SpanKind.EPOCH, str(args[1]))
+        return _enter_callbacks(probe, "on_epoch_begin", args[0], loop)
+
+    def begun_epoch(token, args):
+        if token is not None:
+            _leave_callbacks(probe, token)
+            probe.current_loop().start_epoch(int(args[1]))
+
+    def end_epoch(args):
+        loop = probe.current_loop()
+        if loop is None:
+            return None
+        if len(args) > 2:
+            probe.recorder.metrics(loop.span, int(args[1]), wire.NONE, numbers(args[2]))
+        return _enter_callbacks(probe, "on_epoch_end", args[0], loop)
+
+    def ended_epoch(token, _args):
+        if token is None:
+            return
+        _leave_callbacks(probe, token)
+        open_epochs = [number for number, kind in probe.recorder.stack() if kind == wire.SpanKind.EPOCH]
+        if open_epochs:
+            probe.recorder.end(open_epochs[-1])
+        probe.recorder.flush()
+
+    probe.around(callback_list, "on_epoch_begin", begin_epoch, begun_epoch)
+    probe.around(callback_list, "on_epoch_end", end_epoch, ended_epoch)
+    for name in ("on_train_begin", "on_train_end", "on_test_begin", "on_test_end", "on_predict_begin", "on_predict_end"):
+        if name in vars(callback_list):
+            _callbacks_span(probe, callback_list, name)
+
+
+def _callbacks_span(probe, callback_list, name):
+    def enter(args):
+        loop = probe.current_loop()
+        if loop is None:
+            return None
+        if name.endswith("_begin"):
+            loop.user_callbacks = any(is_users(probe, c) for c in getattr(args[0], "callbacks", ()))
+            describe_loop(probe, loop, getattr(args[0], "params", None))
+        return _enter_callbacks(probe, name, args[0], loop)
+
+    def leave(token, _args):
+        if token is not None:
+            _leave_callbacks(probe, token)
+
+    probe.around(callback_list, name, enter, leave)
+
+
+def _enter_callbacks(probe, name, callbacks, loop):
+    resumed = loop.user_callbacks and probe.lines.resume()
+    return probe.recorder.begin(wire.SpanKind.CALLBACKS, name), resumed
+
+
+def _leave_callbacks(probe, token):
+    probe.recorder.end(token[0])
+    if token[1]:
+        probe.lines.pause()
+
+
+def is_users(probe, callback):
+    """Whether code of the user's own runs in `callback`: its class, or a function given to a LambdaCallback."""
+    module = sys.modules.get(type(callback).__module__)
+    if probe.is_user_file(getattr(module, "__file__", None) or ""):
+        return True
+    functions = (getattr(value, "__code__", None) for value in vars(callback).values())
+    return any(code is not None and probe.is_user_file(code.co_filename) for code in functions)
+
+
+def describe_loop(probe, loop, params):
+    """Note what Keras says of a loop: epochs, steps, batch size, samples."""
+    facts = {}
+    for name in ("epochs", "steps", "batch_size", "samples"):
+        value = (params or {}).get(name)
+        if isinstance(value, int):
+            facts[name] = value
+    if facts:
+        probe.recorder.detail(loop.span, facts)
+
+
+def batches(probe, callback_list, names):
+    """Hook the batch boundaries. `names`: (begin, end) pairs of method names."""
+    current, lines = probe.loops.current, probe.lines
+    for begin, end in names:
+        probe.replace(callback_list, begin, lambda f: probe.wrappers.batch_begin(f, current, now, lines))
+        probe.replace(callback_list, end, lambda f: probe.wrappers.batch_end(f, current, now, lines))
+
+
+def numbers(logs):
+    """The items of `logs` that are plain numbers already: nothing is computed or waited for."""
+    found = []
+    for name, value in (logs or {}).items():
+        if isinstance(value, (float, int)) or (type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0):
+            found.append((str(name), float(value)))
+    return found
+
+
+def data_and_files(probe, keras):
+    """Hook loading of data sets and of models by functions of Keras, under each name they have."""
+    for path, names, kind in (
+        (("utils",), LOADERS, wire.SpanKind.DATA),
+        (("preprocessing", "sequence"), LOADERS, wire.SpanKind.DATA),
+        (("models",), ("load_model", "save_model", "clone_model"), wire.SpanKind.SAVE),
+        (("saving",), ("load_model", "save_model"), wire.SpanKind.SAVE),
+    ):
+        module = functools.reduce(lambda owner, name: getattr(owner, name, None), path, keras)
+        for name in names:
+            if module is not None and name in vars(module):
+                probe.span(module, name, kind, outermost=True)
+    for name, module in list(sys.modules.items()):
+        if module is not None and ".datasets." in name and name.split(".")[0] in ("keras", "tf_keras"):
+            if callable(vars(module).get("load_data")):
+                probe.span(module, "load_data", wire.SpanKind.DATA, name.split(".")[-1] + ".load_data", outermost=True)
+
+
+def step_metrics(probe, loop, step, values):
+    """Record the values that Keras computed for a batch."""
+    if loop is not None:
+        probe.recorder.metrics(loop.span, loop.epoch, step, values)
+
+
+def _method_label(method):
+    return lambda args: "%s.%s" % (type(args[0]).__name__, method)

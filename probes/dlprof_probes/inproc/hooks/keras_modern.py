@@ -1,0 +1,115 @@
+"""Keras 3, and the Keras 2 that grew up inside TensorFlow (2.4 to 2.15, tf_keras)."""
+
+import sys
+from threading import get_ident
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.hooks import keras_common as common
+
+_BATCHES = tuple(("on_%s_batch_begin" % loop, "on_%s_batch_end" % loop) for loop in ("train", "test", "predict"))
+
+
+def ready(modules):
+    """Whether a Keras of this kind is loaded to its end under the name `keras`."""
+    return _ready(modules.get("keras"))
+
+
+def ready_tf_keras(modules):
+    """Whether the package `tf_keras` is loaded to its end."""
+    return _ready(modules.get("tf_keras"))
+
+
+def _ready(keras):
+    model = getattr(keras, "Model", None)
+    return hasattr(model, "make_train_function") and hasattr(keras, "callbacks") and hasattr(keras, "Sequential")
+
+
+def attach(probe, keras):
+    """Hook every phase."""
+    probe.recorder.meta({"keras": keras.__name__, "keras_version": _version(keras), "keras_backend": _backend(keras)})
+    models = [keras.Model, keras.Sequential]
+    functional = getattr(sys.modules.get("keras.src.models.functional"), "Functional", None)
+    if functional is not None:
+        models.append(functional)
+    common.model_methods(probe, models)
+    common.layers(probe, keras.layers.Layer)
+    common.step_functions(probe, models, "make_%s_function")
+    for owner in common.each_definer(models, "_symbolic_build"):
+        probe.span(owner, "_symbolic_build", wire.SpanKind.BUILD, "symbolic build")
+    callback_list = keras.callbacks.CallbackList
+    common.epochs(probe, callback_list)
+    common.batches(probe, callback_list, _BATCHES)
+    _metrics(probe, callback_list)
+    _input(probe, models)
+    common.data_and_files(probe, keras)
+
+
+def _version(keras):
+    return str(getattr(keras, "__version__", ""))
+
+
+def _backend(keras):
+    try:
+        return keras.backend.backend()
+    except Exception:
+        return "tensorflow"
+
+
+def _metrics(probe, callback_list):
+    """Take the metrics of a batch where Keras turns them into numbers for its own callbacks.
+
+    With asynchronous callbacks that happens on another thread, so the loop is found by its list of
+    callbacks, not by the thread.
+    """
+    python_utils = sys.modules.get("keras.src.utils.python_utils")
+    if python_utils is None or "_on_train_batch_end" not in vars(callback_list):
+        return
+    contexts = {}
+    loops = {}
+
+    def remember(args):
+        loops["train"] = (args[0], probe.current_loop())
+
+    def context(args):
+        owner, loop = loops.get("train", (None, None))
+        return (loop, args[1]) if owner is args[0] and loop is not None else None
+
+    def computed(result, _args):
+        found = contexts.get(get_ident())
+        if found is not None:
+            common.step_metrics(probe, found[0], int(found[1]), common.numbers(result))
+
+    probe.around(callback_list, "on_train_begin", remember, lambda _token, _args: None, again=True)
+    context = probe.guard(context)
+    probe.replace(callback_list, "_on_train_batch_end", lambda f: probe.wrappers.in_context(f, context, contexts))
+    hook = probe.guard(computed)
+    probe.replace(python_utils, "pythonify_logs", lambda f: probe.wrappers.after(f, hook))
+
+
+def _input(probe, models):
+    """Hook the making of the epoch iterator: conversion of the data, and what it knows of batches."""
+    iterators = {"keras.src.trainers.epoch_iterator"}
+    iterators.update(base.__module__ for base in common.each_definer(models, "fit"))
+    for name in iterators:
+        for cls in list(vars(sys.modules.get(name, sys)).values()):
+            if isinstance(cls, type) and cls.__name__.endswith("EpochIterator") and "__init__" in vars(cls):
+                probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
+                hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
+                probe.replace(cls, "__init__", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
+
+
+def _describe(probe, iterator):
+    loop, adapter = probe.current_loop(), getattr(iterator, "data_adapter", None)
+    if loop is None or adapter is None:
+        return
+    facts = {}
+    for fact, attribute in (
+        ("batch_size", "batch_size"),
+        ("batches", "num_batches"),
+        ("partial_batch_size", "partial_batch_size"),
+    ):
+        value = getattr(adapter, attribute, None)
+        if value is not None:
+            facts[fact] = int(value)
+    facts["adapter"] = type(adapter).__name__
+    probe.recorder.detail(loop.span, facts)

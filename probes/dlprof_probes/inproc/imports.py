@@ -1,0 +1,68 @@
+"""Imports: how long each takes, attaching hooks when Keras arrives, and line profiling of the user's modules."""
+
+import sys
+from threading import get_ident
+
+from dlprof_probes import wire
+from dlprof_probes.inproc import hooks
+from dlprof_probes.inproc.clock import now
+
+LONG_NS = 5 * 1000 * 1000
+"""Imports inside other imports are recorded when they take longer than this."""
+
+
+class Imports(object):
+    """Wraps the import system's entry for modules that are not loaded yet."""
+
+    def __init__(self, probe):
+        self._probe = probe
+        self._attached = set()
+        self._depth = {}
+        self._attach = probe.guard(lambda: hooks.attach_new(probe, sys.modules, self._attached))
+
+    def install(self):
+        """Begin to watch imports."""
+        probe = self._probe
+        machinery = sys.modules["_frozen_importlib"]
+        enter, leave = probe.guard(self._enter), probe.guard(self._leave)
+        probe.replace(machinery, "_find_and_load", lambda f: probe.wrappers.importing(f, enter, leave))
+        if probe.lines.on:
+            loader = sys.modules["_frozen_importlib_external"].SourceLoader
+            select = self._select
+            probe.replace(loader, "get_code", lambda f: probe.wrappers.getting_code(f, select))
+
+    def _enter(self, name):
+        if name in sys.modules:  # importlib.import_module of a module that is there
+            return None
+        ident = get_ident()
+        depth = self._depth[ident] = self._depth.get(ident, 0) + 1
+        was_on = self._probe.lines.pause()
+        if depth > 1:
+            return None, now(), was_on
+        return self._probe.recorder.begin(wire.SpanKind.IMPORT, name, sys._getframe(3)), 0, was_on
+
+    def _leave(self, token, name):
+        if token is None:
+            return
+        ident = get_ident()
+        self._depth[ident] -= 1
+        span, start, was_on = token
+        self._probe.lines.pause()  # the module may be one of the user's, whose lines were counted
+        if span is None:
+            end = now()
+            if end - start > LONG_NS:
+                self._probe.recorder.complete(wire.SpanKind.IMPORT, name, start, end)
+        else:
+            self._probe.recorder.end(span)
+            self._attach()
+        self._probe.lines.restore(was_on)
+
+    def _select(self, code, loader, module):
+        lines = self._probe.lines
+        try:
+            if code is not None and lines.selects(getattr(loader, "path", ""), module):
+                code = lines.register(code)
+                lines.resume()
+        except Exception as error:
+            self._probe.recorder.note("line-profiling-failed", "%s: %s" % (module, error))
+        return code

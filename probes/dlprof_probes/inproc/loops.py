@@ -1,0 +1,186 @@
+"""Training loops and their steps: what is measured between two batches, in bounded memory."""
+
+from threading import get_ident
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
+
+_PACK = wire.STEP.pack
+
+
+class Loop(object):
+    """One run of fit, evaluate or predict (or of the user's own loop around `train_on_batch`).
+
+    Attributes:
+        begin: Start of the current step (ns); 0 outside a step.
+        callbacks: Time in batch callbacks of the current step (ns).
+        user_callbacks: Whether a callback of the user's own code takes part.
+        epoch: Index of the epoch, or `wire.NONE`.
+    """
+
+    __slots__ = (
+        "_merged", "_recorder", "_thread", "begin", "call_ns", "call_start", "callbacks", "compiled", "compiles",
+        "epoch", "first", "previous_end", "span", "step_index", "user_callbacks",
+    )  # fmt: skip
+
+    def __init__(self, recorder, compiles, span):
+        self._recorder = recorder
+        self._thread = get_ident()
+        self._merged = None
+        self.compiles = compiles
+        self.span = span
+        self.epoch = wire.NONE
+        self.user_callbacks = False
+        self.previous_end = 0
+        self.step_index = 0
+        self._clear()
+
+    def _clear(self):
+        self.begin = 0
+        self.callbacks = 0
+        self.call_start = 0
+        self.call_ns = 0
+        self.compiled = self.compiles[0]
+        self.first = False
+
+    def start_epoch(self, epoch):
+        """A new epoch begins: its first batch is waited for from now on."""
+        merged = self.take_merged()
+        if merged is not None:
+            self._recorder.step(_PACK(*merged), merged[6])
+        self.epoch = epoch
+        self.step_index = 0
+        self.previous_end = now()
+        self._clear()
+
+    def called(self, start, end, first):
+        """The step function ran from `start` to `end`; `first`: it had never been called before."""
+        if not self.call_start:
+            self.call_start = start
+        self.call_ns += end - start
+        if first:
+            self.first = True
+        if not self.begin:  # Keras gives no batch hooks here (evaluate and predict before 2.3)
+            self.begin = start
+            self._emit(self.step_index, 1, end, wire.NONE)
+
+    def finish(self, args, end):
+        """The step is over; `args` are those of `CallbackList.on_*_batch_end(self, batch, logs)`."""
+        batch = args[1] if len(args) > 1 else self.step_index
+        # With steps_per_execution > 1 Keras names the last batch of the execution here.
+        count = max(1, batch - self.step_index + 1) if isinstance(batch, int) else 1
+        waited = self.begin - self.previous_end if self.previous_end else wire.NONE
+        self._emit(self.step_index, count, end, waited)
+
+    def _emit(self, step, count, end, waited):
+        flags = 0
+        if self.first:
+            flags |= wire.STEP_FIRST | wire.STEP_COMPILED
+        elif self.compiled != self.compiles[0]:
+            flags |= wire.STEP_COMPILED
+        if waited == wire.NONE:
+            waited = 0
+        else:
+            flags |= wire.STEP_HAS_INPUT
+        if self.call_start:
+            flags |= wire.STEP_HAS_CALL
+        offset = self.call_start - self.begin if self.call_start else 0
+        fields = (
+            self._thread, self.span, self.epoch, step, count, self.begin, end, waited, self.callbacks, offset,
+            self.call_ns, flags,
+        )  # fmt: skip
+        if self._recorder.merge > 1:
+            fields = self._merge(fields)
+        if fields is not None:
+            self._recorder.step(_PACK(*fields), end)
+        self.previous_end = end
+        self.step_index = step + count
+        self._clear()
+
+    def _merge(self, new):
+        """Put several steps into one record; returns the record when it is full, else None."""
+        old = self._merged
+        if old is None:
+            self._merged = new
+            return None
+        sums = tuple(a + b for a, b in zip(old[7:11], new[7:11]))
+        self._merged = old[:4] + (old[4] + new[4], old[5], new[6], sums[0], sums[1], old[9], sums[3], old[11] | new[11])
+        if self._merged[4] < self._recorder.merge:
+            return None
+        return self.take_merged()
+
+    def take_merged(self):
+        """The steps that wait to become one record, or None."""
+        merged, self._merged = self._merged, None
+        return merged
+
+
+class Loops(object):
+    """The loops that run now, by thread.
+
+    Attributes:
+        current: Thread identifier to its innermost `Loop`; the wrappers read it directly.
+        compiles: One-element list: how many graphs were compiled so far in this process.
+    """
+
+    def __init__(self, recorder):
+        self.current = {}
+        self.compiles = [0]
+        self._recorder = recorder
+        self._outer = {}
+        self._on_batch = {}
+
+    def open(self, span):
+        """Start a loop in span `span` on the calling thread."""
+        ident = get_ident()
+        loop = Loop(self._recorder, self.compiles, span)
+        self._outer.setdefault(ident, []).append(self.current.get(ident))
+        self.current[ident] = loop
+        return loop
+
+    def close(self, loop):
+        """End `loop` and any loop inside it that was left open."""
+        ident = get_ident()
+        outer = self._outer.get(ident, [])
+        while outer:
+            ended = self.current.get(ident)
+            self._end(ended)
+            self.current[ident] = outer.pop()
+            if ended is loop:
+                break
+
+    def _end(self, loop):
+        merged = loop.take_merged() if loop is not None else None
+        if merged is not None:
+            self._recorder.step(_PACK(*merged), merged[6])
+
+    def enter_on_batch(self, name):
+        """A call of `train_on_batch` or its kin outside any loop begins: a step of an implied loop.
+
+        Returns:
+            Loop: The implied loop, or None when a loop is already running.
+        """
+        ident = get_ident()
+        if self.current.get(ident) is not None or self._recorder.stack():
+            return None
+        loop = self._on_batch.get((ident, name))
+        if loop is None:
+            span = self._recorder.begin(wire.SpanKind.ON_BATCH, name, nests=False)
+            self._recorder.end(span)
+            loop = self._on_batch[(ident, name)] = Loop(self._recorder, self.compiles, span)
+        loop._clear()
+        loop.previous_end = 0
+        self.current[ident] = loop
+        loop.begin = now()
+        return loop
+
+    def leave_on_batch(self, loop):
+        """That call is over."""
+        if loop.begin:
+            loop._emit(loop.step_index, 1, now(), wire.NONE)
+        self.current[get_ident()] = None
+
+    def finish(self):
+        """Write what the loops still hold, at the end of the process."""
+        for loop in list(self._on_batch.values()) + list(self.current.values()):
+            self._end(loop)

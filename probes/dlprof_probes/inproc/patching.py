@@ -1,0 +1,54 @@
+"""Replacing attributes of foreign classes and modules, with an undo list."""
+
+import functools
+import inspect
+
+
+class Patches(object):
+    """Every replacement that the probe made, in order, so that all of them can be taken back."""
+
+    def __init__(self):
+        self._undo = []
+
+    def replace(self, owner, name, make, again=False):
+        """Replace `owner.name` by `make(original)`.
+
+        Only what `owner` itself defines is replaced, never what it inherits. Static and class methods
+        stay what they are. The replacement keeps name, documentation and signature of the original.
+
+        Args:
+            owner: A class or module.
+            name: Name of the attribute.
+            make: Function from the original callable to its replacement.
+            again: Put a second wrapper around one that is there.
+
+        Returns:
+            bool: False when `owner` has no such attribute or it is already replaced.
+        """
+        found = vars(owner).get(name)
+        if found is None or (getattr(found, "_dlprof", False) and not again):
+            return False
+        kind = type(found) if isinstance(found, (staticmethod, classmethod)) else None
+        original = found.__func__ if kind else found
+        replacement = dress(make(original), original)
+        setattr(owner, name, kind(replacement) if kind else replacement)
+        self._undo.append((owner, name, found))
+        return True
+
+    def undo(self):
+        """Put every original back, last one first."""
+        while self._undo:
+            owner, name, found = self._undo.pop()
+            setattr(owner, name, found)
+
+
+def dress(replacement, original):
+    """Make `replacement` look like `original`, also to those who ask `inspect` without following wrappers."""
+    functools.update_wrapper(replacement, original)
+    replacement._dlprof = True
+    try:
+        # Keras 3 asks getfullargspec(cls.__init__), which does not follow __wrapped__.
+        replacement.__signature__ = inspect.signature(original)
+    except (TypeError, ValueError):
+        pass
+    return replacement

@@ -1,0 +1,146 @@
+"""Everything the in-process probe holds, and the hooks that join wrappers to the recorder."""
+
+import sys
+from threading import get_ident
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.patching import Patches
+
+
+class Probe(object):
+    """One per process; the hooks of Keras and of the engines take it as their argument.
+
+    Attributes:
+        recorder: `Recorder`.
+        loops: `Loops`.
+        lines: `Lines` or `NoLines`.
+        wrappers: The module `wrappers`, compiled so that Python's own machinery overlooks it.
+        patches: `Patches` of all hooks.
+        is_user_file: Function from a file name to whether it is the user's own code.
+    """
+
+    def __init__(self, recorder, loops, lines, wrappers, is_user_file):
+        self.recorder = recorder
+        self.loops = loops
+        self.lines = lines
+        self.wrappers = wrappers
+        self.is_user_file = is_user_file
+        self.patches = Patches()
+        self.missing = []
+        self._broken = set()
+
+    def guard(self, hook, default=None):
+        """`hook`, made unable to raise: the first failure is noted and ends its work.
+
+        Only `Exception` is held back: Ctrl-C and `sys.exit` in the user's threads pass.
+        """
+
+        def guarded(*args):
+            if hook in self._broken:
+                return default
+            try:
+                return hook(*args)
+            except Exception as error:
+                self._broken.add(hook)
+                name = getattr(hook, "__qualname__", repr(hook))
+                self.recorder.note("hook-failed", "%s was switched off: %s: %s" % (name, type(error).__name__, error))
+                return default
+
+        return guarded
+
+    def span(self, owner, name, kind, label=None, outermost=False):
+        """Record a span around each call of `owner.name`.
+
+        Args:
+            owner: Class or module; its attribute is replaced if it has one.
+            name: Attribute.
+            kind: `wire.SpanKind` of the span.
+            label: Name of the span, or a function from the call's arguments to it.
+            outermost: Only when no other span is open on the thread, so that hot inner calls cost nothing.
+        """
+
+        def enter(args):
+            stack = self.recorder.stack()
+            if stack and (outermost or stack[-1][1] == kind):
+                return None
+            text = label(args) if callable(label) else label or name
+            was_on = self.lines.pause()
+            return self.recorder.begin(kind, text, sys._getframe(3)), was_on
+
+        def leave(token, _args):
+            if token is not None:
+                self.recorder.end(token[0])
+                self.lines.restore(token[1])
+
+        return self.around(owner, name, enter, leave)
+
+    def around(self, owner, name, enter, leave, again=False):
+        """Call `enter(args)` before and `leave(token, args)` after each call of `owner.name`."""
+        enter, leave = self.guard(enter), self.guard(leave)
+        return self.replace(owner, name, lambda original: self.wrappers.spanned(original, enter, leave), again)
+
+    def replace(self, owner, name, make, again=False):
+        """Replace `owner.name` by `make(original)`; what is not there is remembered for the report."""
+        done = self.patches.replace(owner, name, make, again)
+        if not done and name not in vars(owner):
+            self.missing.append("%s.%s" % (getattr(owner, "__name__", owner), name))
+        return done
+
+    def loop(self, owner, name, kind):
+        """Record a span and a loop around each call of `owner.name` (fit, evaluate, predict)."""
+
+        def enter(args):
+            stack = self.recorder.stack()
+            if any(open_kind == kind for _, open_kind in stack[-2:]):
+                return None  # a method that calls its own base, or fit within fit's own machinery
+            was_on = self.lines.pause()
+            if not stack:
+                self.lines.save(at_most_every_s=5)
+            span = self.recorder.begin(kind, name, sys._getframe(3))
+            return span, was_on, self.loops.open(span)
+
+        def leave(token, _args):
+            if token is not None:
+                span, was_on, loop = token
+                self.loops.close(loop)
+                self.recorder.end(span)
+                self.lines.restore(was_on)
+
+        return self.around(owner, name, enter, leave)
+
+    def on_batch(self, owner, name, label=None):
+        """Record a step around each call of `owner.name` (train_on_batch and its kin)."""
+        label = label or name
+
+        def enter(_args):
+            was_on = self.lines.pause()
+            return self.loops.enter_on_batch(label), was_on
+
+        def leave(token, _args):
+            if token[0] is not None:
+                self.loops.leave_on_batch(token[0])
+            self.lines.restore(token[1])
+
+        return self.around(owner, name, enter, leave)
+
+    def current_loop(self):
+        """The loop that runs on the calling thread, or None."""
+        return self.loops.current.get(get_ident())
+
+    def graph_compile(self, owner, name, label=None):
+        """Record a compilation around each call of `owner.name`, and count it."""
+
+        def enter(args):
+            self.loops.compiles[0] += 1
+            if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):
+                return None
+            text = label(args) if label else name
+            was_on = self.lines.pause()
+            return self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, sys._getframe(3)), was_on
+
+        def leave(token, _args):
+            if token is not None:
+                self.recorder.end(token[0])
+                self.lines.restore(token[1])
+
+        return self.around(owner, name, enter, leave)

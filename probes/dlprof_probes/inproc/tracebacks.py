@@ -1,0 +1,66 @@
+"""Tracebacks without dlprof's frames, as the user would see them without us."""
+
+import sys
+import traceback
+
+_OWN = "dlprof_probes."
+
+
+def is_own(frame):
+    """Whether `frame` runs dlprof's code."""
+    return str(frame.f_globals.get("__name__", "")).startswith(_OWN) or "_dlprof_own" in frame.f_globals
+
+
+def install():
+    """Have the traceback module pass over our frames (print_exc, logging.exception and the like)."""
+    for name in ("walk_tb", "_walk_tb_with_full_positions", "walk_stack"):
+        walk = getattr(traceback, name, None)
+        if walk is not None:
+            setattr(traceback, name, _filtered(walk))
+
+
+def _filtered(walk):
+    def walk_without_own(*args, **kwargs):
+        for item in walk(*args, **kwargs):
+            if not is_own(item[0]):
+                yield item
+
+    walk_without_own.__name__ = walk.__name__
+    return walk_without_own
+
+
+def hook_uncaught():
+    """Have an exception that leaves the script reported without our frames, by whatever hook is set."""
+    original = sys.excepthook
+
+    def excepthook(kind, value, trace):
+        sys.excepthook = original
+        strip(value, set())
+        original(kind, value, value.__traceback__)
+
+    sys.excepthook = excepthook
+
+
+def strip(error, seen):
+    """Take our frames out of the traceback of `error` and of those it came from."""
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = _without_own(error.__traceback__)
+        strip(error.__cause__, seen)
+        error = error.__context__
+
+
+def _without_own(trace):
+    while trace is not None and is_own(trace.tb_frame):
+        trace = trace.tb_next
+    inner = trace
+    while inner is not None:
+        following = inner.tb_next
+        while following is not None and is_own(following.tb_frame):
+            following = following.tb_next
+        try:
+            inner.tb_next = following
+        except (AttributeError, TypeError):  # read-only before Python 3.7
+            break
+        inner = following
+    return trace

@@ -1,0 +1,154 @@
+"""The functions that stand between the user's code and Keras while it runs.
+
+This file is compiled under the file name of Python's import machinery (see `boot.load_wrappers`):
+`warnings.warn(stacklevel=…)` then does not count these functions, and tracebacks of failed imports
+leave them out, so that both point at the user's line as they do without dlprof. Nothing else belongs
+in here: each wrapper only calls what it wraps, and hooks that do not raise.
+"""
+
+from threading import get_ident
+
+
+def spanned(original, enter, leave):
+    """Call `enter` before and `leave` after `original`."""
+
+    def wrapper(*args, **kwargs):
+        token = enter(args)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            leave(token, args)
+
+    return wrapper
+
+
+def importing(original, enter, leave):
+    """The import system's `_find_and_load`, with `enter` before and `leave` after a load."""
+
+    def _find_and_load(name, import_):
+        token = enter(name)
+        try:
+            return original(name, import_)
+        finally:
+            leave(token, name)
+
+    return _find_and_load
+
+
+def getting_code(original, select):
+    """A source loader's `get_code`, whose result goes through `select(code, path)`."""
+
+    def get_code(self, fullname):
+        return select(original(self, fullname), self, fullname)
+
+    return get_code
+
+
+def after(original, hook):
+    """Call `hook(result, args)` after `original` returned."""
+
+    def wrapper(*args, **kwargs):
+        result = original(*args, **kwargs)
+        hook(result, args)
+        return result
+
+    return wrapper
+
+
+def batch_begin(original, current, now, lines):
+    """`CallbackList.on_*_batch_begin`: the step begins."""
+
+    def wrapper(*args, **kwargs):
+        loop = current.get(get_ident())
+        if loop is None:
+            return original(*args, **kwargs)
+        loop.begin = begin = now()
+        if len(args) > 1:
+            loop.step_index = args[1]
+        if loop.user_callbacks:
+            lines.resume()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            if loop.user_callbacks:
+                lines.pause()
+            loop.callbacks = now() - begin
+
+    return wrapper
+
+
+def batch_end(original, current, now, lines):
+    """`CallbackList.on_*_batch_end`: the step ends."""
+
+    def wrapper(*args, **kwargs):
+        loop = current.get(get_ident())
+        if loop is None or not loop.begin:
+            return original(*args, **kwargs)
+        called = now()
+        if loop.user_callbacks:
+            lines.resume()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            if loop.user_callbacks:
+                lines.pause()
+            end = now()
+            loop.callbacks += end - called
+            loop.finish(args, end)
+
+    return wrapper
+
+
+def in_context(original, hook, contexts):
+    """Call `original` while `contexts[thread]` holds `hook(args)`."""
+
+    def wrapper(*args, **kwargs):
+        ident = get_ident()
+        contexts[ident] = hook(args)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            contexts.pop(ident, None)
+
+    return wrapper
+
+
+def profiled(original, resume, restore):
+    """A function under `@profile`: its lines are counted on whatever thread it runs."""
+
+    def wrapper(*args, **kwargs):
+        token = resume()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            restore(token)
+
+    return wrapper
+
+
+class StepFunction(object):
+    """Stands for `model.train_function` and its kin; all but calling goes to the real one."""
+
+    _dlprof = True
+
+    def __init__(self, function, current, now):
+        self.__wrapped__ = function
+        self._current = current
+        self._now = now
+        self._calls = 0
+
+    def __call__(self, *args, **kwargs):
+        loop = self._current.get(get_ident())
+        if loop is None:
+            return self.__wrapped__(*args, **kwargs)
+        start = self._now()
+        try:
+            return self.__wrapped__(*args, **kwargs)
+        finally:
+            self._calls += 1
+            loop.called(start, self._now(), self._calls == 1)
+
+    def __getattr__(self, name):
+        if name == "__wrapped__":  # a copy under construction (pickle, deepcopy)
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)

@@ -1,0 +1,113 @@
+"""The raw stream of the in-process probe: the single source of its format.
+
+Standard library only and Python 3.6 syntax, because the writer runs inside the traced process.
+
+A stream is `MAGIC`, one version byte, then records. A record is a head (`HEAD`: type, payload
+length) and its payload, so that a reader can pass over types it does not know, and a stream that
+was cut anywhere is readable up to the cut. All numbers are little-endian; all times are
+`time.perf_counter_ns()` of the traced process (CLOCK_MONOTONIC), in nanoseconds. Strings are sent
+once (`STRING`) and then named by their number; number 0 means "none".
+"""
+
+import json
+import struct
+
+MAGIC = b"DLPROFWIRE\n"
+VERSION = 1
+
+HEAD = struct.Struct("<BI")
+"""Record head: type (u8), length of the payload in bytes (u32)."""
+
+
+class Record(object):
+    """Record types."""
+
+    META = 1
+    """JSON object: facts about the process; later ones add to earlier ones."""
+    STRING = 2
+    """u32 number, then UTF-8 text."""
+    BEGIN = 3
+    """A span begins (`BEGIN`)."""
+    END = 4
+    """A span ends (`END`)."""
+    DETAIL = 5
+    """u32 span, then a JSON object that is added to the span's detail."""
+    STEP = 6
+    """A step, complete (`STEP`)."""
+    METRICS = 7
+    """Values that Keras computed: `METRICS`, then `METRIC` for each."""
+    GC = 8
+    """A garbage collection (`GC`)."""
+    THREAD = 9
+    """u64 thread, then its name in UTF-8."""
+    NOTE = 10
+    """JSON object {slug, severity, message}: something dropped, cut or odd."""
+    PROBE = 11
+    """JSON object {name, state, reason, cost_ns, cost_source}: what a part of the probe could do."""
+    TRAILER = 12
+    """JSON object {time_ns}: the probe finished in order; nothing follows."""
+
+
+class SpanKind(object):
+    """Kinds of spans: what the traced program was doing."""
+
+    SCRIPT = "script"
+    IMPORT = "import"
+    DATA = "data"
+    CONSTRUCT = "construct"
+    COMPILE = "compile"
+    FIT = "fit"
+    EVALUATE = "evaluate"
+    PREDICT = "predict"
+    SAVE = "save"
+    BUILD = "build"
+    GRAPH_COMPILE = "graph_compile"
+    INPUT = "input"
+    EPOCH = "epoch"
+    CALLBACKS = "callbacks"
+    ON_BATCH = "on_batch"
+    """A loop of the user's own around train_on_batch and its kin: it has steps, but covers no time."""
+    DLPROF = "dlprof"
+
+
+STRING_HEAD = struct.Struct("<I")
+BEGIN = struct.Struct("<IIIQqII")
+"""span, kind, name (strings), thread, time, file (string), line."""
+END = struct.Struct("<Iq")
+"""span, time."""
+STEP = struct.Struct("<QIiiIqqqqqqB")
+"""thread, loop (span), epoch, step, count, begin, end, input, callbacks, call offset, call, flags."""
+METRICS = struct.Struct("<Iiiq")
+"""loop (span), epoch, step, time."""
+METRIC = struct.Struct("<Id")
+"""name (string), value."""
+GC = struct.Struct("<qqBI")
+"""begin, duration, generation, objects collected."""
+THREAD_HEAD = struct.Struct("<Q")
+
+NONE = -1
+"""In the epoch and step fields of STEP and METRICS: there is none."""
+
+STEP_COMPILED = 1
+"""STEP flag: a graph was compiled in it, or it is the first call of its step function."""
+STEP_FIRST = 8
+"""STEP flag: the first call of its step function."""
+STEP_HAS_INPUT = 2
+"""STEP flag: the input field was measured."""
+STEP_HAS_CALL = 4
+"""STEP flag: the call fields were measured."""
+
+
+def record(kind, payload):
+    """Bytes of one record of type `kind` around `payload` (bytes)."""
+    return HEAD.pack(kind, len(payload)) + payload
+
+
+def json_payload(value):
+    """`value` as compact UTF-8 JSON; what JSON does not know is turned into text."""
+    return json.dumps(value, separators=(",", ":"), default=str).encode("utf-8", "replace")
+
+
+def text_payload(text):
+    """`text` as UTF-8; lone surrogates (odd file names) become question marks."""
+    return text.encode("utf-8", "replace")
