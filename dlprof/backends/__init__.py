@@ -1,0 +1,1 @@
+"""Backends: one frozen spec each, never an import of the framework. Plug-in seam: `dlprof.backends`."""

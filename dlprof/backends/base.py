@@ -10,6 +10,10 @@ LOCKS = Path(__file__).parent / "locks"
 """Folder of the locked requirement files, one per managed backend."""
 
 
+COMPAT = Path(__file__).parent / "compat"
+"""Folder of the files that are copied into managed environments."""
+
+
 @dataclass(frozen=True)
 class BackendSpec:
     """A backend of Keras and the managed environment that dlprof makes for it."""
@@ -28,6 +32,8 @@ class BackendSpec:
     """More environment variables of the traced process; the user's own values win."""
     site_files: tuple[Path, ...] = ()
     """Files copied into the environment's site-packages (compatibility shims and their .pth)."""
+    source_packages: tuple[str, ...] = ()
+    """Packages that only come as source; all others must be wheels, so that nothing is compiled by surprise."""
     asynchronous_dispatch: bool = False
     """Whether the step function returns before the device has finished the step."""
     input_inside_step: bool = False

@@ -1,0 +1,77 @@
+"""The command line: one file per command, imported only when it is used."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from types import ModuleType
+from typing import NoReturn
+
+from dlprof import __version__
+from dlprof.errors import ExitCode
+
+COMMANDS = {
+    "trace": "run a Keras script under the probes, and report where the time went",
+    "report": "print the report of a run",
+    "lines": "print time and hits of each line of the script",
+    "sql": "ask the tables of a run with SQL",
+    "dump": "print a raw artifact, record by record",
+    "runs": "list the runs in a folder",
+    "backends": "list, install and remove the managed environments of the backends",
+    "doctor": "say what dlprof can do on this machine, and why not the rest",
+}
+"""Every command and what it does; module `dlprof.cli.NAME` has `EXAMPLES`, `configure` and `run`."""
+
+_EPILOG = """\
+examples:
+  dlprof trace train.py                                  the Keras of this interpreter
+  dlprof trace train.py --python ~/venv/bin/python       that of another one
+  dlprof trace scenarios/mlp.py --backend mxnet          a managed environment
+  dlprof trace train.py -- --epochs 3                    arguments of the script
+  dlprof lines last
+  dlprof sql last "SELECT * FROM phases"
+
+`dlprof COMMAND --help` tells more. Exit codes: those of the script, else docs/exit-codes.md."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with dlprof's own exit code for a wrong command line, and suggests the nearest command."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong in one line, and end."""
+        self.print_usage(sys.stderr)
+        if "invalid choice" in message:
+            word = message.split("'")[1] if "'" in message else ""
+            near = get_close_matches(word, COMMANDS, 1)
+            message = f"there is no command {word}" + (f"; did you mean {near[0]}?" if near else "")
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise SystemExit(int(ExitCode.USAGE))
+
+
+def parse(arguments: Sequence[str]) -> tuple[ModuleType, argparse.Namespace]:
+    """The module of the command that is asked for, and its arguments."""
+    parser = Parser(prog="dlprof", description=__doc__ and _ABOUT, epilog=_EPILOG, formatter_class=_Help)
+    parser.add_argument("--version", action="version", version=f"dlprof {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    module = None
+    for name, summary in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".", formatter_class=_Help)
+        if name == chosen:
+            module = importlib.import_module(f"dlprof.cli.{name}")
+            sub.epilog = module.EXAMPLES
+            module.configure(sub)
+    args = parser.parse_args(arguments)
+    assert module is not None  # noqa: S101  (argparse has refused an unknown command)
+    return module, args
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+
+
+_ABOUT = "Where does the time of Keras training go, and why is one backend slower than another?"

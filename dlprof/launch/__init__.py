@@ -1,0 +1,1 @@
+"""Getting the traced process to run: environments, interpreters, staging, signals, sidecars."""

@@ -1,0 +1,111 @@
+"""Lets MXNet 1.9 and keras-mxnet 2.2 run on Pythons and NumPys that are newer than they are.
+
+Copied into the managed environment `mxnet`, where a .pth file imports it at every interpreter start,
+so that plain runs and spawned workers have it too. Names that were removed are put back as they were:
+
+- Python 3.10 removed the aliases of `collections.abc` in `collections`; 3.11 `inspect.getargspec`.
+- NumPy 1.24 removed `numpy.bool` and its kin (deprecated, with a warning, since 1.20).
+- h5py 3 returns text where Keras 2 expects bytes that it can `decode`.
+- SciPy 1.8 warns at each use of `scipy.sparse.csr`, which MXNet uses at each conversion of an array.
+
+It imports nothing heavy itself: modules are mended right after the program has imported them.
+"""
+
+import collections
+import collections.abc
+import importlib.abc
+import importlib.machinery
+import inspect
+import sys
+
+
+def _mend_python():
+    for name in collections.abc.__all__:
+        if not hasattr(collections, name):
+            setattr(collections, name, getattr(collections.abc, name))
+    if not hasattr(inspect, "getargspec"):
+        inspect.getargspec = _getargspec
+
+
+_ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def _getargspec(function):
+    spec = inspect.getfullargspec(function)
+    return _ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def _mend_numpy(numpy):
+    for kind in (bool, int, float, complex, object, str):
+        numpy.__dict__.setdefault(kind.__name__, kind)
+
+
+def _mend_h5py(attributes):
+    original = attributes.AttributeManager.__getitem__
+
+    def getitem(self, name):
+        return _as_bytes(original(self, name))
+
+    attributes.AttributeManager.__getitem__ = getitem
+
+
+def _as_bytes(value):
+    """`value` with every text turned into text that has `decode`."""
+    if isinstance(value, str):
+        return _Text(value)
+    if getattr(value, "dtype", None) == object and value.size and isinstance(value.flat[0], str):
+        mended = value.copy()
+        mended.flat[:] = [_Text(item) for item in value.flat]
+        return mended
+    return value
+
+
+class _Text(str):
+    """Text that can be decoded once more, as bytes can."""
+
+    def decode(self, *_args):
+        return str(self)
+
+
+def _mend_scipy_sparse(sparse):
+    """Put the classes where MXNet looks for them, so that SciPy's own stand-in need not warn."""
+    for name in ("csr", "csc"):
+        module = getattr(sparse, name, None)
+        for owned in ("csr_matrix", "csc_matrix"):
+            if module is not None and hasattr(sparse, owned):
+                module.__dict__.setdefault(owned, getattr(sparse, owned))
+
+
+_MENDERS = {"numpy": _mend_numpy, "h5py._hl.attrs": _mend_h5py, "scipy.sparse": _mend_scipy_sparse}
+
+
+class _Mender(importlib.abc.MetaPathFinder):
+    """Finds the modules of `_MENDERS` as usual, and has them mended once they are loaded."""
+
+    def __init__(self):
+        self._looking = set()
+
+    def find_spec(self, name, path=None, target=None):
+        """The spec of a module to mend, with a loader that mends; None for all others."""
+        if name not in _MENDERS or name in self._looking:
+            return None
+        self._looking.add(name)
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        self._looking.discard(name)
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            try:
+                _MENDERS[name](module)
+            except Exception as error:
+                sys.stderr.write("dlprof: cannot adapt %s to MXNet: %s\n" % (name, error))
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+_mend_python()
+sys.meta_path.insert(0, _Mender())

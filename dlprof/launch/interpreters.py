@@ -1,0 +1,137 @@
+"""Finding Python interpreters, and asking them what they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+
+from dlprof.errors import NoInputError, UnavailableError, UsageError
+
+_SCRIPT = Path(__file__).with_name("inspect_interpreter.py")
+_NAMES = ("python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "python3.7", "python3.6", "python3", "python")
+
+
+@dataclass(frozen=True)
+class InterpreterFacts:
+    """What an interpreter says of itself.
+
+    Attributes:
+        path: The program, as it is to be started.
+        version: (3, 11, 7).
+        implementation: `cpython`.
+        platform: sysconfig's platform, for example `linux-x86_64`.
+        packages: Version of each framework that can be imported; None: its version is not known.
+    """
+
+    path: Path
+    version: tuple[int, int, int]
+    implementation: str
+    platform: str
+    packages: Mapping[str, str | None]
+
+    @property
+    def version_text(self) -> str:
+        """`3.11.7`."""
+        return ".".join(str(part) for part in self.version)
+
+
+def inspect(path: str | Path) -> InterpreterFacts:
+    """Ask the interpreter at `path` what it is.
+
+    Raises:
+        NoInputError: There is no such file.
+        UsageError: It is no Python, or too old a one.
+    """
+    program = shutil.which(str(path)) or str(path)
+    if not Path(program).exists():
+        raise NoInputError(f"There is no interpreter {path}.", hint="dlprof doctor lists the interpreters that were found")
+    if Path(program).is_dir():
+        raise UsageError(f"{path} is a folder, not an interpreter.", hint=f"--python {Path(path) / 'bin' / 'python'}")
+    facts = _ask(program)
+    if facts is None:
+        raise UsageError(f"{path} is not a working Python interpreter.", hint=f"try it: {path} --version")
+    if facts.version < (3, 6, 0):
+        raise UsageError(f"{path} is Python {facts.version_text}; dlprof traces Python 3.6 and newer.")
+    return facts
+
+
+@cache
+def _ask(program: str) -> InterpreterFacts | None:
+    try:
+        done = subprocess.run([program, str(_SCRIPT)], capture_output=True, text=True, timeout=60, check=False, errors="replace", stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    answer = next((line[6:] for line in done.stdout.splitlines() if line.startswith("DLPROF")), None)
+    if answer is None:
+        return None
+    facts: dict[str, Any] = json.loads(answer)
+    major, minor, micro = facts["version"]
+    # The program as it was named: resolving links would lead out of a virtual environment.
+    return InterpreterFacts(
+        Path(os.path.abspath(program)), (major, minor, micro), facts["implementation"], facts["platform"], facts["packages"]
+    )
+
+
+def find(specifier: str) -> InterpreterFacts:
+    """The first interpreter whose version fits.
+
+    Args:
+        specifier: PEP 440, for example `>=3.11,<3.13`.
+
+    Raises:
+        UnavailableError: None was found.
+    """
+    wanted = SpecifierSet(specifier)
+    for path in candidates(os.environ):
+        facts = _ask(str(path))
+        if facts is not None and facts.implementation == "cpython" and wanted.contains(facts.version_text):
+            return facts
+    raise UnavailableError(
+        f"No Python {specifier} was found on PATH, in pyenv's and uv's folders, or in DLPROF_PYTHONS.",
+        hint="uv python install 3.11, or DLPROF_PYTHONS=/path/to/python3.11",
+    )
+
+
+def candidates(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Interpreters in the order in which they are tried, each once: dlprof's own, DLPROF_PYTHONS, PATH, pyenv, uv."""
+    seen: set[Path] = set()
+    for path in _places(environ):
+        resolved = path.resolve()
+        if resolved not in seen and os.access(path, os.X_OK) and path.is_file():
+            seen.add(resolved)
+            yield path
+
+
+def _places(environ: Mapping[str, str]) -> Iterator[Path]:
+    yield Path(getattr(sys, "_base_executable", None) or sys.executable)
+    for entry in environ.get("DLPROF_PYTHONS", "").split(os.pathsep):
+        if entry:
+            yield from _in_folder(Path(entry)) if Path(entry).is_dir() else [Path(entry)]
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        if folder:
+            yield from (Path(folder) / name for name in _NAMES)
+    home = Path(environ.get("HOME", "~")).expanduser()
+    roots = [
+        Path(environ.get("PYENV_ROOT") or home / ".pyenv") / "versions",
+        Path(environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local" / "share" / "uv" / "python"),
+    ]
+    for root in roots:
+        for version in sorted(root.iterdir(), reverse=True) if root.is_dir() else ():
+            yield version / "bin" / "python3"
+
+
+def _in_folder(folder: Path) -> Iterator[Path]:
+    for place in (folder, folder / "bin"):
+        yield from (place / name for name in _NAMES)
+    for inner in sorted(folder.iterdir()):
+        yield inner / "bin" / "python3"
