@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import shutil
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from dlprof import rundir
+from dlprof import __version__, rundir
 from dlprof.analysis import phases as phase_analysis
+from dlprof.config import PROBES, TraceConfig
 from dlprof.ingest import cores as cores_reader
 from dlprof.ingest import gpu as gpu_reader
 from dlprof.ingest import lines as lines_reader
@@ -18,6 +24,8 @@ from dlprof.ingest import stacks as stacks_reader
 from dlprof.ingest import wire as wire_reader
 from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
+from dlprof.launch import machine, session, target
+from dlprof.launch.process import Outcome
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
@@ -40,3 +48,254 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
     if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION:
         ingest(folder)
     return Run(folder)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A traced run: its folder with tables, and how the script ended."""
+
+    run: Run
+    outcome: Outcome
+
+
+def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[[RunDir, int], None]) -> Traced:
+    """Run a script under the probes and make the tables of the run.
+
+    Args:
+        config: What to trace, and how.
+        report: Takes a line for the user at each slow stage before the script starts.
+        tick: Called about ten times a second while the script runs, with the run folder and the process.
+
+    Raises:
+        DlprofError: The run cannot be set up; the script has not been started then.
+    """
+    goal = target.resolve(config, report=report)
+    missing = target.keras_missing(goal)
+    if missing:
+        report(f"warning: {missing}")
+    name = f"{config.label}-{goal.spec.name if goal.spec else 'own'}"
+    folder = rundir.create(Path(config.output) if config.output else None, name, datetime.now().astimezone())
+    manifest = _first_manifest(config, goal)
+    folder.write_manifest(manifest)
+    work = session.Session(config, goal, folder)
+    outcome = work.go(lambda pid: tick(folder, pid))
+    manifest.update(_last_manifest(work, outcome))
+    folder.write_manifest(manifest)
+    _keep_sources(folder, manifest)
+    ingest(folder)
+    _compress(folder)
+    return Traced(Run(folder), outcome)
+
+
+def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
+    script = Path(config.script).absolute() if config.script else None
+    return {
+        "dlprof_version": __version__,
+        "state": "running",
+        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": {"script": config.script or None, "module": config.module, "argv": list(config.arguments)},
+        **target.describe(goal),
+        "machine": machine.describe(),
+        "git": machine.git_state(script.parent if script else Path.cwd()),
+        "config": config.as_json(),
+        "clock": {"origin_perf_ns": time.perf_counter_ns()},
+        "script_folder": str(script.resolve().parent) if script else str(Path.cwd()),
+    }
+
+
+def _last_manifest(work: session.Session, outcome: Outcome) -> dict[str, Any]:
+    health = []
+    if outcome.left:
+        text = "Processes that the script started are still running: " + "; ".join(
+            f"{pid} {command}" for pid, command in outcome.left.items()
+        )
+        health.append({"slug": "processes-left", "severity": "info", "message": text, "count": len(outcome.left)})
+    clock = work.clock
+    drift = _drift(clock["anchor_start"], clock["anchor_end"])
+    return {
+        "state": "interrupted" if outcome.interrupts or outcome.killed else "finished",
+        "clock": {
+            **clock,
+            "origin_wall_ns": clock["anchor_start"]["wall_ns"] + clock["origin_perf_ns"] - clock["anchor_start"]["perf_ns"],
+            "error_ns": max(clock["anchor_start"]["width_ns"], clock["anchor_end"]["width_ns"]) // 2,
+            "wall_drift_ns": drift,
+        },
+        "process": {
+            "pid": work.pid,
+            "exit_code": outcome.exit_code,
+            "signal": outcome.signal,
+            "wall_ns": outcome.end_ns - outcome.start_ns,
+            "cpu_user_ns": outcome.user_ns,
+            "cpu_system_ns": outcome.system_ns,
+        },
+        "probes": [{"name": name, **work.states.get(name, {"state": "on", "reason": None})} for name in PROBES],
+        "health": health,
+    }
+
+
+def _drift(start: dict[str, int], end: dict[str, int]) -> int:
+    """How far the wall clock moved against the run's clock (ns): more than a little means that it was set."""
+    return (end["wall_ns"] - start["wall_ns"]) - (end["perf_ns"] - start["perf_ns"])
+
+
+def _keep_sources(folder: RunDir, manifest: dict[str, Any]) -> None:
+    names = FileNames(manifest["script_folder"])
+    files = lines_reader.files(folder.raw / "lines.json")
+    session.keep_sources(folder, {names.short(file): file for file in files})
+
+
+def _compress(folder: RunDir) -> None:
+    """Pack the raw stacks, the only artifact of some size; the reader takes both forms."""
+    for path in folder.raw.glob("stacks-[0-9][0-9][0-9].json"):
+        with contextlib.suppress(OSError):
+            path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
+            path.unlink()
+
+
+def ingest(folder: RunDir) -> list[Health]:
+    """Make the tables of a run from its raw artifacts, as far as they are there.
+
+    Returns:
+        What the user must know to trust the figures (also in the table `health`).
+
+    Raises:
+        CannotCreateError: The run folder cannot be written to.
+    """
+    work = _Ingest(folder, folder.read_manifest())
+    work.all()
+    shutil.rmtree(folder.tables, ignore_errors=True)
+    write_tables(folder.tables, work.tables)
+    folder.write_manifest({**work.manifest, "tables_version": SCHEMA_VERSION})
+    return work.health
+
+
+class _Ingest:
+    """Reads one artifact after another; one that cannot be read is a line in `health`, no more."""
+
+    def __init__(self, folder: RunDir, manifest: dict[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.tables: dict[str, pa.Table] = {}
+        self.health = [Health(**entry) for entry in manifest.get("health", [])]
+        process = manifest.get("process", {})
+        origin = manifest["clock"]["origin_perf_ns"]
+        self.who = Who(manifest["machine"]["host"], 0, process.get("pid") or 0, origin)
+        self.names = FileNames(manifest.get("script_folder", ""))
+        self.probes = {probe["name"]: dict(probe) for probe in manifest.get("probes", [])}
+        self._stream = wire_reader.Stream()
+
+    def all(self) -> None:
+        """Every artifact, then the phases over them."""
+        raw = self.folder.raw
+        self._reading(raw / "inproc.wire", self._inproc)
+        self._reading(raw / "cores.jsonl", self._cores)
+        self._reading(raw / "gpu.jsonl", self._gpu)
+        self._reading(raw / "lines.json", self._lines)
+        self._stacks(sorted({*raw.glob("stacks-[0-9][0-9][0-9].json"), *raw.glob("stacks-[0-9][0-9][0-9].json.gz")}))
+        self._phases()
+        self.tables["probes"] = _rows_table("probes", list(self.probes.values()))
+        self.tables["health"] = _rows_table("health", [vars(entry) for entry in self.health])
+
+    def _reading(self, path: Path, reader: Callable[[Path], None]) -> None:
+        if not path.is_file():
+            return
+        try:
+            reader(path)
+        except ArtifactError as error:
+            self.health.append(Health("artifact-damaged", "error", f"{error.message}."))
+
+    def _inproc(self, path: Path) -> None:
+        stream = self._stream = wire_reader.read(path)
+        self.health.extend(stream.notes)
+        if not stream.complete:
+            text = "The in-process probe did not finish in order: up to the last 0.5 s of phases and steps are missing."
+            self.health.append(Health("inproc-cut", "warning", text))
+        self.tables.update(wire_reader.tables(stream, self.who, self._end_ns(), self.names))
+        for probe in stream.probes:
+            self.probes[probe["name"]] = {**self.probes.get(probe["name"], {}), **probe}
+        self._keras_facts(stream.meta)
+        self._phase_cost(stream)
+
+    def _end_ns(self) -> int:
+        """End of the process on its clock: as dlprof saw it, else the last that the stream tells."""
+        wall = self.manifest.get("process", {}).get("wall_ns")
+        return self.who.origin_ns + wall if wall else self._stream.last_ns
+
+    def _keras_facts(self, meta: dict[str, Any]) -> None:
+        if "keras_version" in meta:
+            self.manifest["keras"] = {
+                "module": meta["keras"], "version": meta["keras_version"], "backend": meta["keras_backend"],
+                "engine_version": meta.get("engine_version"),
+            }  # fmt: skip
+
+    def _phase_cost(self, stream: wire_reader.Stream) -> None:
+        """What the phase probe cost: its own time at start and end, as measured, and each step's record."""
+        own = sum((span.end or span.start) - span.start for span in stream.spans.values() if span.kind == "dlprof")
+        probe = self.probes.setdefault("phases", {"name": "phases", "state": "on", "reason": None})
+        steps = sum(step[4] for step in stream.steps)
+        probe["cost_ns"] = own + steps * STEP_COST_NS
+        probe["cost_source"] = f"{own / 1e6:.0f} ms measured at start and end, {steps} steps at {STEP_COST_NS / 1e3:.1f} us"
+
+    def _cores(self, path: Path) -> None:
+        tables, health, trailer = cores_reader.read(path, self.who)
+        self.tables.update(tables)
+        self.health.extend(health)
+        cost = trailer.get("cost_cpu_ns")
+        self._sidecar_cost("cores", cost, "measured: CPU time of the sampler (cores and GPU together)")
+
+    def _gpu(self, path: Path) -> None:
+        self.tables["gpu"], health, header = gpu_reader.read(path, self.who)
+        self.health.extend(health)
+        self.manifest["gpus"] = header.get("gpus")
+        self._sidecar_cost("gpu", None, "in the sampler's, see cores")
+
+    def _sidecar_cost(self, name: str, cost_ns: int | None, source: str) -> None:
+        probe = self.probes.setdefault(name, {"name": name, "state": "on", "reason": None})
+        probe.update({"cost_ns": cost_ns, "cost_source": source})
+
+    def _lines(self, path: Path) -> None:
+        self.tables["lines"] = lines_reader.read(path, self.who, self.names, self._source)
+
+    def _source(self, file: str) -> Sequence[str]:
+        """Lines of a source file, as it was when it ran: a copy is in the run folder."""
+        for path in (session.source_path(self.folder, self.names.short(file)), Path(file)):
+            try:
+                return path.read_text(encoding="utf-8", errors="replace").splitlines()
+            except OSError:
+                continue
+        return ()
+
+    def _stacks(self, paths: Sequence[Path]) -> None:
+        stacks = stacks_reader.Stacks(self.who, self.names)
+        for path in paths:
+            self._reading(path, lambda p: self.health.extend(stacks.add(p)))
+        self.tables.update(stacks.tables())
+        if stacks.error_ns is not None:
+            self.manifest["clock"]["stacks_error_ns"] = stacks.error_ns
+
+    def _phases(self) -> None:
+        """Cut the wall time; without a stream, or a wall time, all of it is unattributed or unknown."""
+        stream = self._stream
+        wall = self._end_ns() - self.who.origin_ns
+        if wall <= 0:
+            return
+        found = phase_analysis.of_main_thread(
+            self.tables.get("spans"), self.tables.get("steps"), stream.meta.get("main_thread"), wall,
+            stream.meta["boot_ns"] - self.who.origin_ns if "boot_ns" in stream.meta else None,
+        )  # fmt: skip
+        who = {"host": self.who.host, "rank": self.who.rank, "pid": self.who.pid}
+        self.tables["phases"] = _rows_table(
+            "phases",
+            [{**who, "phase": p.name, "parent": p.parent, "dur_ns": p.dur_ns, "count": p.count} for p in found.phases],
+        )
+        self.tables["phase_intervals"] = _rows_table(
+            "phase_intervals", [{**who, "phase": n, "start_ns": s, "dur_ns": d} for n, s, d in found.intervals]
+        )
+
+
+STEP_COST_NS = 1_500
+"""What recording one step costs in the traced process (ns), by tests/benchmarks/step_record.py."""
+
+
+def _rows_table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=TABLES[name])

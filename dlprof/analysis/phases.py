@@ -11,6 +11,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
 
 TOP_LEVEL = (
     "startup", "import", "data", "construct", "compile", "fit", "evaluate", "predict", "save", "script", "teardown",
@@ -272,3 +275,44 @@ def _result(totals: _Totals, intervals: tuple[tuple[str, int, int], ...], bounds
         found.extend(children)
     known = sum(phase.dur_ns for phase in found if phase.parent is None)
     return Phases(tuple(found), intervals, bounds.wall - known)
+
+
+def of_main_thread(
+    spans: pa.Table | None, steps: pa.Table | None, main_thread: int | None, wall_ns: int, boot_ns: int | None
+) -> Phases:
+    """Cut the wall time by the tables `spans` and `steps`.
+
+    Args:
+        spans: Table `spans`, or None.
+        steps: Table `steps`, or None.
+        main_thread: Thread whose time the wall time is.
+        wall_ns: From start to end of the process (ns).
+        boot_ns: When dlprof's own code began in it (ns), or None.
+    """
+    rows = [row for row in spans.to_pylist() if row["thread_id"] == main_thread] if spans is not None else []
+    script = next((row for row in rows if row["kind"] == "script"), None)
+    bounds = Bounds(
+        wall_ns,
+        boot_ns if rows else None,
+        script["start_ns"] if script else None,
+        script["start_ns"] + script["dur_ns"] if script else None,
+    )
+    kinds = {row["span_id"]: row["kind"] for row in rows}
+    intervals = [Interval(row["start_ns"], row["start_ns"] + row["dur_ns"], row["kind"]) for row in rows]
+    own = [row for row in steps.to_pylist() if row["thread_id"] == main_thread] if steps is not None else []
+    return compute(intervals, [_step(row, kinds) for row in own], bounds)
+
+
+def _step(row: dict[str, Any], kinds: dict[int, str]) -> Step:
+    return Step(
+        loop=row["loop"],
+        loop_kind=kinds.get(row["loop_id"], "on_batch"),
+        start=row["start_ns"],
+        dur=row["dur_ns"],
+        input=row["input_ns"] or 0,
+        callbacks=row["callbacks_ns"] or 0,
+        call_start=row["start_ns"] + (row["call_offset_ns"] or 0),
+        call=row["call_ns"] or 0,
+        first=row["first"],
+        count=row["count"],
+    )

@@ -47,6 +47,8 @@ class Parser(argparse.ArgumentParser):
             word = message.split("'")[1] if "'" in message else ""
             near = get_close_matches(word, COMMANDS, 1)
             message = f"there is no command {word}" + (f"; did you mean {near[0]}?" if near else "")
+        if "unrecognized arguments" in message:
+            message += " (the script's own arguments come after --)" if "trace" in sys.argv else ""
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise SystemExit(int(ExitCode.USAGE))
 
@@ -64,9 +66,19 @@ def parse(arguments: Sequence[str]) -> tuple[ModuleType, argparse.Namespace]:
             module = importlib.import_module(f"dlprof.cli.{name}")
             sub.epilog = module.EXAMPLES
             module.configure(sub)
+    arguments, of_script = _split(list(arguments)) if chosen == "trace" else (list(arguments), [])
     args = parser.parse_args(arguments)
+    args.of_script = of_script
     assert module is not None  # noqa: S101  (argparse has refused an unknown command)
     return module, args
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """What stands before and after the first `--`."""
+    if "--" not in arguments:
+        return arguments, []
+    at = arguments.index("--")
+    return arguments[:at], arguments[at + 1 :]
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -116,7 +116,7 @@ def _make(
         shutil.rmtree(path, ignore_errors=True)
     try:
         uvtool.run(["venv", "--no-project", "--no-config", "--python", str(interpreter.path), str(path)], what=what)
-        install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:"]
+        install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
         if spec.source_packages:
             install += [word for name in spec.source_packages for word in ("--no-binary", name)]
         uvtool.run([*install, "--python", str(environment.python), "-r", str(spec.lock)], what=what, show=show_progress)

@@ -50,13 +50,12 @@ def _mend_h5py(attributes):
 
 
 def _as_bytes(value):
-    """`value` with every text turned into text that has `decode`."""
+    """`value` as h5py 2 gave it: arrays of bytes; single texts get a `decode`."""
     if isinstance(value, str):
         return _Text(value)
     if getattr(value, "dtype", None) == object and value.size and isinstance(value.flat[0], str):
-        mended = value.copy()
-        mended.flat[:] = [_Text(item) for item in value.flat]
-        return mended
+        encoded = [item.encode("utf-8") for item in value.flat]
+        return value.astype("S%d" % max(1, max(map(len, encoded))))
     return value
 
 

@@ -1,0 +1,86 @@
+"""`dlprof trace`: run a script under the probes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from dlprof.config import PROBES
+from dlprof.errors import UsageError
+
+EXAMPLES = f"""\
+The script runs as without dlprof: same output, same results, same exit code. Its own arguments
+come after `--`.
+
+examples:
+  dlprof trace train.py
+  dlprof trace train.py --python ~/venv/bin/python -- --epochs 3
+  dlprof trace scenarios/mlp.py --backend mxnet -o runs/mxnet
+  dlprof trace -m package.train --probes phases,cores
+  dlprof trace train.py --probes=-stacks --lines mypackage.data
+
+probes: {", ".join(PROBES)}. Settings may also stand in pyproject.toml, as [tool.dlprof], and in
+environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    parser.usage = "dlprof trace SCRIPT [options] [-- script arguments]"
+    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the Python script to run")
+    where = parser.add_argument_group("what to run it on")
+    where.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    where.add_argument("--backend", metavar="NAME", help="managed environment of a backend (dlprof backends list)")
+    where.add_argument("--python", metavar="PATH", help="an interpreter of your own (default: the one dlprof runs in)")
+    what = parser.add_argument_group("what to measure")
+    what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")
+    what.add_argument("--lines", metavar="WHAT", action="append", help="more modules or files for line profiling")
+    what.add_argument("--stacks-hz", type=float, metavar="HZ", help="stack samples per second (default: 20)")
+    what.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
+    out = parser.add_argument_group("results")
+    out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
+    out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
+    out.add_argument("--no-progress", dest="progress", action="store_false", default=None, help="no status line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Trace, report, and end as the script ended."""
+    from dlprof import config as configuration
+    from dlprof import pipeline
+
+    settings = configuration.load(_flags(args), *configuration.current())
+    status = _status_line(settings)
+    try:
+        traced = pipeline.trace(settings, report=_say, tick=status.tick)
+    finally:
+        status.stop()
+    if not args.no_report:
+        _print_report(traced)
+    return traced.outcome.shell_code
+
+
+def _flags(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("backend", "python", "probes", "lines", "stacks_hz", "cores_hz", "output", "progress", "module")
+    flags = {name: getattr(args, name) for name in names}
+    if args.module and args.script:
+        raise UsageError("Give a script or -m MODULE, not both.", hint="arguments of the module come after --")
+    if not args.module and not args.script:
+        raise UsageError("There is no script to trace.", hint="dlprof trace SCRIPT")
+    return {**flags, "script": args.script, "arguments": tuple(args.of_script)}
+
+
+def _status_line(settings: Any) -> Any:
+    from dlprof.launch import progress
+
+    return progress.for_terminal(settings, sys.stderr)
+
+
+def _print_report(traced: Any) -> None:
+    from dlprof.report import text
+
+    sys.stdout.flush()
+    text.print_report(traced.run, file=sys.stderr)
+
+
+def _say(line: str) -> None:
+    print(f"dlprof: {line}", file=sys.stderr, flush=True)

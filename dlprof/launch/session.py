@@ -1,0 +1,223 @@
+"""One traced run: the process, the sidecars beside it, and their life together."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dlprof_probes.sidecar.jsonl import anchor
+from dlprof_probes.sidecar.stacks import StackSampler
+
+from dlprof.config import TraceConfig
+from dlprof.launch import payload
+from dlprof.launch.process import Outcome, TracedProcess
+from dlprof.launch.target import Target
+from dlprof.rundir import RunDir, writing_into
+
+_TICK_S = 0.1
+_READY_S = 5.0
+"""How long py-spy waits for the script to begin: before that there is no Python to look at."""
+_STOP_S = 5.0
+
+
+@dataclass
+class Session:
+    """Runs the target once.
+
+    Attributes:
+        states: State of each probe as far as it is known here: name to {state, reason, ...}.
+        clock: Anchors of the run's clock.
+        pid: The traced process; 0 before it was started.
+    """
+
+    config: TraceConfig
+    target: Target
+    run: RunDir
+    states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    clock: dict[str, Any] = field(default_factory=dict)
+    pid: int = 0
+    _sampler: subprocess.Popen[bytes] | None = None
+    _stacks: StackSampler | None = None
+    _stacks_due: bool = False
+
+    def go(self, tick: Callable[[int], None]) -> Outcome:
+        """Run to the end; `tick(pid)` is called about ten times a second.
+
+        Raises:
+            CannotCreateError: The run folder cannot be written to.
+            UnavailableError: The interpreter cannot be started.
+        """
+        command = self._command()
+        environment = self._environment()
+        process = TracedProcess(command, environment)
+        self.clock = {"anchor_start": anchor()}
+        self.pid = process.start()
+        self.clock["origin_perf_ns"] = process.start_ns
+        try:
+            self._start_sampler(process)
+            self._stacks_due = self.config.wants("stacks")
+            outcome = process.wait(lambda: self._tick(process, tick), _TICK_S)
+        finally:
+            self._stop_sidecars()
+        self.clock["anchor_end"] = anchor()
+        self._judge_inproc()
+        payload.remove(self.run)
+        payload.remove_keras_home(self.run)
+        return outcome
+
+    # -- before ------------------------------------------------------------------------------------
+
+    def _command(self) -> list[str]:
+        config = self.config
+        python = str(self.target.interpreter.path)
+        lines = None
+        if config.wants("lines") and self.target.no_lines is None:
+            folder = self.target.line_profiler
+            lines = {"patterns": list(config.lines), "package": str(folder) if folder else None}
+        elif config.wants("lines"):
+            self.states["lines"] = {"state": "unavailable", "reason": self.target.no_lines}
+        for name in ("phases", "lines", "stacks", "cores", "gpu"):
+            if not config.wants(name):
+                self.states[name] = {"state": "off", "reason": "not asked for"}
+        if not config.wants("phases"):
+            start = ["-m", config.module] if config.module else [config.script]
+            return [python, *start, *config.arguments]
+        staged = payload.stage(
+            self.run,
+            {
+                "script": os.path.abspath(config.script) if config.script else config.module,
+                "module": config.module,
+                "argv": [config.script or config.module, *config.arguments],
+                "lines": lines,
+            },
+        )
+        return [python, *staged]
+
+    def _environment(self) -> dict[str, str]:
+        home = payload.make_keras_home(self.run, own=self.target.source != "managed")
+        return {**self.target.environment, "KERAS_HOME": str(home)}
+
+    def _start_sampler(self, process: TracedProcess) -> None:
+        wanted = [name for name in ("cores", "gpu") if self.config.wants(name)]
+        if not wanted:
+            return
+        config = {
+            "raw": str(self.run.raw), "pid": process.pid, "own": [os.getpid()], "probes": wanted, "hz": self.config.cores_hz,
+        }  # fmt: skip
+        path = self.run.raw / "sampler-config.json"
+        with writing_into(self.run.path):
+            path.write_text(json.dumps(config), encoding="utf-8")
+        self._sampler = subprocess.Popen(
+            [sys.executable, "-m", "dlprof_probes.sidecar", str(path)], stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=_unblock,
+        )  # fmt: skip
+        process.ignore(self._sampler.pid)
+
+    # -- meanwhile ---------------------------------------------------------------------------------
+
+    def _tick(self, process: TracedProcess, tick: Callable[[int], None]) -> None:
+        if self._stacks_due and self._script_began(process):
+            self._stacks_due = False
+            self._stacks = StackSampler(process.pid, self.run.raw, self.config.stacks_hz)
+            self._stacks.start()
+        if self._stacks is not None:
+            self._stacks.poll()
+            if self._stacks.pid is not None:
+                process.ignore(self._stacks.pid)
+        tick(process.pid)
+
+    def _script_began(self, process: TracedProcess) -> bool:
+        if time.perf_counter_ns() - process.start_ns > _READY_S * 1e9:
+            return True
+        stream = self.run.raw / "inproc.wire"
+        return stream.is_file() and stream.stat().st_size > 100
+
+    # -- after -------------------------------------------------------------------------------------
+
+    def _stop_sidecars(self) -> None:
+        if self._sampler is not None:
+            self._stop_sampler(self._sampler)
+        if self._stacks is not None:
+            self._stacks.stop(_STOP_S)
+        self._judge_stacks()
+        if self.config.wants("cores") or self.config.wants("gpu"):
+            self._judge_sampler()
+
+    def _stop_sampler(self, sampler: subprocess.Popen[bytes]) -> None:
+        try:
+            sampler.communicate(b"stop\n", timeout=_STOP_S)
+        except (subprocess.TimeoutExpired, BrokenPipeError):
+            sampler.kill()
+            sampler.wait()
+
+    def _judge_sampler(self) -> None:
+        path = self.run.raw / "sampler.json"
+        try:
+            states = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            states = {}
+        code = self._sampler.returncode if self._sampler is not None else None
+        for name in ("cores", "gpu"):
+            if self.config.wants(name):
+                self.states[name] = states.get(name) or {"state": "failed", "reason": "the sampler did not start"}
+                if code is not None and code < 0 and self.states[name]["state"] == "on":
+                    self.states[name] = {"state": "failed", "reason": f"the sampler was killed by signal {-code}"}
+        for spent in (path, self.run.raw / "sampler-config.json"):
+            spent.unlink(missing_ok=True)
+
+    def _judge_stacks(self) -> None:
+        if not self.config.wants("stacks"):
+            return
+        stacks = self._stacks
+        if stacks is None:
+            self.states["stacks"] = {"state": "unavailable", "reason": "the process ended before py-spy could look at it"}
+            return
+        state = "on"
+        if stacks.reason is not None:
+            state = "failed" if list(self.run.raw.glob("stacks-*.json")) else "unavailable"
+        source = "measured: CPU time of py-spy beside the process"
+        self.states["stacks"] = {"state": state, "reason": stacks.reason, "cost_ns": stacks.cpu_ns, "cost_source": source}
+
+    def _judge_inproc(self) -> None:
+        if not self.config.wants("phases"):
+            return
+        reason = payload.failure(self.run)
+        if reason is None and not (self.run.raw / "inproc.wire").is_file():
+            reason = "the process ended before the probe could start"
+        if reason is not None:
+            self.states["phases"] = {"state": "failed", "reason": reason}
+        (self.run.raw / "inproc.status").unlink(missing_ok=True)
+
+
+def _unblock() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+
+
+def keep_sources(run: RunDir, files: dict[str, str]) -> None:
+    """Copy source files into the run folder, so that reports do not depend on the working tree.
+
+    Args:
+        run: The run folder.
+        files: Short name (as in the tables) to absolute name.
+    """
+    for short, path in files.items():
+        target = source_path(run, short)
+        try:
+            content = Path(path).read_bytes()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except OSError:
+            continue  # the report then shows lines without their text
+
+
+def source_path(run: RunDir, short: str) -> Path:
+    """Where the copy of a source file lies in the run folder."""
+    return run.raw / "sources" / short.removeprefix("~/").removeprefix("/")

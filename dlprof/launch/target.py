@@ -1,0 +1,145 @@
+"""What is to be run: the script, the interpreter, the environment variables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dlprof.backends import registry
+from dlprof.backends.base import BackendSpec
+from dlprof.config import TraceConfig
+from dlprof.errors import DlprofError, NoInputError, UsageError
+from dlprof.launch import environments, interpreters
+from dlprof.launch.environments import Report
+from dlprof.launch.interpreters import InterpreterFacts
+
+KEPT_VARIABLES = (
+    "KERAS_BACKEND", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "MKL_NUM_THREADS", "KMP_BLOCKTIME",
+    "KMP_AFFINITY", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS",
+    "TF_CPP_MIN_LOG_LEVEL", "XLA_FLAGS", "MXNET_ENGINE_TYPE", "MXNET_CPU_WORKER_NTHREADS", "MXNET_EXEC_BULK_EXEC_TRAIN",
+    "MXNET_SUBGRAPH_BACKEND", "CUDA_VISIBLE_DEVICES", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONOPTIMIZE",
+)  # fmt: skip
+"""Environment variables that change how fast training runs: they are kept in the manifest."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A script on an interpreter.
+
+    Attributes:
+        interpreter: What it runs on.
+        spec: The backend's spec; None for an interpreter of the user's own.
+        source: `managed`, `python` (`--python`) or `current` (dlprof's own interpreter).
+        environment: Environment variables of the process, without those of the run folder.
+        line_profiler: Folder that holds line_profiler, where the interpreter has none.
+        no_lines: Why there is no line profiling; None where there is.
+    """
+
+    interpreter: InterpreterFacts
+    spec: BackendSpec | None
+    source: str
+    environment: Mapping[str, str]
+    line_profiler: Path | None
+    no_lines: str | None
+
+
+def resolve(config: TraceConfig, *, report: Report) -> Target:
+    """Find, or make, what the script is to run on.
+
+    Raises:
+        UsageError: The backend is unknown, or the interpreter is none.
+        NoInputError: The script or the interpreter does not exist.
+        UnavailableError: The backend's environment cannot be made.
+    """
+    check_script(config)
+    spec = registry.get(config.backend) if config.backend else None
+    interpreter, source = _interpreter(config, spec, report)
+    folder, reason = _line_profiler(config, interpreter, report)
+    return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
+
+
+def check_script(config: TraceConfig) -> None:
+    """Refuse a script that Python could not even open.
+
+    Raises:
+        NoInputError: It does not exist, or cannot be read.
+        UsageError: It is a folder.
+    """
+    if config.module:
+        return
+    path = Path(config.script)
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder, not a script.", hint=f"dlprof trace {path / 'SCRIPT.py'}, or dlprof trace -m MODULE")
+    if not path.exists():
+        raise NoInputError(f"There is no script {path}.", hint="check the path; it is taken from the current folder")
+    if not os.access(path, os.R_OK):
+        raise NoInputError(f"The script {path} may not be read.", hint=f"chmod +r {path}")
+
+
+def _interpreter(
+    config: TraceConfig, spec: BackendSpec | None, report: Report
+) -> tuple[InterpreterFacts, str]:
+    if config.python:
+        return interpreters.inspect(config.python), "python"
+    if spec is not None:
+        environment = environments.ensure(spec, report=report, show_progress=sys.stderr.isatty())
+        return interpreters.inspect(environment.python), "managed"
+    return interpreters.inspect(sys.executable), "current"
+
+
+def _line_profiler(
+    config: TraceConfig, interpreter: InterpreterFacts, report: Report
+) -> tuple[Path | None, str | None]:
+    if not config.wants("lines"):
+        return None, "switched off"
+    try:
+        return environments.line_profiler_for(interpreter, report=report), None
+    except DlprofError as error:
+        return None, error.message.rstrip(".")
+
+
+def _environment(spec: BackendSpec | None, source: str) -> dict[str, str]:
+    environment = dict(os.environ)
+    if source != "current":
+        # Variables that tie a process to dlprof's own environment mislead another interpreter.
+        for name in ("PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"):
+            environment.pop(name, None)
+    if spec is not None:
+        for name, value in spec.environment.items():
+            environment.setdefault(name, value)
+        environment["KERAS_BACKEND"] = spec.keras_backend
+    return environment
+
+
+def describe(target: Target) -> dict[str, Any]:
+    """What the manifest says of the target."""
+    spec, interpreter = target.spec, target.interpreter
+    keras_backend = target.environment.get("KERAS_BACKEND")
+    known = registry.all_specs().get(keras_backend or "") or spec
+    return {
+        "backend": {
+            "name": spec.name if spec else None,
+            "title": spec.title if spec else None,
+            "source": target.source,
+            "asynchronous_dispatch": known.asynchronous_dispatch if known else False,
+            "input_inside_step": known.input_inside_step if known else False,
+        },
+        "interpreter": {"version": interpreter.version_text, "implementation": interpreter.implementation},
+        "packages": dict(interpreter.packages),
+        "environment": {name: target.environment[name] for name in KEPT_VARIABLES if name in target.environment},
+    }
+
+
+def keras_missing(target: Target) -> str | None:
+    """A warning when the interpreter has no Keras; None when it has."""
+    packages = target.interpreter.packages
+    if "keras" in packages or "tf_keras" in packages:
+        return None
+    return f"there is no Keras in {target.interpreter.path}; phases of Keras will be missing"
+
+
+__all__ = ["KEPT_VARIABLES", "Target", "UsageError", "check_script", "describe", "keras_missing", "resolve"]

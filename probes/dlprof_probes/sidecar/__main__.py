@@ -1,0 +1,151 @@
+"""The sampler process: `python -m dlprof_probes.sidecar CONFIG.json`, started by the conductor.
+
+It runs in a session of its own, so that Ctrl-C at the terminal does not reach it, and at the lowest
+priority, so that it takes no time from a busy machine. Its standard input is a pipe from the
+conductor: the line `stop` ends it in order; the end of the file means that the conductor died, and then
+it ends the traced process and what that has started, so that nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from dlprof_probes.sidecar.cores import Cores
+from dlprof_probes.sidecar.gpu import Gpu, Unavailable
+
+_GRACE_S = 5.0
+
+
+def main() -> None:
+    """Sample until told to stop."""
+    config = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    _be_humble()
+    sampler = _Sampler(config)
+    orderly = sampler.run()
+    if not orderly:
+        _end_traced(config["pid"], sampler.tree())
+    sampler.finish()
+
+
+def _be_humble() -> None:
+    try:
+        os.nice(19)
+    except OSError:
+        pass
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+class _Sampler:
+    def __init__(self, config: dict[str, Any]) -> None:
+        raw = Path(config["raw"])
+        self._interval_s = 1 / float(config["hz"])
+        self._missed = 0
+        self._states: dict[str, Any] = {}
+        self._cores: Cores | None = None
+        self._gpu: Gpu | None = None
+        if "cores" in config["probes"]:
+            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], [*config["own"], os.getpid()]))
+        if "gpu" in config["probes"]:
+            self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree))
+        self._state_path = raw / "sampler.json"
+        self._write_states()
+
+    def _start(self, name: str, make: Any) -> Any:
+        try:
+            probe = make()
+        except Unavailable as error:
+            self._states[name] = {"state": "unavailable", "reason": str(error)}
+            return None
+        except Exception as error:  # noqa: BLE001  (one probe that fails must not end the other)
+            self._states[name] = {"state": "failed", "reason": f"{type(error).__name__}: {error}"}
+            return None
+        self._states[name] = {"state": "on", "reason": None}
+        return probe
+
+    def _write_states(self) -> None:
+        try:
+            self._state_path.write_text(json.dumps(self._states), encoding="utf-8")
+        except OSError:
+            pass
+
+    def tree(self) -> list[int]:
+        """The traced process and its descendants, as last seen."""
+        return self._cores.tree() if self._cores is not None else []
+
+    def run(self) -> bool:
+        """Sample at the set rate; returns False when the conductor died."""
+        due = time.monotonic()
+        while True:
+            self._sample("cores", self._cores)
+            self._sample("gpu", self._gpu)
+            due += self._interval_s
+            late = time.monotonic() - due
+            if late > 0:  # the machine is busy: leave samples out rather than hurry after them
+                skipped = int(late / self._interval_s) + 1
+                self._missed += skipped
+                due += skipped * self._interval_s
+            answer = self._stopped(due)
+            if answer is not None:
+                return answer
+
+    def _sample(self, name: str, probe: Cores | Gpu | None) -> None:
+        if probe is None or self._states[name]["state"] != "on":
+            return
+        try:
+            probe.sample()
+        except Exception as error:  # noqa: BLE001  (one probe that fails must not end the other)
+            self._states[name] = {"state": "failed", "reason": f"{type(error).__name__}: {error}"}
+        if probe.writer.failed:
+            self._states[name] = {"state": "failed", "reason": probe.writer.failed}
+
+    def _stopped(self, due: float) -> bool | None:
+        """Wait until `due`; None: go on, True: told to stop, False: the conductor is gone."""
+        wait = max(0.0, due - time.monotonic())
+        readable, _, _ = select.select([sys.stdin], [], [], wait)
+        if not readable:
+            return None
+        return sys.stdin.readline().strip() == "stop"
+
+    def finish(self) -> None:
+        """Close the files with what the sampling cost."""
+        cost = {"cost_cpu_ns": time.process_time_ns(), "missed": self._missed}
+        if self._cores is not None:
+            self._sample("cores", self._cores)
+            self._cores.writer.finish(cost)
+        if self._gpu is not None:
+            self._gpu.writer.finish({**cost, **self._gpu.trailer()})
+        self._write_states()
+
+
+def _end_traced(pid: int, tree: list[int]) -> None:
+    """End the traced process and its descendants: politely, then not."""
+    pids = list(dict.fromkeys([pid, *tree]))
+    for number, wait_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, 0.0)):
+        for each in pids:
+            try:
+                os.kill(each, number)
+            except OSError:
+                pass
+        end = time.monotonic() + wait_s
+        while time.monotonic() < end and any(_alive(each) for each in pids):
+            time.sleep(0.05)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in (b"Z", b"X")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Samples cores, the machine, and the tree of the traced process.
+
+What is read ten times a second comes straight from /proc, one small file each (psutil opens several per
+figure); what is read once a second comes from psutil. Counters are written as they are; percentages are
+the reader's work.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dlprof_probes.sidecar.jsonl import Writer, anchor
+
+FORMAT = "dlprof.cores/1"
+SLOW_NS = 1_000_000_000
+"""How often memory, frequencies, temperature, switches, I/O and the list of processes are read."""
+
+
+class Cores:
+    """Writes `cores.jsonl`. Rows, by their first item:
+
+    - `["c", time_ns, [[user, system, iowait, steal, idle] per core], own_ticks, [[pid, ticks, rss_pages, threads,
+      minor_faults, major_faults] per process]]`: every sample; ticks are cumulative clock ticks.
+    - `["m", time_ns, available_bytes, swap_used_bytes, temperature_c, [mhz per core] or null, [[pid, voluntary,
+      involuntary, read_bytes, write_bytes] per process]]`: once a second.
+    - `["p", time_ns, pid, parent_pid, command, end]`: a process appeared (`end` false) or was gone (true).
+    """
+
+    def __init__(self, raw: Path, pid: int, own: list[int]) -> None:
+        self._stat = os.open("/proc/stat", os.O_RDONLY)
+        self._pid = pid
+        self._own = own
+        self._tree: dict[int, int] = {}
+        self._next_slow = 0
+        self.writer = Writer(raw / "cores.jsonl", self._header())
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "anchor": anchor(),
+            "ticks_per_s": os.sysconf("SC_CLK_TCK"),
+            "page_bytes": os.sysconf("SC_PAGE_SIZE"),
+            "pid": self._pid,
+            "cores": os.cpu_count(),
+            "memory_bytes": psutil.virtual_memory().total,
+        }
+
+    def sample(self) -> None:
+        """Take one sample."""
+        now = time.perf_counter_ns()
+        if now >= self._next_slow:
+            self._next_slow = now + SLOW_NS
+            self._refresh_tree(now)
+            self.writer.row(["m", now, *self._machine(), self._slow_processes()])
+        processes = [row for pid in list(self._tree) if (row := _fast_process(pid)) is not None]
+        own = sum(row[1] for pid in self._own if (row := _fast_process(pid)) is not None)
+        self.writer.row(["c", now, self._per_core(), own, processes])
+
+    def _per_core(self) -> list[list[int]]:
+        rows = []
+        for line in os.pread(self._stat, 1 << 18, 0).split(b"\n")[1:]:
+            if not line.startswith(b"cpu"):
+                break
+            user, nice, system, idle, iowait, irq, softirq, steal = (int(word) for word in line.split()[1:9])
+            rows.append([user + nice, system + irq + softirq, iowait, steal, idle])
+        return rows
+
+    def _machine(self) -> tuple[int, int, float | None, list[float] | None]:
+        return psutil.virtual_memory().available, psutil.swap_memory().used, _temperature(), _frequencies()
+
+    def _refresh_tree(self, now: int) -> None:
+        found: dict[int, int] = {}
+        _walk(self._pid, os.getppid(), found)
+        for pid, parent in found.items():
+            if pid not in self._tree:
+                self.writer.row(["p", now, pid, parent, _command(pid), False])
+        for pid, parent in self._tree.items():
+            if pid not in found:
+                self.writer.row(["p", now, pid, parent, None, True])
+        self._tree = found
+
+    def _slow_processes(self) -> list[list[int | None]]:
+        return [[pid, *_switches(pid), *_io(pid)] for pid in self._tree]
+
+    def tree(self) -> list[int]:
+        """The traced process and its descendants, as last seen."""
+        return list(self._tree)
+
+
+def _walk(pid: int, parent: int, found: dict[int, int]) -> None:
+    """Collect `pid` and its descendants with their parents, through the kernel's own lists of children."""
+    if not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110  (hot)
+        return
+    found[pid] = parent
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+    except OSError:
+        return
+    for thread in threads:
+        for child in _read(f"/proc/{pid}/task/{thread}/children").split():
+            if int(child) not in found:
+                _walk(int(child), pid, found)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _fast_process(pid: int) -> list[int] | None:
+    """[pid, ticks, rss in pages, threads, minor faults, major faults], or None when it is gone."""
+    words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if len(words) < 22:
+        return None
+    return [pid, int(words[11]) + int(words[12]), int(words[21]), int(words[17]), int(words[7]), int(words[9])]
+
+
+def _switches(pid: int) -> tuple[int | None, int | None]:
+    """Voluntary and involuntary context switches of all threads together."""
+    voluntary = involuntary = 0
+    seen = False
+    for thread in _threads(pid):
+        for line in _read(f"/proc/{pid}/task/{thread}/status").split(b"\n"):
+            if line.startswith(b"voluntary_ctxt_switches"):
+                voluntary += int(line.split()[1])
+                seen = True
+            elif line.startswith(b"nonvoluntary_ctxt_switches"):
+                involuntary += int(line.split()[1])
+    return (voluntary, involuntary) if seen else (None, None)
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")[:256]  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _io(pid: int) -> tuple[int | None, int | None]:
+    """Bytes read and written by system calls; None without the right to know."""
+    fields = dict(line.split(b": ") for line in _read(f"/proc/{pid}/io").split(b"\n") if b": " in line)
+    if b"rchar" not in fields:
+        return None, None
+    return int(fields[b"rchar"]), int(fields[b"wchar"])
+
+
+def _command(pid: int) -> str | None:
+    words = _read(f"/proc/{pid}/cmdline").split(b"\0")
+    return b" ".join(words).decode("utf-8", "replace").strip()[:300] or None
+
+
+def _temperature() -> float | None:
+    try:
+        readings = [entry.current for entries in psutil.sensors_temperatures().values() for entry in entries]
+    except (OSError, AttributeError, RuntimeError):
+        return None
+    return max(readings) if readings else None
+
+
+def _frequencies() -> list[float] | None:
+    try:
+        per_core = [entry.current for entry in psutil.cpu_freq(percpu=True)]
+    except (OSError, AttributeError, RuntimeError, NotImplementedError):
+        return None
+    return [round(value, 1) for value in per_core] if any(per_core) else None

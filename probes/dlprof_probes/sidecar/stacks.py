@@ -1,0 +1,182 @@
+"""Sampled Python stacks with py-spy, as a process beside the traced one.
+
+Of py-spy's formats only `chrometrace` carries time: microseconds since its recorder was made, which is
+right after its arguments were read. So the moment of its start is the anchor; the time that this takes
+bounds the error. Long runs are cut into segments, which bounds memory and what a kill can lose.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SEGMENT_S = 300
+_PR_SET_PDEATHSIG = 1
+
+
+class StackSampler:
+    """Runs py-spy on one process, segment after segment.
+
+    Args:
+        pid: The traced process.
+        raw: Folder of raw artifacts; segments go to `stacks-000.json`, their anchors and what py-spy said to
+            `stacks-000.anchor.json`.
+        rate_hz: Samples per second.
+    """
+
+    def __init__(self, pid: int, raw: Path, rate_hz: float) -> None:
+        self.reason: str | None = None
+        """Why there are no samples, or not all; None while all is well."""
+        self.cpu_ns = 0
+        """CPU time of the segments that ended (ns)."""
+        self._pid = pid
+        self._raw = raw
+        self._rate_hz = max(1, round(rate_hz))
+        self._segment = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._anchor: dict[str, Any] = {}
+
+    @property
+    def pid(self) -> int | None:
+        """py-spy's own process; None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def start(self) -> bool:
+        """Start the next segment; returns whether that was possible (else see `reason`)."""
+        program = find()
+        if program is None:
+            self.reason = "py-spy is not installed"
+            return False
+        name = f"stacks-{self._segment:03d}"
+        command = [
+            program, "record", "--pid", str(self._pid), "--format", "chrometrace", "--rate", str(self._rate_hz),
+            "--nonblocking", "--idle", "--threads", "--duration", str(SEGMENT_S), "--output", str(self._raw / f"{name}.json"),
+        ]  # fmt: skip
+        before = time.perf_counter_ns()
+        try:
+            with (self._raw / f"{name}.log").open("wb") as log:
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    preexec_fn=_in_child,
+                )  # fmt: skip
+        except OSError as error:
+            self.reason = f"py-spy cannot be started: {error.strerror}"
+            return False
+        self._anchor = {
+            "before_ns": before,
+            "after_ns": time.perf_counter_ns(),
+            "rate_hz": self._rate_hz,
+            "options": command[6:-2],
+        }
+        return True
+
+    def poll(self) -> None:
+        """Start the next segment when one has ended and the traced process has not."""
+        if self._process is None:
+            return
+        pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self._ended(status, usage.ru_utime + usage.ru_stime)
+        if self.reason is None and _alive(self._pid):
+            self.start()
+
+    def stop(self, timeout_s: float) -> None:
+        """End sampling: py-spy writes what it has within `timeout_s` seconds, or is killed."""
+        if self._process is None:
+            return
+        deadline = time.monotonic() + timeout_s
+        self._signal(signal.SIGINT)
+        while self._process is not None:
+            pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+            if pid:
+                self._ended(status, usage.ru_utime + usage.ru_stime)
+            elif time.monotonic() > deadline:
+                self._signal(signal.SIGKILL)
+                deadline += 60
+            else:
+                time.sleep(0.01)
+
+    def _signal(self, number: int) -> None:
+        if self._process is not None:
+            try:
+                os.kill(self._process.pid, number)
+            except ProcessLookupError:
+                pass
+
+    def _ended(self, status: int, cpu_s: float) -> None:
+        assert self._process is not None  # noqa: S101
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_ns += int(cpu_s * 1e9)
+        name = f"stacks-{self._segment:03d}"
+        said = (self._raw / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        (self._raw / f"{name}.log").unlink(missing_ok=True)
+        self.reason = explain(said, self._process.returncode, (self._raw / f"{name}.json").is_file())
+        self._anchor.update({"cpu_ns": int(cpu_s * 1e9), **counts(said), "reason": self.reason})
+        try:
+            (self._raw / f"{name}.anchor.json").write_text(json.dumps(self._anchor), encoding="utf-8")
+        except OSError as error:
+            self.reason = self.reason or f"cannot write: {error.strerror}"
+        self._segment += 1
+        self._process = None
+
+
+def find() -> str | None:
+    """Path of py-spy: beside this interpreter, else on PATH."""
+    beside = Path(sys.executable).with_name("py-spy")
+    return str(beside) if beside.is_file() else shutil.which("py-spy")
+
+
+def counts(said: str) -> dict[str, int | bool | None]:
+    """Samples and errors that py-spy counted, and whether it fell behind; None where it did not say."""
+    match = re.search(r"Samples: (\d+) Errors: (\d+)", said)
+    return {
+        "samples": int(match[1]) if match else None,
+        "errors": int(match[2]) if match else None,
+        "behind": "behind in sampling" in said,
+    }
+
+
+def explain(said: str, code: int, wrote: bool) -> str | None:
+    """Why a segment is missing, in one clause for the user; None when it is there."""
+    if wrote and code == 0:
+        return None
+    if code < 0:
+        return f"py-spy was killed by signal {-code}; its last segment is lost"
+    if re.search(r"(?i)permission denied|operation not permitted|requires? root|EPERM", said):
+        return (
+            "py-spy may not read the process (no right to ptrace); run as the same user with "
+            "`sudo sysctl kernel.yama.ptrace_scope=0`, or in a container with --cap-add SYS_PTRACE"
+        )
+    if re.search(r"(?i)no such process|process (is not|isn't) running|failed to find", said):
+        return "the process ended before py-spy could look at it"
+    if re.search(r"(?i)no space left", said):
+        return "the disk is full"
+    last = [line.strip() for line in said.splitlines() if line.strip()]
+    return f"py-spy failed: {last[-1] if last else f'exit code {code}'}"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _in_child() -> None:
+    """Between fork and exec: lowest priority, no blocked signals, and end with the conductor."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+    os.nice(19)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
