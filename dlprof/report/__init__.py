@@ -1,0 +1,1 @@
+"""Reports: what the analyses found, for people and for machines."""

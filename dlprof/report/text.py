@@ -1,4 +1,272 @@
-def print_report(run, file):
-    for r in run.rows("phases"): print(r, file=file)
-    for r in run.rows("probes"): print(r, file=file)
-    for r in run.rows("health"): print(r, file=file)
+"""The report of a run on a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dlprof.report import summary
+from dlprof.report.units import bar, duration, percent, resample, safe, size, strip
+from dlprof.store.run import Run
+
+_FRAMES = 4
+"""Frames of a stack that are shown, from the innermost."""
+
+
+def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) -> None:
+    """Print the report of a run.
+
+    Args:
+        run: The run.
+        file: Where to.
+        top: How many lines at most.
+        plain: No colour, only ASCII.
+    """
+    _Printer(make_console(file, plain=plain), summary.summarise(run, top=top), _is_ascii(file, plain)).print()
+
+
+def make_console(file: TextIO, *, plain: bool = False) -> Console:
+    """A console as wide as the terminal behind `file`, or 100 columns."""
+    terminal = file.isatty()
+    width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
+    return Console(file=file, width=max(60, width), no_color=plain or not terminal, highlight=False, soft_wrap=False, emoji=False)
+
+
+def _is_ascii(file: TextIO, plain: bool) -> bool:
+    return plain or "utf" not in (getattr(file, "encoding", None) or "ascii").lower()
+
+
+class _Printer:
+    def __init__(self, console: Console, report: dict[str, Any], ascii_only: bool) -> None:
+        self.console = console
+        self.report = report
+        self.ascii = ascii_only
+        self.wide = console.width >= 90
+
+    def print(self) -> None:
+        self._head()
+        self._phases()
+        self._steps()
+        self._lines()
+        self._stacks()
+        self._cores()
+        self._gpu()
+        self._ledger()
+        self._health()
+        self._next()
+
+    # -- pieces ------------------------------------------------------------------------------------
+
+    def _say(self, text: str, style: str = "", indent: int = 0) -> None:
+        self.console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent)))
+
+    def _title(self, text: str, note: str = "") -> None:
+        self.console.print()
+        self.console.print(Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim"))
+
+    def _table(self, *columns: tuple[str, str]) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for name, justify in columns:
+            table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
+        return table
+
+    def _show(self, table: Table) -> None:
+        self.console.print(Padding(table, (0, 0, 0, 2)))
+
+    # -- sections ----------------------------------------------------------------------------------
+
+    def _head(self) -> None:
+        report = self.report
+        versions = {**report["versions"]}
+        keras = report["keras_version"] or versions.pop("keras", None)
+        engine = report["backend"] if report["backend"] in versions else None
+        parts = [f"Keras {keras}" if keras else "no Keras", f"{engine} {versions[engine]}" if engine else "", f"Python {report['python_version']}"]
+        arguments = " ".join([report["script"], *report["arguments"]])
+        machine = report["machine"]
+        self.console.print()
+        self._say(safe(f"{arguments}  on {report['backend'] or 'no known backend'}"), "bold")
+        self._say(f"{', '.join(part for part in parts if part)}; {machine['cores']} cores, {machine['cpu'] or 'unknown processor'}", "dim")
+        self._say(f"run {report['run']}; {self._ended()}; wall time {duration(report['wall_ns'])}", "dim")
+        self.console.print()
+        self._say(self._verdict())
+
+    def _ended(self) -> str:
+        ended = self.report["exit"]
+        if ended["signal"]:
+            return f"ended by signal {ended['signal']}"
+        if ended["code"] is None:
+            return "how it ended is not known: dlprof was killed"
+        text = f"exit code {ended['code']}"
+        return f"{text}, interrupted" if self.report["state"] == "interrupted" else text
+
+    def _verdict(self) -> str:
+        """One sentence: where the time went."""
+        wall = self.report["wall_ns"]
+        top = sorted((p for p in self.report["phases"] if p["parent"] is None), key=lambda p: -p["dur_ns"])[:3]
+        if not wall or not top:
+            return "Where the time went is not known: the in-process probe left nothing."
+        shares = ", ".join(f"{percent(p['dur_ns'], wall)} % {p['name']} ({duration(p['dur_ns'])})" for p in top)
+        steps = self.report["steps"]
+        if not steps:
+            return f"{shares}. No step of fit, evaluate or predict was seen."
+        if steps["median_ns"] is None:
+            return f"{shares}. All {steps['count']} steps were first steps."
+        rate = f", {steps['samples_per_s']:,.0f} samples/s" if steps["samples_per_s"] else ""
+        return f"{shares}. A {steps['loop']} step takes {duration(steps['median_ns'])}{rate}."
+
+    def _phases(self) -> None:
+        wall = self.report["wall_ns"]
+        self._title("Phases", "of the wall time, main thread")
+        table = self._table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
+        width = min(40, self.console.width - 55)
+        for phase in self.report["phases"]:
+            inner = phase["parent"] is not None
+            name = "  " + phase["name"].partition(".")[2] if inner else phase["name"]
+            share = phase["dur_ns"] / wall if wall else 0
+            drawn = Text(bar(share, width, ascii_only=self.ascii), style="dim" if inner else "cyan")
+            table.add_row(name, duration(phase["dur_ns"]), percent(phase["dur_ns"], wall), f"{phase['count'] or ''}", drawn)
+        unattributed = self.report["unattributed_ns"]
+        table.add_row("unattributed", duration(unattributed), percent(unattributed, wall), "", "")
+        self._show(table)
+
+    def _steps(self) -> None:
+        loops = self.report["loops"]
+        self._title("Steps", "median, p95 and throughput over steps in which nothing was compiled" if loops else "")
+        if not loops:
+            self._say("none: fit, evaluate, predict and train_on_batch were never called", indent=2)
+            return
+        names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
+        table = self._table(*[(name, "left" if name == "loop" else "right") for name in names])
+        inside = self.report["steps"]["input_inside_step"]
+        for loop in loops:
+            rate = f"{loop['samples_per_s']:,.0f}" if loop["samples_per_s"] else "-"
+            waited = "in call" if inside else duration(loop["input_median_ns"])
+            times = [duration(loop[n]) for n in ("first_ns", "median_ns", "p95_ns", "call_median_ns")]
+            table.add_row(loop["loop"], f"{loop['count']}", *times, waited, rate, f"{loop['compiled']}")
+        self._show(table)
+        if inside:
+            self._say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
+        if self.report["steps"]["asynchronous_dispatch"]:
+            self._say("call: dispatch only; the work itself goes on after the call", "dim", 2)
+        self._epochs()
+
+    def _epochs(self) -> None:
+        epochs = self.report["epochs"]
+        for epoch in epochs if len(epochs) <= 4 else [*epochs[:1], *epochs[-2:]]:
+            values = "  ".join(f"{safe(name)} {value:.4g}" for name, value in epoch["metrics"].items())
+            self._say(f"epoch {epoch['epoch'] + 1:<3} {duration(epoch['dur_ns']):>9}   {values}", "dim", 2)
+
+    def _lines(self) -> None:
+        wall = self.report["wall_ns"]
+        rows = self.report["lines"]
+        self._title("Hottest lines", "with what they call; calls of other profiled functions taken off" if rows else "")
+        if not rows:
+            self._missing("lines")
+            return
+        table = self._table(("time", "right"), ("%", "right"), ("hits", "right"), ("line", "left"), ("source", "left"))
+        for row in rows:
+            place = f"{safe(row['file'])}:{row['line']}"
+            source = safe((row["source"] or "").strip())
+            table.add_row(duration(row["own_ns"]), percent(row["own_ns"], wall), f"{row['hits']}", place, source)
+        self._show(table)
+
+    def _stacks(self) -> None:
+        rows = self.report["stacks"]
+        self._title("Hottest stacks by phase", "sampled; main thread; innermost first" if rows else "")
+        if not rows:
+            self._missing("stacks")
+            return
+        arrow = " < " if self.ascii else " ← "
+        phase = None
+        for row in rows:
+            if row["phase"] != phase:
+                phase = row["phase"]
+                self._say(phase, "cyan", 2)
+            frames = [f"{f['function']} ({f['file'].rpartition('/')[2]}:{f['line']})" for f in row["frames"][:_FRAMES]]
+            text = f"{100 * row['share']:5.1f} %  {duration(row['dur_ns']):>8}  {safe(arrow.join(frames))}"
+            self.console.print(Padding(Text(text, no_wrap=True, overflow="ellipsis"), (0, 0, 0, 2)))
+
+    def _cores(self) -> None:
+        rows, process = self.report["cores"], self.report["process"]
+        self._title("Cores and memory", "busy share over the run" if rows else "")
+        if not rows:
+            self._missing("cores")
+            return
+        width = self.console.width - 24
+        for row in rows[:32]:
+            mean = f"{row['mean_pct']:5.1f} %" if row["mean_pct"] is not None else "      -"
+            drawn = strip(resample(row["strip_pct"], width), ascii_only=self.ascii)
+            self._say(f"core {row['core']:<3} {mean}  {drawn}", indent=2)
+        if len(rows) > 32:
+            mean = sum(row["mean_pct"] or 0 for row in rows) / len(rows)
+            self._say(f"... {len(rows) - 32} more cores; mean of all {mean:.1f} %", "dim", 2)
+        self._say(
+            f"process tree {self._cores_of(process['tree_cpu_pct'])}, others {self._cores_of(process['others_cpu_pct'])}, "
+            f"dlprof beside it {self._cores_of(process['dlprof_cpu_pct'])}",
+            indent=2,
+        )
+        self._say(
+            f"memory peak {size(process['peak_rss_bytes'])} in {process['processes']} process(es), "
+            f"{process['threads'] or '-'} threads; least available {size(process['available_min_bytes'])}",
+            indent=2,
+        )
+
+    @staticmethod
+    def _cores_of(pct: float | None) -> str:
+        return "not measured" if pct is None else f"{pct / 100:.2f} cores"
+
+    def _gpu(self) -> None:
+        gpu = self.report["gpu"]
+        self._title("GPU")
+        if not gpu["measured"]:
+            self._say(f"not measured, because {gpu['reason']}", indent=2)
+            return
+        table = self._table(*[(n, "right") for n in ("gpu", "kernels running %", "memory", "power", "temp.", "SM clock", "throttled")])
+        for row in gpu["gpus"]:
+            table.add_row(
+                f"{row['gpu']} {row['name'] or ''}", _figure(row["utilisation_mean_pct"], "%.0f"),
+                f"{size(row['memory_peak_bytes'])} of {size(row['memory_total_bytes'])}", _figure(row["power_mean_w"], "%.0f W"),
+                _figure(row["temperature_peak_c"], "%.0f C"), _figure(row["sm_clock_mean_mhz"], "%.0f MHz"),
+                _figure(row["throttled_share"] and 100 * row["throttled_share"], "%.0f %%"),
+            )  # fmt: skip
+        self._show(table)
+
+    def _ledger(self) -> None:
+        self._title("Overhead ledger", "what each probe cost, as far as known")
+        table = self._table(("probe", "left"), ("state", "left"), ("cost", "right"), ("how known, or why not", "left"))
+        for probe in self.report["probes"]:
+            why = "; ".join(part for part in (probe["reason"], probe["cost_source"]) if part)
+            style = "" if probe["state"] in ("on", "off") else "yellow"
+            table.add_row(probe["name"], Text(probe["state"], style=style), duration(probe["cost_ns"]), safe(why))
+        table.columns[-1].no_wrap = False
+        table.columns[-1].overflow = "fold"
+        self._show(table)
+
+    def _health(self) -> None:
+        rows = self.report["health"]
+        self._title("Health")
+        if not rows:
+            self._say("nothing was dropped, cut or killed", indent=2)
+        for row in rows:
+            style = {"error": "red", "warning": "yellow"}.get(row["severity"], "")
+            self._say(f"{row['severity']}: {safe(row['message'])} [{row['slug']}]", style, 2)
+
+    def _next(self) -> None:
+        name = self.report["run"]
+        self.console.print()
+        self._say(f'more: dlprof lines {name}   dlprof sql {name} "SELECT * FROM steps"   dlprof report {name} --json', "dim")
+
+    def _missing(self, probe: str) -> None:
+        row = next((p for p in self.report["probes"] if p["name"] == probe), None)
+        reason = (row or {}).get("reason") or "nothing was recorded"
+        self._say(f"not measured, because {safe(reason)}", indent=2)
+
+
+def _figure(value: float | None, pattern: str) -> str:
+    return "-" if value is None else pattern % value

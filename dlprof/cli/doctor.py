@@ -1,0 +1,197 @@
+"""`dlprof doctor`: what dlprof can do on this machine, and why not the rest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+EXAMPLES = """\
+examples:
+  dlprof doctor
+  dlprof doctor --json
+
+Ends with 0 unless something is missing that every trace needs."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        name: What.
+        state: `ok`, `missing` (something cannot be measured) or `broken` (nothing works without it).
+        found: What was found.
+        mend: What to do about it, or None.
+    """
+
+    name: str
+    state: str
+    found: str
+    mend: str | None = None
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.doctor/1)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look at everything, and print it."""
+    checks = [check for look in _LOOKS for check in _safely(look)]
+    if args.json:
+        print(json.dumps({"schema": "dlprof.doctor/1", "checks": [asdict(check) for check in checks]}, indent=1))
+    else:
+        for check in checks:
+            print(f"{check.state:<8} {check.name:<16} {check.found}")
+            if check.mend:
+                print(f"{'':<25} {check.mend}")
+    return 1 if any(check.state == "broken" for check in checks) else 0
+
+
+def _safely(look: Callable[[], list[Check]]) -> list[Check]:
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001  (a doctor must look at everything)
+        message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+        return [Check(look.__name__.lstrip("_"), "missing", message, getattr(error, "hint", None))]
+
+
+def _python() -> list[Check]:
+    from dlprof import __version__
+
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    return [Check("dlprof", "ok", f"{__version__} on Python {version} ({sys.executable})")]
+
+
+def _uv() -> list[Check]:
+    from dlprof.launch import pip_settings, uvtool
+
+    settings = pip_settings.read(os.environ, pip_settings.config_files(os.environ))
+    taken = pip_settings.as_uv_environment(settings, os.environ)
+    note = f"; from pip's settings: {', '.join(sorted(taken))}" if taken else ""
+    return [Check("uv", "ok", f"{uvtool.find()}{note}")]
+
+
+def _backends() -> list[Check]:
+    from dlprof.launch import environments
+
+    return [
+        Check(
+            f"backend {env.name}",
+            "ok" if env.state == "installed" else "missing",
+            env.state,
+            None if env.state == "installed" else f"dlprof backends install {env.name}  (or at its first use)",
+        )
+        for env in environments.known()
+        if env.state != "stale"
+    ]
+
+
+def _interpreters() -> list[Check]:
+    from dlprof.launch import interpreters
+
+    found = []
+    for path in interpreters.candidates(os.environ):
+        try:
+            found.append(f"{interpreters.inspect(path).version_text} {path}")
+        except Exception:  # noqa: BLE001, S112  (a shim that leads nowhere)
+            continue
+    return [Check("interpreters", "ok", "; ".join(found))]
+
+
+def _keras() -> list[Check]:
+    from dlprof.launch import interpreters
+
+    packages = interpreters.inspect(sys.executable).packages
+    version = packages.get("keras") or packages.get("tf_keras")
+    if version:
+        return [Check("own Keras", "ok", f"Keras {version} in dlprof's own interpreter")]
+    text = "no Keras in dlprof's own interpreter"
+    return [Check("own Keras", "missing", text, "use --backend NAME or --python PATH")]
+
+
+def _line_profiler() -> list[Check]:
+    from importlib.metadata import version
+
+    return [Check("line_profiler", "ok", version("line_profiler"))]
+
+
+def _cores() -> list[Check]:
+    import psutil
+
+    text = f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 1e9:.1f} GB"
+    checks = [Check("cores", "ok", text)]
+    frequencies = psutil.cpu_freq() if hasattr(psutil, "cpu_freq") else None
+    if frequencies is None:
+        checks.append(Check("frequency", "missing", "this machine tells no core frequency"))
+    if not getattr(psutil, "sensors_temperatures", dict)():
+        checks.append(Check("temperature", "missing", "this machine tells no temperature"))
+    return checks
+
+
+def _gpu() -> list[Check]:
+    from dlprof_probes.sidecar.gpu import Gpu, Unavailable
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            gpu = Gpu(Path(folder), list)
+        except Unavailable as error:
+            return [Check("GPU", "missing", str(error))]
+        gpu.sample()
+        gpu.writer.finish(gpu.trailer())
+        header = json.loads((Path(folder) / "gpu.jsonl").read_text().splitlines()[0])
+    names = ", ".join(gpu["name"] or "?" for gpu in header["gpus"])
+    missing = [f"{item['metric']} (GPU {item['gpu']})" for item in gpu.trailer()["missing"]]
+    note = f"; not supported: {', '.join(missing)}" if missing else ""
+    return [Check("GPU", "ok", f"{names}; driver {header['driver']}{note}")]
+
+
+def _stacks() -> list[Check]:
+    """Let py-spy look at a short-lived Python of our own: rights cannot be told otherwise."""
+    from dlprof_probes.sidecar import stacks
+
+    program = stacks.find()
+    if program is None:
+        return [Check("py-spy", "missing", "not installed", f"{sys.executable} -m pip install py-spy")]
+    child = subprocess.Popen([sys.executable, "-c", "import time; print(1, flush=True); time.sleep(20)"], stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None  # noqa: S101
+        child.stdout.readline()
+        done = subprocess.run([program, "dump", "--pid", str(child.pid)], capture_output=True, text=True, timeout=20, check=False)
+    finally:
+        child.kill()
+        child.wait()
+    if done.returncode == 0:
+        return [Check("py-spy", "ok", f"{program}; it may read other processes")]
+    reason = stacks.explain(done.stderr + done.stdout, done.returncode, False) or "it failed"
+    return [Check("py-spy", "missing", reason)]
+
+
+def _gpu_tools() -> list[Check]:
+    found = {name: shutil.which(name) for name in ("nsys", "nvprof")}
+    return [Check(name, "ok" if path else "missing", path or "not on PATH") for name, path in found.items()]
+
+
+def _disk() -> list[Check]:
+    from dlprof.launch import environments
+
+    folder = environments.data_folder()
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    free = shutil.disk_usage(existing).free
+    text = f"{free / 1e9:.1f} GB free for environments in {folder}"
+    if not os.access(existing, os.W_OK):
+        return [Check("disk", "missing", f"{existing} may not be written to", "set DLPROF_DATA to another folder")]
+    return [Check("disk", "ok" if free > 3e9 else "missing", text)]
+
+
+_LOOKS = (
+    _python, _uv, _interpreters, _keras, _backends, _line_profiler, _cores, _gpu, _stacks, _gpu_tools, _disk,
+)  # fmt: skip

@@ -1,0 +1,129 @@
+"""The report of a run as one JSON object (`dlprof.report/1`): the text report says the same."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from dlprof.analysis import lines, stacks, steps, utilisation
+from dlprof.store.run import Run
+
+SCHEMA = "dlprof.report/1"
+STRIP_PARTS = 60
+
+
+def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
+    """All that the report of a run says. See docs/json.md.
+
+    Args:
+        run: The run.
+        top: How many lines, and stacks of a phase, at most.
+    """
+    manifest = run.manifest
+    wall_ns = run.wall_ns
+    phases = [_phase(row) for row in run.rows("phases")]
+    known = sum(phase["dur_ns"] for phase in phases if phase["parent"] is None)
+    return {
+        "schema": SCHEMA,
+        "run": run.name,
+        "script": manifest["command"]["script"] or f"-m {manifest['command']['module']}",
+        "arguments": manifest["command"]["argv"],
+        "state": manifest["state"],
+        "backend": _backend(manifest),
+        "keras_version": (manifest.get("keras") or {}).get("version"),
+        "versions": {name: version for name, version in manifest.get("packages", {}).items() if version},
+        "python_version": manifest["interpreter"]["version"],
+        "machine": manifest["machine"],
+        "created": manifest["created"],
+        "wall_ns": wall_ns,
+        "phases": phases,
+        "unattributed_ns": wall_ns - known if wall_ns is not None else None,
+        **_steps(run),
+        "lines": [_line(row) for row in lines.hottest(lines.functions(run.table("lines")), top)],
+        "stacks": _stacks(run, max(1, top // 4)),
+        "cores": [
+            {"core": use.core, "mean_pct": use.mean_pct, "strip_pct": list(use.strip)}
+            for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
+        ],
+        "process": {**manifest.get("process", {}), **_machine(run)},
+        "gpu": _gpu(run),
+        "probes": run.rows("probes"),
+        "health": run.rows("health"),
+        "clock": {name: manifest["clock"].get(name) for name in ("error_ns", "stacks_error_ns", "wall_drift_ns")},
+        "exit": {
+            "code": manifest.get("process", {}).get("exit_code"),
+            "signal": manifest.get("process", {}).get("signal"),
+        },
+    }
+
+
+def _phase(row: dict[str, Any]) -> dict[str, Any]:
+    return {"name": row["phase"], "parent": row["parent"], "dur_ns": row["dur_ns"], "count": row["count"]}
+
+
+def _backend(manifest: dict[str, Any]) -> str | None:
+    """The backend that Keras said it ran on, else the one that was asked for."""
+    return (manifest.get("keras") or {}).get("backend") or manifest["backend"]["name"]
+
+
+def _steps(run: Run) -> dict[str, Any]:
+    """`steps`: the loop that counts most (training, where there was some), and `loops`: all of them."""
+    backend = run.manifest["backend"]
+    loops = [asdict(summary) for summary in steps.summarise(run.table("steps"))]
+    main = dict(loops[0]) if loops else None
+    if main is not None:
+        main["asynchronous_dispatch"] = backend["asynchronous_dispatch"]
+        main["input_inside_step"] = backend["input_inside_step"]
+    return {"steps": main, "loops": loops, "epochs": _epochs(run)}
+
+
+def _epochs(run: Run) -> list[dict[str, Any]]:
+    values: dict[tuple[int, int], dict[str, float]] = {}
+    for row in run.rows("metrics"):
+        if row["step"] is None and row["epoch"] is not None:
+            values.setdefault((row["loop_id"], row["epoch"]), {})[row["name"]] = row["value"]
+    return [
+        {
+            "loop_id": row["loop_id"],
+            "epoch": row["epoch"],
+            "dur_ns": row["dur_ns"],
+            "steps": row["steps"],
+            "metrics": values.get((row["loop_id"], row["epoch"]), {}),
+        }
+        for row in run.rows("epochs")
+    ]
+
+
+def _line(row: dict[str, Any]) -> dict[str, Any]:
+    names = ("file", "function", "first_line", "line", "hits", "time_ns", "own_ns", "source")
+    return {name: row[name] for name in names}
+
+
+def _stacks(run: Run, per_phase: int) -> list[dict[str, Any]]:
+    found = stacks.hottest(
+        run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase
+    )
+    return [
+        {
+            "phase": stack.phase,
+            "dur_ns": stack.dur_ns,
+            "share": stack.share,
+            "frames": [{"function": f, "file": file, "line": line} for f, file, line in stack.frames],
+        }
+        for stack in found
+    ]
+
+
+def _machine(run: Run) -> dict[str, Any]:
+    pid = run.manifest.get("process", {}).get("pid")
+    return asdict(
+        utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), pid)
+    )
+
+
+def _gpu(run: Run) -> dict[str, Any]:
+    table = run.table("gpu")
+    if table.num_rows:
+        return {"measured": True, "gpus": utilisation.gpus(table, run.manifest.get("gpus") or [])}
+    probe = next((row for row in run.rows("probes") if row["name"] == "gpu"), {})
+    return {"measured": False, "reason": probe.get("reason") or "no sample was taken"}

@@ -1,0 +1,70 @@
+"""Figures as text: times, shares, sizes, bars and strips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_ASCII_BLOCKS = "_.:-=+*#"
+_BAR = " ▏▎▍▌▋▊▉█"
+
+
+def duration(ns: float | None) -> str:
+    """A time with three significant digits and a fitting unit; `-` where there is none."""
+    if ns is None:
+        return "-"
+    for limit, scale, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms"), (600e9, 1e9, "s")):
+        if abs(ns) < limit * 0.9995:
+            value = ns / scale
+            digits = 0 if abs(value) >= 100 or unit == "ns" else 1 if abs(value) >= 10 else 2
+            return f"{value:.{digits}f} {unit}"
+    minutes, seconds = divmod(round(ns / 1e9), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
+
+
+def percent(part: float | None, whole: float | None) -> str:
+    """A share in percent; `-` where it is not known."""
+    if part is None or not whole:
+        return "-"
+    return f"{100 * part / whole:.1f}"
+
+
+def size(value: float | None) -> str:
+    """A number of bytes."""
+    if value is None:
+        return "-"
+    for unit in ("B", "kB", "MB"):
+        if abs(value) < 1000:
+            return f"{value:.0f} {unit}"
+        value /= 1000
+    return f"{value:.2f} GB"
+
+
+def bar(share: float, width: int, *, ascii_only: bool = False) -> str:
+    """A bar of `share` (0 to 1) of `width` characters."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    if ascii_only:
+        return "#" * round(eighths / 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_BAR[rest] if rest else "")
+
+
+def strip(values: Sequence[float | None], *, ascii_only: bool = False) -> str:
+    """Percentages over time as one character each; blank where nothing was measured."""
+    blocks = _ASCII_BLOCKS if ascii_only else _BLOCKS
+    return "".join(" " if v is None else blocks[min(7, max(0, int(v / 100 * 8)))] for v in values)
+
+
+def resample(values: Sequence[float | None], width: int) -> list[float | None]:
+    """`values` as `width` means of neighbours, where there are more than that."""
+    if len(values) <= width:
+        return list(values)
+    parts = [values[i * len(values) // width : (i + 1) * len(values) // width] for i in range(width)]
+    known = [[v for v in part if v is not None] for part in parts]
+    return [sum(part) / len(part) if part else None for part in known]
+
+
+def safe(text: str) -> str:
+    """`text` without control characters: names from a run must not steer the reader's terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

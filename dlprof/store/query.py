@@ -1,0 +1,48 @@
+"""SQL over the tables of a run, by DuckDB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from dlprof.errors import UsageError
+from dlprof.schema.tables import TABLES
+from dlprof.store.run import Run
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a query: names of the columns, and rows."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+def ask(run: Run, query: str) -> Answer:
+    """Ask the tables of a run; each is known by its name, also one that is empty.
+
+    Raises:
+        UsageError: DuckDB refuses the query; its own words are in the message.
+    """
+    connection = duckdb.connect(":memory:")
+    try:
+        for name in TABLES:
+            connection.register(name, _plain(run.table(name)))
+        connection.execute("SET enable_external_access = false")
+        result = connection.execute(query)
+        return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
+    except duckdb.Error as error:
+        raise UsageError(f"The query failed: {error}", hint="dlprof sql RUN lists the tables and their columns") from error
+    finally:
+        connection.close()
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Dictionary columns as text: DuckDB compares and prints them so."""
+    fields = [
+        pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema
+    ]
+    return table.cast(pa.schema(fields))
