@@ -38,14 +38,19 @@ def cores(table: pa.Table, parts: int) -> list[CoreUse]:
         weight = own["interval_ns"].to_numpy(zero_copy_only=False).astype(float)
         valid = ~np.isnan(busy.astype(float))
         mean = float(np.average(busy[valid], weights=weight[valid])) if valid.any() else None
-        place = np.minimum(parts - 1, (own["time_ns"].to_numpy() - 1) * parts // max(1, end))
-        strip = [_mean(busy[valid & (place == part)]) for part in range(parts)]
+        strip = _strip(own["time_ns"].to_numpy()[valid], weight[valid], busy[valid], end, parts)
         found.append(CoreUse(int(core), mean, tuple(strip)))
     return found
 
 
-def _mean(values: np.ndarray) -> float | None:
-    return float(values.mean()) if len(values) else None
+def _strip(ends: np.ndarray, spans: np.ndarray, busy: np.ndarray, end: int, parts: int) -> list[float | None]:
+    """Means over equal parts of [0, end), each sample weighing by how much of it lies in the part."""
+    found: list[float | None] = []
+    for part in range(parts):
+        low, high = end * part / parts, end * (part + 1) / parts
+        overlap = np.clip(np.minimum(ends, high) - np.maximum(ends - spans, low), 0, None)
+        found.append(float((overlap * busy).sum() / overlap.sum()) if overlap.sum() > 0 else None)
+    return found
 
 
 @dataclass(frozen=True)

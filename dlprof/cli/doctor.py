@@ -96,15 +96,17 @@ def _backends() -> list[Check]:
 
 
 def _interpreters() -> list[Check]:
+    from dlprof.errors import DlprofError
     from dlprof.launch import interpreters
 
-    found = []
+    found: dict[str, str] = {}
     for path in interpreters.candidates(os.environ):
         try:
-            found.append(f"{interpreters.inspect(path).version_text} {path}")
-        except Exception:  # noqa: BLE001, S112  (a shim that leads nowhere)
+            facts = interpreters.inspect(path)
+        except DlprofError:  # a shim that leads nowhere
             continue
-    return [Check("interpreters", "ok", "; ".join(found))]
+        found.setdefault(facts.prefix, facts.version_text)
+    return [Check("interpreter", "ok", f"{version:<8} {prefix}") for prefix, version in found.items()]
 
 
 def _keras() -> list[Check]:

@@ -30,6 +30,7 @@ class InterpreterFacts:
         version: (3, 11, 7).
         implementation: `cpython`.
         platform: sysconfig's platform, for example `linux-x86_64`.
+        prefix: Where it is installed; a virtual environment's folder.
         packages: Version of each framework that can be imported; None: its version is not known.
     """
 
@@ -37,6 +38,7 @@ class InterpreterFacts:
     version: tuple[int, int, int]
     implementation: str
     platform: str
+    prefix: str
     packages: Mapping[str, str | None]
 
     @property
@@ -78,7 +80,8 @@ def _ask(program: str) -> InterpreterFacts | None:
     major, minor, micro = facts["version"]
     # The program as it was named: resolving links would lead out of a virtual environment.
     return InterpreterFacts(
-        Path(os.path.abspath(program)), (major, minor, micro), facts["implementation"], facts["platform"], facts["packages"]
+        Path(os.path.abspath(program)), (major, minor, micro), facts["implementation"], facts["platform"],
+        facts["prefix"], facts["packages"],
     )
 
 

@@ -110,7 +110,7 @@ class Session:
         if not wanted:
             return
         config = {
-            "raw": str(self.run.raw), "pid": process.pid, "own": [os.getpid()], "probes": wanted, "hz": self.config.cores_hz,
+            "raw": str(self.run.raw), "pid": process.pid, "conductor": os.getpid(), "probes": wanted, "hz": self.config.cores_hz,
         }  # fmt: skip
         path = self.run.raw / "sampler-config.json"
         with writing_into(self.run.path):

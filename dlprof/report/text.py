@@ -15,6 +15,8 @@ from dlprof.report import summary
 from dlprof.report.units import bar, duration, percent, resample, safe, size, strip
 from dlprof.store.run import Run
 
+_STACK_AT_LEAST_NS = 100_000_000
+"""Stacks that stood for less are a sample or two by chance."""
 _FRAMES = 4
 """Frames of a stack that are shown, from the innermost."""
 
@@ -77,6 +79,9 @@ class _Printer:
         return table
 
     def _show(self, table: Table) -> None:
+        # All but the last column keep their width; what is too long is cut there.
+        for column in table.columns[:-1]:
+            column.min_width = max((Text(str(cell)).cell_len for cell in [column.header, *column.cells]), default=0)
         self.console.print(Padding(table, (0, 0, 0, 2)))
 
     # -- sections ----------------------------------------------------------------------------------
@@ -184,7 +189,7 @@ class _Printer:
             return
         arrow = " < " if self.ascii else " ← "
         phase = None
-        for row in rows:
+        for row in [row for row in rows if row["dur_ns"] >= _STACK_AT_LEAST_NS]:
             if row["phase"] != phase:
                 phase = row["phase"]
                 self._say(phase, "cyan", 2)

@@ -52,7 +52,7 @@ class _Sampler:
         self._cores: Cores | None = None
         self._gpu: Gpu | None = None
         if "cores" in config["probes"]:
-            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], [*config["own"], os.getpid()]))
+            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], config["conductor"]))
         if "gpu" in config["probes"]:
             self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree))
         self._state_path = raw / "sampler.json"

@@ -31,10 +31,11 @@ class Cores:
     - `["p", time_ns, pid, parent_pid, command, end]`: a process appeared (`end` false) or was gone (true).
     """
 
-    def __init__(self, raw: Path, pid: int, own: list[int]) -> None:
+    def __init__(self, raw: Path, pid: int, conductor: int) -> None:
         self._stat = os.open("/proc/stat", os.O_RDONLY)
         self._pid = pid
-        self._own = own
+        self._conductor = conductor
+        self._own: list[int] = []
         self._tree: dict[int, int] = {}
         self._next_slow = 0
         self.writer = Writer(raw / "cores.jsonl", self._header())
@@ -83,6 +84,9 @@ class Cores:
             if pid not in found:
                 self.writer.row(["p", now, pid, parent, None, True])
         self._tree = found
+        everything: dict[int, int] = {}
+        _walk(self._conductor, 0, everything)
+        self._own = [pid for pid in everything if pid not in found]
 
     def _slow_processes(self) -> list[list[int | None]]:
         return [[pid, *_switches(pid), *_io(pid)] for pid in self._tree]

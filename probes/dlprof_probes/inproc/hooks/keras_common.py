@@ -117,21 +117,25 @@ def epochs(probe, callback_list):
 
     def end_epoch(args):
         loop = probe.current_loop()
-        if loop is None:
-            return None
-        if len(args) > 2:
-            probe.recorder.metrics(loop.span, int(args[1]), wire.NONE, numbers(args[2]))
-        return _enter_callbacks(probe, "on_epoch_end", args[0], loop)
+        return None if loop is None else _enter_callbacks(probe, "on_epoch_end", args[0], loop)
 
-    def ended_epoch(token, _args):
+    def ended_epoch(token, args):
         if token is None:
             return
         _leave_callbacks(probe, token)
+        values = numbers(args[2] if len(args) > 2 else None) or last_of_history(args[0])
+        probe.recorder.metrics(probe.current_loop().span, int(args[1]), wire.NONE, values)
         open_epochs = [number for number, kind in probe.recorder.stack() if kind == wire.SpanKind.EPOCH]
         if open_epochs:
             probe.recorder.end(open_epochs[-1])
         probe.recorder.flush()
 
+    def described(_token, args):
+        loop = probe.current_loop()
+        if loop is not None and len(args) > 1:
+            describe_loop(probe, loop, args[1])
+
+    probe.around(callback_list, "set_params", lambda _args: None, described)
     probe.around(callback_list, "on_epoch_begin", begin_epoch, begun_epoch)
     probe.around(callback_list, "on_epoch_end", end_epoch, ended_epoch)
     for name in ("on_train_begin", "on_train_end", "on_test_begin", "on_test_end", "on_predict_begin", "on_predict_end"):
@@ -146,7 +150,6 @@ def _callbacks_span(probe, callback_list, name):
             return None
         if name.endswith("_begin"):
             loop.user_callbacks = any(is_users(probe, c) for c in getattr(args[0], "callbacks", ()))
-            describe_loop(probe, loop, getattr(args[0], "params", None))
         return _enter_callbacks(probe, name, args[0], loop)
 
     def leave(token, _args):
@@ -202,6 +205,14 @@ def numbers(logs):
         if isinstance(value, (float, int)) or (type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0):
             found.append((str(name), float(value)))
     return found
+
+
+def last_of_history(callback_list):
+    """The newest values of Keras' History callback: Keras 2 hands the epoch's logs to callbacks only."""
+    for callback in getattr(callback_list, "callbacks", ()):
+        if type(callback).__name__ == "History":
+            return numbers(dict((name, values[-1]) for name, values in callback.history.items() if values))
+    return []
 
 
 def data_and_files(probe, keras):
