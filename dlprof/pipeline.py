@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyarrow as pa
 
 from dlprof import __version__, rundir
@@ -45,9 +47,15 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
     """
     folder = rundir.resolve(text)
     manifest = folder.read_manifest()
-    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION:
-        ingest(folder)
-    return Run(folder)
+    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION or _goes_on(manifest):
+        manifest = ingest(folder)
+    return Run(folder, manifest)
+
+
+def _goes_on(manifest: dict[str, Any]) -> bool:
+    """Whether the dlprof that makes this run is still at work."""
+    conductor = manifest.get("conductor_pid", -1)
+    return manifest["state"] == "running" and conductor != os.getpid() and psutil.pid_exists(conductor)
 
 
 @dataclass(frozen=True)
@@ -82,9 +90,9 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[
     manifest.update(_last_manifest(work, outcome))
     folder.write_manifest(manifest)
     _keep_sources(folder, manifest)
-    ingest(folder)
+    manifest = ingest(folder)
     _compress(folder)
-    return Traced(Run(folder), outcome)
+    return Traced(Run(folder, manifest), outcome)
 
 
 def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
@@ -92,6 +100,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
     return {
         "dlprof_version": __version__,
         "state": "running",
+        "conductor_pid": os.getpid(),
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": {"script": config.script or None, "module": config.module, "argv": list(config.arguments)},
         **target.describe(goal),
@@ -152,11 +161,12 @@ def _compress(folder: RunDir) -> None:
             path.unlink()
 
 
-def ingest(folder: RunDir) -> list[Health]:
+def ingest(folder: RunDir) -> dict[str, Any]:
     """Make the tables of a run from its raw artifacts, as far as they are there.
 
     Returns:
-        What the user must know to trust the figures (also in the table `health`).
+        The manifest, with what the artifacts add to it. It is kept in the folder too, unless the dlprof
+        that makes the run is still at work: then it is that one's to write.
 
     Raises:
         CannotCreateError: The run folder cannot be written to.
@@ -165,8 +175,10 @@ def ingest(folder: RunDir) -> list[Health]:
     work.all()
     shutil.rmtree(folder.tables, ignore_errors=True)
     write_tables(folder.tables, work.tables)
-    folder.write_manifest({**work.manifest, "tables_version": SCHEMA_VERSION})
-    return work.health
+    manifest = {**work.manifest, "tables_version": SCHEMA_VERSION}
+    if not _goes_on(manifest):
+        folder.write_manifest(manifest)
+    return manifest
 
 
 class _Ingest:
@@ -187,6 +199,7 @@ class _Ingest:
     def all(self) -> None:
         """Every artifact, then the phases over them."""
         raw = self.folder.raw
+        self._unfinished()
         self._reading(raw / "inproc.wire", self._inproc)
         self._reading(raw / "cores.jsonl", self._cores)
         self._reading(raw / "gpu.jsonl", self._gpu)
@@ -195,6 +208,16 @@ class _Ingest:
         self._phases()
         self.tables["probes"] = _rows_table("probes", list(self.probes.values()))
         self.tables["health"] = _rows_table("health", [vars(entry) for entry in self.health])
+
+    def _unfinished(self) -> None:
+        """A run whose dlprof was killed, or is still at work, has no end: say so."""
+        if self.manifest["state"] != "running":
+            return
+        if _goes_on(self.manifest):
+            self.health.append(Health("still-running", "info", "The run is still going on: these are its figures so far."))
+        else:
+            text = "dlprof was killed while the script ran: how the script ended is not known, and the end is missing."
+            self.health.append(Health("dlprof-killed", "error", text))
 
     def _reading(self, path: Path, reader: Callable[[Path], None]) -> None:
         if not path.is_file():
@@ -206,6 +229,10 @@ class _Ingest:
 
     def _inproc(self, path: Path) -> None:
         stream = self._stream = wire_reader.read(path)
+        if not self.manifest.get("process"):
+            self.who = replace(self.who, pid=stream.meta.get("pid", 0))
+            wall_ns = max(0, stream.last_ns - self.who.origin_ns)
+            self.manifest["process"] = {"pid": self.who.pid, "exit_code": None, "signal": None, "wall_ns": wall_ns}
         self.health.extend(stream.notes)
         if not stream.complete:
             text = "The in-process probe did not finish in order: up to the last 0.5 s of phases and steps are missing."

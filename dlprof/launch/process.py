@@ -1,7 +1,9 @@
 """Starting the traced process and waiting for it: signals, exit status, nothing left behind.
 
-The script shares dlprof's terminal and process group, so that Ctrl-C, standard input and the terminal
-work as without dlprof. Signals that reach dlprof alone are passed on. Linux only (sigtimedwait, prctl).
+At a terminal the script shares dlprof's process group, so that Ctrl-C, standard input and job control
+work as without dlprof; the terminal sends its signals to both. Elsewhere (CI, cron, pipes) it has a group of
+its own, and every signal that dlprof gets is passed on, whether it was meant for dlprof or for its group.
+Linux only (sigtimedwait, prctl).
 """
 
 from __future__ import annotations
@@ -84,10 +86,11 @@ class TracedProcess:
         """
         _prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1))
         self._blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED)
+        group = None if _in_foreground() else 0
         self.start_ns = time.perf_counter_ns()
         try:
             self._popen = subprocess.Popen(  # noqa: PLW1509  (this process has one thread)
-                list(self.command), env=dict(self.environment), preexec_fn=_in_child
+                list(self.command), env=dict(self.environment), preexec_fn=_in_child, process_group=group
             )
         except OSError as error:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
@@ -193,6 +196,15 @@ class TracedProcess:
         _gone, alive = psutil.wait_procs(processes, timeout=_GRACE_S)
         for process in alive:
             _signal_one(process, signal.SIGKILL)
+
+
+def _in_foreground() -> bool:
+    """Whether dlprof runs in the foreground of a terminal."""
+    try:
+        with open("/dev/tty", "rb", buffering=0) as terminal:  # noqa: PTH123
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def _parents(process: psutil.Process) -> list[psutil.Process]:

@@ -182,7 +182,7 @@ class Session:
             return
         state = "on"
         if stacks.reason is not None:
-            state = "failed" if list(self.run.raw.glob("stacks-*.json")) else "unavailable"
+            state = "failed" if list(self.run.raw.glob("stacks-[0-9][0-9][0-9].json")) else "unavailable"
         source = "measured: CPU time of py-spy beside the process"
         self.states["stacks"] = {"state": state, "reason": stacks.reason, "cost_ns": stacks.cpu_ns, "cost_source": source}
 

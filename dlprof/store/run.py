@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -19,17 +18,14 @@ class Run:
     """A run folder with its tables, read when they are first asked for."""
 
     folder: RunDir
+    manifest: dict[str, Any]
+    """See docs/run-folder.md."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
         """The run's name: that of its folder."""
         return self.folder.path.name
-
-    @cached_property
-    def manifest(self) -> dict[str, Any]:
-        """The manifest (see docs/run-folder.md)."""
-        return self.folder.read_manifest()
 
     @property
     def wall_ns(self) -> int | None:

@@ -10,6 +10,8 @@ _BOOT_NS = int(time.perf_counter() * 1e9) if not hasattr(time, "perf_counter_ns"
 import os  # noqa: E402
 import sys  # noqa: E402
 
+_dlprof_own = True  # tracebacks leave the frames of this file out
+
 
 def _main():
     payload = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
