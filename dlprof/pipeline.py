@@ -226,6 +226,9 @@ class _Ingest:
             reader(path)
         except ArtifactError as error:
             self.health.append(Health("artifact-damaged", "error", f"{error.message}."))
+        except Exception as error:  # noqa: BLE001  (a bug in one reader must not cost the user the run)
+            text = f"{path.name} cannot be read, by a bug in dlprof: {type(error).__name__}: {error}."
+            self.health.append(Health("reader-failed", "error", text))
 
     def _inproc(self, path: Path) -> None:
         stream = self._stream = wire_reader.read(path)

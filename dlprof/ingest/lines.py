@@ -56,7 +56,8 @@ def files(path: Path) -> set[str]:
 def _rows(
     function: dict[str, Any], unit: float, names: FileNames, source_of: Callable[[str], Sequence[str]]
 ) -> list[dict[str, Any]]:
-    counted = {line: (hits, round(ticks * unit)) for line, hits, ticks in function["lines"]}
+    # Line 0 is where Python says that an empty module runs.
+    counted = {line: (hits, round(ticks * unit)) for line, hits, ticks in function["lines"] if line > 0}
     if not any(hits for hits, _ in counted.values()):
         return []
     source = source_of(function["file"])

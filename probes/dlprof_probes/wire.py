@@ -75,8 +75,11 @@ BEGIN = struct.Struct("<IIIQqII")
 """span, kind, name (strings), thread, time, file (string), line."""
 END = struct.Struct("<Iq")
 """span, time."""
-STEP = struct.Struct("<QIiiIqqqqqqB")
+_STEP_FIELDS = "QIiiIqqqqqqB"
+STEP = struct.Struct("<" + _STEP_FIELDS)
 """thread, loop (span), epoch, step, count, begin, end, input, callbacks, call offset, call, flags."""
+STEP_RECORD = struct.Struct("<BI" + _STEP_FIELDS)
+"""A whole record of a step, head and payload: packed in one go, because it is made in every step."""
 METRICS = struct.Struct("<Iiiq")
 """loop (span), epoch, step, time."""
 METRIC = struct.Struct("<Id")

@@ -5,7 +5,14 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 
-_PACK = wire.STEP.pack
+_RECORD = wire.STEP_RECORD.pack
+_TYPE = wire.Record.STEP
+_SIZE = wire.STEP.size
+
+
+def pack(fields):
+    """The record of a step, out of the fields of `wire.STEP`."""
+    return _RECORD(_TYPE, _SIZE, *fields)
 
 
 class Loop(object):
@@ -47,7 +54,7 @@ class Loop(object):
         """A new epoch begins: its first batch is waited for from now on."""
         merged = self.take_merged()
         if merged is not None:
-            self._recorder.step(_PACK(*merged), merged[6])
+            self._recorder.step(pack(merged), merged[6])
         self.epoch = epoch
         self.step_index = 0
         self.previous_end = now()
@@ -62,40 +69,55 @@ class Loop(object):
             self.first = True
         if not self.begin:  # Keras gives no batch hooks here (evaluate and predict before 2.3)
             self.begin = start
-            self._emit(self.step_index, 1, end, wire.NONE)
+            self._emit(self.step_index, 1, end, 0, 0)
 
     def finish(self, args, end):
         """The step is over; `args` are those of `CallbackList.on_*_batch_end(self, batch, logs)`."""
-        batch = args[1] if len(args) > 1 else self.step_index
-        # With steps_per_execution > 1 Keras names the last batch of the execution here.
-        count = max(1, batch - self.step_index + 1) if isinstance(batch, int) else 1
-        waited = self.begin - self.previous_end if self.previous_end else wire.NONE
-        self._emit(self.step_index, count, end, waited)
+        step = self.step_index
+        try:
+            # With steps_per_execution > 1 Keras names the last batch of the execution here.
+            count = args[1] - step + 1
+        except (IndexError, TypeError):
+            count = 1
+        if self.previous_end:
+            self._emit(step, count if count > 0 else 1, end, self.begin - self.previous_end, wire.STEP_HAS_INPUT)
+        else:
+            self._emit(step, count if count > 0 else 1, end, 0, 0)
 
-    def _emit(self, step, count, end, waited):
-        flags = 0
+    def _emit(self, step, count, end, waited, flags):
+        """Record the current step, and get ready for the next one. Hot: no more calls than needed."""
         if self.first:
             flags |= wire.STEP_FIRST | wire.STEP_COMPILED
         elif self.compiled != self.compiles[0]:
             flags |= wire.STEP_COMPILED
-        if waited == wire.NONE:
-            waited = 0
-        else:
-            flags |= wire.STEP_HAS_INPUT
+        begin = self.begin
+        offset = 0
         if self.call_start:
             flags |= wire.STEP_HAS_CALL
-        offset = self.call_start - self.begin if self.call_start else 0
+            offset = self.call_start - begin
+        recorder = self._recorder
+        if recorder.merge > 1:
+            self._emit_merged(step, count, end, waited, offset, flags)
+        else:
+            recorder.step(
+                _RECORD(
+                    _TYPE, _SIZE, self._thread, self.span, self.epoch, step, count, begin, end, waited, self.callbacks,
+                    offset, self.call_ns, flags,
+                ),
+                end,
+            )  # fmt: skip
+        self.previous_end = end
+        self.step_index = step + count
+        self._clear()
+
+    def _emit_merged(self, step, count, end, waited, offset, flags):
         fields = (
             self._thread, self.span, self.epoch, step, count, self.begin, end, waited, self.callbacks, offset,
             self.call_ns, flags,
         )  # fmt: skip
-        if self._recorder.merge > 1:
-            fields = self._merge(fields)
+        fields = self._merge(fields)
         if fields is not None:
-            self._recorder.step(_PACK(*fields), end)
-        self.previous_end = end
-        self.step_index = step + count
-        self._clear()
+            self._recorder.step(pack(fields), end)
 
     def _merge(self, new):
         """Put several steps into one record; returns the record when it is full, else None."""
@@ -152,7 +174,7 @@ class Loops(object):
     def _end(self, loop):
         merged = loop.take_merged() if loop is not None else None
         if merged is not None:
-            self._recorder.step(_PACK(*merged), merged[6])
+            self._recorder.step(pack(merged), merged[6])
 
     def enter_on_batch(self, name):
         """A call of `train_on_batch` or its kin outside any loop begins: a step of an implied loop.
@@ -177,7 +199,7 @@ class Loops(object):
     def leave_on_batch(self, loop):
         """That call is over."""
         if loop.begin:
-            loop._emit(loop.step_index, 1, now(), wire.NONE)
+            loop._emit(loop.step_index, 1, now(), 0, 0)
         self.current[get_ident()] = None
 
     def finish(self):

@@ -126,9 +126,9 @@ class Recorder(object):
 
     # -- other records ---------------------------------------------------------------------------
 
-    def step(self, payload, time_ns):
-        """Record one packed `wire.STEP`; the hot path of a training loop."""
-        self._queue.append(wire.record(wire.Record.STEP, payload))
+    def step(self, record, time_ns):
+        """Record one packed `wire.STEP_RECORD`; the hot path of a training loop."""
+        self._queue.append(record)
         if time_ns - self._last_flush > FLUSH_NS:
             self.flush(time_ns)
 

@@ -1,0 +1,301 @@
+"""Real training on the real backends, in their managed environments (made on first use)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.backends import registry
+from dlprof.launch import environments
+from tests.integration import runner
+
+BACKENDS = ("tensorflow", "mxnet")
+SMALL = ("--samples", "1024", "--epochs", "2", "--batch-size", "128")
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="session")
+def pythons() -> dict[str, Path]:
+    """Interpreter of each backend's environment."""
+    return {name: environments.ensure(registry.get(name), report=print).python for name in BACKENDS}
+
+
+@pytest.fixture(scope="session", params=BACKENDS)
+def mlp(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, pythons: dict[str, Path]) -> dict[str, Any]:
+    """One run of scenarios/mlp.py on a backend, and one of the same script without dlprof."""
+    folder = tmp_path_factory.mktemp(request.param)
+    script = str(Path(__file__).parents[2] / "scenarios" / "mlp.py")
+    env = {"KERAS_BACKEND": request.param, "KERAS_HOME": str(folder / "home"), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    bare = runner.run([str(pythons[request.param]), script, *SMALL], cwd=folder, env=env)
+    traced = runner.trace(script, "--backend", request.param, "--", *SMALL, cwd=folder)
+    return {"backend": request.param, "folder": folder, "bare": bare, "traced": traced, "script": script}
+
+
+def test_results_are_the_same_with_and_without_dlprof(mlp: dict[str, Any]) -> None:
+    """Same seed, same losses to the last digit, and a script that learns."""
+    def losses(text: str) -> list[str]:
+        return re.findall(r"(?:epoch \d+|final) loss .*", text)
+
+    assert mlp["traced"].code == 0, mlp["traced"].err
+    assert losses(mlp["traced"].out) == losses(mlp["bare"].out)
+    accuracy = float(mlp["traced"].out.rpartition("accuracy ")[2])
+    assert accuracy > 0.3
+
+
+def test_standard_output_is_the_same_but_for_keras_own_timings(mlp: dict[str, Any]) -> None:
+    """Keras prints seconds per epoch; everything else on standard output is equal."""
+    def scrubbed(text: str) -> str:
+        return re.sub(r"\d+m?s/step|- \d+s", "TIME", text)
+
+    assert scrubbed(mlp["traced"].out) == scrubbed(mlp["bare"].out)
+
+
+def test_phases_sum_to_the_wall_time_and_name_almost_all_of_it(mlp: dict[str, Any]) -> None:
+    """Top-level phases plus the unattributed rest are the wall time; sub-phases of fit are fit."""
+    content = runner.report(mlp["folder"])
+    top = sum(p["dur_ns"] for p in content["phases"] if p["parent"] is None)
+    inner = sum(p["dur_ns"] for p in content["phases"] if p["parent"] == "fit")
+
+    assert top + content["unattributed_ns"] == content["wall_ns"]
+    assert inner == runner.phases(content)["fit"]
+    assert top >= 0.99 * content["wall_ns"]
+
+
+def test_every_phase_of_the_script_is_found(mlp: dict[str, Any]) -> None:
+    """Import, construction, compile, fit with graph compilation and steps, evaluate, teardown."""
+    found = runner.phases(runner.report(mlp["folder"]))
+
+    expected = {
+        "startup", "import", "construct", "compile", "fit", "fit.graph_compile", "fit.steps", "fit.callbacks",
+        "fit.input", "evaluate", "script", "teardown", "dlprof",
+    }  # fmt: skip
+    assert expected <= set(found)
+    assert min(found[name] for name in expected) > 0
+
+
+def test_steps_are_counted_exactly(mlp: dict[str, Any]) -> None:
+    """1,024 samples in batches of 128, two epochs: 16 training steps and 8 of evaluation; one compiled."""
+    loops = {loop["loop"]: loop for loop in runner.report(mlp["folder"])["loops"]}
+
+    assert loops["train"]["count"] == 16
+    assert loops["test"]["count"] == 8
+    assert loops["train"]["compiled"] == 1
+    assert loops["train"]["samples_per_s"] == pytest.approx(128 / (loops["train"]["median_ns"] / 1e9), rel=0.5)
+
+
+def test_metrics_of_epochs_are_those_that_keras_printed(mlp: dict[str, Any]) -> None:
+    """The losses in the store are the losses on standard output."""
+    printed = [float(value) for value in re.findall(r"epoch \d+ loss ([\d.]+)", mlp["traced"].out)]
+    rows = runner.sql(
+        mlp["folder"], "SELECT value FROM metrics WHERE name = 'loss' AND step IS NULL ORDER BY epoch"
+    )
+
+    assert [row["value"] for row in rows] == pytest.approx(printed, abs=1e-5)
+
+
+def test_metrics_of_batches_are_kept(mlp: dict[str, Any]) -> None:
+    """One loss per training step."""
+    rows = runner.sql(mlp["folder"], "SELECT count(*) AS n FROM metrics WHERE name = 'loss' AND step IS NOT NULL")
+
+    assert rows == [{"n": 16}]
+
+
+def test_versions_and_backend_are_those_that_ran(mlp: dict[str, Any]) -> None:
+    """Keras' own word for its backend, and its version."""
+    content = runner.report(mlp["folder"])
+
+    assert content["backend"] == mlp["backend"]
+    assert content["keras_version"] == {"tensorflow": "3.15.1", "mxnet": "2.2.4.3"}[mlp["backend"]]
+
+
+def test_lines_of_the_script_are_counted(mlp: dict[str, Any]) -> None:
+    """Each `model.add` was hit once, and the line of `fit` took about as long as the phase."""
+    done = runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=mlp["folder"])
+    rows = {row["source"].strip(): row for row in __import__("json").loads(done.out) if row["source"]}
+    fit = next(row for source, row in rows.items() if "model.fit(" in source)
+    adds = [row for source, row in rows.items() if source.startswith("model.add(Dense") or "Dropout(" in source]
+
+    assert {row["hits"] for row in adds if row["function"] == "build_model"} == {1}
+    assert fit["time_ns"] == pytest.approx(runner.phases(runner.report(mlp["folder"]))["fit"], rel=0.02)
+
+
+def test_stacks_name_the_scripts_lines(mlp: dict[str, Any]) -> None:
+    """Sampled stacks of the main thread go through `main` of mlp.py, and show no frame of dlprof."""
+    rows = runner.sql(mlp["folder"], "SELECT DISTINCT function, file FROM frames")
+
+    assert {"function": "main", "file": "mlp.py"} in rows
+    assert not [row for row in rows if "dlprof_probes" in row["file"]]
+
+
+def test_cores_and_processes_are_sampled(mlp: dict[str, Any]) -> None:
+    """Every core has a mean, the process a peak of memory."""
+    content = runner.report(mlp["folder"])
+
+    assert [core["core"] for core in content["cores"]] == list(range(content["machine"]["cores"]))
+    assert content["process"]["peak_rss_bytes"] > 100e6
+    assert content["gpu"]["measured"] or content["gpu"]["reason"]
+
+
+def test_the_private_keras_home_is_gone_and_the_users_untouched(mlp: dict[str, Any]) -> None:
+    """No keras_home and no payload stay in the run folder."""
+    assert sorted(path.name for path in (mlp["folder"] / "run").iterdir()) == ["manifest.json", "raw", "tables"]
+
+
+def test_line_times_agree_with_kernprof(mlp: dict[str, Any], pythons: dict[str, Path]) -> None:
+    """`kernprof -l` on the same script gives the same hits for every line of `build_model` and `train`."""
+    folder = mlp["folder"] / "kernprof"
+    folder.mkdir(exist_ok=True)
+    shutil.copy(mlp["script"], folder / "mlp.py")
+    env = {"KERAS_BACKEND": mlp["backend"], "KERAS_HOME": str(folder / "home")}
+    python = str(pythons[mlp["backend"]])
+    done = runner.run(
+        [python, "-m", "kernprof", "-l", "-p", "mlp.py", "-o", "out.lprof", "mlp.py", *SMALL], cwd=folder, env=env
+    )
+    assert done.code == 0, done.err
+    dump = "import pickle, json; s = pickle.load(open('out.lprof', 'rb')); print(json.dumps([[k[2], v] for k, v in s.timings.items()]))"
+    text = subprocess.run([python, "-c", dump], cwd=folder, capture_output=True, text=True, check=True).stdout
+    theirs = {name: {line: hits for line, hits, _ in rows} for name, rows in __import__("json").loads(text)}
+    ours: dict[str, dict[int, int]] = {}
+    for row in runner.sql(mlp["folder"], "SELECT function, line, hits FROM lines WHERE hits > 0"):
+        ours.setdefault(row["function"], {})[row["line"]] = row["hits"]
+
+    for function in ("build_model", "train", "load_data"):
+        assert ours[function] == theirs[function]
+
+
+LOOPS = """
+import os
+import numpy as np
+import keras
+from keras.layers import Dense, Input
+from keras.models import Model, Sequential
+import beside
+
+x = np.random.RandomState(0).rand(64, 8).astype("float32")
+y = x.sum(axis=1, keepdims=True)
+
+
+def functional():
+    inputs = Input(shape=(8,))
+    outputs = Dense(1)(Dense(4, activation="relu")(inputs))
+    model = Model(inputs, outputs)
+    model.compile(optimizer="sgd", loss="mse")
+    return model
+
+
+class Watcher(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        beside.work(2000)
+        self.model.evaluate(x, y, batch_size=32, verbose=0)
+
+
+first, second = functional(), functional()
+for _ in range(3):
+    first.fit(x, y, batch_size=16, epochs=1, verbose=0)
+second.fit(x, y, batch_size=32, epochs=2, verbose=0, callbacks=[Watcher()], validation_data=(x, y))
+for _ in range(5):
+    first.train_on_batch(x[:16], y[:16])
+first.test_on_batch(x[:16], y[:16])
+first.predict(x, batch_size=16, verbose=0)
+first.predict_on_batch(x[:4])
+first.save_weights("weights.weights.h5")
+"""
+
+BESIDE = """
+def work(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+"""
+
+
+@pytest.fixture(scope="session", params=BACKENDS)
+def loops(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, pythons: dict[str, Path]) -> Path:
+    """A run with several models, fit in a loop, callbacks of the user's own, and *_on_batch calls."""
+    folder = tmp_path_factory.mktemp(f"loops-{request.param}")
+    (folder / "loops.py").write_text(LOOPS)
+    (folder / "beside.py").write_text(BESIDE)
+    done = runner.trace("loops.py", "--backend", request.param, cwd=folder)
+    assert done.code == 0, done.err
+    return folder
+
+
+def test_fit_in_a_loop_is_counted_call_by_call(loops: Path) -> None:
+    """Three calls on one model and one on another."""
+    fit = next(p for p in runner.report(loops)["phases"] if p["name"] == "fit")
+
+    assert fit["count"] == 4
+
+
+def test_steps_of_every_kind_of_loop_are_counted(loops: Path) -> None:
+    """3 x 4 + 2 x 2 steps of fit, 5 train_on_batch; predict in 4 batches and one predict_on_batch."""
+    counts = {
+        (row["loop"], row["kind"]): row["n"]
+        for row in runner.sql(
+            loops,
+            "SELECT loop, kind, sum(count)::INT AS n FROM steps JOIN spans ON loop_id = span_id GROUP BY ALL",
+        )
+    }
+
+    assert counts["train", "fit"] == 16
+    assert counts["train", "on_batch"] == 5
+    assert counts["test", "on_batch"] == 1
+    assert counts["predict", "predict"] == 4
+    assert counts["predict", "on_batch"] == 1
+
+
+def test_validation_and_the_users_callback_are_told_apart(loops: Path) -> None:
+    """evaluate inside a callback belongs to the callbacks; validation has its own phase; saving too."""
+    found = runner.phases(runner.report(loops))
+
+    assert found["fit.validation"] > 0
+    assert found["fit.callbacks"] > 0
+    assert found["save"] > 0
+    assert "evaluate" in found  # test_on_batch
+
+
+def test_lines_of_a_callback_inside_fit_are_counted(loops: Path) -> None:
+    """Both epochs called `work(2000)` of the module beside the script; its loop ran 4,000 times."""
+    rows = runner.sql(loops, "SELECT line, hits FROM lines WHERE file = 'beside.py' AND function = 'work' ORDER BY line")
+
+    assert [row["hits"] for row in rows if row["line"] == 5] == [4000]
+
+
+def test_spans_know_the_line_that_called(loops: Path) -> None:
+    """Each fit names the line of the script that called it."""
+    lines = LOOPS.splitlines()
+    rows = runner.sql(loops, "SELECT DISTINCT file, line FROM spans WHERE kind = 'fit' ORDER BY line")
+
+    assert [(row["file"], "fit(" in lines[row["line"] - 1]) for row in rows] == [("loops.py", True)] * 2
+
+
+def test_keras_that_is_imported_but_never_fitted_says_so(tmp_path: Path, pythons: dict[str, Path]) -> None:
+    """No steps, no loops, and no error."""
+    runner.write(tmp_path, "script.py", "import keras\nprint(keras.__version__)")
+
+    done = runner.trace("script.py", "--backend", "mxnet", cwd=tmp_path)
+
+    assert done.code == 0
+    content = runner.report(tmp_path)
+    assert content["steps"] is None
+    text = runner.run([*runner.DLPROF, "report", "run"], cwd=tmp_path).out
+    assert "fit, evaluate, predict and train_on_batch were never called" in text
+
+
+def test_an_interpreter_of_the_users_own_is_used_as_it_is(tmp_path: Path, pythons: dict[str, Path]) -> None:
+    """`--python` with a Keras of its own: KERAS_BACKEND is the user's, nothing is installed there."""
+    runner.write(tmp_path, "train.py", LOOPS.replace("import beside\n", "").replace("beside.work(2000)", "pass"))
+    before = sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*"))
+
+    done = runner.trace("train.py", "--python", str(pythons["tensorflow"]), cwd=tmp_path, env={"KERAS_BACKEND": "tensorflow"})
+
+    assert done.code == 0, done.err
+    assert runner.report(tmp_path)["keras_version"] == "3.15.1"
+    assert sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*")) == before
