@@ -125,7 +125,9 @@ def _last_manifest(work: session.Session, outcome: Outcome) -> dict[str, Any]:
         "state": "interrupted" if outcome.interrupts or outcome.killed else "finished",
         "clock": {
             **clock,
-            "origin_wall_ns": clock["anchor_start"]["wall_ns"] + clock["origin_perf_ns"] - clock["anchor_start"]["perf_ns"],
+            "origin_wall_ns": clock["anchor_start"]["wall_ns"]
+            + clock["origin_perf_ns"]
+            - clock["anchor_start"]["perf_ns"],
             "error_ns": max(clock["anchor_start"]["width_ns"], clock["anchor_end"]["width_ns"]) // 2,
             "wall_drift_ns": drift,
         },
@@ -214,7 +216,9 @@ class _Ingest:
         if self.manifest["state"] != "running":
             return
         if _goes_on(self.manifest):
-            self.health.append(Health("still-running", "info", "The run is still going on: these are its figures so far."))
+            self.health.append(
+                Health("still-running", "info", "The run is still going on: these are its figures so far.")
+            )
         else:
             text = "dlprof was killed while the script ran: how the script ended is not known, and the end is missing."
             self.health.append(Health("dlprof-killed", "error", text))
@@ -264,7 +268,9 @@ class _Ingest:
         probe = self.probes.setdefault("phases", {"name": "phases", "state": "on", "reason": None})
         steps = sum(step[4] for step in stream.steps)
         probe["cost_ns"] = own + steps * STEP_COST_NS
-        probe["cost_source"] = f"{own / 1e6:.0f} ms measured at start and end, {steps} steps at {STEP_COST_NS / 1e3:.1f} us"
+        probe["cost_source"] = (
+            f"{own / 1e6:.0f} ms measured at start and end, {steps} steps at {STEP_COST_NS / 1e3:.1f} us"
+        )
 
     def _cores(self, path: Path) -> None:
         tables, health, trailer = cores_reader.read(path, self.who)

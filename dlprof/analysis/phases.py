@@ -155,51 +155,65 @@ def _parts(step: Step) -> Iterable[Interval]:
         before = min(step.callbacks, max(0, step.call_start - step.start)) if step.call else 0
         yield Interval(step.start, step.start + before, "callbacks")
         yield Interval(end - (step.callbacks - before), end, "callbacks")
-    if step.first and step.call and step.loop in ("train",):
+    if step.first and step.call and step.loop == "train":
         yield Interval(step.call_start, step.call_start + step.call, "graph_compile")
 
 
 def _leaf_intervals(spans: Sequence[Interval], bounds: Bounds) -> tuple[tuple[str, int, int], ...]:
-    """Walk over the spans in order of time with the stack of open ones."""
-    merged: list[tuple[str, int, int]] = []
-
-    def emit(phase: str, start: int, end: int) -> None:
-        if end <= start:
-            return
-        if merged and merged[-1][0] == phase and merged[-1][1] + merged[-1][2] == start:
-            merged[-1] = (phase, merged[-1][1], merged[-1][2] + end - start)
-        else:
-            merged.append((phase, start, end - start))
-
-    stack: list[Interval] = []
-    had_epoch = False
-    cursor = 0
-
-    def advance(to: int) -> None:
-        nonlocal cursor
-        to = min(to, bounds.wall)
-        for phase, start, end in _outside(bounds, cursor, to) if not stack else ():
-            emit(phase, start, end)
-        if stack:
-            emit(_phase([span.kind for span in stack], had_epoch), cursor, to)
-        cursor = max(cursor, to)
-
+    sweep = _Sweep(bounds)
     useful = [s for s in spans if s.kind not in ("script", "on_batch") and s.end > s.start]
     for span in sorted(useful, key=lambda s: (s.start, -s.end)):
-        while stack and stack[-1].end <= span.start:
-            advance(stack[-1].end)
-            stack.pop()
-        advance(span.start)
-        if not stack:
-            had_epoch = False
-        had_epoch = had_epoch or span.kind == "epoch"
+        sweep.enter(span)
+    return sweep.finish()
+
+
+class _Sweep:
+    """A walk over the spans in order of time, with the stack of those that are open."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._stack: list[Interval] = []
+        self._had_epoch = False
+        self._cursor = 0
+        self._found: list[tuple[str, int, int]] = []
+
+    def enter(self, span: Interval) -> None:
+        """The next span begins."""
+        self._leave_until(span.start)
+        self._advance(span.start)
+        if not self._stack:
+            self._had_epoch = False
+        self._had_epoch = self._had_epoch or span.kind == "epoch"
         # A cut part may reach a few hundred ns over what is around it.
-        stack.append(Interval(span.start, min(span.end, stack[-1].end), span.kind) if stack else span)
-    while stack:
-        advance(stack[-1].end)
-        stack.pop()
-    advance(bounds.wall)
-    return tuple(merged)
+        end = min(span.end, self._stack[-1].end) if self._stack else span.end
+        self._stack.append(Interval(span.start, end, span.kind))
+
+    def finish(self) -> tuple[tuple[str, int, int], ...]:
+        """No more spans: the intervals up to the end of the process."""
+        self._leave_until(None)
+        self._advance(self._bounds.wall)
+        return tuple(self._found)
+
+    def _leave_until(self, time_ns: int | None) -> None:
+        while self._stack and (time_ns is None or self._stack[-1].end <= time_ns):
+            self._advance(self._stack[-1].end)
+            self._stack.pop()
+
+    def _advance(self, to: int) -> None:
+        to = min(to, self._bounds.wall)
+        if self._stack:
+            self._emit(_phase([span.kind for span in self._stack], self._had_epoch), self._cursor, to)
+        else:
+            for phase, start, end in _outside(self._bounds, self._cursor, to):
+                self._emit(phase, start, end)
+        self._cursor = max(self._cursor, to)
+
+    def _emit(self, phase: str, start: int, end: int) -> None:
+        if end <= start:
+            return
+        if self._found and self._found[-1][0] == phase:
+            start = self._found.pop()[1]
+        self._found.append((phase, start, end - start))
 
 
 def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[str, int, int]]:

@@ -61,7 +61,9 @@ def parse(arguments: Sequence[str]) -> tuple[ModuleType, argparse.Namespace]:
     chosen = next((word for word in arguments if not word.startswith("-")), None)
     module = None
     for name, summary in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".", formatter_class=_Help)
+        sub = commands.add_parser(
+            name, help=summary, description=summary[0].upper() + summary[1:] + ".", formatter_class=_Help
+        )
         if name == chosen:
             module = importlib.import_module(f"dlprof.cli.{name}")
             sub.epilog = module.EXAMPLES

@@ -163,11 +163,15 @@ def _stacks() -> list[Check]:
     program = stacks.find()
     if program is None:
         return [Check("py-spy", "missing", "not installed", f"{sys.executable} -m pip install py-spy")]
-    child = subprocess.Popen([sys.executable, "-c", "import time; print(1, flush=True); time.sleep(20)"], stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(20)"], stdout=subprocess.PIPE
+    )
     try:
         assert child.stdout is not None  # noqa: S101
         child.stdout.readline()
-        done = subprocess.run([program, "dump", "--pid", str(child.pid)], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            [program, "dump", "--pid", str(child.pid)], capture_output=True, text=True, timeout=20, check=False
+        )
     finally:
         child.kill()
         child.wait()

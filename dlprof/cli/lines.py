@@ -21,7 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
     parser.add_argument("--function", metavar="PATTERN", help="only functions whose name fits (train, build_*)")
     parser.add_argument("--file", metavar="PATTERN", help="only files whose name fits (mlp.py, nets/*)")
-    parser.add_argument("--sort", choices=("time", "line"), default="time", help="order of the functions (default: time)")
+    parser.add_argument(
+        "--sort", choices=("time", "line"), default="time", help="order of the functions (default: time)"
+    )
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
     parser.add_argument("--json", action="store_true", help="print JSON: a list of lines (see docs/json.md)")
 

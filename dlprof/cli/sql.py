@@ -28,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from dlprof.pipeline import open_run
 
     found = open_run(args.run)
+    columns: tuple[str, ...]
     if args.query is None:
         columns, rows = ("table", "rows", "columns"), _tables(found)
     else:

@@ -142,7 +142,13 @@ def _shares(delta: list[int]) -> dict[str, float | None]:
     total = user + system + iowait + steal + idle
     if not total:
         return dict.fromkeys(("user_pct", "system_pct", "iowait_pct", "steal_pct", "busy_pct"))
-    shares = {"user_pct": user, "system_pct": system, "iowait_pct": iowait, "steal_pct": steal, "busy_pct": user + system + steal}
+    shares = {
+        "user_pct": user,
+        "system_pct": system,
+        "iowait_pct": iowait,
+        "steal_pct": steal,
+        "busy_pct": user + system + steal,
+    }
     return {name: 100 * ticks / total for name, ticks in shares.items()}
 
 

@@ -33,7 +33,9 @@ class Lines:
             what: What is in it, for the sentence.
         """
         if self.trailer is None:
-            return [Health(f"{self.path.stem}-cut", "warning", f"The samples of {what} end early: the sampler was killed.")]
+            return [
+                Health(f"{self.path.stem}-cut", "warning", f"The samples of {what} end early: the sampler was killed.")
+            ]
         missed = self.trailer.get("missed") or 0
         if missed > 0.1 * (len(self.rows) + missed):
             text = f"{missed} samples of {what} were left out because the machine was busy."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 _LIBRARY = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
 _STANDARD = re.compile(r".*[/\\]lib[/\\]python3\.\d+[/\\]")
@@ -43,5 +44,5 @@ class FileNames:
                 return prefix + path[match.end() :].replace(os.sep, "/")
         if path.startswith(self.script_folder + os.sep):
             return path[len(self.script_folder) + 1 :].replace(os.sep, "/")
-        home = os.path.expanduser("~")
+        home = str(Path.home())
         return "~" + path[len(home) :] if path.startswith(home + os.sep) else path

@@ -53,6 +53,7 @@ class Stream:
         read_bytes: How far the stream could be read.
     """
 
+    path: Path = Path("inproc.wire")
     meta: dict[str, Any] = field(default_factory=dict)
     spans: dict[int, Span] = field(default_factory=dict)
     steps: list[tuple[int, ...]] = field(default_factory=list)
@@ -102,7 +103,7 @@ def read(path: Path) -> Stream:
     Raises:
         ArtifactError: The file is no stream, or a record in it is damaged.
     """
-    stream = Stream()
+    stream = Stream(path)
     for offset, kind, payload in records(path):
         reader = _READERS.get(kind)
         try:
@@ -247,15 +248,21 @@ def tables(stream: Stream, who: Who, end_ns: int, names: FileNames) -> dict[str,
         who: Host, rank, process and the origin of its time line.
         end_ns: End of the process on the stream's clock; open spans are taken to last until then.
         names: How files are named in the tables.
+
+    Raises:
+        ArtifactError: A record holds what makes no sense.
     """
-    parents = _parents(stream, end_ns)
-    return {
-        "spans": _spans_table(stream, who, end_ns, names, parents),
-        "steps": _steps_table(stream, who),
-        "epochs": _epochs_table(stream, who, end_ns, parents),
-        "metrics": _metrics_table(stream, who),
-        "gc": _table("gc", who, [(s - who.origin_ns, d, g, c) for s, d, g, c in stream.collections]),
-    }
+    try:
+        parents = _parents(stream, end_ns)
+        return {
+            "spans": _spans_table(stream, who, end_ns, names, parents),
+            "steps": _steps_table(stream, who),
+            "epochs": _epochs_table(stream, who, end_ns, parents),
+            "metrics": _metrics_table(stream, who),
+            "gc": _table("gc", who, [(s - who.origin_ns, d, g, c) for s, d, g, c in stream.collections]),
+        }
+    except (ValueError, TypeError, KeyError, OverflowError, ZeroDivisionError, pa.ArrowException) as error:
+        raise ArtifactError(f"a record makes no sense: {error}", path=stream.path) from error
 
 
 def _table(name: str, who: Who, rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -280,9 +287,7 @@ def _parents(stream: Stream, end_ns: int) -> dict[int, int]:
     return parents
 
 
-def _spans_table(
-    stream: Stream, who: Who, end_ns: int, names: FileNames, parents: dict[int, int]
-) -> pa.Table:
+def _spans_table(stream: Stream, who: Who, end_ns: int, names: FileNames, parents: dict[int, int]) -> pa.Table:
     rows = [
         (
             span.thread,
@@ -357,7 +362,9 @@ def _epochs_table(stream: Stream, who: Who, end_ns: int, parents: dict[int, int]
         if span.kind != wire.SpanKind.EPOCH or span.number not in parents:
             continue
         loop, epoch = parents[span.number], int(span.name)
-        rows.append((loop, epoch, span.start - who.origin_ns, (span.end or end_ns) - span.start, counts.get((loop, epoch))))
+        rows.append(
+            (loop, epoch, span.start - who.origin_ns, (span.end or end_ns) - span.start, counts.get((loop, epoch)))
+        )
     return _table("epochs", who, rows)
 
 

@@ -110,7 +110,9 @@ def _make(
     start = time.monotonic()
     path = environment.path
     packages = sum(1 for line in spec.lock.read_text().splitlines() if "==" in line)
-    report(f"{spec.name}: making its environment with Python {interpreter.version_text} (once; up to {packages} packages)")
+    report(
+        f"{spec.name}: making its environment with Python {interpreter.version_text} (once; up to {packages} packages)"
+    )
     what = f"install the backend {spec.name}"
     with writing_into(path.parent):
         shutil.rmtree(path, ignore_errors=True)
@@ -122,7 +124,9 @@ def _make(
         uvtool.run([*install, "--python", str(environment.python), "-r", str(spec.lock)], what=what, show=show_progress)
         with writing_into(path):
             _add_site_files(spec, environment)
-            (path / MARKER).write_text(json.dumps({"backend": spec.name, "digest": environment.digest, "python": environment.version}))
+            (path / MARKER).write_text(
+                json.dumps({"backend": spec.name, "digest": environment.digest, "python": environment.version})
+            )
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise

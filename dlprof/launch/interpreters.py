@@ -18,7 +18,17 @@ from packaging.specifiers import SpecifierSet
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 
 _SCRIPT = Path(__file__).with_name("inspect_interpreter.py")
-_NAMES = ("python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "python3.7", "python3.6", "python3", "python")
+_NAMES = (
+    "python3.12",
+    "python3.11",
+    "python3.10",
+    "python3.9",
+    "python3.8",
+    "python3.7",
+    "python3.6",
+    "python3",
+    "python",
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,9 @@ def inspect(path: str | Path) -> InterpreterFacts:
     """
     program = shutil.which(str(path)) or str(path)
     if not Path(program).exists():
-        raise NoInputError(f"There is no interpreter {path}.", hint="dlprof doctor lists the interpreters that were found")
+        raise NoInputError(
+            f"There is no interpreter {path}.", hint="dlprof doctor lists the interpreters that were found"
+        )
     if Path(program).is_dir():
         raise UsageError(f"{path} is a folder, not an interpreter.", hint=f"--python {Path(path) / 'bin' / 'python'}")
     facts = _ask(program)
@@ -70,7 +82,15 @@ def inspect(path: str | Path) -> InterpreterFacts:
 @cache
 def _ask(program: str) -> InterpreterFacts | None:
     try:
-        done = subprocess.run([program, str(_SCRIPT)], capture_output=True, text=True, timeout=60, check=False, errors="replace", stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [program, str(_SCRIPT)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     answer = next((line[6:] for line in done.stdout.splitlines() if line.startswith("DLPROF")), None)
@@ -80,8 +100,12 @@ def _ask(program: str) -> InterpreterFacts | None:
     major, minor, micro = facts["version"]
     # The program as it was named: resolving links would lead out of a virtual environment.
     return InterpreterFacts(
-        Path(os.path.abspath(program)), (major, minor, micro), facts["implementation"], facts["platform"],
-        facts["prefix"], facts["packages"],
+        Path(program).absolute(),
+        (major, minor, micro),
+        facts["implementation"],
+        facts["platform"],
+        facts["prefix"],
+        facts["packages"],
     )
 
 

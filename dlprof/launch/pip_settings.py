@@ -25,19 +25,21 @@ _TO_UV = {
 
 
 def config_files(environ: Mapping[str, str]) -> list[Path]:
-    """pip's configuration files in rising order of weight: global, user, site, `PIP_CONFIG_FILE`."""
+    """Pip's configuration files in rising order of weight: global, user, site, `PIP_CONFIG_FILE`."""
     home = Path(environ.get("HOME", "~")).expanduser()
     named = environ.get("PIP_CONFIG_FILE")
     if named == os.devnull:
         return []
-    xdg = [Path(folder) / "pip" / "pip.conf" for folder in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if folder]
+    xdg = [
+        Path(folder) / "pip" / "pip.conf" for folder in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if folder
+    ]
     user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip" / "pip.conf"
     files = [*xdg, Path("/etc/pip.conf"), home / ".pip" / "pip.conf", user, Path(sys.prefix) / "pip.conf"]
     return [*files, Path(named)] if named else files
 
 
 def read(environ: Mapping[str, str], files: list[Path]) -> dict[str, str]:
-    """pip's settings for installing, by their long names; values of lists are separated by white space.
+    """Pip's settings for installing, by their long names; values of lists are separated by white space.
 
     Args:
         environ: Environment variables; `PIP_…` outweigh the files.
@@ -67,19 +69,23 @@ def as_uv_environment(settings: Mapping[str, str], environ: Mapping[str, str]) -
     """
     variables: dict[str, str] = {}
     for name, value in settings.items():
-        variable = _TO_UV[name]
-        if name in _LISTS:
-            words = [word for word in value.split() if name == "trusted-host" or _exists(word)]
-            # uv takes find-links separated by commas, the other lists by blanks.
-            value = ("," if name == "find-links" else " ").join(words)
-        elif name == "no-index":
-            value = "1" if value.lower() in ("1", "true", "yes", "on") else ""
-        if value:
-            variables[variable] = value
+        translated = _translated(name, value)
+        if translated:
+            variables[_TO_UV[name]] = translated
     if "UV_INDEX" in variables:
         # pip takes the best version of all its indexes; uv would stop at the first that has the name.
         variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"
     return {name: value for name, value in variables.items() if name not in environ}
+
+
+def _translated(name: str, value: str) -> str:
+    if name in _LISTS:
+        words = [word for word in value.split() if name == "trusted-host" or _exists(word)]
+        # uv takes find-links separated by commas, the other lists by blanks.
+        return ("," if name == "find-links" else " ").join(words)
+    if name == "no-index":
+        return "1" if value.lower() in ("1", "true", "yes", "on") else ""
+    return value
 
 
 def _exists(location: str) -> bool:

@@ -89,7 +89,7 @@ class TracedProcess:
         group = None if _in_foreground() else 0
         self.start_ns = time.perf_counter_ns()
         try:
-            self._popen = subprocess.Popen(  # noqa: PLW1509  (this process has one thread)
+            self._popen = subprocess.Popen(
                 list(self.command), env=dict(self.environment), preexec_fn=_in_child, process_group=group
             )
         except OSError as error:
@@ -209,7 +209,7 @@ def _in_foreground() -> bool:
 
 def _parents(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return process.parents()  # type: ignore[no-any-return]
+        return process.parents()
     except psutil.Error:
         return []
 

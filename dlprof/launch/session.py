@@ -93,7 +93,7 @@ class Session:
         staged = payload.stage(
             self.run,
             {
-                "script": os.path.abspath(config.script) if config.script else config.module,
+                "script": str(Path(config.script).absolute()) if config.script else config.module,
                 "module": config.module,
                 "argv": [config.script or config.module, *config.arguments],
                 "lines": lines,
@@ -110,8 +110,12 @@ class Session:
         if not wanted:
             return
         config = {
-            "raw": str(self.run.raw), "pid": process.pid, "conductor": os.getpid(), "probes": wanted, "hz": self.config.cores_hz,
-        }  # fmt: skip
+            "raw": str(self.run.raw),
+            "pid": process.pid,
+            "conductor": os.getpid(),
+            "probes": wanted,
+            "hz": self.config.cores_hz,
+        }
         path = self.run.raw / "sampler-config.json"
         with writing_into(self.run.path):
             path.write_text(json.dumps(config), encoding="utf-8")
@@ -178,13 +182,21 @@ class Session:
             return
         stacks = self._stacks
         if stacks is None:
-            self.states["stacks"] = {"state": "unavailable", "reason": "the process ended before py-spy could look at it"}
+            self.states["stacks"] = {
+                "state": "unavailable",
+                "reason": "the process ended before py-spy could look at it",
+            }
             return
         state = "on"
         if stacks.reason is not None:
             state = "failed" if list(self.run.raw.glob("stacks-[0-9][0-9][0-9].json")) else "unavailable"
         source = "measured: CPU time of py-spy beside the process"
-        self.states["stacks"] = {"state": state, "reason": stacks.reason, "cost_ns": stacks.cpu_ns, "cost_source": source}
+        self.states["stacks"] = {
+            "state": state,
+            "reason": stacks.reason,
+            "cost_ns": stacks.cpu_ns,
+            "cost_source": source,
+        }
 
     def _judge_inproc(self) -> None:
         if not self.config.wants("phases"):

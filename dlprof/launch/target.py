@@ -73,16 +73,16 @@ def check_script(config: TraceConfig) -> None:
         return
     path = Path(config.script)
     if path.is_dir():
-        raise UsageError(f"{path} is a folder, not a script.", hint=f"dlprof trace {path / 'SCRIPT.py'}, or dlprof trace -m MODULE")
+        raise UsageError(
+            f"{path} is a folder, not a script.", hint=f"dlprof trace {path / 'SCRIPT.py'}, or dlprof trace -m MODULE"
+        )
     if not path.exists():
         raise NoInputError(f"There is no script {path}.", hint="check the path; it is taken from the current folder")
     if not os.access(path, os.R_OK):
         raise NoInputError(f"The script {path} may not be read.", hint=f"chmod +r {path}")
 
 
-def _interpreter(
-    config: TraceConfig, spec: BackendSpec | None, report: Report
-) -> tuple[InterpreterFacts, str]:
+def _interpreter(config: TraceConfig, spec: BackendSpec | None, report: Report) -> tuple[InterpreterFacts, str]:
     if config.python:
         return interpreters.inspect(config.python), "python"
     if spec is not None:

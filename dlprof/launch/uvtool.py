@@ -32,7 +32,7 @@ _FAILURES: tuple[tuple[str, type[DlprofError], str, str], ...] = (
         "check the network, or point pip to your index: pip config set global.index-url URL",
     ),
     (
-        r"(?i)no solution found|no wheels? with a matching|not found in the (package )?(registry|provided)|no compatible",
+        r"(?i)no solution found|no wheels? with a matching|not found in the (package )?(registry|provided)",
         UnavailableError,
         "the package index has no package for this machine and Python",
         "check which index pip is set to use: pip config list",
@@ -60,7 +60,9 @@ def find() -> str:
         found = shutil.which("uv")
     if found:
         return found
-    raise UnavailableError("uv, which makes the managed environments, is not installed.", hint=f"{sys.executable} -m pip install uv")
+    raise UnavailableError(
+        "uv, which makes the managed environments, is not installed.", hint=f"{sys.executable} -m pip install uv"
+    )
 
 
 def run(arguments: Sequence[str], *, what: str, show: bool = False) -> None:

@@ -42,5 +42,6 @@ def _line(row: dict[str, object], share: float) -> Text:
     if not row["hits"]:
         return Text(f"{row['line']:>6}  {'':>9}  {'':>12}  {'':>13}  {'':>6}  {source}", style="dim")
     hits, time_ns = int(str(row["hits"])), int(str(row["time_ns"]))
-    text = f"{row['line']:>6}  {hits:>9}  {time_ns / 1e6:>12.3f}  {time_ns / 1e6 / hits:>13.4f}  {100 * share:>6.1f}  {source}"
+    per_hit = time_ns / 1e6 / hits
+    text = f"{row['line']:>6}  {hits:>9}  {time_ns / 1e6:>12.3f}  {per_hit:>13.4f}  {100 * share:>6.1f}  {source}"
     return Text(text, style="bold yellow" if share >= 0.1 else "")

@@ -63,7 +63,8 @@ def _phase(row: dict[str, Any]) -> dict[str, Any]:
 
 def _backend(manifest: dict[str, Any]) -> str | None:
     """The backend that Keras said it ran on, else the one that was asked for."""
-    return (manifest.get("keras") or {}).get("backend") or manifest["backend"]["name"]
+    backend: str | None = (manifest.get("keras") or {}).get("backend") or manifest["backend"]["name"]
+    return backend
 
 
 def _steps(run: Run) -> dict[str, Any]:
@@ -100,9 +101,7 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stacks(run: Run, per_phase: int) -> list[dict[str, Any]]:
-    found = stacks.hottest(
-        run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase
-    )
+    found = stacks.hottest(run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
     return [
         {
             "phase": stack.phase,
@@ -116,9 +115,7 @@ def _stacks(run: Run, per_phase: int) -> list[dict[str, Any]]:
 
 def _machine(run: Run) -> dict[str, Any]:
     pid = run.manifest.get("process", {}).get("pid")
-    return asdict(
-        utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), pid)
-    )
+    return asdict(utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), pid))
 
 
 def _gpu(run: Run) -> dict[str, Any]:

@@ -37,7 +37,9 @@ def make_console(file: TextIO, *, plain: bool = False) -> Console:
     """A console as wide as the terminal behind `file`, or 100 columns."""
     terminal = file.isatty()
     width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
-    return Console(file=file, width=max(60, width), no_color=plain or not terminal, highlight=False, soft_wrap=False, emoji=False)
+    return Console(
+        file=file, width=max(60, width), no_color=plain or not terminal, highlight=False, soft_wrap=False, emoji=False
+    )
 
 
 def _is_ascii(file: TextIO, plain: bool) -> bool:
@@ -91,12 +93,19 @@ class _Printer:
         versions = {**report["versions"]}
         keras = report["keras_version"] or versions.pop("keras", None)
         engine = report["backend"] if report["backend"] in versions else None
-        parts = [f"Keras {keras}" if keras else "no Keras", f"{engine} {versions[engine]}" if engine else "", f"Python {report['python_version']}"]
+        parts = [
+            f"Keras {keras}" if keras else "no Keras",
+            f"{engine} {versions[engine]}" if engine else "",
+            f"Python {report['python_version']}",
+        ]
         arguments = " ".join([report["script"], *report["arguments"]])
         machine = report["machine"]
         self.console.print()
         self._say(safe(f"{arguments}  on {report['backend'] or 'no known backend'}"), "bold")
-        self._say(f"{', '.join(part for part in parts if part)}; {machine['cores']} cores, {machine['cpu'] or 'unknown processor'}", "dim")
+        self._say(
+            f"{', '.join(part for part in parts if part)}; {machine['cores']} cores, {machine['cpu'] or 'unknown CPU'}",
+            "dim",
+        )
         self._say(f"run {report['run']}; {self._ended()}; wall time {duration(report['wall_ns'])}", "dim")
         self.console.print()
         self._say(self._verdict())
@@ -135,7 +144,9 @@ class _Printer:
             name = "  " + phase["name"].partition(".")[2] if inner else phase["name"]
             share = phase["dur_ns"] / wall if wall else 0
             drawn = Text(bar(share, width, ascii_only=self.ascii), style="dim" if inner else "cyan")
-            table.add_row(name, duration(phase["dur_ns"]), percent(phase["dur_ns"], wall), f"{phase['count'] or ''}", drawn)
+            table.add_row(
+                name, duration(phase["dur_ns"]), percent(phase["dur_ns"], wall), f"{phase['count'] or ''}", drawn
+            )
         unattributed = self.report["unattributed_ns"]
         table.add_row("unattributed", duration(unattributed), percent(unattributed, wall), "", "")
         self._show(table)
@@ -156,7 +167,9 @@ class _Printer:
             table.add_row(loop["loop"], f"{loop['count']}", *times, waited, rate, f"{loop['compiled']}")
         self._show(table)
         if inside:
-            self._say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
+            self._say(
+                "input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2
+            )
         if self.report["steps"]["asynchronous_dispatch"]:
             self._say("call: dispatch only; the work itself goes on after the call", "dim", 2)
         self._epochs()
@@ -209,10 +222,11 @@ class _Printer:
             drawn = strip(resample(row["strip_pct"], width), ascii_only=self.ascii)
             self._say(f"core {row['core']:<3} {mean}  {drawn}", indent=2)
         if len(rows) > 32:
-            mean = sum(row["mean_pct"] or 0 for row in rows) / len(rows)
-            self._say(f"... {len(rows) - 32} more cores; mean of all {mean:.1f} %", "dim", 2)
+            overall = sum(row["mean_pct"] or 0 for row in rows) / len(rows)
+            self._say(f"... {len(rows) - 32} more cores; mean of all {overall:.1f} %", "dim", 2)
         self._say(
-            f"process tree {self._cores_of(process['tree_cpu_pct'])}, others {self._cores_of(process['others_cpu_pct'])}, "
+            f"process tree {self._cores_of(process['tree_cpu_pct'])}, "
+            f"others {self._cores_of(process['others_cpu_pct'])}, "
             f"dlprof beside it {self._cores_of(process['dlprof_cpu_pct'])}",
             indent=2,
         )
@@ -232,11 +246,14 @@ class _Printer:
         if not gpu["measured"]:
             self._say(f"not measured, because {gpu['reason']}", indent=2)
             return
-        table = self._table(*[(n, "right") for n in ("gpu", "kernels running %", "memory", "power", "temp.", "SM clock", "throttled")])
+        table = self._table(
+            *[(n, "right") for n in ("gpu", "kernels running %", "memory", "power", "temp.", "SM clock", "throttled")]
+        )
         for row in gpu["gpus"]:
             table.add_row(
                 f"{row['gpu']} {row['name'] or ''}", _figure(row["utilisation_mean_pct"], "%.0f"),
-                f"{size(row['memory_peak_bytes'])} of {size(row['memory_total_bytes'])}", _figure(row["power_mean_w"], "%.0f W"),
+                f"{size(row['memory_peak_bytes'])} of {size(row['memory_total_bytes'])}",
+                _figure(row["power_mean_w"], "%.0f W"),
                 _figure(row["temperature_peak_c"], "%.0f C"), _figure(row["sm_clock_mean_mhz"], "%.0f MHz"),
                 _figure(row["throttled_share"] and 100 * row["throttled_share"], "%.0f %%"),
             )  # fmt: skip
@@ -265,7 +282,9 @@ class _Printer:
     def _next(self) -> None:
         name = self.report["run"]
         self.console.print()
-        self._say(f'more: dlprof lines {name}   dlprof sql {name} "SELECT * FROM steps"   dlprof report {name} --json', "dim")
+        self._say(
+            f'more: dlprof lines {name}   dlprof sql {name} "SELECT * FROM steps"   dlprof report {name} --json', "dim"
+        )
 
     def _missing(self, probe: str) -> None:
         row = next((p for p in self.report["probes"] if p["name"] == probe), None)

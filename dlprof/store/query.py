@@ -35,14 +35,14 @@ def ask(run: Run, query: str) -> Answer:
         result = connection.execute(query)
         return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
     except duckdb.Error as error:
-        raise UsageError(f"The query failed: {error}", hint="dlprof sql RUN lists the tables and their columns") from error
+        raise UsageError(
+            f"The query failed: {error}", hint="dlprof sql RUN lists the tables and their columns"
+        ) from error
     finally:
         connection.close()
 
 
 def _plain(table: pa.Table) -> pa.Table:
     """Dictionary columns as text: DuckDB compares and prints them so."""
-    fields = [
-        pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema
-    ]
+    fields = [pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema]
     return table.cast(pa.schema(fields))

@@ -55,7 +55,9 @@ class Run:
         try:
             table = pq.read_table(path, memory_map=True)
         except (OSError, pa.ArrowException) as error:
-            raise BadDataError(f"{path} cannot be read: {error}", hint=f"dlprof report {self.name} --rebuild") from error
+            raise BadDataError(
+                f"{path} cannot be read: {error}", hint=f"dlprof report {self.name} --rebuild"
+            ) from error
         version = int((table.schema.metadata or {}).get(b"dlprof_schema_version", b"0"))
         if version > SCHEMA_VERSION:
             raise BadDataError(f"{path} was made by a newer dlprof (schema {version}).", hint="pip install -U dlprof")

@@ -59,7 +59,17 @@ def _bare(backend: str) -> float:
 
 def _traced(backend: str, *flags: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        command = [*DLPROF, "trace", str(HERE / "steady.py"), "--backend", backend, "-o", f"{folder}/run", "--no-report", *flags]
+        command = [
+            *DLPROF,
+            "trace",
+            str(HERE / "steady.py"),
+            "--backend",
+            backend,
+            "-o",
+            f"{folder}/run",
+            "--no-report",
+            *flags,
+        ]
         return _step_ms(command, dict(os.environ))
 
 
@@ -73,13 +83,26 @@ def sidecars(_pairs: int) -> None:
     for backend in BACKENDS:
         with tempfile.TemporaryDirectory() as folder:
             run = f"{folder}/run"
-            subprocess.run([*DLPROF, "trace", str(HERE / "steady.py"), "--backend", backend, "-o", run, "--no-report"], check=True, capture_output=True)
-            content = json.loads(subprocess.run([*DLPROF, "report", run, "--json"], check=True, capture_output=True, text=True).stdout)
+            subprocess.run(
+                [*DLPROF, "trace", str(HERE / "steady.py"), "--backend", backend, "-o", run, "--no-report"],
+                check=True,
+                capture_output=True,
+            )
+            content = json.loads(
+                subprocess.run([*DLPROF, "report", run, "--json"], check=True, capture_output=True, text=True).stdout
+            )
             samples = f"SELECT avg(dlprof_cpu_pct) AS pct FROM machine WHERE time_ns > {content['wall_ns'] * 0.4}"
-            steady = json.loads(subprocess.run([*DLPROF, "sql", run, samples, "--format", "json"], check=True, capture_output=True, text=True).stdout)
+            steady = json.loads(
+                subprocess.run(
+                    [*DLPROF, "sql", run, samples, "--format", "json"], check=True, capture_output=True, text=True
+                ).stdout
+            )
         costs = {p["name"]: p["cost_ns"] for p in content["probes"]}
         total = 100 * (costs["cores"] + costs["stacks"]) / content["wall_ns"]
-        print(f"sidecars {backend:<11} steady {steady[0]['pct']:.2f} % of one core; with start-up {total:.2f} % over {content['wall_ns'] / 1e9:.0f} s", flush=True)
+        print(
+            f"sidecars {backend:<11} steady {steady[0]['pct']:.2f} % of one core; with start-up {total:.2f} % over {content['wall_ns'] / 1e9:.0f} s",
+            flush=True,
+        )
 
 
 def startup(pairs: int) -> None:
@@ -92,16 +115,35 @@ def startup(pairs: int) -> None:
         for pair in range(pairs + 1):
             traced = [*DLPROF, "trace", str(script), "-o", f"{folder}/{pair}"]
             extra.append(_seconds(traced) - _seconds(bare))
-    print(f"startup  {statistics.median(extra[1:]):.2f} s more than plain Python, report included ({pairs} pairs)", flush=True)
+    print(
+        f"startup  {statistics.median(extra[1:]):.2f} s more than plain Python, report included ({pairs} pairs)",
+        flush=True,
+    )
 
 
 def cli(pairs: int) -> None:
     """Wall time of commands that people wait for."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*DLPROF, "trace", str(HERE.parents[1] / "scenarios" / "mlp.py"), "--backend", "mxnet", "-o", f"{folder}/run", "--no-report"], check=True, capture_output=True)
+        subprocess.run(
+            [
+                *DLPROF,
+                "trace",
+                str(HERE.parents[1] / "scenarios" / "mlp.py"),
+                "--backend",
+                "mxnet",
+                "-o",
+                f"{folder}/run",
+                "--no-report",
+            ],
+            check=True,
+            capture_output=True,
+        )
         for name, command in (("--help", [*DLPROF, "--help"]), ("report", [*DLPROF, "report", f"{folder}/run"])):
             _seconds(command)
-            print(f"cli      dlprof {name:<7} {statistics.median(_seconds(command) for _ in range(pairs)):.3f} s", flush=True)
+            print(
+                f"cli      dlprof {name:<7} {statistics.median(_seconds(command) for _ in range(pairs)):.3f} s",
+                flush=True,
+            )
 
 
 def _seconds(command: list[str]) -> float:
@@ -114,9 +156,36 @@ def folder(_pairs: int) -> None:
     """Bytes of a run of 10,000 steps."""
     with tempfile.TemporaryDirectory() as place:
         run = Path(place) / "run"
-        subprocess.run([*DLPROF, "trace", str(HERE / "steady.py"), "--backend", "mxnet", "-o", str(run), "--no-report", "--", "--calls", "100", "--steps", "100", "--width", "16"], check=True, capture_output=True)
-        parts = {sub.name: sum(f.stat().st_size for f in sub.rglob("*") if f.is_file()) / 1e6 for sub in run.iterdir() if sub.is_dir()}
-    print(f"folder   {sum(parts.values()):.2f} MB for 10,000 steps ({', '.join(f'{n} {v:.2f}' for n, v in parts.items())})", flush=True)
+        subprocess.run(
+            [
+                *DLPROF,
+                "trace",
+                str(HERE / "steady.py"),
+                "--backend",
+                "mxnet",
+                "-o",
+                str(run),
+                "--no-report",
+                "--",
+                "--calls",
+                "100",
+                "--steps",
+                "100",
+                "--width",
+                "16",
+            ],
+            check=True,
+            capture_output=True,
+        )
+        parts = {
+            sub.name: sum(f.stat().st_size for f in sub.rglob("*") if f.is_file()) / 1e6
+            for sub in run.iterdir()
+            if sub.is_dir()
+        }
+    print(
+        f"folder   {sum(parts.values()):.2f} MB for 10,000 steps ({', '.join(f'{n} {v:.2f}' for n, v in parts.items())})",
+        flush=True,
+    )
 
 
 def record(_pairs: int) -> None:

@@ -3,9 +3,8 @@
 import argparse
 import time
 
-import numpy as np
-
 import keras
+import numpy as np
 from keras.layers import Dense, Dropout
 from keras.models import Sequential
 

@@ -47,4 +47,7 @@ with tempfile.TemporaryDirectory() as folder:
     running.open(stream.begin("fit", "fit"))
     running.current[next(iter(running.current))].start_epoch(0)
     hooked = timed(CallbackList(), probe.wrappers.StepFunction(step_function, current, now))
-    print("%.2f us per step (hooks %.2f us, the same loop without %.2f us)" % ((hooked - bare) / 1e3, hooked / 1e3, bare / 1e3))
+    print(
+        "%.2f us per step (hooks %.2f us, the same loop without %.2f us)"
+        % ((hooked - bare) / 1e3, hooked / 1e3, bare / 1e3)
+    )

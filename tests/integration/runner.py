@@ -30,7 +30,14 @@ class Result:
 def run(command: list[str], *, cwd: Path, stdin: str = "", env: dict[str, str] | None = None) -> Result:
     """Run a program to its end."""
     done = subprocess.run(
-        command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **(env or {})}
+        command,
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, **(env or {})},
     )
     return Result(done.returncode, done.stdout, done.stderr)
 

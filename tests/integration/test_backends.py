@@ -27,7 +27,9 @@ def pythons() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session", params=BACKENDS)
-def mlp(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, pythons: dict[str, Path]) -> dict[str, Any]:
+def mlp(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, pythons: dict[str, Path]
+) -> dict[str, Any]:
     """One run of scenarios/mlp.py on a backend, and one of the same script without dlprof."""
     folder = tmp_path_factory.mktemp(request.param)
     script = str(Path(__file__).parents[2] / "scenarios" / "mlp.py")
@@ -39,6 +41,7 @@ def mlp(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def test_results_are_the_same_with_and_without_dlprof(mlp: dict[str, Any]) -> None:
     """Same seed, same losses to the last digit, and a script that learns."""
+
     def losses(text: str) -> list[str]:
         return re.findall(r"(?:epoch \d+|final) loss .*", text)
 
@@ -50,6 +53,7 @@ def test_results_are_the_same_with_and_without_dlprof(mlp: dict[str, Any]) -> No
 
 def test_standard_output_is_the_same_but_for_keras_own_timings(mlp: dict[str, Any]) -> None:
     """Keras prints seconds per epoch; everything else on standard output is equal."""
+
     def scrubbed(text: str) -> str:
         return re.sub(r"\d+m?s/step|- \d+s", "TIME", text)
 
@@ -92,9 +96,7 @@ def test_steps_are_counted_exactly(mlp: dict[str, Any]) -> None:
 def test_metrics_of_epochs_are_those_that_keras_printed(mlp: dict[str, Any]) -> None:
     """The losses in the store are the losses on standard output."""
     printed = [float(value) for value in re.findall(r"epoch \d+ loss ([\d.]+)", mlp["traced"].out)]
-    rows = runner.sql(
-        mlp["folder"], "SELECT value FROM metrics WHERE name = 'loss' AND step IS NULL ORDER BY epoch"
-    )
+    rows = runner.sql(mlp["folder"], "SELECT value FROM metrics WHERE name = 'loss' AND step IS NULL ORDER BY epoch")
 
     assert [row["value"] for row in rows] == pytest.approx(printed, abs=1e-5)
 
@@ -252,7 +254,7 @@ def test_steps_of_every_kind_of_loop_are_counted(loops: Path) -> None:
 
 
 def test_validation_and_the_users_callback_are_told_apart(loops: Path) -> None:
-    """evaluate inside a callback belongs to the callbacks; validation has its own phase; saving too."""
+    """Evaluate inside a callback belongs to the callbacks; validation has its own phase; saving too."""
     found = runner.phases(runner.report(loops))
 
     assert found["fit.validation"] > 0
@@ -263,7 +265,9 @@ def test_validation_and_the_users_callback_are_told_apart(loops: Path) -> None:
 
 def test_lines_of_a_callback_inside_fit_are_counted(loops: Path) -> None:
     """Both epochs called `work(2000)` of the module beside the script; its loop ran 4,000 times."""
-    rows = runner.sql(loops, "SELECT line, hits FROM lines WHERE file = 'beside.py' AND function = 'work' ORDER BY line")
+    rows = runner.sql(
+        loops, "SELECT line, hits FROM lines WHERE file = 'beside.py' AND function = 'work' ORDER BY line"
+    )
 
     assert [row["hits"] for row in rows if row["line"] == 5] == [4000]
 
@@ -294,8 +298,12 @@ def test_an_interpreter_of_the_users_own_is_used_as_it_is(tmp_path: Path, python
     runner.write(tmp_path, "train.py", LOOPS.replace("import beside\n", "").replace("beside.work(2000)", "pass"))
     before = sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*"))
 
-    done = runner.trace("train.py", "--python", str(pythons["tensorflow"]), cwd=tmp_path, env={"KERAS_BACKEND": "tensorflow"})
+    done = runner.trace(
+        "train.py", "--python", str(pythons["tensorflow"]), cwd=tmp_path, env={"KERAS_BACKEND": "tensorflow"}
+    )
 
     assert done.code == 0, done.err
     assert runner.report(tmp_path)["keras_version"] == "3.15.1"
-    assert sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*")) == before
+    assert (
+        sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*")) == before
+    )

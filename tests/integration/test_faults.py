@@ -39,7 +39,9 @@ SLEEPER = """
         (["ok.py", "--epochs", "3"], 64, "the script's own arguments come after --"),
     ],
 )
-def test_bad_input_is_refused_before_the_script_starts(flags: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+def test_bad_input_is_refused_before_the_script_starts(
+    flags: list[str], code: int, sentence: str, tmp_path: Path
+) -> None:
     """One sentence and a documented exit code; the script has not run."""
     runner.write(tmp_path, "ok.py", "open('ran', 'w').close()")
     (tmp_path / "folder").mkdir()
@@ -78,7 +80,9 @@ def test_a_full_disk_ends_the_probes_not_the_script(tmp_path: Path) -> None:
     """The script runs to its end and keeps its exit code."""
     small = tmp_path / "small"
     small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], check=False, capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], check=False, capture_output=True
+    ).returncode:
         pytest.skip("tmpfs cannot be mounted here")
     try:
         runner.write(
@@ -196,7 +200,7 @@ def test_a_signal_to_dlprof_alone_reaches_the_script(tmp_path: Path) -> None:
 
 
 def test_killing_dlprof_leaves_no_process_and_a_run_that_opens(tmp_path: Path) -> None:
-    """kill -9 of dlprof: the script and the sidecars end; the report says what is missing."""
+    """Kill -9 of dlprof: the script and the sidecars end; the report says what is missing."""
     runner.write(tmp_path, "script.py", SLEEPER)
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
@@ -213,7 +217,7 @@ def test_killing_dlprof_leaves_no_process_and_a_run_that_opens(tmp_path: Path) -
 
 
 def test_killing_the_sampler_loses_no_more_than_its_samples(tmp_path: Path) -> None:
-    """kill -9 of the sampler: the script's result stands, the report says what is cut."""
+    """Kill -9 of the sampler: the script's result stands, the report says what is cut."""
     runner.write(tmp_path, "script.py", SLEEPER.replace("600", "30") + "    print('done')\n")
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
@@ -229,7 +233,7 @@ def test_killing_the_sampler_loses_no_more_than_its_samples(tmp_path: Path) -> N
 
 
 def test_killing_py_spy_loses_no_more_than_its_stacks(tmp_path: Path) -> None:
-    """kill -9 of py-spy: the script's result stands, the report says that stacks are lost."""
+    """Kill -9 of py-spy: the script's result stands, the report says that stacks are lost."""
     runner.write(tmp_path, "script.py", SLEEPER.replace("600", "30") + "    print('done')\n")
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
@@ -248,7 +252,9 @@ def test_a_refused_py_spy_is_reported_with_its_reason(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     fake = tools / "py-spy"
-    fake.write_text("#!/bin/sh\necho 'Error: Permission Denied: Try running again with elevated permissions' >&2\nexit 1\n")
+    fake.write_text(
+        "#!/bin/sh\necho 'Error: Permission Denied: Try running again with elevated permissions' >&2\nexit 1\n"
+    )
     fake.chmod(0o755)
     code = """if True:
         import sys
@@ -259,7 +265,9 @@ def test_a_refused_py_spy_is_reported_with_its_reason(tmp_path: Path) -> None:
         sys.exit(main())
     """
 
-    done = runner.run([sys.executable, "-c", code, str(fake), "trace", "script.py", "-o", "run", "--no-report"], cwd=tmp_path)
+    done = runner.run(
+        [sys.executable, "-c", code, str(fake), "trace", "script.py", "-o", "run", "--no-report"], cwd=tmp_path
+    )
 
     assert (done.out, done.code) == ("done\n", 0)
     stacks = next(probe for probe in runner.report(tmp_path)["probes"] if probe["name"] == "stacks")

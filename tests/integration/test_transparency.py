@@ -131,10 +131,14 @@ def test_a_module_runs_as_with_python_m(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "tool.py").write_text("import sys\nfrom . import __name__ as n\nprint(sys.argv, __package__, n, sys.path[0])\n")
+    (package / "tool.py").write_text(
+        "import sys\nfrom . import __name__ as n\nprint(sys.argv, __package__, n, sys.path[0])\n"
+    )
     bare = runner.run([sys.executable, "-m", "package.tool", "x"], cwd=tmp_path)
 
-    traced = runner.run([*runner.DLPROF, "trace", "-m", "package.tool", "-o", "run", "--no-report", "--", "x"], cwd=tmp_path)
+    traced = runner.run(
+        [*runner.DLPROF, "trace", "-m", "package.tool", "-o", "run", "--no-report", "--", "x"], cwd=tmp_path
+    )
 
     assert traced.out == bare.out
     assert traced.code == 0

@@ -27,12 +27,12 @@ def _mend_python():
         inspect.getargspec = _getargspec
 
 
-_ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 
 def _getargspec(function):
     spec = inspect.getfullargspec(function)
-    return _ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
 
 
 def _mend_numpy(numpy):
@@ -55,7 +55,7 @@ def _as_bytes(value):
         return _Text(value)
     if getattr(value, "dtype", None) == object and value.size and isinstance(value.flat[0], str):
         encoded = [item.encode("utf-8") for item in value.flat]
-        return value.astype("S%d" % max(1, max(map(len, encoded))))
+        return value.astype("S%d" % max([1] + [len(item) for item in encoded]))
     return value
 
 

@@ -175,7 +175,9 @@ class _Session(object):
 
     def _end_lines(self):
         if self.lines.stopped():
-            self.recorder.note("line-profiling-stopped", "the program set a trace function of its own: line times end there")
+            self.recorder.note(
+                "line-profiling-stopped", "the program set a trace function of its own: line times end there"
+            )
         self.lines.pause()
         start = now()
         self.lines.save()
@@ -195,7 +197,11 @@ class _Session(object):
             if self.lines.on:
                 self.lines.save()
                 self.recorder.probe(
-                    "lines", "on", None, self.lines.cost_ns, "measured: registering and saving; counting itself is in the lines"
+                    "lines",
+                    "on",
+                    None,
+                    self.lines.cost_ns,
+                    "measured: registering and saving; counting itself is in the lines",
                 )
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None

@@ -228,8 +228,7 @@ def make(config, script, path):
         if folder:
             sys.path.remove(folder)
     profiler = line_profiler.LineProfiler()
-    lines = Lines(profiler, Selection(script, config.get("patterns", [])), path)
-    return lines
+    return Lines(profiler, Selection(script, config.get("patterns", [])), path)
 
 
 def _is_profiled(code):

@@ -22,7 +22,9 @@ SLOW_NS = 1_000_000_000
 
 
 class Cores:
-    """Writes `cores.jsonl`. Rows, by their first item:
+    """Writes `cores.jsonl`.
+
+    Rows, by their first item:
 
     - `["c", time_ns, [[user, system, iowait, steal, idle] per core], own_ticks, [[pid, ticks, rss_pages, threads,
       minor_faults, major_faults] per process]]`: every sample; ticks are cumulative clock ticks.

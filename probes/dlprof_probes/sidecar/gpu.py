@@ -24,7 +24,7 @@ _SLOW = frozenset({"pcie_tx_kb_per_s", "pcie_rx_kb_per_s", "process_memory_bytes
 """Read once a second: a PCIe counter takes 20 ms of waiting, the list of processes is long."""
 
 
-class Unavailable(Exception):
+class Unavailable(Exception):  # noqa: N818  (it is no error)
     """There is no GPU to be sampled; the message says why."""
 
 

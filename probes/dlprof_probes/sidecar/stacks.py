@@ -61,7 +61,8 @@ class StackSampler:
         name = f"stacks-{self._segment:03d}"
         command = [
             program, "record", "--pid", str(self._pid), "--format", "chrometrace", "--rate", str(self._rate_hz),
-            "--nonblocking", "--idle", "--threads", "--duration", str(SEGMENT_S), "--output", str(self._raw / f"{name}.json"),
+            "--nonblocking", "--idle", "--threads", "--duration", str(SEGMENT_S),
+            "--output", str(self._raw / f"{name}.json"),
         ]  # fmt: skip
         before = time.perf_counter_ns()
         try:

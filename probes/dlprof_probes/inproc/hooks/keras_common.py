@@ -28,20 +28,24 @@ def each_definer(classes, name):
 def model_methods(probe, classes):
     """Hook the methods of models that every Keras has."""
     for name, kind in LOOPS:
-        for owner in each_definer(classes, name):
-            probe.loop(owner, name, kind)
+        _each(classes, name, lambda owner, name=name, kind=kind: probe.loop(owner, name, kind))
     for name in ON_BATCH:
-        for owner in each_definer(classes, name):
-            probe.on_batch(owner, name)
-    for owner in each_definer(classes, "compile"):
-        probe.span(owner, "compile", wire.SpanKind.COMPILE)
+        _each(classes, name, lambda owner, name=name: probe.on_batch(owner, name))
+    _each(classes, "compile", lambda owner: probe.span(owner, "compile", wire.SpanKind.COMPILE))
     for name in SAVING:
-        for owner in each_definer(classes, name):
-            probe.span(owner, name, wire.SpanKind.SAVE)
+        _each(classes, name, lambda owner, name=name: probe.span(owner, name, wire.SpanKind.SAVE))
     for name in ("__init__", "add", "build"):
-        for owner in each_definer(classes, name):
-            if owner.__module__.split(".")[0] in ("keras", "tf_keras"):
-                probe.span(owner, name, wire.SpanKind.CONSTRUCT, _method_label(name), outermost=True)
+        _each(classes, name, lambda owner, name=name: _construct(probe, owner, name))
+
+
+def _each(classes, name, hook):
+    for owner in each_definer(classes, name):
+        hook(owner)
+
+
+def _construct(probe, owner, name):
+    if owner.__module__.split(".")[0] in ("keras", "tf_keras"):
+        probe.span(owner, name, wire.SpanKind.CONSTRUCT, _method_label(name), outermost=True)
 
 
 def layers(probe, layer):
@@ -102,26 +106,47 @@ def _step_function(probe, owner, maker, attribute):
 
 def epochs(probe, callback_list):
     """Hook the callbacks' epoch and train boundaries: epochs, their metrics, time in callbacks."""
+    hooks = _EpochHooks(probe)
+    probe.around(callback_list, "set_params", lambda _args: None, hooks.described)
+    probe.around(callback_list, "on_epoch_begin", hooks.beginning, hooks.begun)
+    probe.around(callback_list, "on_epoch_end", hooks.ending, hooks.ended)
+    for loop in ("train", "test", "predict"):
+        for name in ("on_%s_begin" % loop, "on_%s_end" % loop):
+            if name in vars(callback_list):
+                _callbacks_span(probe, callback_list, name)
 
-    def begin_epoch(args):
-        loop = probe.current_loop()
+
+class _EpochHooks(object):
+    """What happens around the epoch methods of a CallbackList; `args` begin with the list."""
+
+    def __init__(self, probe):
+        self._probe = probe
+
+    def described(self, _token, args):
+        loop = self._probe.current_loop()
+        if loop is not None and len(args) > 1:
+            describe_loop(self._probe, loop, args[1])
+
+    def beginning(self, args):
+        loop = self._probe.current_loop()
         if loop is None:
             return None
-        probe.recorder.begin(wire.SpanKind.EPOCH, str(args[1]))
-        return _enter_callbacks(probe, "on_epoch_begin", args[0], loop)
+        self._probe.recorder.begin(wire.SpanKind.EPOCH, str(args[1]))
+        return _enter_callbacks(self._probe, "on_epoch_begin", loop)
 
-    def begun_epoch(token, args):
+    def begun(self, token, args):
         if token is not None:
-            _leave_callbacks(probe, token)
-            probe.current_loop().start_epoch(int(args[1]))
+            _leave_callbacks(self._probe, token)
+            self._probe.current_loop().start_epoch(int(args[1]))
 
-    def end_epoch(args):
-        loop = probe.current_loop()
-        return None if loop is None else _enter_callbacks(probe, "on_epoch_end", args[0], loop)
+    def ending(self, _args):
+        loop = self._probe.current_loop()
+        return None if loop is None else _enter_callbacks(self._probe, "on_epoch_end", loop)
 
-    def ended_epoch(token, args):
+    def ended(self, token, args):
         if token is None:
             return
+        probe = self._probe
         _leave_callbacks(probe, token)
         values = numbers(args[2] if len(args) > 2 else None) or last_of_history(args[0])
         probe.recorder.metrics(probe.current_loop().span, int(args[1]), wire.NONE, values)
@@ -129,18 +154,6 @@ def epochs(probe, callback_list):
         if open_epochs:
             probe.recorder.end(open_epochs[-1])
         probe.recorder.flush()
-
-    def described(_token, args):
-        loop = probe.current_loop()
-        if loop is not None and len(args) > 1:
-            describe_loop(probe, loop, args[1])
-
-    probe.around(callback_list, "set_params", lambda _args: None, described)
-    probe.around(callback_list, "on_epoch_begin", begin_epoch, begun_epoch)
-    probe.around(callback_list, "on_epoch_end", end_epoch, ended_epoch)
-    for name in ("on_train_begin", "on_train_end", "on_test_begin", "on_test_end", "on_predict_begin", "on_predict_end"):
-        if name in vars(callback_list):
-            _callbacks_span(probe, callback_list, name)
 
 
 def _callbacks_span(probe, callback_list, name):
@@ -150,7 +163,7 @@ def _callbacks_span(probe, callback_list, name):
             return None
         if name.endswith("_begin"):
             loop.user_callbacks = any(is_users(probe, c) for c in getattr(args[0], "callbacks", ()))
-        return _enter_callbacks(probe, name, args[0], loop)
+        return _enter_callbacks(probe, name, loop)
 
     def leave(token, _args):
         if token is not None:
@@ -159,7 +172,7 @@ def _callbacks_span(probe, callback_list, name):
     probe.around(callback_list, name, enter, leave)
 
 
-def _enter_callbacks(probe, name, callbacks, loop):
+def _enter_callbacks(probe, name, loop):
     resumed = loop.user_callbacks and probe.lines.resume()
     return probe.recorder.begin(wire.SpanKind.CALLBACKS, name), resumed
 

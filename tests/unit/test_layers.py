@@ -1,0 +1,148 @@
+"""The import rule, and the Python 3.6 floor of what runs in the traced process."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+INPROC = [
+    *sorted((ROOT / "probes" / "dlprof_probes" / "inproc").rglob("*.py")),
+    ROOT / "probes" / "dlprof_probes" / "wire.py",
+    ROOT / "probes" / "dlprof_probes" / "__init__.py",
+    ROOT / "dlprof" / "launch" / "inspect_interpreter.py",
+]
+LAYERS = (
+    {"cli", "__main__"},
+    {"pipeline"},
+    {"report", "export"},
+    {"analysis"},
+    {"store", "ingest", "launch"},
+    {"backends"},
+    {"schema"},
+    {"config", "rundir"},
+    {"errors"},
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+APART = {"store", "ingest", "launch", "report", "export"}
+"""Layers whose members may not import each other."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def layer(module: str) -> str | None:
+    """Layer of a module of dlprof."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "dlprof" and len(parts) > 1 and parts[1] in LEVEL else None
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_module_imports_only_layers_below_its_own(path: Path) -> None:
+    """No import goes up, or sideways between stages."""
+    own = path.relative_to(ROOT / "dlprof").with_suffix("").parts[0]
+    if own not in LEVEL:
+        return
+    for module in imports(path):
+        other = layer(module)
+        if other is None or other == own or own == "__main__":
+            continue
+        assert LEVEL[other] > LEVEL[own], f"{own} imports {module}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_dlprof_never_imports_what_runs_in_the_traced_process(path: Path) -> None:
+    """`inproc` is copied, not imported; only a reader and the status line know the wire format."""
+    names = set(imports(path))
+
+    assert not [name for name in names if name.startswith("dlprof_probes.inproc")]
+    if "dlprof_probes.wire" in names:
+        assert path.name in ("wire.py", "progress.py")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "probes").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_probes_never_import_dlprof(path: Path) -> None:
+    """The probes stand alone."""
+    assert not [name for name in imports(path) if name == "dlprof" or name.startswith("dlprof.")]
+
+
+@pytest.mark.parametrize("path", INPROC, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_in_process_probe_uses_the_standard_library_only(path: Path) -> None:
+    """line_profiler is the one exception; it is asked for inside a try."""
+    for name in imports(path):
+        top = name.split(".")[0]
+        assert top in sys.stdlib_module_names or top in ("dlprof_probes", "line_profiler"), name
+
+
+@pytest.mark.parametrize("path", INPROC, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_in_process_probe_is_python_36_syntax(path: Path) -> None:
+    """No walrus, no positional-only parameters, no match."""
+    ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_the_in_process_probe_needs_no_newer_python_than_36() -> None:
+    """Vermin knows features of the library too; what is looked up with getattr or hasattr is allowed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "vermin", "-t=3.6-", "--violations", "--no-tips", "--eval-annotations", *map(str, INPROC)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    allowed = ("perf_counter_ns", "register_at_fork", "orig_argv", "monitoring", "importlib.metadata")
+    lines = [line for line in done.stdout.splitlines() if "require" in line and "3.6" not in line]
+
+    assert not [line for line in lines if not any(word in line for word in allowed)], done.stdout
+
+
+def old_pythons() -> list[str]:
+    """Interpreters of the floor that are at hand."""
+    found = [shutil.which(f"python3.{minor}") for minor in (6, 7)]
+    pyenv = sorted((Path.home() / ".pyenv" / "versions").glob("3.[67].*/bin/python"))
+    return [*[path for path in found if path and "shims" not in path], *map(str, pyenv)]
+
+
+@pytest.mark.parametrize("python", old_pythons() or [None])
+def test_the_in_process_probe_runs_on_an_old_python(python: str | None, tmp_path: Path) -> None:
+    """A script runs under the probe on the floor's own interpreter, and its stream is whole."""
+    if python is None:
+        pytest.skip("no Python 3.6 or 3.7 on this machine")
+    (tmp_path / "script.py").write_text("import colorsys\nprint('ran')\n")
+    (tmp_path / "status").write_bytes(b" " * 1024)
+    (tmp_path / "config.json").write_text(
+        '{"raw": "%s", "status": "%s", "script": "%s", "argv": ["script.py"], "lines": null}'
+        % (tmp_path, tmp_path / "status", tmp_path / "script.py")
+    )
+    start = ROOT / "probes" / "dlprof_probes" / "inproc" / "start.py"
+
+    done = subprocess.run(
+        [python, str(start), "config.json"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.stderr, done.returncode) == ("ran\n", "", 0)
+    from dlprof.ingest import wire
+
+    stream = wire.read(tmp_path / "inproc.wire")
+    assert stream.complete
+    assert [span.name for span in stream.spans.values() if span.kind == "import"] == ["colorsys"]
+
+
+def test_no_backend_spec_imports_its_framework() -> None:
+    """Loading every spec loads no framework."""
+    code = "import sys; from dlprof.backends import registry; registry.all_specs(); print([m for m in ('keras', 'tensorflow', 'mxnet') if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+    assert importlib.util.find_spec("dlprof") is not None
