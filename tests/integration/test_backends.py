@@ -90,7 +90,19 @@ def test_steps_are_counted_exactly(mlp: dict[str, Any]) -> None:
     assert loops["train"]["count"] == 16
     assert loops["test"]["count"] == 8
     assert loops["train"]["compiled"] == 1
-    assert loops["train"]["samples_per_s"] == pytest.approx(128 / (loops["train"]["median_ns"] / 1e9), rel=0.5)
+
+
+def test_throughput_counts_every_sample_of_steady_steps(mlp: dict[str, Any]) -> None:
+    """15 steps of 128 samples over the time that they took."""
+    content = runner.report(mlp["folder"])
+    steady = runner.sql(
+        mlp["folder"],
+        "SELECT sum(samples)::INT AS n, sum(dur_ns + input_ns)::BIGINT AS ns FROM steps "
+        "WHERE loop = 'train' AND NOT compiled",
+    )[0]
+
+    assert steady["n"] == 15 * 128
+    assert content["steps"]["samples_per_s"] == pytest.approx(steady["n"] / (steady["ns"] / 1e9))
 
 
 def test_metrics_of_epochs_are_those_that_keras_printed(mlp: dict[str, Any]) -> None:
