@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import tokenize
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,6 @@ def _rows(
 def _block_length(source: Sequence[str], first: int) -> int:
     """How many lines the function that begins at line `first` has; 0 where it cannot be told."""
     try:
-        return len(inspect.getblock(list(source[first - 1 :])))
-    except (IndentationError, SyntaxError, IndexError):
+        return len(inspect.getblock([line + "\n" for line in source[first - 1 :]]))
+    except (SyntaxError, IndexError, tokenize.TokenError):
         return 0
