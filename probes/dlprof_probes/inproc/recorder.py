@@ -73,12 +73,15 @@ class Recorder(object):
         with self._lock:
             self._next_span += 1
             span = self._next_span
+        stack = self.stack()
+        outermost = nests and not stack
         if nests:
-            self.stack().append((span, kind))
+            stack.append((span, kind))
         file, line = self._user_line(frame)
         time_ns = now() if time_ns is None else time_ns
         self._begin_record(span, kind, name, time_ns, file, line)
-        if time_ns - self._last_flush > FLUSH_NS:
+        # What begins now may last for minutes, or be what kills the process: it must be known by then.
+        if outermost or time_ns - self._last_flush > FLUSH_NS:
             self.flush(time_ns)
         return span
 
