@@ -38,7 +38,13 @@ def make_console(file: TextIO, *, plain: bool = False) -> Console:
     terminal = file.isatty()
     width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
     return Console(
-        file=file, width=max(60, width), no_color=plain or not terminal, highlight=False, soft_wrap=False, emoji=False
+        file=file,
+        width=max(60, width),
+        no_color=plain or not terminal,
+        # Names and source lines come from the run: nothing in them is markup.
+        markup=False,
+        highlight=False,
+        emoji=False,
     )
 
 
@@ -81,9 +87,12 @@ class _Printer:
         return table
 
     def _show(self, table: Table) -> None:
-        # All but the last column keep their width; what is too long is cut there.
+        # All but the last column keep their width; what is too long is cut, or folded, in the last.
+        taken = 2
         for column in table.columns[:-1]:
-            column.min_width = max((Text(str(cell)).cell_len for cell in [column.header, *column.cells]), default=0)
+            column.min_width = max(Text(str(cell)).cell_len for cell in [column.header, *column.cells])
+            taken += column.min_width + 2
+        table.columns[-1].max_width = max(12, self.console.width - taken - 1)
         self.console.print(Padding(table, (0, 0, 0, 2)))
 
     # -- sections ----------------------------------------------------------------------------------
@@ -155,7 +164,9 @@ class _Printer:
         loops = self.report["loops"]
         self._title("Steps", "median, p95 and throughput over steps in which nothing was compiled" if loops else "")
         if not loops:
-            self._say("none: fit, evaluate, predict and train_on_batch were never called", indent=2)
+            called = [p["name"] for p in self.report["phases"] if p["name"] in ("fit", "evaluate", "predict")]
+            reason = f"no step of {called[0]} was finished" if called else "fit, evaluate and predict were never called"
+            self._say(f"none: {reason}", indent=2)
             return
         names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
         table = self._table(*[(name, "left" if name == "loop" else "right") for name in names])

@@ -66,7 +66,7 @@ def run(tmp_path: Path) -> Run:
                         "line": 2,
                         "hits": 4,
                         "time_ns": 500 * MS,
-                        "source": "x = \x1b[31mred",
+                        "source": "x = [red] \x1b[31mred",
                     }
                 ],
             ),
@@ -173,6 +173,7 @@ def test_the_text_says_what_was_not_measured_and_why(run: Run, plain: bool) -> N
     assert "unattributed" in out.getvalue()
     assert "dispatch only" in out.getvalue()
     assert "\x1b" not in out.getvalue()
+    assert "x = [red]" in out.getvalue()
     assert not plain or out.getvalue().isascii() or "\N{REPLACEMENT CHARACTER}" in out.getvalue()
 
 

@@ -34,7 +34,9 @@ def model_methods(probe, classes):
     _each(classes, "compile", lambda owner: probe.span(owner, "compile", wire.SpanKind.COMPILE))
     for name in SAVING:
         _each(classes, name, lambda owner, name=name: probe.span(owner, name, wire.SpanKind.SAVE))
-    for name in ("__init__", "add", "build"):
+    # Not `build`: Keras 3 wraps it per object and reads its signature through every wrapper, to the
+    # plain function below, where it would find `self`.
+    for name in ("__init__", "add"):
         _each(classes, name, lambda owner, name=name: _construct(probe, owner, name))
 
 
@@ -148,7 +150,7 @@ class _EpochHooks(object):
             return
         probe = self._probe
         _leave_callbacks(probe, token)
-        values = numbers(args[2] if len(args) > 2 else None) or last_of_history(args[0])
+        values = last_of_history(args[0]) or numbers(args[2] if len(args) > 2 else None)
         probe.recorder.metrics(probe.current_loop().span, int(args[1]), wire.NONE, values)
         open_epochs = [number for number, kind in probe.recorder.stack() if kind == wire.SpanKind.EPOCH]
         if open_epochs:
@@ -221,7 +223,7 @@ def numbers(logs):
 
 
 def last_of_history(callback_list):
-    """The newest values of Keras' History callback: Keras 2 hands the epoch's logs to callbacks only."""
+    """The newest values of Keras' History callback, which are numbers in every Keras."""
     for callback in getattr(callback_list, "callbacks", ()):
         if type(callback).__name__ == "History":
             return numbers(dict((name, values[-1]) for name, values in callback.history.items() if values))

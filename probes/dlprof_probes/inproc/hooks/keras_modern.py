@@ -108,8 +108,9 @@ def _describe(probe, iterator):
         ("batches", "num_batches"),
         ("partial_batch_size", "partial_batch_size"),
     ):
-        value = getattr(adapter, attribute, None)
-        if value is not None:
-            facts[fact] = int(value)
+        try:
+            facts[fact] = int(getattr(adapter, attribute))
+        except (AttributeError, NotImplementedError, TypeError, ValueError):
+            continue  # this kind of data does not know it
     facts["adapter"] = type(adapter).__name__
     probe.recorder.detail(loop.span, facts)
