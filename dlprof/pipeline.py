@@ -329,8 +329,8 @@ class _Ingest:
         )
 
 
-STEP_COST_NS = 1_500
-"""What recording one step costs in the traced process (ns), by tests/benchmarks/step_record.py."""
+STEP_COST_NS = 1_600
+"""What recording one step costs in the traced process (ns), by `python -m tests.benchmarks record`."""
 
 
 def _rows_table(name: str, rows: list[dict[str, Any]]) -> pa.Table:

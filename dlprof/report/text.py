@@ -36,6 +36,8 @@ def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) 
 def make_console(file: TextIO, *, plain: bool = False) -> Console:
     """A console as wide as the terminal behind `file`, or 100 columns."""
     terminal = file.isatty()
+    if _is_ascii(file, plain=False) and hasattr(file, "reconfigure"):
+        file.reconfigure(errors="replace")  # a character that cannot be shown must not end the report
     width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
     return Console(
         file=file,
