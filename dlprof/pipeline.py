@@ -19,6 +19,7 @@ import pyarrow as pa
 from dlprof import __version__, rundir
 from dlprof.analysis import phases as phase_analysis
 from dlprof.config import PROBES, TraceConfig
+from dlprof.errors import DlprofError
 from dlprof.ingest import cores as cores_reader
 from dlprof.ingest import gpu as gpu_reader
 from dlprof.ingest import lines as lines_reader
@@ -60,10 +61,17 @@ def _goes_on(manifest: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Traced:
-    """A traced run: its folder with tables, and how the script ended."""
+    """A traced run.
 
-    run: Run
+    Attributes:
+        outcome: How the script ended.
+        run: The run with its tables; None where they could not be made.
+        failure: Why not, in that case.
+    """
+
     outcome: Outcome
+    run: Run | None
+    failure: DlprofError | None = None
 
 
 def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[[RunDir, int], None]) -> Traced:
@@ -87,12 +95,16 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[
     folder.write_manifest(manifest)
     work = session.Session(config, goal, folder)
     outcome = work.go(lambda pid: tick(folder, pid))
-    manifest.update(_last_manifest(work, outcome))
-    folder.write_manifest(manifest)
-    _keep_sources(folder, manifest)
-    manifest = ingest(folder)
+    try:
+        # The script has run: whatever happens from here on, it is its end that counts.
+        manifest.update(_last_manifest(work, outcome))
+        folder.write_manifest(manifest)
+        _keep_sources(folder, manifest)
+        manifest = ingest(folder)
+    except DlprofError as error:
+        return Traced(outcome, None, error)
     _compress(folder)
-    return Traced(Run(folder, manifest), outcome)
+    return Traced(outcome, Run(folder, manifest))
 
 
 def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:

@@ -54,9 +54,11 @@ def run(args: argparse.Namespace) -> int:
         traced = pipeline.trace(settings, report=_say, tick=status.tick)
     finally:
         status.stop()
-    if not args.no_report:
-        _print_report(traced)
-    return traced.outcome.shell_code
+    if traced.run is not None and not args.no_report:
+        _print_report(traced.run)
+    elif traced.failure is not None:
+        _say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
+    return int(traced.outcome.shell_code)
 
 
 def _flags(args: argparse.Namespace) -> dict[str, Any]:
@@ -75,11 +77,11 @@ def _status_line(settings: Any) -> Any:
     return progress.for_terminal(settings, sys.stderr)
 
 
-def _print_report(traced: Any) -> None:
+def _print_report(run: Any) -> None:
     from dlprof.report import text
 
     sys.stdout.flush()
-    text.print_report(traced.run, file=sys.stderr)
+    text.print_report(run, file=sys.stderr)
 
 
 def _say(line: str) -> None:

@@ -236,7 +236,7 @@ def line_profiler_for(interpreter: InterpreterFacts, *, report: Report) -> Path 
             report(f"line_profiler: fetching it for Python {interpreter.version_text} (once)")
             shutil.rmtree(path, ignore_errors=True)
             uvtool.run(
-                ["pip", "install", "--no-config", "--require-hashes", "--no-deps", "--only-binary", ":all:",
+                ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:",
                  "--python", str(interpreter.path), "--target", str(path), "-r", str(lock)],
                 what=f"fetch line_profiler for Python {interpreter.version_text}",
             )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +27,8 @@ _TICK_S = 0.1
 _READY_S = 5.0
 """How long py-spy waits for the script to begin: before that there is no Python to look at."""
 _STOP_S = 5.0
+_FULL_BYTES = 64 << 10
+"""Less free space than this counts as a full disk."""
 
 
 @dataclass
@@ -171,7 +174,10 @@ class Session:
         code = self._sampler.returncode if self._sampler is not None else None
         for name in ("cores", "gpu"):
             if self.config.wants(name):
-                self.states[name] = states.get(name) or {"state": "failed", "reason": "the sampler did not start"}
+                self.states[name] = states.get(name) or {
+                    "state": "failed",
+                    "reason": self._disk_full() or "the sampler did not start",
+                }
                 if code is not None and code < 0 and self.states[name]["state"] == "on":
                     self.states[name] = {"state": "failed", "reason": f"the sampler was killed by signal {-code}"}
         for spent in (path, self.run.raw / "sampler-config.json"):
@@ -189,6 +195,7 @@ class Session:
             return
         state = "on"
         if stacks.reason is not None:
+            stacks.reason = self._disk_full() or stacks.reason
             state = "failed" if list(self.run.raw.glob("stacks-[0-9][0-9][0-9].json")) else "unavailable"
         source = "measured: CPU time of py-spy beside the process"
         self.states["stacks"] = {
@@ -197,6 +204,10 @@ class Session:
             "cost_ns": stacks.cpu_ns,
             "cost_source": source,
         }
+
+    def _disk_full(self) -> str | None:
+        """The reason why something left nothing, if that is it."""
+        return "the disk was full" if shutil.disk_usage(self.run.path).free < _FULL_BYTES else None
 
     def _judge_inproc(self) -> None:
         if not self.config.wants("phases"):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dlprof.errors import DlprofError
+from dlprof.launch import interpreters
 from tests.integration import runner
 
 pytestmark = pytest.mark.integration
@@ -144,3 +148,39 @@ def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
     )[0]
     assert row["first"] + origin == pytest.approx(start, abs=60e6)
     assert row["last"] + origin == pytest.approx(end, abs=60e6)
+
+
+def other_pythons() -> list[str]:
+    """One interpreter of each other version that is at hand."""
+    found: dict[tuple[int, int], str] = {}
+    for path in interpreters.candidates(os.environ):
+        try:
+            facts = interpreters.inspect(path)
+        except DlprofError:
+            continue
+        if facts.implementation == "cpython" and facts.version[:2] != sys.version_info[:2]:
+            found.setdefault(facts.version[:2], str(path))
+    return [found[version] for version in sorted(found)]
+
+
+@pytest.mark.parametrize("python", other_pythons() or [None])
+def test_lines_are_counted_on_every_python_at_hand(python: str | None, tmp_path: Path) -> None:
+    """From 3.6 on, without installing anything there; what line_profiler brings along stays unseen."""
+    if python is None:
+        pytest.skip("no other Python on this machine")
+    runner.write(
+        tmp_path, "script.py", """
+        import sys
+        def work(n):
+            total = 0
+            for i in range(n):
+                total += i
+            return total
+        print(work(3), work(4), "typing_extensions" in sys.modules)
+        """,
+    )  # fmt: skip
+
+    done = runner.trace("script.py", "--python", python, cwd=tmp_path)
+
+    assert done.out == "3 6 False\n", done.err
+    assert hits(tmp_path)["work", "total += i"] == 7

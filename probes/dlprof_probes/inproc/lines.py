@@ -7,6 +7,8 @@ imports pause it and restore it, which does not disturb the time of the line tha
 """
 
 import fnmatch
+import importlib
+import importlib.util
 import inspect
 import json
 import os
@@ -219,16 +221,25 @@ def make(config, script, path):
     Raises:
         ImportError: When line_profiler cannot be had on this interpreter.
     """
-    folder = config.get("package")
-    if folder:
-        sys.path.insert(0, folder)
-    try:
-        import line_profiler
-    finally:
-        if folder:
-            sys.path.remove(folder)
-    profiler = line_profiler.LineProfiler()
+    profiler = _line_profiler(config.get("package")).LineProfiler()
     return Lines(profiler, Selection(script, config.get("patterns", [])), path)
+
+
+def _line_profiler(folder):
+    """The module line_profiler, from `folder` if that is given; what else comes from there is forgotten again."""
+    if not folder:
+        return importlib.import_module("line_profiler")
+    # At the end of the path where that will do: the user's own packages come first then.
+    own = importlib.util.find_spec("line_profiler") is not None
+    sys.path.insert(0 if own else len(sys.path), folder)
+    try:
+        return importlib.import_module("line_profiler")
+    finally:
+        sys.path.remove(folder)
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None) or ""
+            if file.startswith(folder + os.sep) and name.split(".")[0] != "line_profiler":
+                del sys.modules[name]  # the program must not find what it does not have
 
 
 def _is_profiled(code):
