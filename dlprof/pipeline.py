@@ -55,8 +55,15 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
 
 def _goes_on(manifest: dict[str, Any]) -> bool:
     """Whether the dlprof that makes this run is still at work."""
-    conductor = manifest.get("conductor_pid", -1)
-    return manifest["state"] == "running" and conductor != os.getpid() and psutil.pid_exists(conductor)
+    conductor = manifest.get("conductor")
+    if manifest["state"] != "running" or not conductor or conductor["pid"] == os.getpid():
+        return False
+    try:
+        # Numbers of processes are given out again: the time of its start tells whether it is the same.
+        started = psutil.Process(conductor["pid"]).create_time()
+        return bool(abs(started - conductor["started"]) < 1)
+    except psutil.Error:
+        return False
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
     return {
         "dlprof_version": __version__,
         "state": "running",
-        "conductor_pid": os.getpid(),
+        "conductor": {"pid": os.getpid(), "started": psutil.Process().create_time()},
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": {"script": config.script or None, "module": config.module, "argv": list(config.arguments)},
         **target.describe(goal),

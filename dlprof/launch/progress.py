@@ -97,7 +97,7 @@ class StatusLine:
             self._reader.read()
             self._progress.elapsed_s = now - self._start
             self._draw()
-        except (OSError, ValueError):
+        except Exception:  # noqa: BLE001  (a status line must never end a run)
             self.stop()
 
     def _draw(self) -> None:

@@ -21,7 +21,7 @@ from dlprof.config import TraceConfig
 from dlprof.launch import payload
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
-from dlprof.rundir import RunDir, writing_into
+from dlprof.rundir import RunDir
 
 _TICK_S = 0.1
 _READY_S = 5.0
@@ -120,13 +120,20 @@ class Session:
             "hz": self.config.cores_hz,
         }
         path = self.run.raw / "sampler-config.json"
-        with writing_into(self.run.path):
+        try:
             path.write_text(json.dumps(config), encoding="utf-8")
-        self._sampler = subprocess.Popen(
+            self._sampler = self._spawn_sampler(path)
+            process.ignore(self._sampler.pid)
+        except OSError as error:  # the script runs already: it goes on without the sampler
+            for name in wanted:
+                self.states[name] = {"state": "failed", "reason": f"the sampler cannot be started: {error.strerror}"}
+
+    @staticmethod
+    def _spawn_sampler(path: Path) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [sys.executable, "-m", "dlprof_probes.sidecar", str(path)], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=_unblock,
         )  # fmt: skip
-        process.ignore(self._sampler.pid)
 
     # -- meanwhile ---------------------------------------------------------------------------------
 
@@ -174,10 +181,14 @@ class Session:
         code = self._sampler.returncode if self._sampler is not None else None
         for name in ("cores", "gpu"):
             if self.config.wants(name):
-                self.states[name] = states.get(name) or {
-                    "state": "failed",
-                    "reason": self._disk_full() or "the sampler did not start",
-                }
+                self.states[name] = (
+                    states.get(name)
+                    or self.states.get(name)
+                    or {
+                        "state": "failed",
+                        "reason": self._disk_full() or "the sampler did not start",
+                    }
+                )
                 if code is not None and code < 0 and self.states[name]["state"] == "on":
                     self.states[name] = {"state": "failed", "reason": f"the sampler was killed by signal {-code}"}
         for spent in (path, self.run.raw / "sampler-config.json"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -109,7 +110,8 @@ def test_the_in_process_probe_needs_no_newer_python_than_36() -> None:
 def old_pythons() -> list[str]:
     """Interpreters of the floor that are at hand."""
     found = [shutil.which(f"python3.{minor}") for minor in (6, 7)]
-    pyenv = sorted((Path.home() / ".pyenv" / "versions").glob("3.[67].*/bin/python"))
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    pyenv = sorted((root / "versions").glob("3.[67].*/bin/python"))
     return [*[path for path in found if path and "shims" not in path], *map(str, pyenv)]
 
 

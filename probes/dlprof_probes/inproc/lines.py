@@ -67,6 +67,7 @@ class Lines(object):
         self._path = path
         self._manager = None
         self._thread = threading.get_ident()
+        self._pid = os.getpid()
         self._codes = []
         self._saved = 0
 
@@ -150,6 +151,8 @@ class Lines(object):
         start = now()
         if self._saved and start - self._saved < at_most_every_s * 1e9:
             return
+        if os.getpid() != self._pid:
+            return  # a forked child must not replace the counts of its parent
         self._saved = start
         functions = [
             {"file": file, "first_line": first, "function": name, "lines": lines}
