@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from dlprof import __version__, rundir
 from dlprof.analysis import phases as phase_analysis
+from dlprof.backends import registry
 from dlprof.config import PROBES, TraceConfig
 from dlprof.errors import DlprofError
 from dlprof.ingest import cores as cores_reader
@@ -280,6 +281,7 @@ class _Ingest:
                 "module": meta["keras"], "version": meta["keras_version"], "backend": meta["keras_backend"],
                 "engine_version": meta.get("engine_version"),
             }  # fmt: skip
+            self.manifest["backend"].update(asdict(registry.traits(meta["keras_backend"])))
 
     def _phase_cost(self, stream: wire_reader.Stream) -> None:
         """What the phase probe cost: its own time at start and end, as measured, and each step's record."""

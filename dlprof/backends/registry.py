@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 
@@ -10,10 +11,31 @@ from dlprof.backends import mxnet, tensorflow
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.errors import UsageError
 
-__all__ = ["GROUP", "LOCKS", "all_specs", "get"]
+__all__ = ["GROUP", "LOCKS", "Traits", "all_specs", "get", "traits"]
 
 GROUP = "dlprof.backends"
 """Entry-point group; each entry names a `BackendSpec`."""
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a reader of step times must know of a backend of Keras, managed or not.
+
+    Attributes:
+        asynchronous_dispatch: The step function returns before the device has finished the step.
+        input_inside_step: The next batch is fetched inside the step function.
+    """
+
+    asynchronous_dispatch: bool
+    input_inside_step: bool
+
+
+def traits(keras_backend: str | None) -> Traits:
+    """The traits of the backend that Keras calls `keras_backend`; without a spec, what is known of it."""
+    for spec in all_specs().values():
+        if spec.keras_backend == keras_backend:
+            return Traits(spec.asynchronous_dispatch, spec.input_inside_step)
+    return Traits(asynchronous_dispatch=keras_backend == "jax", input_inside_step=False)
 
 
 def all_specs() -> dict[str, BackendSpec]:

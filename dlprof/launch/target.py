@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -118,15 +118,13 @@ def _environment(spec: BackendSpec | None, source: str) -> dict[str, str]:
 def describe(target: Target) -> dict[str, Any]:
     """What the manifest says of the target."""
     spec, interpreter = target.spec, target.interpreter
-    keras_backend = target.environment.get("KERAS_BACKEND")
-    known = registry.all_specs().get(keras_backend or "") or spec
+    traits = registry.traits(target.environment.get("KERAS_BACKEND"))
     return {
         "backend": {
             "name": spec.name if spec else None,
             "title": spec.title if spec else None,
             "source": target.source,
-            "asynchronous_dispatch": known.asynchronous_dispatch if known else False,
-            "input_inside_step": known.input_inside_step if known else False,
+            **asdict(traits),
         },
         "interpreter": {"version": interpreter.version_text, "implementation": interpreter.implementation},
         "packages": dict(interpreter.packages),

@@ -306,16 +306,16 @@ def test_keras_that_is_imported_but_never_fitted_says_so(tmp_path: Path, pythons
 
 
 def test_an_interpreter_of_the_users_own_is_used_as_it_is(tmp_path: Path, pythons: dict[str, Path]) -> None:
-    """`--python` with a Keras of its own: KERAS_BACKEND is the user's, nothing is installed there."""
+    """`--python` with a Keras of its own and its default backend: nothing is installed there."""
     runner.write(tmp_path, "train.py", LOOPS.replace("import beside\n", "").replace("beside.work(2000)", "pass"))
     before = sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*"))
 
-    done = runner.trace(
-        "train.py", "--python", str(pythons["tensorflow"]), cwd=tmp_path, env={"KERAS_BACKEND": "tensorflow"}
-    )
+    done = runner.trace("train.py", "--python", str(pythons["tensorflow"]), cwd=tmp_path)
 
     assert done.code == 0, done.err
-    assert runner.report(tmp_path)["keras_version"] == "3.15.1"
+    content = runner.report(tmp_path)
+    assert content["keras_version"] == "3.15.1"
+    assert content["steps"]["input_inside_step"] is True  # known from Keras' own word, not from the command line
     assert (
         sorted(path.name for path in pythons["tensorflow"].parent.parent.glob("lib/python*/site-packages/*")) == before
     )
