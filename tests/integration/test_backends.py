@@ -452,3 +452,28 @@ def test_data_saving_and_validation_have_their_phases(modern: dict[str, Any]) ->
     found = runner.phases(runner.report(modern["folder"]))
 
     assert {"data", "save", "fit.validation", "predict"} <= set(found)
+
+
+def test_a_model_of_keras_mxnet_can_be_saved_and_loaded(tmp_path: Path, pythons: dict[str, Path]) -> None:
+    """The shim of the environment bridges what h5py changed; also without dlprof."""
+    runner.write(
+        tmp_path, "script.py", """
+        import numpy as np
+        import keras
+        model = keras.models.Sequential([keras.layers.Dense(4, input_shape=(3,))])
+        model.compile("sgd", "mse")
+        model.fit(np.ones((8, 3)), np.zeros((8, 4)), verbose=0)
+        model.save("model.h5")
+        loaded = keras.models.load_model("model.h5")
+        loaded.load_weights("model.h5")
+        print(np.allclose(loaded.predict(np.ones((2, 3))), model.predict(np.ones((2, 3)))))
+        """,
+    )  # fmt: skip
+
+    env = {"KERAS_BACKEND": "mxnet", "KERAS_HOME": str(tmp_path / "home")}
+    bare = runner.run([str(pythons["mxnet"]), "script.py"], cwd=tmp_path, env=env)
+    traced = runner.trace("script.py", "--backend", "mxnet", cwd=tmp_path)
+
+    assert (bare.out, bare.code) == ("True\n", 0), bare.err
+    assert (traced.out, traced.code) == ("True\n", 0), traced.err
+    assert runner.phases(runner.report(tmp_path))["save"] > 0

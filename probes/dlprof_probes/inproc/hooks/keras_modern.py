@@ -65,14 +65,13 @@ def _metrics(probe, callback_list):
     if python_utils is None or "_on_train_batch_end" not in vars(callback_list):
         return
     contexts = {}
-    loops = {}
 
     def remember(args):
-        loops["train"] = (args[0], probe.current_loop())
+        args[0]._dlprof_loop = probe.current_loop()
 
     def context(args):
-        owner, loop = loops.get("train", (None, None))
-        return (loop, args[1]) if owner is args[0] and loop is not None else None
+        loop = getattr(args[0], "_dlprof_loop", None)
+        return None if loop is None else (loop, args[1])
 
     def computed(result, _args):
         found = contexts.get(get_ident())
