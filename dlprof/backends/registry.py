@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from importlib.metadata import entry_points
 
 from dlprof.backends import mxnet, tensorflow
@@ -41,13 +42,29 @@ def traits(keras_backend: str | None) -> Traits:
 def all_specs() -> dict[str, BackendSpec]:
     """Every backend by name; a plug-in that cannot be loaded is passed over with a warning."""
     specs = {spec.name: spec for spec in (tensorflow.SPEC, mxnet.SPEC)}
+    for spec in _plugged_in():
+        specs.setdefault(spec.name, spec)
+    return specs
+
+
+@cache  # one warning, however often the backends are asked for
+def _plugged_in() -> tuple[BackendSpec, ...]:
+    found = []
     for entry in entry_points(group=GROUP):
         try:
             spec = entry.load()
-            specs.setdefault(spec.name, spec)
         except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
-            print(f"dlprof: warning: backend plug-in {entry.name} cannot be loaded: {error}", file=sys.stderr)
-    return specs
+            _warn(entry.name, f"cannot be loaded: {error}")
+            continue
+        if isinstance(spec, BackendSpec):
+            found.append(spec)
+        else:
+            _warn(entry.name, "gives no BackendSpec")
+    return tuple(found)
+
+
+def _warn(name: str, reason: str) -> None:
+    print(f"dlprof: warning: backend plug-in {name} {reason}", file=sys.stderr)
 
 
 def get(name: str) -> BackendSpec:
@@ -60,5 +77,5 @@ def get(name: str) -> BackendSpec:
     if name in specs:
         return specs[name]
     near = get_close_matches(name, specs, 1)
-    hint = f"did you mean --backend {near[0]}?" if near else f"known backends: {', '.join(sorted(specs))}"
-    raise UsageError(f"There is no backend {name}.", hint=hint)
+    known = f"known backends: {', '.join(sorted(specs))}"
+    raise UsageError(f"There is no backend {name}.", hint=f"{near[0]} ({known})" if near else known)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:  # imported when a subcommand runs: --help stays fast
+    from dlprof.launch.environments import Environment
+
+SCHEMA = "dlprof.backends/1"
 SUMMARY = "list, install and remove the managed environments of the backends"
 EXAMPLES = """\
 examples:
@@ -18,78 +22,103 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
+    parser.set_defaults(json=False)
     commands = parser.add_subparsers(dest="action", metavar="list|install|remove|path")
-    listing = commands.add_parser("list", help="all backends, and whether they are installed (default)")
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    for name, text in (
-        ("install", "make the environments of backends now, not at their first use"),
-        ("remove", "remove the environments of backends, also those of earlier locks"),
+    for name, text, argument, count in (
+        ("list", "all backends, and whether they are installed (default)", None, None),
+        ("install", "make the environments of backends now, not at their first use", "names", "+"),
+        ("remove", "remove the environments of backends, also those of earlier locks", "names", "+"),
+        ("path", "print the folder of an installed environment", "name", None),
     ):
         sub = commands.add_parser(name, help=text)
-        sub.add_argument("names", nargs="+", metavar="NAME")
-    path = commands.add_parser("path", help="print the folder of an installed environment")
-    path.add_argument("name", metavar="NAME")
+        sub.add_argument("--json", action="store_true", help="print JSON")
+        if argument:
+            sub.add_argument(argument, nargs=count, metavar="NAME")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand."""
     if args.action == "install":
-        return _install(args.names)
+        return _install(args.names, as_json=args.json)
     if args.action == "remove":
-        return _remove(args.names)
+        return _remove(args.names, as_json=args.json)
     if args.action == "path":
-        from dlprof.launch import environments
-
-        print(environments.path_of(args.name).path)
-        return 0
-    return _list(as_json=getattr(args, "json", False))
+        return _path(args.name, as_json=args.json)
+    return _list(as_json=args.json)
 
 
-def _install(names: list[str]) -> int:
+def _install(names: list[str], *, as_json: bool) -> int:
     from dlprof.backends import registry
     from dlprof.launch import environments
 
+    made = []
     for spec in [registry.get(name) for name in names]:
-        environment = environments.ensure(spec, report=_say, show_progress=sys.stderr.isatty())
-        print(environment.path)
+        made.append(environments.ensure(spec, report=_say, show_progress=sys.stderr.isatty()))
+        if not as_json:
+            print(made[-1].path, flush=True)
+    if as_json:
+        _print_json([_row(environment) for environment in made])
     return 0
 
 
-def _remove(names: list[str]) -> int:
+def _remove(names: list[str], *, as_json: bool) -> int:
     from dlprof.launch import environments
 
-    for name in names:
-        removed = environments.remove(name)
-        for path in removed:
+    removed = {name: environments.remove(name) for name in names}
+    if as_json:
+        content = {"schema": SCHEMA, "removed": {name: [str(path) for path in removed[name]] for name in removed}}
+        print(json.dumps(content, indent=1))
+        return 0
+    for name, paths in removed.items():
+        for path in paths:
             print(f"removed {path}")
-        if not removed:
+        if not paths:
             print(f"{name} is not installed")
     return 0
 
 
-def _list(*, as_json: bool) -> int:
-    from dlprof.backends import registry
+def _path(name: str, *, as_json: bool) -> int:
     from dlprof.launch import environments
 
-    specs = registry.all_specs()
-    rows: list[dict[str, Any]] = [
-        {
-            "name": env.name,
-            "title": specs[env.name].title,
-            "state": env.state,
-            "python": env.version,
-            "size_bytes": env.size_bytes(),
-            "path": str(env.path) if env.state in ("installed", "stale") else None,
-        }
-        for env in environments.known()
-    ]
+    environment = environments.path_of(name)
     if as_json:
-        print(json.dumps({"schema": "dlprof.backends/1", "backends": rows}, indent=1))
+        _print_json([_row(environment)])
+    else:
+        print(environment.path)
+    return 0
+
+
+def _list(*, as_json: bool) -> int:
+    from dlprof.launch import environments
+
+    rows = [_row(environment) for environment in environments.known()]
+    if as_json:
+        _print_json(rows)
         return 0
     for row in rows:
         size = f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] is not None else ""
-        print(f"{row['name']:<12} {row['state']:<14} {row['title']:<42} {size:>9}  {row['path'] or ''}".rstrip())
+        cells = f"{row['name']:<12} {row['state']:<14} {row['title']:<38} {row['python'] or '':<6} {size:>9}"
+        print(f"{cells}  {row['path'] or ''}".rstrip())
     return 0
+
+
+def _row(environment: Environment) -> dict[str, Any]:
+    from dlprof.backends import registry
+
+    spec = registry.all_specs().get(environment.name)
+    size = environment.size_bytes()
+    return {
+        "name": environment.name,
+        "title": spec.title if spec else "",
+        "state": environment.state,
+        "python": environment.version,
+        "size_bytes": size,
+        "path": str(environment.path) if size is not None else None,
+    }
+
+
+def _print_json(rows: list[dict[str, Any]]) -> None:
+    print(json.dumps({"schema": SCHEMA, "backends": rows}, indent=1))
 
 
 def _say(line: str) -> None:

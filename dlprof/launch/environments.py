@@ -3,7 +3,8 @@
 They live in the user's data folder under a name that contains the digest of all that they are made of,
 so that a new lock makes a new environment and never changes one that a run is using. An environment
 counts as made when its marker file is there, which is written last: one that was killed half-way is
-made again. A lock file keeps two runs from making the same one at once.
+made again. A lock file keeps two runs from making the same one at once; the installer holds it too, so
+that one left alone by a killed run is waited for.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +26,10 @@ import platformdirs
 
 from dlprof.backends import registry
 from dlprof.backends.base import BackendSpec
-from dlprof.errors import DlprofError, NoInputError
+from dlprof.errors import CannotCreateError, DlprofError, NoInputError, UnavailableError
 from dlprof.launch import interpreters, uvtool
 from dlprof.launch.interpreters import InterpreterFacts
-from dlprof.rundir import writing_into
+from dlprof.rundir import replace_text, writing_into
 
 MARKER = "dlprof-environment.json"
 _LAYOUT = "1"
@@ -63,7 +65,15 @@ class Environment:
         """Bytes on disk; None when it is not there."""
         if not self.path.is_dir():
             return None
-        return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file() and not file.is_symlink())
+        return sum(_size(file) for file in self.path.rglob("*"))
+
+
+def _size(file: Path) -> int:
+    try:
+        status = file.lstat()
+    except FileNotFoundError:  # an installation that goes on moves its files about
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def data_folder() -> Path:
@@ -75,12 +85,22 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
     """The environment that `spec` asks for on `interpreter`, whether it is there or not."""
     version = f"{interpreter.version[0]}.{interpreter.version[1]}"
     content = hashlib.sha256(f"{_LAYOUT} {version} {interpreter.platform}".encode())
-    for file in (spec.lock, *spec.site_files):
-        content.update(file.read_bytes())
+    try:
+        for file in (spec.lock, *spec.site_files):
+            content.update(file.read_bytes())
+    except OSError as error:
+        raise UnavailableError(
+            f"The backend {spec.name} cannot be made: {error.filename} cannot be read.",
+            hint="install dlprof, or the plug-in that brings this backend, again",
+        ) from error
     digest = content.hexdigest()[:12]
     path = _folder() / f"{spec.name}-py{version.replace('.', '')}-{digest}"
-    state = "installed" if (path / MARKER).is_file() else "not installed"
-    return Environment(spec.name, path, digest, state, version)
+    return Environment(spec.name, path, digest, "installed" if _is_whole(path) else "not installed", version)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether an environment was made to its end, and the interpreter that it leads to is still there."""
+    return (path / MARKER).is_file() and (path / "bin" / "python").exists()
 
 
 def ensure(spec: BackendSpec, *, report: Report, show_progress: bool = False) -> Environment:
@@ -98,50 +118,93 @@ def ensure(spec: BackendSpec, *, report: Report, show_progress: bool = False) ->
     interpreter = interpreters.find(spec.python)
     environment = expected(spec, interpreter)
     if environment.state != "installed":
-        with _locked(environment.path, report):
-            if not (environment.path / MARKER).is_file():
-                _make(spec, interpreter, environment, report, show_progress)
+        with _locked(environment.path, report) as lock:
+            if not _is_whole(environment.path):
+                with _told(spec, interpreter, report):
+                    _make(spec, interpreter, environment, _Installer(lock, show_progress))
     return Environment(spec.name, environment.path, environment.digest, "installed", environment.version)
 
 
-def _make(
-    spec: BackendSpec, interpreter: InterpreterFacts, environment: Environment, report: Report, show_progress: bool
-) -> None:
+@dataclass(frozen=True)
+class _Installer:
+    """How uv is run: the lock that it holds, and whether its progress is shown."""
+
+    lock: int
+    show: bool
+
+    def run(self, arguments: list[str], what: str) -> None:
+        uvtool.run(arguments, what=what, show=self.show, holding=(self.lock,))
+
+
+@contextlib.contextmanager
+def _told(spec: BackendSpec, interpreter: InterpreterFacts, report: Report) -> Iterator[None]:
+    """Tell the user that the environment is being made, and how long it took."""
     start = time.monotonic()
-    path = environment.path
     packages = sum(1 for line in spec.lock.read_text().splitlines() if "==" in line)
     report(
         f"{spec.name}: making its environment with Python {interpreter.version_text} (once; up to {packages} packages)"
     )
-    what = f"install the backend {spec.name}"
-    with writing_into(path.parent):
-        shutil.rmtree(path, ignore_errors=True)
-    try:
-        uvtool.run(["venv", "--no-project", "--no-config", "--python", str(interpreter.path), str(path)], what=what)
-        install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
-        if spec.source_packages:
-            install += [word for name in spec.source_packages for word in ("--no-binary", name)]
-        uvtool.run([*install, "--python", str(environment.python), "-r", str(spec.lock)], what=what, show=show_progress)
-        with writing_into(path):
-            _add_site_files(spec, environment)
-            (path / MARKER).write_text(
-                json.dumps({"backend": spec.name, "digest": environment.digest, "python": environment.version})
-            )
-    except BaseException:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
+    yield
     report(f"{spec.name}: ready after {time.monotonic() - start:.0f} s")
 
 
+def _make(spec: BackendSpec, interpreter: InterpreterFacts, environment: Environment, installer: _Installer) -> None:
+    path = environment.path
+    what = f"install the backend {spec.name}"
+    with _keeping(path):
+        _clear(path)
+    try:
+        installer.run(["venv", "-q", "--no-project", "--no-config", "--python", str(interpreter.path), str(path)], what)
+        install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
+        for name in spec.source_packages:
+            install += ["--no-binary", name]
+        installer.run([*install, "--python", str(environment.python), "-r", str(spec.lock)], what)
+        with _keeping(path):
+            _add_site_files(spec, environment)
+            _mark(path, {"backend": spec.name, "digest": environment.digest, "python": environment.version})
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _clear(path: Path) -> None:
+    """Remove what a killed run left at `path`. The marker goes first: what is left is never taken for whole."""
+    if path.exists():
+        (path / MARKER).unlink(missing_ok=True)
+        shutil.rmtree(path)
+
+
+def _mark(path: Path, content: Mapping[str, str | None]) -> None:
+    """Say that `path` is whole; the marker is there with all its content, or not at all."""
+    replace_text(path / MARKER, json.dumps(content))
+
+
+@contextlib.contextmanager
+def _keeping(folder: Path) -> Iterator[None]:
+    """Turn failures to write to the data folder into one clear sentence."""
+    try:
+        with writing_into(folder):
+            yield
+    except CannotCreateError as error:
+        raise CannotCreateError(error.message, hint="set DLPROF_DATA to a folder that you may write to") from error
+
+
 def _add_site_files(spec: BackendSpec, environment: Environment) -> None:
+    if not spec.site_files:
+        return
     ask = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
-    done = subprocess.run([str(environment.python), "-c", ask], capture_output=True, text=True, check=True)
+    python = [str(environment.python), "-I"]
+    done = subprocess.run([*python, "-c", ask], capture_output=True, text=True, check=True)
     for file in spec.site_files:
-        shutil.copyfile(file, Path(done.stdout.strip()) / file.name)
+        target = Path(done.stdout.strip()) / file.name
+        shutil.copyfile(file, target)
+        if target.suffix == ".py":
+            # They run at every start: where nothing may be written then, they would be compiled each time.
+            subprocess.run([*python, "-m", "py_compile", str(target)], check=True)
 
 
 def known() -> list[Environment]:
-    """Every backend's environment as it should be, and those of earlier locks that are still there."""
+    """Every backend's environment as it should be, and all others that are still there, as stale."""
     found: list[Environment] = []
     for name, spec in sorted(registry.all_specs().items()):
         try:
@@ -149,15 +212,23 @@ def known() -> list[Environment]:
         except DlprofError:
             current = Environment(name, _folder() / name, "", "no interpreter", None)
         found.append(current)
-        found.extend(_stale(name, current.path))
-    return found
+    return sorted([*found, *_stale({env.path for env in found})], key=lambda env: (env.name, env.state == "stale"))
 
 
-def _stale(name: str, current: Path) -> Iterator[Environment]:
-    folder = _folder()
-    for path in sorted(folder.glob(f"{name}-py*")) if folder.is_dir() else ():
-        if path != current and path.is_dir():
-            yield Environment(name, path, path.name.rpartition("-")[2], "stale", None)
+def _stale(current: set[Path]) -> Iterator[Environment]:
+    for path in _made():
+        if path not in current:
+            version, _, digest = path.name.rpartition("-py")[2].partition("-")
+            yield Environment(_backend_of(path), path, digest, "stale", f"{version[:1]}.{version[1:]}")
+
+
+def _made() -> list[Path]:
+    """Folders of environments, whole or not; each is called NAME-pyVERSION-DIGEST."""
+    return sorted(path for path in _folder().glob("*-py*-*") if path.is_dir())
+
+
+def _backend_of(path: Path) -> str:
+    return path.name.rpartition("-py")[0]
 
 
 def path_of(name: str) -> Environment:
@@ -178,19 +249,17 @@ def remove(name: str) -> list[Path]:
     """Remove every environment of the backend `name`, stale ones too; returns what was removed.
 
     Raises:
-        UsageError: There is no such backend.
+        UsageError: There is no such backend, and nothing is left of one.
+        CannotCreateError: The data folder cannot be written to.
     """
-    registry.get(name)
-    removed = []
-    for path in sorted(_folder().glob(f"{name}-py*")) if _folder().is_dir() else ():
-        if path.is_dir():
-            with _locked(path, lambda _line: None), writing_into(path):
-                (path / MARKER).unlink(missing_ok=True)
-                shutil.rmtree(path)
-            removed.append(path)
-        elif path.suffix == ".lock":
-            path.unlink(missing_ok=True)
-    return removed
+    paths = [path for path in _made() if _backend_of(path) == name]
+    if not paths:
+        registry.get(name)
+    for path in paths:
+        with _locked(path, lambda _line: None), _keeping(path):
+            _clear(path)
+            path.with_name(path.name + ".lock").unlink(missing_ok=True)
+    return paths
 
 
 def _folder() -> Path:
@@ -198,18 +267,36 @@ def _folder() -> Path:
 
 
 @contextlib.contextmanager
-def _locked(path: Path, report: Report) -> Iterator[None]:
-    """Hold the lock of the folder `path`; another run that makes it is waited for."""
-    with writing_into(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(path.with_name(path.name + ".lock"), "w")  # noqa: SIM115, PTH123
-    with lock:
+def _locked(path: Path, report: Report) -> Iterator[int]:
+    """Hold the lock of the folder `path`; another run that has it is waited for. Gives the open lock file."""
+    name = path.with_name(path.name + ".lock")
+    while True:
+        with _keeping(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report(f"{path.name}: another run is making it; waiting")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+            _wait_for(lock, path, report)
+            if _is_still(name, lock):
+                yield lock
+                return
+        finally:
+            os.close(lock)
+
+
+def _wait_for(lock: int, path: Path, report: Report) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        report(f"{path.name}: another run is making it; waiting")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _is_still(name: Path, lock: int) -> bool:
+    """Whether the lock file is still the open one: whoever removes an environment removes its lock as well."""
+    try:
+        return os.path.samestat(name.stat(), os.fstat(lock))
+    except FileNotFoundError:
+        return False
 
 
 def line_profiler_for(interpreter: InterpreterFacts, *, report: Report) -> Path | None:
@@ -223,23 +310,25 @@ def line_profiler_for(interpreter: InterpreterFacts, *, report: Report) -> Path 
         CannotCreateError: The data folder cannot be written to.
     """
     own = interpreter.packages.get("line_profiler")
-    if own and int(own.split(".")[0]) >= 5:
+    if own and own.split(".")[0].isdigit() and int(own.split(".")[0]) >= 5:
         return None
     lock = registry.LOCKS / "line_profiler.txt"
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
     version = f"{interpreter.version[0]}{interpreter.version[1]}"
     path = data_folder() / "tools" / f"line_profiler-cp{version}-{interpreter.platform}-{digest}"
-    if (path / MARKER).is_file():
-        return path
-    with _locked(path, report):
-        if not (path / MARKER).is_file():
-            report(f"line_profiler: fetching it for Python {interpreter.version_text} (once)")
-            shutil.rmtree(path, ignore_errors=True)
-            uvtool.run(
-                ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:",
-                 "--python", str(interpreter.path), "--target", str(path), "-r", str(lock)],
-                what=f"fetch line_profiler for Python {interpreter.version_text}",
-            )  # fmt: skip
-            with writing_into(path):
-                (path / MARKER).write_text("{}")
+    if not (path / MARKER).is_file():
+        with _locked(path, report) as held:
+            if not (path / MARKER).is_file():
+                report(f"line_profiler: fetching it for Python {interpreter.version_text} (once)")
+                _fetch(lock, interpreter, path, _Installer(held, show=False))
     return path
+
+
+def _fetch(lock: Path, interpreter: InterpreterFacts, path: Path, installer: _Installer) -> None:
+    with _keeping(path):
+        _clear(path)
+    install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:", "--no-deps"]
+    where = ["--python", str(interpreter.path), "--target", str(path), "-r", str(lock)]
+    installer.run([*install, *where], f"fetch line_profiler for Python {interpreter.version_text}")
+    with _keeping(path):
+        _mark(path, {"python": interpreter.version_text})

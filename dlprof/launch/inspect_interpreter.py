@@ -1,11 +1,22 @@
-"""Run by the interpreter that is asked about, not imported: prints facts about it as JSON (Python 3.6)."""
+"""Run by the interpreter that is asked about, not imported: prints facts about it as JSON (Python 3.6).
 
-import importlib.util
+A Python that is too old says so: it can still run the first lines.
+"""
+
 import json
 import os
 import platform
 import sys
 import sysconfig
+
+if sys.version_info < (3, 6):
+    print("DLPROF" + json.dumps({
+        "version": list(sys.version_info[:3]), "implementation": platform.python_implementation().lower(),
+        "platform": sysconfig.get_platform(), "prefix": sys.prefix, "packages": {},
+    }))  # fmt: skip
+    sys.exit()
+
+import importlib.util
 
 # The folder of this file must not answer for what is installed.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != os.path.dirname(os.path.abspath(__file__))]
@@ -20,9 +31,11 @@ NAMES = {
 
 def found(name):
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = importlib.util.find_spec(name)
     except (ImportError, ValueError, AttributeError):
         return False
+    # A folder without code: what is left of a package that was removed, or a folder that has the name by chance.
+    return spec is not None and spec.loader is not None and spec.origin not in (None, "namespace")
 
 
 def version(distributions):

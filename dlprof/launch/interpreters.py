@@ -18,6 +18,10 @@ from packaging.specifiers import SpecifierSet
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 
 _SCRIPT = Path(__file__).with_name("inspect_interpreter.py")
+_SECONDS = 60.0
+"""For the answer of an interpreter that the user named: the first start from a network disk takes long."""
+_SECONDS_EACH = 10.0
+"""For that of a candidate: one that hangs must not keep the user from the others."""
 _NAMES = (
     "python3.12",
     "python3.11",
@@ -67,26 +71,28 @@ def inspect(path: str | Path) -> InterpreterFacts:
     program = shutil.which(str(path)) or str(path)
     if not Path(program).exists():
         raise NoInputError(
-            f"There is no interpreter {path}.", hint="dlprof doctor lists the interpreters that were found"
+            f"There is no interpreter {path}.", hint="dlprof doctor, which lists the interpreters that were found"
         )
     if Path(program).is_dir():
         raise UsageError(f"{path} is a folder, not an interpreter.", hint=f"--python {Path(path) / 'bin' / 'python'}")
     facts = _ask(program)
     if facts is None:
-        raise UsageError(f"{path} is not a working Python interpreter.", hint=f"try it: {path} --version")
+        raise UsageError(f"{path} is not a working Python interpreter.", hint=f"{path} --version")
     if facts.version < (3, 6, 0):
-        raise UsageError(f"{path} is Python {facts.version_text}; dlprof traces Python 3.6 and newer.")
+        raise UsageError(
+            f"{path} is Python {facts.version_text}; dlprof traces Python 3.6 and newer.", hint="dlprof doctor"
+        )
     return facts
 
 
 @cache
-def _ask(program: str) -> InterpreterFacts | None:
+def _ask(program: str, seconds: float = _SECONDS) -> InterpreterFacts | None:
     try:
         done = subprocess.run(
             [program, str(_SCRIPT)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=seconds,
             check=False,
             errors="replace",
             stdin=subprocess.DEVNULL,
@@ -96,7 +102,10 @@ def _ask(program: str) -> InterpreterFacts | None:
     answer = next((line[6:] for line in done.stdout.splitlines() if line.startswith("DLPROF")), None)
     if answer is None:
         return None
-    facts: dict[str, Any] = json.loads(answer)
+    try:
+        facts: dict[str, Any] = json.loads(answer)
+    except ValueError:  # it died while it printed
+        return None
     major, minor, micro = facts["version"]
     # The program as it was named: resolving links would lead out of a virtual environment.
     return InterpreterFacts(
@@ -120,7 +129,7 @@ def find(specifier: str) -> InterpreterFacts:
     """
     wanted = SpecifierSet(specifier)
     for path in candidates(os.environ):
-        facts = _ask(str(path))
+        facts = _ask(str(path), _SECONDS_EACH)
         if facts is not None and facts.implementation == "cpython" and wanted.contains(facts.version_text):
             return facts
     raise UnavailableError(

@@ -10,11 +10,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from dlprof.backends.base import BackendSpec
 from dlprof.errors import DlprofError, UnavailableError
 from dlprof.launch import environments
+from tests.integration import runner
 
 pytestmark = pytest.mark.integration
 
@@ -95,6 +97,7 @@ import sys
 from pathlib import Path
 from dlprof.backends.base import BackendSpec
 from dlprof.launch import environments
+from tests.integration import runner
 spec = BackendSpec("small", "small", Path(sys.argv[1]), ">=3.11", "none")
 print(environments.ensure(spec, report=lambda line: print(line, flush=True)).path, flush=True)
 """
@@ -126,3 +129,53 @@ def test_one_that_was_killed_half_way_is_made_again(spec: BackendSpec, tmp_path:
     made = environments.ensure(spec, report=print)
 
     subprocess.run([str(made.python), "-c", "import six"], check=True)
+
+
+def test_uv_does_not_outlive_a_dlprof_that_is_killed(spec: BackendSpec, tmp_path: Path) -> None:
+    """Kill -9 of dlprof alone: nothing goes on writing into what the next run makes."""
+    slow = tmp_path / "uv"
+    slow.write_text("#!/bin/sh\necho $$ > $0.pid.part && mv $0.pid.part $0.pid\nexec sleep 1000\n")
+    slow.chmod(0o755)
+    patched = MAKER.replace("spec =", f"from dlprof.launch import uvtool\nuvtool.find = lambda: {str(slow)!r}\nspec =")
+    maker = subprocess.Popen([sys.executable, "-c", patched, str(spec.lock)], stdout=subprocess.PIPE)
+    while not (tmp_path / "uv.pid").exists():
+        assert maker.poll() is None
+        time.sleep(0.005)
+    uv = psutil.Process(int((tmp_path / "uv.pid").read_text()))
+
+    maker.kill()
+    maker.communicate()
+
+    assert runner.all_gone([uv])
+    made = environments.ensure(spec, report=print)
+    subprocess.run([str(made.python), "-c", "import six"], check=True)
+
+
+def test_no_index_of_pip_keeps_dlprof_off_the_network(
+    spec: BackendSpec, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whoever forbids indexes to pip means it."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+
+    with pytest.raises(UnavailableError) as caught:
+        environments.ensure(spec, report=print)
+
+    assert caught.value.message == (
+        "Cannot install the backend small: pip is set to use no index, and its find-links lack a package."
+    )
+
+
+def test_files_that_are_added_are_compiled_at_once(spec: BackendSpec, tmp_path: Path) -> None:
+    """A shim runs at each start; where Python may write no bytecode it would be compiled each time."""
+    shim, path = tmp_path / "small_shim.py", tmp_path / "small_shim.pth"
+    shim.write_text("there = True\n")
+    path.write_text("import small_shim\n")
+
+    made = environments.ensure(replace(spec, site_files=(shim, path)), report=print)
+
+    ask = "import sys, os; m = sys.modules['small_shim']; print(m.there, os.path.exists(m.__cached__))"
+    done = subprocess.run([str(made.python), "-B", "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True\n"

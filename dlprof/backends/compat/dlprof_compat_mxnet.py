@@ -8,31 +8,32 @@ so that plain runs and spawned workers have it too. Names that were removed are 
 - h5py 3 returns text where Keras 2 expects bytes that it can `decode`.
 - SciPy 1.8 warns at each use of `scipy.sparse.csr`, which MXNet uses at each conversion of an array.
 
-It imports nothing heavy itself: modules are mended right after the program has imported them.
+It imports nothing itself, because it runs at every start of Python: each module is mended right after
+the program has imported it, or at once where that has happened already.
 """
 
-import collections
-import collections.abc
-import importlib.abc
-import importlib.machinery
-import inspect
 import sys
 
 
-def _mend_python():
-    for name in collections.abc.__all__:
-        if not hasattr(collections, name):
-            setattr(collections, name, getattr(collections.abc, name))
-    if not hasattr(inspect, "getargspec"):
-        inspect.getargspec = _getargspec
+def _mend_collections(collections):
+    # `os` has loaded this one at start; `collections.abc` is another name for it.
+    abc = sys.modules["_collections_abc"]
+    for name in abc.__all__:
+        collections.__dict__.setdefault(name, getattr(abc, name))
 
 
-ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+def _mend_inspect(inspect):
+    if hasattr(inspect, "getargspec"):
+        return
+    from collections import namedtuple  # noqa: PLC0415  (not at start: see above)
 
+    arg_spec = namedtuple("ArgSpec", "args varargs keywords defaults")
 
-def _getargspec(function):
-    spec = inspect.getfullargspec(function)
-    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+    def getargspec(function):
+        spec = inspect.getfullargspec(function)
+        return arg_spec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+    inspect.getargspec = getargspec
 
 
 def _mend_numpy(numpy):
@@ -75,36 +76,55 @@ def _mend_scipy_sparse(sparse):
                 module.__dict__.setdefault(owned, getattr(sparse, owned))
 
 
-_MENDERS = {"numpy": _mend_numpy, "h5py._hl.attrs": _mend_h5py, "scipy.sparse": _mend_scipy_sparse}
+_MENDERS = {
+    "collections": _mend_collections,
+    "inspect": _mend_inspect,
+    "numpy": _mend_numpy,
+    "h5py._hl.attrs": _mend_h5py,
+    "scipy.sparse": _mend_scipy_sparse,
+}
 
 
-class _Mender(importlib.abc.MetaPathFinder):
-    """Finds the modules of `_MENDERS` as usual, and has them mended once they are loaded."""
+def _mend(name, module):
+    try:
+        _MENDERS[name](module)
+    except Exception as error:
+        sys.stderr.write("dlprof: cannot adapt %s to MXNet: %s\n" % (name, error))
 
-    def __init__(self):
-        self._looking = set()
+
+class _Mender:
+    """Has the modules of `_MENDERS` found as they would be without it, and mended once they are loaded."""
 
     def find_spec(self, name, path=None, target=None):
         """The spec of a module to mend, with a loader that mends; None for all others."""
-        if name not in _MENDERS or name in self._looking:
+        if name not in _MENDERS:
             return None
-        self._looking.add(name)
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        self._looking.discard(name)
-        if spec is None or spec.loader is None:
+        spec = self._found_by_others(name, path, target)
+        load = getattr(spec and spec.loader, "exec_module", None)
+        if load is None:
             return None
-        load = spec.loader.exec_module
 
         def exec_module(module):
             load(module)
-            try:
-                _MENDERS[name](module)
-            except Exception as error:
-                sys.stderr.write("dlprof: cannot adapt %s to MXNet: %s\n" % (name, error))
+            _mend(name, module)
 
         spec.loader.exec_module = exec_module
         return spec
 
+    def _found_by_others(self, name, path, target):
+        for finder in sys.meta_path:
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    return spec
+        return None
 
-_mend_python()
-sys.meta_path.insert(0, _Mender())
+
+def _install():
+    for name in _MENDERS:
+        if name in sys.modules:
+            _mend(name, sys.modules[name])
+    sys.meta_path.insert(0, _Mender())
+
+
+_install()
