@@ -16,10 +16,22 @@ from typing import Any
 
 from dlprof.errors import UsageError
 
-PROBES = ("phases", "lines", "stacks", "cores", "gpu")
-"""Probes in the order of reports. `phases` is the in-process probe and carries `lines`."""
+PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
+"""Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
 
-_SETTABLE = ("backend", "python", "probes", "lines", "stacks_hz", "cores_hz", "output", "progress")
+_SETTABLE = (
+    "backend",
+    "python",
+    "probes",
+    "lines",
+    "stacks_hz",
+    "cores_hz",
+    "kernels",
+    "kernel_steps",
+    "gpu_tracer",
+    "output",
+    "progress",
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,12 @@ class TraceConfig:
     """Samples per second of the Python stacks."""
     cores_hz: float = 10.0
     """Samples per second of cores, processes and GPUs."""
+    kernels: str = "windows"
+    """When the engine's tracer runs: in `windows` of some steps, over `all` of fit, evaluate and predict, or `off`."""
+    kernel_steps: int = 10
+    """Steps of a kernel window, at most."""
+    gpu_tracer: str = "auto"
+    """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
     output: str | None = None
     """Run folder; None: a new one below dlprof_runs/."""
     progress: bool = True
@@ -53,7 +71,7 @@ class TraceConfig:
 
     def wants(self, probe: str) -> bool:
         """Whether `probe` is to run."""
-        return probe in self.probes
+        return probe in self.probes and not (probe == "kernels" and self.kernels == "off")
 
     @property
     def label(self) -> str:
@@ -114,6 +132,7 @@ def _read_pyproject(path: Path) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in table.items()}
 
 
+_CHOICES = {"kernels": ("off", "windows", "all"), "gpu_tracer": ("auto", "framework", "nsys", "nvprof", "off")}
 _TYPES = {field.name: field.type for field in fields(TraceConfig)}
 
 
@@ -124,9 +143,25 @@ def _checked(name: str, value: Any, source: str) -> Any:
         return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
     if name in ("stacks_hz", "cores_hz"):
         return _rate(name, value, source)
+    if name in _CHOICES and value not in _CHOICES[name]:
+        near = get_close_matches(str(value), _CHOICES[name], 1)
+        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(_CHOICES[name])}"
+        raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint)
+    if name == "kernel_steps":
+        return _count(name, value, source)
     if name == "progress" and not isinstance(value, bool):
         return str(value).lower() not in ("0", "no", "off", "false")
     return value
+
+
+def _count(name: str, value: Any, source: str) -> int:
+    try:
+        count = int(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} from {source} is not a whole number: {value}") from None
+    if not 1 <= count <= 100_000:
+        raise UsageError(f"{name} from {source} must lie between 1 and 100000, not {value}.")
+    return count
 
 
 def _rate(name: str, value: Any, source: str) -> float:
@@ -159,7 +194,7 @@ def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     everything = "all" in words or (not added and "none" not in words)
     dropped = {w[1:] for w in words if w.startswith("-")}
     chosen = set(PROBES if everything else added) - dropped
-    if "lines" in chosen:
+    if chosen & {"lines", "kernels"}:
         chosen.add("phases")
     return tuple(probe for probe in PROBES if probe in chosen)
 

@@ -1,8 +1,8 @@
 """Errors that dlprof reports to its user, and the exit codes of its own failures.
 
 `dlprof trace` ends with the exit code of the traced script (128 + n when signal n ended it).
-When dlprof itself fails, it ends with one of the codes below, which follow sysexits.h, so that
-they cannot be taken for the usual codes of a script.
+When dlprof itself fails before the script has started, it ends with one of the codes below from
+sysexits.h, so that they cannot be taken for the usual codes of a script.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class ExitCode(IntEnum):
     OK = 0
     USAGE = 64
     """The command line cannot be understood."""
-    BAD_DATA = 65
-    """A run folder or an artifact cannot be read: damaged, foreign, or of a newer dlprof."""
+    BAD_DATA = 4
+    """A run folder, an artifact or a foreign trace cannot be read: damaged, unknown, or of a newer dlprof."""
     NO_INPUT = 66
     """The script, the run or the file named does not exist or cannot be read."""
     UNAVAILABLE = 69

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from dlprof import __version__, rundir
 from dlprof.analysis import phases as phase_analysis
+from dlprof.analysis import step_times
 from dlprof.backends import registry
 from dlprof.config import PROBES, TraceConfig
 from dlprof.errors import DlprofError
@@ -25,6 +26,7 @@ from dlprof.ingest import cores as cores_reader
 from dlprof.ingest import gpu as gpu_reader
 from dlprof.ingest import lines as lines_reader
 from dlprof.ingest import stacks as stacks_reader
+from dlprof.ingest import windows as windows_reader
 from dlprof.ingest import wire as wire_reader
 from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
@@ -176,8 +178,9 @@ def _keep_sources(folder: RunDir, manifest: dict[str, Any]) -> None:
 
 
 def _compress(folder: RunDir) -> None:
-    """Pack the raw stacks, the only artifact of some size; the reader takes both forms."""
-    for path in folder.raw.glob("stacks-[0-9][0-9][0-9].json"):
+    """Pack raw stacks and traces in JSON, the artifacts of some size; the readers take both forms."""
+    large = [*folder.raw.glob("stacks-[0-9][0-9][0-9].json"), *folder.raw.glob("kernels/window-*/*.json")]
+    for path in large:
         with contextlib.suppress(OSError):
             path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
             path.unlink()
@@ -228,6 +231,7 @@ class _Ingest:
         self._reading(raw / "lines.json", self._lines)
         self._stacks(sorted({*raw.glob("stacks-[0-9][0-9][0-9].json"), *raw.glob("stacks-[0-9][0-9][0-9].json.gz")}))
         self._phases()
+        self._kernels()
         self.tables["probes"] = _rows_table("probes", list(self.probes.values()))
         self.tables["health"] = _rows_table("health", [vars(entry) for entry in self.health])
 
@@ -321,6 +325,35 @@ class _Ingest:
             except OSError:
                 continue
         return ()
+
+    def _kernels(self) -> None:
+        """Traces of the kernel windows; they need steps and phases."""
+        folder = self.folder.raw / "kernels"
+        if not folder.is_dir():
+            return
+        found = windows_reader.Windows(self.who, self.tables, self.manifest["clock"])
+        for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
+            self._reading(path, found.add)
+        self.tables.update(found.tables())
+        self.health.extend(found.health)
+        probe = self.probes.setdefault("kernels", {"name": "kernels", "state": "on", "reason": None})
+        self._kernel_cost(probe)
+
+    def _kernel_cost(self, probe: dict[str, Any]) -> None:
+        """Add what the tracer cost in the steps of its windows, against the plain steps around them."""
+        windows, steps = self.tables["kernel_windows"], self.tables.get("steps")
+        if steps is None or probe["state"] != "on":
+            return
+        asynchronous = bool(self.manifest["backend"].get("asynchronous_dispatch"))
+        for row in windows.to_pylist():
+            times = step_times.compare(steps, self.tables["epochs"], windows, row["window"], asynchronous=asynchronous)
+            if times.plain_ns is not None and times.slowdown is not None:
+                extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
+                probe["cost_ns"] = (probe.get("cost_ns") or 0) + extra
+                probe["cost_source"] = (
+                    f"measured: switching on and off; {row['steps']} traced {row['loop']} steps "
+                    f"at {times.slowdown:.2f} x a plain one"
+                )
 
     def _stacks(self, paths: Sequence[Path]) -> None:
         stacks = stacks_reader.Stacks(self.who, self.names)

@@ -28,6 +28,10 @@ class BackendSpec:
     """PEP 440 specifier of the interpreters the lock is valid for, for example `>=3.11,<3.13`."""
     keras_backend: str
     """Value of KERAS_BACKEND in the traced process."""
+    lighter_lock: Path | None = None
+    """Another lock, without what only GPUs need, for where its engine can be had as `lighter_wheel`."""
+    lighter_wheel: str = ""
+    """Beginning of the name of a wheel in one of pip's find-links folders, for example `torch-2.13.0+cpu-`."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """More environment variables of the traced process; the user's own values win."""
     site_files: tuple[Path, ...] = ()

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from dlprof.backends import mxnet, tensorflow
+from dlprof.backends import jax, mxnet, tensorflow, torch
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.errors import UsageError
 
@@ -41,7 +41,7 @@ def traits(keras_backend: str | None) -> Traits:
 
 def all_specs() -> dict[str, BackendSpec]:
     """Every backend by name; a plug-in that cannot be loaded is passed over with a warning."""
-    specs = {spec.name: spec for spec in (tensorflow.SPEC, mxnet.SPEC)}
+    specs = {spec.name: spec for spec in (tensorflow.SPEC, jax.SPEC, torch.SPEC, mxnet.SPEC)}
     for spec in _plugged_in():
         specs.setdefault(spec.name, spec)
     return specs

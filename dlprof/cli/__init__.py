@@ -17,6 +17,8 @@ COMMANDS = {
     "trace": "run a Keras script under the probes, and report where the time went",
     "report": "print the report of a run",
     "lines": "print time and hits of each line of the script",
+    "kernels": "print kernels by layer, operator, category, device or step",
+    "import": "make a run of traces of other profilers",
     "sql": "ask the tables of a run with SQL",
     "dump": "print a raw artifact, record by record",
     "runs": "list the runs in a folder",
@@ -24,6 +26,8 @@ COMMANDS = {
     "doctor": "say what dlprof can do on this machine, and why not the rest",
 }
 """Every command and what it does; module `dlprof.cli.NAME` has `EXAMPLES`, `configure` and `run`."""
+MODULES = {"import": "import_"}
+"""Modules that cannot have the name of their command."""
 
 _EPILOG = """\
 examples:
@@ -65,7 +69,7 @@ def parse(arguments: Sequence[str]) -> tuple[ModuleType, argparse.Namespace]:
             name, help=summary, description=summary[0].upper() + summary[1:] + ".", formatter_class=_Help
         )
         if name == chosen:
-            module = importlib.import_module(f"dlprof.cli.{name}")
+            module = importlib.import_module(f"dlprof.cli.{MODULES.get(name, name)}")
             sub.epilog = module.EXAMPLES
             module.configure(sub)
     arguments, of_script = _split(list(arguments)) if chosen == "trace" else (list(arguments), [])

@@ -19,6 +19,7 @@ examples:
   dlprof trace scenarios/mlp.py --backend mxnet -o runs/mxnet
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
+  dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
 
 probes: {", ".join(PROBES)}. Settings may also stand in pyproject.toml, as [tool.dlprof], and in
 environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
@@ -36,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")
     what.add_argument("--lines", metavar="WHAT", action="append", help="more modules or files for line profiling")
     what.add_argument("--stacks-hz", type=float, metavar="HZ", help="stack samples per second (default: 20)")
+    what.add_argument("--kernels", metavar="WHEN", help="trace kernels: windows of some steps (default), all, off")
+    what.add_argument("--kernel-steps", metavar="N", help="steps of a window at most (default: 10)")
+    what.add_argument("--gpu-tracer", metavar="T", help="auto (default), framework, nsys, nvprof or off")
     what.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
     out = parser.add_argument_group("results")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
@@ -62,7 +66,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _flags(args: argparse.Namespace) -> dict[str, Any]:
-    names = ("backend", "python", "probes", "lines", "stacks_hz", "cores_hz", "output", "progress", "module")
+    names = (
+        "backend",
+        "python",
+        "probes",
+        "lines",
+        "stacks_hz",
+        "cores_hz",
+        "kernels",
+        "kernel_steps",
+        "gpu_tracer",
+        "output",
+        "progress",
+        "module",
+    )
     flags = {name: getattr(args, name) for name in names}
     if args.module and args.script:
         raise UsageError("Give a script or -m MODULE, not both.", hint="arguments of the module come after --")

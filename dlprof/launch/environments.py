@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -27,7 +28,7 @@ import platformdirs
 from dlprof.backends import registry
 from dlprof.backends.base import BackendSpec
 from dlprof.errors import CannotCreateError, DlprofError, NoInputError, UnavailableError
-from dlprof.launch import interpreters, uvtool
+from dlprof.launch import interpreters, pip_settings, uvtool
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.rundir import replace_text, writing_into
 
@@ -86,7 +87,7 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
     version = f"{interpreter.version[0]}.{interpreter.version[1]}"
     content = hashlib.sha256(f"{_LAYOUT} {version} {interpreter.platform}".encode())
     try:
-        for file in (spec.lock, *spec.site_files):
+        for file in (lock_of(spec), *spec.site_files):
             content.update(file.read_bytes())
     except OSError as error:
         raise UnavailableError(
@@ -96,6 +97,16 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
     digest = content.hexdigest()[:12]
     path = _folder() / f"{spec.name}-py{version.replace('.', '')}-{digest}"
     return Environment(spec.name, path, digest, "installed" if _is_whole(path) else "not installed", version)
+
+
+def lock_of(spec: BackendSpec) -> Path:
+    """The lock that `spec` is installed by here: the lighter one where pip is set up to find its wheel."""
+    if spec.lighter_lock is not None:
+        settings = pip_settings.read(os.environ, pip_settings.config_files(os.environ))
+        for folder in settings.get("find-links", "").split():
+            if any(Path(folder).glob(f"{glob.escape(spec.lighter_wheel)}*.whl")):
+                return spec.lighter_lock
+    return spec.lock
 
 
 def _is_whole(path: Path) -> bool:
@@ -140,7 +151,7 @@ class _Installer:
 def _told(spec: BackendSpec, interpreter: InterpreterFacts, report: Report) -> Iterator[None]:
     """Tell the user that the environment is being made, and how long it took."""
     start = time.monotonic()
-    packages = sum(1 for line in spec.lock.read_text().splitlines() if "==" in line)
+    packages = sum(1 for line in lock_of(spec).read_text().splitlines() if "==" in line)
     report(
         f"{spec.name}: making its environment with Python {interpreter.version_text} (once; up to {packages} packages)"
     )
@@ -158,7 +169,7 @@ def _make(spec: BackendSpec, interpreter: InterpreterFacts, environment: Environ
         install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
         for name in spec.source_packages:
             install += ["--no-binary", name]
-        installer.run([*install, "--python", str(environment.python), "-r", str(spec.lock)], what)
+        installer.run([*install, "--python", str(environment.python), "-r", str(lock_of(spec))], what)
         with _keeping(path):
             _add_site_files(spec, environment)
             _mark(path, {"backend": spec.name, "digest": environment.digest, "python": environment.version})

@@ -17,7 +17,7 @@ from typing import Any
 from dlprof_probes.sidecar.jsonl import anchor
 from dlprof_probes.sidecar.stacks import StackSampler
 
-from dlprof.config import TraceConfig
+from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import payload
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
@@ -87,7 +87,7 @@ class Session:
             lines = {"patterns": list(config.lines), "package": str(folder) if folder else None}
         elif config.wants("lines"):
             self.states["lines"] = {"state": "unavailable", "reason": self.target.no_lines}
-        for name in ("phases", "lines", "stacks", "cores", "gpu"):
+        for name in PROBES:
             if not config.wants(name):
                 self.states[name] = {"state": "off", "reason": "not asked for"}
         if not config.wants("phases"):
@@ -100,6 +100,7 @@ class Session:
                 "module": config.module,
                 "argv": [config.script or config.module, *config.arguments],
                 "lines": lines,
+                "kernels": {"mode": config.kernels, "steps": config.kernel_steps} if config.wants("kernels") else None,
             },
         )
         return [python, *staged]

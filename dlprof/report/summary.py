@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from dlprof.analysis import lines, stacks, steps, utilisation
+from dlprof.analysis import gpu_idle, kernels, lines, stacks, step_split, steps, utilisation
 from dlprof.store.run import Run
 
 SCHEMA = "dlprof.report/1"
@@ -39,6 +39,10 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "phases": phases,
         "unattributed_ns": wall_ns - known if wall_ns is not None else None,
         **_steps(run),
+        "step_split": _split(run),
+        "kernels": _kernels(run, top),
+        "gpu_idle": _gpu_idle(run),
+        "sources": run.rows("sources"),
         "lines": [_line(row) for row in lines.hottest(lines.functions(run.table("lines")), top)],
         "stacks": _stacks(run, max(1, top // 4)),
         "cores": [
@@ -111,6 +115,42 @@ def _stacks(run: Run, per_phase: int) -> list[dict[str, Any]]:
         }
         for stack in found
     ]
+
+
+def _split(run: Run) -> dict[str, Any] | None:
+    """What a step consists of, from the kernel window of the main loop; None where there was none."""
+    split = step_split.of_run(run)
+    if split is None:
+        return None
+    parts = [
+        {"name": name, "window_ns": split.window_ns[name], "plain_ns": split.plain_ns and split.plain_ns[name]}
+        for name in step_split.PARTS
+    ]
+    names = ("loop", "engine", "steps", "window_step_ns", "plain_step_ns", "slowdown")
+    return {**{name: getattr(split, name) for name in names}, "parts": parts}
+
+
+def _kernels(run: Run, top: int) -> dict[str, Any] | None:
+    """Kernels with most time, by layer; None where none were traced."""
+    if not run.table("kernel_ops").num_rows:
+        return None
+    found = kernels.summarise(run, "layer")
+    rows = [
+        {**row.keys, "count": row.count, "total_ns": row.total_ns, "share": row.total_ns / max(1, found.all_ns)}
+        for row in found.rows[:top]
+    ]
+    by = {name: kernels.summarise(run, name) for name in ("category", "direction")}
+    return {
+        "rows": rows,
+        "all_ns": found.all_ns,
+        "unattributed_ns": found.unattributed_ns,
+        "dropped_events": found.dropped_events,
+        **{f"by_{name}": [{**row.keys, "total_ns": row.total_ns} for row in sums.rows] for name, sums in by.items()},
+    }
+
+
+def _gpu_idle(run: Run) -> list[dict[str, Any]]:
+    return [asdict(idle) for idle in gpu_idle.of_run(run)]
 
 
 def _machine(run: Run) -> dict[str, Any]:

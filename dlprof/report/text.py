@@ -65,6 +65,9 @@ class _Printer:
         self._head()
         self._phases()
         self._steps()
+        self._split()
+        self._kernels()
+        self._gpu_idle()
         self._lines()
         self._stacks()
         self._cores()
@@ -192,6 +195,61 @@ class _Printer:
         for epoch in epochs if len(epochs) <= 4 else [*epochs[:1], *epochs[-2:]]:
             values = "  ".join(f"{safe(name)} {value:.4g}" for name, value in epoch["metrics"].items())
             self._say(f"epoch {epoch['epoch'] + 1:<3} {duration(epoch['dur_ns']):>9}   {values}", "dim", 2)
+
+    def _split(self) -> None:
+        split = self.report["step_split"]
+        if split is None:
+            return
+        whole = split["plain_step_ns"] or split["window_step_ns"]
+        traced = f"{split['steps']} {split['loop']} steps under {split['engine']}'s tracer"
+        if split["plain_step_ns"]:
+            note = f"{traced} ({split['slowdown']:.2f} x a plain one), scaled to a plain step"
+        else:
+            note = f"{traced}, not scaled: there was no plain step"
+        self._title(f"A {split['loop']} step of {duration(whole)}", note)
+        table = self._table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
+        for part in split["parts"]:
+            time = part["plain_ns"] if split["plain_step_ns"] else part["window_ns"]
+            drawn = bar(time / whole if whole else 0, 30, ascii_only=self.ascii)
+            table.add_row(part["name"], duration(time), percent(time, whole), drawn)
+        self._show(table)
+
+    def _kernels(self) -> None:
+        found = self.report["kernels"]
+        if found is None or not found["rows"]:
+            return
+        self._title("Kernels", f"{duration(found['all_ns'])} in all; more: dlprof kernels {self.report['run']}")
+        table = self._table(
+            ("layer", "left"), ("direction", "left"), ("on", "left"), ("count", "right"), ("time", "right"),
+            ("%", "right"), ("operator", "left"),
+        )  # fmt: skip
+        for row in found["rows"]:
+            table.add_row(
+                Text(safe(row["layer"] or "(no layer)")), row["direction"] or "-", row["device"], f"{row['count']:,}",
+                duration(row["total_ns"]), f"{100 * row['share']:.1f}", Text(safe(row["op"] or "-")),
+            )  # fmt: skip
+        self._show(table)
+        if found["dropped_events"]:
+            self._say(f"{found['dropped_events']} events were dropped by the profiler", "yellow", 2)
+
+    def _gpu_idle(self) -> None:
+        rows = self.report["gpu_idle"]
+        if not rows:
+            return
+        self._title("GPU idle", "time between the first and the last kernel in which nothing ran on the device")
+        for row in rows:
+            parts = ", ".join(
+                f"{duration(row[name])} {text}"
+                for name, text in (
+                    ("host_ns", "nothing was launched (host-bound)"),
+                    ("launch_ns", "launch latency"),
+                    ("wait_ns", "waiting on the device"),
+                )
+            )
+            share = percent(row["idle_ns"], row["span_ns"])
+            self._say(f"gpu:{row['device']} idle {duration(row['idle_ns'])} ({share} %): {parts}", indent=2)
+            for name, time in row["blamed"][:3]:
+                self._say(f"{duration(time)} while the host ran {safe(name or 'what no profiler saw')}", "dim", 4)
 
     def _lines(self) -> None:
         wall = self.report["wall_ns"]

@@ -6,6 +6,7 @@ run's time line, whose zero is the moment at which dlprof started the traced pro
 
 History of SCHEMA_VERSION:
     1  first version
+    2  kernels: kernel_ops, kernel_events, kernel_totals, kernel_windows, gpu_gaps; sources
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -173,6 +174,80 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             who=False,
         ),
         "gc": _table(("start_ns", _NS), ("dur_ns", _NS), ("generation", pa.int8()), ("collected", pa.int64())),
+        # What was executed: one row per distinct kind, name and attribution. SQL view `kernels` joins it to its events.
+        "kernel_ops": _table(
+            ("op_id", pa.int32()),
+            (
+                "kind",
+                _TEXT,
+            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation
+            ("name", _TEXT),
+            ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
+            ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories
+            ("layer", _TEXT),  # Keras layer, optimiser, `loss`, `metrics`, `(xla)`; null: not attributed
+            ("direction", _TEXT),  # forward | backward | update; null where it is not known
+            ("flops", pa.float64()),  # of one execution; null where shapes are not known
+            ("bytes", pa.float64()),  # moved by one execution of a transfer
+            who=False,
+        ),
+        # One row per execution.
+        "kernel_events": _table(
+            ("op_id", pa.int32()),
+            ("device", pa.int16()),  # -1: the host
+            ("lane", _TEXT),  # thread or stream
+            ("start_ns", _NS),
+            ("dur_ns", _NS),
+            ("nested_ns", _NS),  # of dur_ns, inside operators and calls within this one
+            ("delay_ns", _NS),  # from the beginning of the launching call to start_ns; null on the host
+            ("step", pa.int32()),  # running number of the step in the run, or the number that the trace gives it
+            ("phase", _TEXT),
+            ("window", pa.int16()),
+        ),
+        # Sums without times, from profilers that keep nothing else.
+        "kernel_totals": _table(
+            ("op_id", pa.int32()),
+            ("device", pa.int16()),
+            ("count", pa.int64()),
+            ("total_ns", _NS),
+            ("min_ns", _NS),
+            ("max_ns", _NS),
+            ("window", pa.int16()),
+        ),
+        # Stretches of time in which kernels were traced: windows of a run, or whole foreign traces.
+        "kernel_windows": _table(
+            ("window", pa.int16()),
+            ("engine", _TEXT),
+            ("source", _TEXT),  # file
+            ("loop", _TEXT),  # train | test | predict; null for foreign traces
+            ("start_ns", _NS),
+            ("dur_ns", _NS),  # until all that was started in it had finished
+            ("first_step", pa.int32()),  # running number of the step
+            ("steps", pa.int32()),
+            ("start_cost_ns", _NS),  # of switching the tracer on, outside the window
+            ("stop_cost_ns", _NS),  # of switching it off and writing
+            ("dropped", pa.int64()),  # events that are missing
+        ),
+        # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it.
+        "gpu_gaps": _table(
+            ("device", pa.int16()),
+            ("start_ns", _NS),
+            ("dur_ns", _NS),
+            ("host_ns", _NS),  # before the launch: the host had nothing launched
+            ("launch_ns", _NS),  # latency of the launch
+            ("wait_ns", _NS),  # launched, but held up on the device
+            ("kernel", _TEXT),  # that ended it
+            ("blamed", _TEXT),  # what ran longest on the launching thread during host_ns; null: nothing known
+            ("window", pa.int16()),
+        ),
+        # Files that an imported run was made of.
+        "sources": _table(
+            ("file", _TEXT),
+            ("format", _TEXT),
+            ("events", pa.int64()),
+            ("shift_ns", _NS),
+            ("facts", pa.string()),
+            who=False,
+        ),
         # What each probe could do, and what it cost.
         "probes": _table(
             ("name", _TEXT),

@@ -12,6 +12,10 @@ from dlprof.errors import UsageError
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
+_KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device),
+    CASE WHEN e.device < 0 THEN 'cpu' ELSE 'gpu:' || e.device END AS device, e.dur_ns - e.nested_ns AS self_ns
+    FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -31,6 +35,7 @@ def ask(run: Run, query: str) -> Answer:
     try:
         for name in TABLES:
             connection.register(name, _plain(run.table(name)))
+        connection.execute(_KERNELS)
         connection.execute("SET enable_external_access = false")
         result = connection.execute(query)
         return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())

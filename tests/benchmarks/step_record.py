@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "probes"))
 
 from dlprof_probes.inproc import boot, lines, loops, recorder
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.kernels.windows import NoWindows
 from dlprof_probes.inproc.probe import Probe
 
 STEPS = 200_000
@@ -39,12 +40,12 @@ def timed(callbacks, function):
 with tempfile.TemporaryDirectory() as folder:
     bare = timed(CallbackList(), step_function)
     stream = recorder.Recorder(os.path.join(folder, "w"), os.path.join(folder, "s"), lambda path: False)
-    running = loops.Loops(stream)
-    probe = Probe(stream, running, lines.NoLines(), boot.load_wrappers(), lambda path: False)
+    running = loops.Loops(stream, NoWindows())
+    probe = Probe(stream, running, lines.NoLines(), boot.load_wrappers(), lambda path: False, NoWindows())
     current = running.current
     probe.replace(CallbackList, "on_batch_begin", lambda f: probe.wrappers.batch_begin(f, current, now, probe.lines))
     probe.replace(CallbackList, "on_batch_end", lambda f: probe.wrappers.batch_end(f, current, now, probe.lines))
-    running.open(stream.begin("fit", "fit"))
+    running.open(stream.begin("fit", "fit"), "fit")
     running.current[next(iter(running.current))].start_epoch(0)
     hooked = timed(CallbackList(), probe.wrappers.StepFunction(step_function, current, now))
     print(

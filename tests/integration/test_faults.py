@@ -324,7 +324,7 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path) -> None:
 
     done = runner.run([*runner.DLPROF, "report", "run"], cwd=tmp_path)
 
-    assert done.code == 65
+    assert done.code == 4
     assert "cannot be read" in done.err
 
 

@@ -72,15 +72,15 @@ def test_a_broken_plug_in_is_passed_over_with_one_warning(
 
     names = set(registry.all_specs()) & set(registry.all_specs())
 
-    assert names == {"mxnet", "tensorflow", "other"}
+    assert names == {"jax", "mxnet", "tensorflow", "torch", "other"}
     assert capsys.readouterr().err == warning
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("tensorflwo", "tensorflow (known backends: mxnet, tensorflow)"),
-        ("zz", "known backends: mxnet, tensorflow"),
+        ("tensorflwo", "tensorflow (known backends: jax, mxnet, tensorflow, torch)"),
+        ("zz", "known backends: jax, mxnet, tensorflow, torch"),
     ],
 )
 def test_an_unknown_backend_is_answered_with_those_there_are(entries: list[Entry], name: str, hint: str) -> None:
@@ -111,7 +111,7 @@ def test_every_pin_of_an_input_is_in_its_lock(lock: Path) -> None:
     assert [pin for pin in pins if pin.replace("_", "-") not in lock.read_text().replace("_", "-")] == []
 
 
-@pytest.mark.parametrize("name", ["mxnet", "tensorflow"])
+@pytest.mark.parametrize("name", ["jax", "mxnet", "tensorflow", "torch"])
 def test_the_files_of_a_backend_are_there(name: str) -> None:
     """And its interpreters are those that the locks are made for."""
     spec = registry.get(name)

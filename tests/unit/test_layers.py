@@ -22,7 +22,7 @@ INPROC = [
 ]
 LAYERS = (
     {"cli", "__main__"},
-    {"pipeline"},
+    {"pipeline", "importing"},
     {"report", "export"},
     {"analysis"},
     {"store", "ingest", "launch"},

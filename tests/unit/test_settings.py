@@ -17,7 +17,11 @@ def test_flags_outweigh_the_environment_which_outweighs_the_file(tmp_path: Path)
 
     found = config.load({"backend": "c"}, {"DLPROF_BACKEND": "b", "DLPROF_PROBES": "-gpu"}, tmp_path)
 
-    assert (found.backend, found.stacks_hz, found.probes) == ("c", 5.0, ("phases", "lines", "stacks", "cores"))
+    assert (found.backend, found.stacks_hz, found.probes) == (
+        "c",
+        5.0,
+        ("phases", "lines", "stacks", "kernels", "cores"),
+    )
     assert dict(found.origins) == {
         "backend": "command line",
         "probes": "environment",
@@ -41,7 +45,7 @@ def test_an_unknown_setting_of_the_file_is_refused_with_the_nearest(tmp_path: Pa
         ("all", config.PROBES),
         ("none", ()),
         ("cores,gpu", ("cores", "gpu")),
-        ("-stacks", ("phases", "lines", "cores", "gpu")),
+        ("-stacks", ("phases", "lines", "kernels", "cores", "gpu")),
         ("lines", ("phases", "lines")),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from dlprof_probes import wire as fmt
 from dlprof_probes.inproc import loops, recorder
+from dlprof_probes.inproc.kernels.windows import NoWindows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -104,8 +105,8 @@ def test_very_long_runs_put_several_steps_into_one_record(tmp_path: Path) -> Non
     """Sums are kept, the last record comes when the loop ends."""
     out = make(tmp_path)
     out.merge = 4
-    running = loops.Loops(out)
-    loop = running.open(out.begin("fit", "fit", time_ns=0))
+    running = loops.Loops(out, NoWindows())
+    loop = running.open(out.begin("fit", "fit", time_ns=0), "fit")
     for batch in range(10):
         loop.begin, loop.step_index, loop.callbacks = 100 * batch + 1, batch, 5
         loop.finish((None, batch), 100 * batch + 50)

@@ -14,6 +14,7 @@ import types
 from dlprof_probes import wire
 from dlprof_probes.inproc import gc_probe, imports, lines, loops, profile_decorator, recorder, tracebacks
 from dlprof_probes.inproc.clock import anchor, now
+from dlprof_probes.inproc.kernels import windows
 from dlprof_probes.inproc.probe import Probe
 
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
@@ -105,8 +106,9 @@ class _Session(object):
         self._script = None
         wrappers = load_wrappers()
         self.lines = self._make_lines(config.get("lines"), program, os.path.join(raw, "lines.json"))
-        loop_set = loops.Loops(self.recorder)
-        self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file)
+        self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
+        loop_set = loops.Loops(self.recorder, self._windows)
+        self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
         imports.Imports(self.probe).install()
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
@@ -191,6 +193,7 @@ class _Session(object):
         start = now()
         try:
             self.probe.loops.finish()
+            self._windows.finish()
             if self._script is not None:
                 self.recorder.end(self._script, start)
             self._gc.finish()
@@ -211,6 +214,12 @@ class _Session(object):
         except Exception as error:
             self.recorder.note("finish-failed", "%s: %s" % (type(error).__name__, error))
         self.recorder.finish()
+
+
+def _make_windows(config, recorder, folder):
+    if not config:
+        return windows.NoWindows()
+    return windows.Windows(recorder, folder, config["mode"], config["steps"])
 
 
 class _UserFiles(object):

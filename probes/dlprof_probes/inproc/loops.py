@@ -8,6 +8,7 @@ from dlprof_probes.inproc.clock import now
 _RECORD = wire.STEP_RECORD.pack
 _TYPE = wire.Record.STEP
 _SIZE = wire.STEP.size
+_KINDS = {"train_on_batch": "fit", "test_on_batch": "evaluate", "predict_on_batch": "predict"}
 
 
 def pack(fields):
@@ -23,11 +24,14 @@ class Loop(object):
         callbacks: Time in batch callbacks of the current step (ns).
         user_callbacks: Whether a callback of the user's own code takes part.
         epoch: Index of the epoch, or `wire.NONE`.
+        watch: Called after each step with (loop, steps, flags), while kernel windows are waited for; else None.
+        kind, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
     """
 
     __slots__ = (
         "_merged", "_recorder", "_thread", "begin", "call_ns", "call_start", "callbacks", "compiled", "compiles",
-        "epoch", "first", "previous_end", "span", "step_index", "user_callbacks",
+        "epoch", "first", "kind", "previous_end", "span", "step_index", "user_callbacks", "warmed", "watch",
+        "window_after", "window_steps",
     )  # fmt: skip
 
     def __init__(self, recorder, compiles, span):
@@ -40,6 +44,9 @@ class Loop(object):
         self.user_callbacks = False
         self.previous_end = 0
         self.step_index = 0
+        self.watch = None
+        self.kind = ""
+        self.warmed = 0
         self._clear()
 
     def _clear(self):
@@ -109,6 +116,8 @@ class Loop(object):
         self.previous_end = end
         self.step_index = step + count
         self._clear()
+        if self.watch is not None:
+            self.watch(self, count, flags)
 
     def _emit_merged(self, step, count, end, waited, offset, flags):
         fields = (
@@ -145,19 +154,22 @@ class Loops(object):
         compiles: One-element list: how many graphs were compiled so far in this process.
     """
 
-    def __init__(self, recorder):
+    def __init__(self, recorder, windows):
         self.current = {}
         self.compiles = [0]
         self._recorder = recorder
+        self._windows = windows
         self._outer = {}
         self._on_batch = {}
 
-    def open(self, span):
-        """Start a loop in span `span` on the calling thread."""
+    def open(self, span, kind):
+        """Start a loop in span `span`, of that kind, on the calling thread."""
         ident = get_ident()
         loop = Loop(self._recorder, self.compiles, span)
-        self._outer.setdefault(ident, []).append(self.current.get(ident))
+        outer = self._outer.setdefault(ident, [])
+        outer.append(self.current.get(ident))
         self.current[ident] = loop
+        self._windows.opened(loop, kind, nested=outer[-1] is not None)
         return loop
 
     def close(self, loop):
@@ -166,6 +178,7 @@ class Loops(object):
         outer = self._outer.get(ident, [])
         while outer:
             ended = self.current.get(ident)
+            self._windows.closed(ended)
             self._end(ended)
             self.current[ident] = outer.pop()
             if ended is loop:
@@ -190,6 +203,7 @@ class Loops(object):
             span = self._recorder.begin(wire.SpanKind.ON_BATCH, name, nests=False)
             self._recorder.end(span)
             loop = self._on_batch[(ident, name)] = Loop(self._recorder, self.compiles, span)
+            self._windows.opened(loop, _KINDS.get(name, ""), nested=name not in _KINDS)
         loop._clear()
         loop.previous_end = 0
         self.current[ident] = loop

@@ -17,17 +17,21 @@ class Probe(object):
         wrappers: The module `wrappers`, compiled so that Python's own machinery overlooks it.
         patches: `Patches` of all hooks.
         is_user_file: Function from a file name to whether it is the user's own code.
+        windows: `Windows` or `NoWindows`.
+        describe_model: Function from a model to facts about it, set by the hooks of Keras.
     """
 
-    def __init__(self, recorder, loops, lines, wrappers, is_user_file):
+    def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
+        self.missing = []
+        self._broken = set()
         self.recorder = recorder
         self.loops = loops
+        self.windows = windows
+        self.describe_model = self.guard(lambda model: None)
         self.lines = lines
         self.wrappers = wrappers
         self.is_user_file = is_user_file
         self.patches = Patches()
-        self.missing = []
-        self._broken = set()
 
     def guard(self, hook, default=None):
         """`hook`, made unable to raise: the first failure is noted and ends its work.
@@ -97,7 +101,10 @@ class Probe(object):
             if not stack:
                 self.lines.save(at_most_every_s=5)
             span = self.recorder.begin(kind, name, sys._getframe(3))
-            return span, was_on, self.loops.open(span)
+            facts = self.describe_model(args[0]) if args else None
+            if facts:
+                self.recorder.detail(span, {"model": facts})
+            return span, was_on, self.loops.open(span, kind)
 
         def leave(token, _args):
             if token is not None:
@@ -122,6 +129,19 @@ class Probe(object):
             self.lines.restore(token[1])
 
         return self.around(owner, name, enter, leave)
+
+    def annotated(self, owner, name, label):
+        """Put a range called `label(args)` around each call of `owner.name` in the traces of kernels."""
+        windows = self.windows
+
+        def enter(args):
+            return None if windows.active is None else windows.annotation(label(args))
+
+        def leave(end, _args):
+            if end is not None:
+                end()
+
+        return self.around(owner, name, enter, leave, again=True)
 
     def current_loop(self):
         """The loop that runs on the calling thread, or None."""

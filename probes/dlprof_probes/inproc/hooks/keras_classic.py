@@ -4,6 +4,7 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.hooks import keras_common as common
+from dlprof_probes.inproc.hooks import mxnet
 
 _GENERATORS = (
     ("fit_generator", wire.SpanKind.FIT),
@@ -39,6 +40,10 @@ def attach(probe, keras):
     _metrics(probe, callback_list)
     _validation(probe)
     common.data_and_files(probe, keras)
+    if keras.backend.backend() == "mxnet":
+        mxnet.watch_layers(probe, sys.modules["keras.engine.base_layer"].Layer)
+    else:
+        probe.windows.use(keras.backend.backend())
 
 
 def _metrics(probe, callback_list):

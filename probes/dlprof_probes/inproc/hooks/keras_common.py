@@ -27,6 +27,7 @@ def each_definer(classes, name):
 
 def model_methods(probe, classes):
     """Hook the methods of models that every Keras has."""
+    probe.describe_model = probe.guard(model_facts)
     for name, kind in LOOPS:
         _each(classes, name, lambda owner, name=name, kind=kind: probe.loop(owner, name, kind))
     for name in ON_BATCH:
@@ -203,6 +204,34 @@ def describe_loop(probe, loop, params):
             facts[name] = value
     if facts:
         probe.recorder.detail(loop.span, facts)
+    if facts.get("epochs", 1) and facts.get("steps"):
+        probe.windows.planned(loop, facts.get("epochs", 1) * facts["steps"])
+    elif facts.get("samples") and facts.get("batch_size"):
+        probe.windows.planned(loop, facts.get("epochs", 1) * -(-facts["samples"] // facts["batch_size"]))
+
+
+def model_facts(model):
+    """What attribution needs of a model: its layers, nested ones too, the models in it, its optimiser."""
+    layers, models, waiting, seen = [], [], [model], set()
+    while waiting:
+        current = waiting.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        inner = list(getattr(current, "layers", None) or ())
+        wrapped = [getattr(current, name, None) for name in ("layer", "forward_layer", "backward_layer", "cell")]
+        if inner:
+            models.append(str(getattr(current, "name", "")))
+        if current is not model:
+            layers.append({"name": str(getattr(current, "name", "")), "class": type(current).__name__})
+        waiting.extend(reversed(inner))
+        waiting.extend(layer for layer in wrapped if hasattr(layer, "call"))
+    facts = {"layers": layers, "models": models}
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is not None:
+        name = getattr(optimizer, "name", None)
+        facts["optimizer"] = {"name": str(name) if name else None, "class": type(optimizer).__name__}
+    return facts
 
 
 def batches(probe, callback_list, names):

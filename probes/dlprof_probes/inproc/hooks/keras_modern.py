@@ -5,6 +5,7 @@ from threading import get_ident
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.hooks import keras_common as common
+from dlprof_probes.inproc.hooks import torch
 
 _BATCHES = tuple(("on_%s_batch_begin" % loop, "on_%s_batch_end" % loop) for loop in ("train", "test", "predict"))
 
@@ -41,6 +42,9 @@ def attach(probe, keras):
     common.batches(probe, callback_list, _BATCHES)
     _metrics(probe, callback_list)
     _input(probe, models)
+    probe.windows.use(_backend(keras))
+    if _backend(keras) == "torch":
+        torch.annotate(probe, keras, models)
     common.data_and_files(probe, keras)
 
 
@@ -112,4 +116,6 @@ def _describe(probe, iterator):
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             continue  # this kind of data does not know it
     facts["adapter"] = type(adapter).__name__
+    if facts.get("batches"):
+        probe.windows.planned(loop, facts["batches"])
     probe.recorder.detail(loop.span, facts)

@@ -1,4 +1,8 @@
-"""MXNet: graph compilation is the binding of a module to shapes."""
+"""MXNet: graph compilation is the binding of a module to shapes; the bound graphs are kept for attribution."""
+
+import json
+import os
+import weakref
 
 
 def ready(modules):
@@ -11,8 +15,60 @@ def attach(probe, module):
     probe.recorder.meta({"engine": "mxnet", "engine_version": str(module.__version__)})
     for name in ("bind", "reshape", "init_optimizer"):
         probe.graph_compile(module.mod.Module, name, _label(name))
+    if probe.windows.folder is not None:
+        graphs = _Graphs(probe.windows.folder)
+        probe.mxnet_graphs = graphs
+        probe.around(module.mod.Module, "bind", lambda _args: None, lambda _token, args: graphs.bound(args), again=True)
 
 
 def _label(name):
     text = "Module." + name
     return lambda _args: text
+
+
+def watch_layers(probe, layer):
+    """Remember which node of the graph each layer gives as its result."""
+    graphs = getattr(probe, "mxnet_graphs", None)
+    if graphs is not None:
+        probe.windows.use("mxnet", graphs.modules)
+        hook = probe.guard(lambda result, args: graphs.called(args[0], result))
+        probe.replace(layer, "__call__", lambda f: probe.wrappers.after(f, hook), again=True)
+
+
+class _Graphs(object):
+    """The graphs that were bound, written to `mxnet-graph-NNN.json` as soon as they are."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._outputs = {}
+        self._bound = []
+        self._count = 0
+
+    def modules(self):
+        """The bound modules that are still in use."""
+        return [module for module in (known() for known in self._bound) if module is not None]
+
+    def called(self, layer, result):
+        """A layer was called on symbols."""
+        for one in result if isinstance(result, (list, tuple)) else (result,):
+            for name in ("_train_sym", "_pred_sym"):
+                symbol = getattr(one, name, None)
+                if hasattr(symbol, "name") and symbol.name:
+                    self._outputs.setdefault(layer.name, set()).add(symbol.name)
+
+    def bound(self, args):
+        """A module was bound: keep its graph."""
+        module = args[0]
+        self._bound.append(weakref.ref(module))
+        nodes = json.loads(module.symbol.tojson())["nodes"]
+        facts = {
+            "nodes": [{"op": n["op"], "name": n["name"], "inputs": [i[0] for i in n["inputs"]]} for n in nodes],
+            "layer_names": sorted(self._outputs),
+            "outputs": dict((layer, sorted(names)) for layer, names in self._outputs.items()),
+            "training": bool(getattr(module, "for_training", False)),
+        }
+        if not os.path.isdir(self._folder):
+            os.makedirs(self._folder)
+        with open(os.path.join(self._folder, "mxnet-graph-%03d.json" % self._count), "w") as target:
+            json.dump(facts, target)
+        self._count += 1

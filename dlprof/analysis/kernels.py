@@ -1,0 +1,240 @@
+"""Kernels, operators and copies of a run, summed by what they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.store.run import Run
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "kernel": ("name", "op", "category", "layer", "direction"),
+    "op": ("op", "category"),
+    "layer": ("layer", "direction", "op", "category"),
+    "category": ("category",),
+    "direction": ("direction",),
+    "device": (),
+    "step": ("step",),
+}
+"""What rows are told apart by, besides kind and device, for each `--by`."""
+INCLUSIVE = ("kernel", "op")
+"""Groupings in which `total_ns` contains what runs inside: as the engines' own summaries have it."""
+SHOWN = ("kernel", "operator", "transfer")
+_CPU = -1
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A group of executions.
+
+    Attributes:
+        keys: What the group has in common: kind, device, and those of GROUPS.
+        count: Executions.
+        total_ns: Their time (ns). By kernel and op it contains what runs inside them; in all other
+            groupings it does not, so that the rows sum to the time of all kernels.
+        self_ns: Their time without what runs inside them (ns).
+        union_ns: Wall time in which at least one of them ran (ns); None for sums without times.
+        mean_ns: Time of one execution (ns).
+        p95_ns: 95th percentile of that (ns); None for sums without times.
+        delay_ns: Mean time from launch to start (ns); None on the host, or where no launch is known.
+        flops: Floating-point operations in all, where they are known of all executions.
+        bytes: Bytes moved in all, where they are known.
+    """
+
+    keys: Mapping[str, Any]
+    count: int
+    total_ns: int
+    self_ns: int
+    union_ns: int | None
+    mean_ns: float
+    p95_ns: float | None
+    delay_ns: float | None
+    flops: float | None
+    bytes: float | None
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """All groups, and what is not in them.
+
+    Attributes:
+        rows: Groups, those with most time first.
+        unattributed_ns: Time of kernels, operators and copies that belong to no layer (ns).
+        all_ns: Time of all of them (ns), without what runs inside.
+        dropped_events: Events that the profilers left out.
+        aggregated: Whether rows come from sums without times.
+    """
+
+    rows: Sequence[Row]
+    unattributed_ns: int
+    all_ns: int
+    dropped_events: int
+    aggregated: bool
+
+
+def summarise(run: Run, by: str, *, phase: str | None = None, kinds: Sequence[str] = SHOWN) -> Kernels:
+    """Sum the executions of a run.
+
+    Args:
+        run: The run.
+        by: One of GROUPS.
+        phase: Only those that began in this phase (`fit` is also `fit.steps` and so on).
+        kinds: Only those of these kinds.
+    """
+    ops, events = run.table("kernel_ops"), run.table("kernel_events")
+    table = _Ops(ops, kinds)
+    events = _chosen(events, table, phase)
+    rows = _of_events(events, table, by)
+    totals = [] if phase else _of_totals(run.table("kernel_totals"), table, by)
+    op, own = _numbers(events, "op_id"), _numbers(events, "dur_ns") - _numbers(events, "nested_ns")
+    loose = table.is_loose[op] if len(op) else np.zeros(0, bool)
+    sums = sum(row.total_ns for row in totals)
+    loose_sums = sum(row.total_ns for row in totals if row.keys.get("layer") is None)
+    return Kernels(
+        tuple(sorted([*rows, *totals], key=lambda row: -row.total_ns)),
+        int(own[loose].sum()) + loose_sums,
+        int(own.sum()) + sums,
+        int(pc.sum(run.table("kernel_windows")["dropped"]).as_py() or 0),
+        bool(totals),
+    )
+
+
+class _Ops:
+    """The table `kernel_ops`, by column, with the rows of chosen kinds marked."""
+
+    def __init__(self, ops: pa.Table, kinds: Sequence[str]) -> None:
+        size = max(ops["op_id"].to_pylist(), default=-1) + 1
+        self.columns: dict[str, list[Any]] = {}
+        place = ops["op_id"].to_pylist()
+        for name in ("kind", "name", "op", "category", "layer", "direction", "flops", "bytes"):
+            column: list[Any] = [None] * size
+            for number, value in zip(place, ops[name].to_pylist(), strict=True):
+                column[number] = value
+            self.columns[name] = column
+        self.is_chosen = np.asarray([kind in kinds for kind in self.columns["kind"]], bool)
+        self.is_loose = np.asarray([layer is None for layer in self.columns["layer"]], bool)
+
+
+def _numbers(table: pa.Table, column: str) -> Integers:
+    return np.asarray(pc.fill_null(table[column], -1).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _chosen(events: pa.Table, ops: _Ops, phase: str | None) -> pa.Table:
+    keep = ops.is_chosen[_numbers(events, "op_id")] if events.num_rows else np.zeros(0, bool)
+    if phase is not None:
+        names = events["phase"].cast(pa.string())
+        inside = pc.or_(pc.equal(names, phase), pc.starts_with(names, f"{phase}."))
+        keep &= np.asarray(pc.fill_null(inside, False).to_numpy(zero_copy_only=False), bool)
+    return events if keep.all() else events.filter(pa.array(keep))
+
+
+def _of_events(events: pa.Table, ops: _Ops, by: str) -> list[Row]:
+    if not events.num_rows:
+        return []
+    op, device = _numbers(events, "op_id"), _numbers(events, "device")
+    step = _numbers(events, "step")
+    keys, group = _group(op, device, step, ops, by)
+    start, dur = _numbers(events, "start_ns"), _numbers(events, "dur_ns")
+    own, delay = dur - _numbers(events, "nested_ns"), _numbers(events, "delay_ns")
+    order = np.lexsort((start, group))
+    bounds = np.searchsorted(group[order], np.arange(len(keys) + 1))
+    union = _unions(group[order], start[order], (start + dur)[order], len(keys))
+    by_dur = np.lexsort((dur, group))
+    found = []
+    for number, key in enumerate(keys):
+        rows = order[bounds[number] : bounds[number + 1]]
+        sorted_dur = dur[by_dur[bounds[number] : bounds[number + 1]]]
+        own_ns = int(own[rows].sum())
+        waits = delay[rows][delay[rows] >= 0]
+        found.append(
+            Row(
+                key, len(rows), int(dur[rows].sum()) if by in INCLUSIVE else own_ns, own_ns, int(union[number]),
+                float(dur[rows].mean()), float(np.percentile(sorted_dur, 95)),
+                float(waits.mean()) if len(waits) else None,
+                _known_sum(ops.columns["flops"], op[rows]), _known_sum(ops.columns["bytes"], op[rows]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _group(op: Integers, device: Integers, step: Integers, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
+    """The groups, and the number of the group of each event."""
+    own = [name for name in GROUPS[by] if name != "step"]
+    classes: dict[tuple[Any, ...], int] = {}
+    table = np.asarray(
+        [
+            classes.setdefault((kind, *(ops.columns[name][number] for name in own)), len(classes))
+            for number, kind in enumerate(ops.columns["kind"])
+        ],
+        np.int64,
+    )
+    parts = [table[op], device - _CPU, step + 1 if "step" in GROUPS[by] else np.zeros(len(op), np.int64)]
+    code = parts[0]
+    for part in parts[1:]:
+        code = code * (int(part.max()) + 1) + part
+    _, first, group = np.unique(code, return_index=True, return_inverse=True)
+    names = list(classes)
+    keys = []
+    for row in first.tolist():
+        kind, *values = names[parts[0][row]]
+        key = {**dict(zip(own, values, strict=True)), "kind": kind, "device": _device(int(device[row]))}
+        if "step" in GROUPS[by]:
+            key["step"] = int(step[row]) if step[row] >= 0 else None
+        keys.append(key)
+    return keys, group.reshape(-1)
+
+
+def _device(number: int) -> str:
+    return "cpu" if number == _CPU else f"gpu:{number}"
+
+
+def _unions(group: Integers, start: Integers, end: Integers, size: int) -> Integers:
+    """Wall time of each group; events are in order of group and start."""
+    # Groups are moved apart on one long time line, so that one running maximum serves all of them.
+    span = int(end.max()) - int(start.min()) + 1
+    begin = start - int(start.min()) + group * span
+    reach = np.maximum.accumulate(end - int(start.min()) + group * span)
+    before = np.concatenate(([begin[0]], reach[:-1]))
+    gained = np.maximum(0, reach - np.maximum(begin, before))
+    return np.bincount(group, weights=gained, minlength=size).astype(np.int64)
+
+
+def _known_sum(values: list[float | None], op: Integers) -> float | None:
+    numbers, counts = np.unique(op, return_counts=True)
+    total = 0.0
+    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+        value = values[number]
+        if value is None:
+            return None
+        total += value * count
+    return total
+
+
+def _of_totals(totals: pa.Table, ops: _Ops, by: str) -> list[Row]:
+    own = [name for name in GROUPS[by] if name != "step"]
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in totals.to_pylist():
+        number = row["op_id"]
+        if not ops.is_chosen[number]:
+            continue
+        device = _device(row["device"])
+        key = (ops.columns["kind"][number], device, *(ops.columns[name][number] for name in own))
+        sums = found.setdefault(key, {"count": 0, "total": 0})
+        sums["count"] += row["count"]
+        sums["total"] += row["total_ns"]
+    return [
+        Row(
+            {**dict(zip(own, values, strict=True)), "kind": kind, "device": device,
+             **({"step": None} if by == "step" else {})},
+            sums["count"], sums["total"], sums["total"], None, sums["total"] / max(1, sums["count"]),
+            None, None, None, None,
+        )
+        for (kind, device, *values), sums in found.items()
+    ]  # fmt: skip

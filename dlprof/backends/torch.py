@@ -1,0 +1,15 @@
+"""Keras 3 on PyTorch."""
+
+from dlprof.backends.base import LOCKS, BackendSpec
+
+SPEC = BackendSpec(
+    name="torch",
+    title="Keras 3.15 on PyTorch 2.13",
+    lock=LOCKS / "torch.txt",
+    python=">=3.11,<3.13",
+    keras_backend="torch",
+    module="torch",
+    lighter_lock=LOCKS / "torch-cpu.txt",
+    lighter_wheel="torch-2.13.0+cpu-",
+    environment={"OMP_WAIT_POLICY": "PASSIVE"},  # spinning threads make any busy neighbour a tenfold slow-down
+)

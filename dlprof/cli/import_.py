@@ -1,0 +1,50 @@
+"""`dlprof import`: foreign traces as a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+EXAMPLES = """\
+examples:
+  dlprof import trace.json.gz -o runs/theirs
+  dlprof import rank-0.json.gz rank-1.json.gz
+  dlprof import profile.nvvp gpu.csv
+  dlprof import --list
+
+What a file is, is told from its content. Several files are put on one time line by their clocks.
+The run can be looked at with report, kernels, lines and sql. A file that cannot be read ends the
+import with exit code 4, and no run folder is left."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="traces of other profilers")
+    parser.add_argument("-o", dest="output", metavar="RUN", help="run folder (default: a new one below dlprof_runs/)")
+    parser.add_argument("--format", metavar="NAME", help="read all files as this format")
+    parser.add_argument("--list", action="store_true", help="list the formats")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Import the files, and print the name of the run."""
+    from dlprof import importing
+    from dlprof.errors import UsageError
+    from dlprof.ingest.traces import formats
+
+    if args.list:
+        for reader in formats.all_readers():
+            print(f"{reader.name:<16} {reader.title}")
+        return 0
+    if not args.files:
+        raise UsageError("There is no file to import.", hint="dlprof import FILE... -o RUN")
+    paths = [Path(file) for file in args.files]
+    output = Path(args.output) if args.output else None
+    found = importing.import_files(paths, output, reader=args.format, report=_say)
+    print(found.folder.path if args.output else found.name)
+    _say(f"look at it: dlprof kernels {args.output or found.name}")
+    return 0
+
+
+def _say(line: str) -> None:
+    print(f"dlprof: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,89 @@
+"""Labels of events, and what the run tells of the model they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dlprof.ingest.traces.base import NONE, Integers, Texts
+
+FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
+LOSS, METRICS, INPUT = "loss", "metrics", "input"
+XLA = "(xla)"
+"""Stands for a layer where XLA itself inserted an instruction, such as a copy."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the in-process probe saw of the model; all empty for foreign traces.
+
+    Attributes:
+        layers: Names of the layers, those of nested models too.
+        models: Names of the models.
+        optimizers: Names of the optimiser as Keras and its name scopes write it; the first is that of all backends.
+        graphs: Graphs that MXNet bound, in order of binding.
+    """
+
+    layers: Sequence[str] = ()
+    models: Sequence[str] = ()
+    optimizers: Sequence[str] = ()
+    graphs: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the layers are known."""
+        return bool(self.layers)
+
+
+@dataclass
+class Labels:
+    """A label and an operator for each event; numbers count in `pairs` and `ops`."""
+
+    label: Integers
+    op: Integers
+    pairs: list[tuple[str | None, str | None]] = field(default_factory=list)
+    ops: Texts = field(default_factory=Texts)
+    _known: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, size: int) -> Labels:
+        """No labels for `size` events."""
+        return cls(np.full(size, NONE, np.int64), np.full(size, NONE, np.int64))
+
+    def number(self, layer: str | None, direction: str | None) -> int:
+        """The number of a (layer, direction)."""
+        pair = (layer, direction)
+        known = self._known.get(pair)
+        if known is None:
+            known = self._known[pair] = len(self.pairs)
+            self.pairs.append(pair)
+        return known
+
+
+_SNAKE_1 = re.compile(r"\W+")
+_SNAKE_2 = re.compile(r"(.)([A-Z][a-z]+)")
+_SNAKE_3 = re.compile(r"([a-z])([A-Z])")
+
+
+def snake(name: str) -> str:
+    """A class name as Keras turns it into an object's name: `RMSprop` to `rm_sprop`."""
+    return _SNAKE_3.sub(r"\1_\2", _SNAKE_2.sub(r"\1_\2", _SNAKE_1.sub("", name))).lower()
+
+
+def model_of(facts: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, Any]]) -> Model:
+    """What the probe recorded at the loops of a run, as one model."""
+    layers: dict[str, None] = {}
+    models: dict[str, None] = {}
+    optimizers: dict[str, None] = {}
+    for fact in facts:
+        layers.update(dict.fromkeys(str(layer["name"]) for layer in fact.get("layers", ())))
+        models.update(dict.fromkeys(str(name) for name in fact.get("models", ())))
+        optimizer = fact.get("optimizer") or {}
+        for name in (optimizer.get("name"), optimizer.get("class")):
+            if name:
+                optimizers.update(dict.fromkeys((snake(str(name)), str(name), str(name).lower())))
+    return Model(tuple(layers), tuple(models), tuple(optimizers), tuple(graphs))

@@ -1,0 +1,115 @@
+"""Reads name scopes such as `gradient_tape/sequential_1/dense_1_1/MatMul` and `jit(f)/jvp(dense_1)/dot`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, LOSS, METRICS, UPDATE, Model
+
+_NUMBERED = re.compile(r"_\d+$")
+_WRAPPED = re.compile(
+    r"^(jvp|transpose|vmap|vjp|checkpoint|remat|rematted_computation|shard_map|pjit|jit|xmap)\((.*)\)$"
+)
+_PLUMBING = re.compile(
+    r"^(Stateful)?PartitionedCall(_\d+)?$|^(replica|tower|while|cond|body|branch|loop)(_\d+)?$|^cluster_\d+|^XlaModule$"
+    r"|^(jit|pjit|core_call|closed_call|custom_jvp_call|custom_vjp_call)$|^gradient_tape$|^gradients(_\d+)?$|^training$"
+)
+_OPTIMIZERS = frozenset(
+    [
+        "sgd",
+        "adam",
+        "adamw",
+        "adamax",
+        "adagrad",
+        "adadelta",
+        "nadam",
+        "ftrl",
+        "rmsprop",
+        "rm_sprop",
+        "lion",
+        "lamb",
+        "adafactor",
+        "muon",
+        "optimizer",
+    ]
+)
+_LOSSES = frozenset(["compile_loss", "loss", "losses"])
+_METRICS = frozenset(["compile_metrics", "metrics", "metric"])
+_UPDATING_OPS = re.compile(r"^(Resource)?(Sparse)?Apply[A-Z]|^Assign(Add|Sub)?VariableOp$")
+
+
+def components(path: str) -> tuple[list[str], bool]:
+    """The parts of a path without the wrappers of transformations; and whether it is of a backward pass."""
+    parts, backward = [], False
+    for part in path.split("/"):
+        while (match := _WRAPPED.match(part)) is not None:
+            backward = backward or match[1] in ("transpose", "vjp")
+            if match[1] in ("jit", "pjit"):
+                part = ""  # noqa: PLW2901  (a function's name, not a scope's)
+                break
+            part = match[2]  # noqa: PLW2901
+        if part in ("gradient_tape", "gradients") or part.startswith("gradients_"):
+            backward = True
+        parts.append(part)
+    return [part for part in parts if part], backward
+
+
+def label(path: str, model: Model) -> tuple[str | None, str | None]:
+    """Layer and direction of an operator at a path; None for what the path does not tell.
+
+    The last part of the path is the operator's own name. Layers are those of the model where they are
+    known; else the scope around the operator stands for the layer.
+    """
+    parts, backward = components(path)
+    direction = BACKWARD if backward else FORWARD
+    inner = parts[:-1]
+    optimizer = _optimizer(inner, model)
+    if model.is_known:
+        layer = _known_layer(parts, tuple(model.layers))
+        if layer is not None and not (optimizer and not backward):
+            return layer, direction
+    if optimizer is not None and not backward:
+        return optimizer, UPDATE
+    lower = [part.lower() for part in inner]
+    if any(_NUMBERED.sub("", part) in _LOSSES or part.endswith("_loss") for part in lower):
+        return LOSS, direction
+    if any(_NUMBERED.sub("", part) in _METRICS for part in lower):
+        return METRICS, FORWARD
+    if model.is_known:
+        return None, BACKWARD if backward else None
+    scope = [part for part in inner if not _PLUMBING.match(part)]
+    return ("/".join(scope), direction) if scope else (None, BACKWARD if backward else None)
+
+
+def _optimizer(parts: list[str], model: Model) -> str | None:
+    names = set(model.optimizers)
+    for part in parts:
+        plain = _NUMBERED.sub("", part)
+        if part in names or plain in names:
+            return model.optimizers[0]
+        if plain.lower() in _OPTIMIZERS and not model.is_known:
+            return plain
+    return None
+
+
+def _known_layer(parts: list[str], layers: tuple[str, ...]) -> str | None:
+    """The innermost part that is the name of a layer; TensorFlow adds `_1` and so on to make scopes unique."""
+    exact, numbered = _layer_names(layers)
+    for part in reversed(parts):
+        if part in exact:
+            return part
+        plain = _NUMBERED.sub("", part)
+        if plain != part and plain in numbered:
+            return plain
+    return None
+
+
+@cache
+def _layer_names(layers: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(layers), frozenset(layers)
+
+
+def is_update(op: str) -> bool:
+    """Whether an operator type of TensorFlow changes a variable."""
+    return _UPDATING_OPS.match(op) is not None

@@ -1,0 +1,16 @@
+"""The readers that come with dlprof, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from dlprof.ingest.traces import chrome_formats, cuda_sqlite, kineto, mxnet, tf1_timeline, xspace
+from dlprof.ingest.traces.formats import Reader
+
+READERS = (
+    Reader("nsys", "Nsight Systems, exported to SQLite", cuda_sqlite.claims_nsys, cuda_sqlite.read_nsys),
+    Reader("nvprof", "nvprof's own file (nvprof -o)", cuda_sqlite.claims_nvprof, cuda_sqlite.read_nvprof),
+    Reader("tf1-timeline", "timeline of TensorFlow 1 (JSON)", chrome_formats.claims_tf1, tf1_timeline.read),
+    Reader("mxnet", "MXNet's profiler (JSON)", chrome_formats.claims_mxnet, mxnet.read),
+    Reader("kineto", "torch.profiler (JSON, also .gz)", chrome_formats.claims_kineto, kineto.read),
+    Reader("xspace", "TensorFlow or JAX profiler (.xplane.pb)", xspace.claims, xspace.read),
+    Reader("chrome", "any other trace in Chrome's format", chrome_formats.claims_any, chrome_formats.read_any),
+)

@@ -1,0 +1,38 @@
+"""PyTorch: versions, compilation by torch.compile, and ranges that name layers in its traces."""
+
+from dlprof_probes.inproc.hooks import keras_common as common
+
+
+def ready(modules):
+    """Whether torch is loaded to its end."""
+    return hasattr(modules["torch"], "compile") and hasattr(modules["torch"], "profiler")
+
+
+def attach(probe, module):
+    """Note the version, and hook the compilation of graphs."""
+    import sys
+
+    probe.recorder.meta({"engine": "torch", "engine_version": str(module.__version__)})
+    dynamo = sys.modules.get("torch._dynamo.convert_frame")
+    if dynamo is not None and "_compile" in vars(dynamo):
+        probe.graph_compile(dynamo, "_compile", lambda _args: "torch.compile")
+
+
+def annotate(probe, keras, models):
+    """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""
+    if probe.windows.folder is None:
+        return
+    probe.annotated(keras.layers.Layer, "__call__", lambda args: "dlprof:layer:%s" % args[0].name)
+    for owner in common.each_definer([keras.optimizers.Optimizer], "apply"):
+        probe.annotated(owner, "apply", lambda args: "dlprof:optimizer:%s" % getattr(args[0], "name", ""))
+    for name, text in (
+        ("compute_loss", "dlprof:loss:"), ("_compute_loss", "dlprof:loss:"), ("compute_metrics", "dlprof:metrics:"),
+    ):  # fmt: skip
+        for owner in common.each_definer(models, name):
+            probe.annotated(owner, name, lambda _args, text=text: text)
+    for owner in common.each_definer(models, "zero_grad"):
+        probe.annotated(owner, "zero_grad", lambda args: "dlprof:optimizer:%s" % _optimizer(args[0]))
+
+
+def _optimizer(model):
+    return getattr(getattr(model, "optimizer", None), "name", "")

@@ -1,0 +1,275 @@
+"""The tracers of the engines. Each has `drain`, `start`, `stop` and `annotation`; all may raise."""
+
+import glob
+import importlib
+import os
+import re
+import sys
+import threading
+
+_CHATTER = re.compile(
+    r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
+    r"|plugin_tracer|ActivityProfiler|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
+    re.IGNORECASE,
+)
+
+
+def make(backend, *helpers):
+    """The tracer for the backend that Keras names; None: there is none. `helpers` are for its class."""
+    made = _ENGINES.get(backend)
+    return None if made is None else made(*helpers)
+
+
+class _Tracer(object):
+    """What tracers have in common."""
+
+    def drain(self):
+        """Wait until all that was dispatched has been executed, so that a window holds whole steps."""
+
+    def annotation(self, text):
+        """Begin a named range; returns a function that ends it, or None where ranges are of no use."""
+        return
+
+
+class TensorFlow(_Tracer):
+    """TensorFlow's profiler; its options are left alone, because newer versions only warn about them."""
+
+    def __init__(self):
+        self._profiler = sys.modules["tensorflow"].profiler.experimental
+        self._folder = None
+
+    def drain(self):
+        """Wait for the devices; on the CPU functions run synchronously."""
+        tensorflow = sys.modules["tensorflow"]
+        if tensorflow.config.list_logical_devices("GPU"):
+            tensorflow.test.experimental.sync_devices()
+
+    def start(self, folder):
+        """Begin to trace into `folder`, in the layout of TensorBoard."""
+        self._folder = folder
+        with _quiet():
+            self._profiler.start(folder)
+
+    def stop(self):
+        """End, and name the files."""
+        with _quiet():
+            self._profiler.stop()
+        return _xplanes(self._folder)
+
+
+class Jax(_Tracer):
+    """JAX's profiler, without its Python tracer and without its slow and capped JSON."""
+
+    def __init__(self):
+        self._jax = sys.modules["jax"]
+        self._folder = None
+        self._session = None
+
+    def drain(self):
+        """Wait for every array that is alive."""
+        for array in self._jax.live_arrays():
+            if not array.is_deleted():
+                array.block_until_ready()
+
+    def start(self, folder):
+        """Begin to trace into `folder`, in the layout of TensorBoard."""
+        self._folder = folder
+        options = self._jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0
+        with _quiet():
+            self._session = _jax_session(options)
+            if self._session is None:
+                self._jax.profiler.start_trace(folder, profiler_options=options)
+
+    def stop(self):
+        """End, and name the files."""
+        with _quiet():
+            if self._session is None:
+                self._jax.profiler.stop_trace()
+            else:
+                data, self._session = self._session.stop(), None
+                target = os.path.join(self._folder, "plugins", "profile", "window")
+                os.makedirs(target)
+                with open(os.path.join(target, "%s.xplane.pb" % os.uname().nodename), "wb") as out:
+                    out.write(data)
+        return _xplanes(self._folder)
+
+
+def _jax_session(options):
+    """A session that gives the trace as bytes, or None where this version of JAX has none."""
+    try:
+        return importlib.import_module("jax._src.lib")._profiler.ProfilerSession(options)
+    except (ImportError, AttributeError, TypeError):
+        return None
+
+
+def _xplanes(folder):
+    found = glob.glob(os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb"))
+    if not found:
+        raise RuntimeError("the profiler wrote no trace")
+    return found
+
+
+class Torch(_Tracer):
+    """torch.profiler, without shapes and stacks, which cost more than the rest together."""
+
+    def __init__(self):
+        self._torch = sys.modules["torch"]
+        self._profiler = None
+        self._path = None
+        self._ident = None
+
+    def drain(self):
+        """Wait for the GPU, if there is one in use."""
+        if self._torch.cuda.is_available() and self._torch.cuda.is_initialized():
+            self._torch.cuda.synchronize()
+
+    def start(self, folder):
+        """Begin to trace."""
+        profiler = self._torch.profiler
+        activities = [profiler.ProfilerActivity.CPU]
+        if self._torch.cuda.is_available():
+            activities.append(profiler.ProfilerActivity.CUDA)
+        self._path = os.path.join(folder, "trace.json")
+        self._ident = threading.get_ident()
+        with _quiet():
+            self._profiler = profiler.profile(activities=activities)
+            self._profiler.start()
+            # The first range of a process registers its operator, which takes some milliseconds.
+            end = self.annotation("dlprof:start")
+            if end is not None:
+                end()
+
+    def stop(self):
+        """End, write, and name the file."""
+        with _quiet():
+            self._profiler.stop()
+            self._profiler.export_chrome_trace(self._path)
+        self._profiler = None
+        return [self._path]
+
+    def annotation(self, text):
+        """Begin a range around a layer, the optimiser or the loss."""
+        made = self._torch.profiler.record_function(text)
+        made.__enter__()
+        return lambda: made.__exit__(None, None, None)
+
+
+class MXNet(_Tracer):
+    """MXNet's profiler.
+
+    MXNet runs several operators as one, and then the profiler sees one. So for the window each bound graph is
+    bound once more to the same arrays, operator by operator; after it the first one takes over again.
+
+    Args:
+        modules: Function that gives the modules that are bound now.
+    """
+
+    def __init__(self, modules):
+        self._mxnet = sys.modules["mxnet"]
+        self._modules = modules
+        self._path = None
+        self._swapped = []
+
+    def drain(self):
+        """Wait for the engine."""
+        self._mxnet.nd.waitall()
+
+    def start(self, folder):
+        """Begin to trace."""
+        self._path = os.path.join(folder, "profile.json")
+        with _quiet():
+            self._unbulk()
+        profiler = self._mxnet.profiler
+        profiler.set_config(
+            filename=self._path, profile_symbolic=True, profile_imperative=True, profile_api=True,
+            profile_memory=False, aggregate_stats=False, continuous_dump=False,
+        )  # fmt: skip
+        profiler.set_state("run")
+
+    def stop(self):
+        """End, write, and name the file."""
+        self._mxnet.profiler.set_state("stop")
+        while self._swapped:
+            executors, index, original = self._swapped.pop()
+            executors[index] = original
+        self._mxnet.profiler.dump(True)
+        _mend(self._path)
+        return [self._path]
+
+    def _unbulk(self):
+        names = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")
+        before = dict((name, os.environ.get(name)) for name in names)
+        try:
+            os.environ.update(dict.fromkeys(names, "0"))
+            for module in self._modules():
+                executors = getattr(getattr(module, "_exec_group", None), "execs", None) or []
+                for index, original in enumerate(executors):
+                    twin = original._symbol.bind(
+                        original._ctx, args=original.arg_arrays, args_grad=original.grad_arrays,
+                        grad_req=original._grad_req, aux_states=original.aux_arrays,
+                    )  # fmt: skip
+                    executors[index] = twin
+                    self._swapped.append((executors, index, original))
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+
+def _mend(path):
+    """Make a trace whole: from the second one of a process on, MXNet leaves out how the file begins."""
+    with open(path, "rb") as source:
+        text = source.read().lstrip()
+    if not text.startswith(b"{"):
+        text = b'{"traceEvents": [' + text.lstrip(b",")
+    text = re.sub(rb"\[\s*,", b"[", text, count=1)
+    with open(path, "wb") as target:
+        target.write(text)
+
+
+_ENGINES = {"tensorflow": TensorFlow, "jax": Jax, "torch": Torch, "mxnet": MXNet}
+
+
+class _quiet(object):  # noqa: N801
+    """Keeps what tracers say of themselves on standard error from the user's own output.
+
+    Whatever else is written meanwhile, by other threads, comes right after.
+    """
+
+    def __enter__(self):
+        self._saved = self._file = None
+        try:
+            import tempfile
+
+            sys.stderr.flush()
+            self._file = tempfile.TemporaryFile()
+            self._saved = os.dup(2)
+            os.dup2(self._file.fileno(), 2)
+        except (OSError, AttributeError, ValueError):
+            self._restore()
+
+    def __exit__(self, *_):
+        if self._saved is None:
+            return
+        try:
+            sys.stderr.flush()
+        except (OSError, AttributeError, ValueError):
+            pass
+        self._restore()
+        try:
+            self._file.seek(0)
+            for line in self._file.read().splitlines(True):
+                if not _CHATTER.search(line.decode("utf-8", "replace")):
+                    os.write(2, line)
+            self._file.close()
+        except OSError:
+            pass
+
+    def _restore(self):
+        if self._saved is not None:
+            os.dup2(self._saved, 2)
+            os.close(self._saved)
+            self._saved = None

@@ -1,0 +1,201 @@
+"""When the engine's tracer runs: a window of some steady steps in the first loop of each kind."""
+
+import json
+import os
+from threading import get_ident
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import anchor, now
+from dlprof_probes.inproc.kernels import engines
+
+WARM_STEPS = 5
+"""Plain steady steps before a window, where the loop is long enough."""
+
+
+class NoWindows(object):
+    """Stands in where no kernels are wanted: every method does nothing."""
+
+    folder = None
+    active = None
+
+    def use(self, backend, *helpers):
+        """No engine is needed."""
+
+    def opened(self, loop, kind, nested):
+        """No loop is watched."""
+
+    def planned(self, loop, steps):
+        """No loop is watched."""
+
+    def closed(self, loop):
+        """No loop is watched."""
+
+    def finish(self):
+        """Nothing to end."""
+
+    def annotation(self, text):
+        """No annotation is made."""
+        return
+
+
+class Windows(object):
+    """The windows of one process.
+
+    Args:
+        recorder: `Recorder`.
+        folder: Where the tracers' files go; made when it is needed.
+        mode: `windows`, or `all`: whole loops.
+        steps: Steps of a window.
+
+    Attributes:
+        active: The `_Window` that is open, or None.
+    """
+
+    def __init__(self, recorder, folder, mode, steps):
+        self.folder = folder
+        self.active = None
+        self._recorder = recorder
+        self._everything = mode == "all"
+        self._steps = steps
+        self._engine = None
+        self._backend = None
+        self._done = set()
+        self._count = 0
+        self._cost_ns = 0
+        self._failure = None
+        self._short = None
+
+    def use(self, backend, *helpers):
+        """Take the tracer of the engine that Keras runs on; `helpers` are what its class needs."""
+        self._backend = backend
+        try:
+            self._engine = engines.make(backend, *helpers)
+        except Exception as error:
+            self._failure = "%s: %s" % (type(error).__name__, error)
+
+    def opened(self, loop, kind, nested):
+        """A loop begins; `nested`: inside another one, so it is none of ours."""
+        if nested or self._engine is None or self._failure or self.active is not None:
+            return
+        if kind not in self._done or self._everything:
+            loop.window_after = WARM_STEPS
+            loop.window_steps = self._steps
+            loop.kind = kind
+            loop.watch = self._after_step
+            if self._everything:
+                self._start(loop)
+
+    def planned(self, loop, steps):
+        """Keras says how many steps the loop will have: a short one gets a shorter window, sooner."""
+        if loop.watch is None or self._everything or not steps:
+            return
+        loop.window_after = max(1, min(WARM_STEPS, (steps - 1) // 4))
+        loop.window_steps = max(1, min(self._steps, (steps - 1 - loop.window_after) // 2))
+
+    def _after_step(self, loop, count, flags):
+        """A step is over; called by the loop itself, on its own thread."""
+        window = self.active
+        if window is not None:
+            if window.loop is loop:
+                window.steps += count
+                if window.steps >= loop.window_steps and not self._everything:
+                    self._stop()
+            return
+        loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
+        loop.warmed = 0 if flags & wire.STEP_COMPILED else loop.warmed + count
+        if loop.warmed >= loop.window_after and loop.kind not in self._done:
+            self._start(loop)
+
+    def closed(self, loop):
+        """A loop is over."""
+        if self.active is not None and self.active.loop is loop:
+            self._stop()
+        elif loop is not None and loop.watch is not None and loop.kind not in self._done:
+            self._short = "too few steady steps for a window"
+        if loop is not None:
+            loop.watch = None
+
+    def _start(self, loop):
+        self._done.add(loop.kind)
+        try:
+            self._engine.drain()
+            began = now()
+            folder = os.path.join(self.folder, "window-%03d" % self._count)
+            os.makedirs(folder)
+            self._engine.start(folder)
+            window = _Window(loop, folder, began, now())
+        except Exception as error:
+            self._fail("the tracer could not be started", error, loop)
+            return
+        self.active = window
+        self._cost(began, window.begin, "start kernel tracing")
+        loop.previous_end = loop.previous_end and now()
+
+    def _stop(self):
+        window, self.active = self.active, None
+        loop = window.loop
+        try:
+            self._engine.drain()
+        except Exception:
+            pass  # the user's own error, which they will see in their own call
+        ended = now()
+        try:
+            files = self._engine.stop()
+            stopped = now()
+            self._keep(window, ended, stopped, files)
+            self._count += 1
+            self._cost(ended, stopped, "stop kernel tracing")
+        except Exception as error:
+            self._fail("the tracer could not be stopped", error, loop)
+        if not self._everything:
+            loop.watch = None
+        loop.previous_end = loop.previous_end and now()
+
+    def _keep(self, window, ended, stopped, files):
+        facts = {
+            "engine": self._backend, "loop": window.loop.kind, "loop_id": window.loop.span, "thread": get_ident(),
+            "begin_ns": window.begin, "end_ns": ended, "steps": window.steps,
+            "start_cost_ns": window.begin - window.asked, "stop_cost_ns": stopped - ended,
+            "files": [os.path.relpath(path, self.folder) for path in files], "anchor": anchor(),
+        }  # fmt: skip
+        with open(window.folder + ".json", "w") as target:
+            json.dump(facts, target)
+
+    def _cost(self, start, end, name):
+        self._cost_ns += end - start
+        self._recorder.complete(wire.SpanKind.DLPROF, name, start, end)
+
+    def _fail(self, what, error, loop):
+        self._failure = "%s: %s: %s" % (what, type(error).__name__, str(error)[:300])
+        self._recorder.note("kernels-failed", "Kernels are missing: %s." % self._failure)
+        loop.watch = None
+
+    def finish(self):
+        """The process ends: close what is open, and say how it went."""
+        if self.active is not None:
+            self._stop()
+        source = "measured: switching the tracer on and off; what it costs in steps is added by comparison"
+        if self._failure:
+            self._recorder.probe("kernels", "failed", self._failure, self._cost_ns or None, source)
+        elif self._engine is None:
+            reason = "no engine with a tracer was seen" if self._backend is None else "no tracer for %s" % self._backend
+            self._recorder.probe("kernels", "unavailable", reason)
+        elif not self._count:
+            self._recorder.probe("kernels", "unavailable", self._short or "no loop with enough steps was seen")
+        else:
+            self._recorder.probe("kernels", "on", None, self._cost_ns, source)
+
+    def annotation(self, text):
+        """Begin a range called `text` in the trace; a function that ends it, or None outside a window."""
+        if self.active is None:
+            return None
+        return self._engine.annotation(text)
+
+
+class _Window(object):
+    def __init__(self, loop, folder, asked, begin):
+        self.loop = loop
+        self.folder = folder
+        self.asked = asked
+        self.begin = begin
+        self.steps = 0
