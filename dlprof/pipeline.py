@@ -30,7 +30,7 @@ from dlprof.ingest import windows as windows_reader
 from dlprof.ingest import wire as wire_reader
 from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
-from dlprof.launch import machine, session, target
+from dlprof.launch import gpu_tracers, machine, session, target
 from dlprof.launch.process import Outcome
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
@@ -161,6 +161,7 @@ def _last_manifest(work: session.Session, outcome: Outcome) -> dict[str, Any]:
             "cpu_user_ns": outcome.user_ns,
             "cpu_system_ns": outcome.system_ns,
         },
+        "gpu_tracer": work.gpu_tracer,
         "probes": [{"name": name, **work.states.get(name, {"state": "on", "reason": None})} for name in PROBES],
         "health": health,
     }
@@ -329,11 +330,13 @@ class _Ingest:
     def _kernels(self) -> None:
         """Traces of the kernel windows; they need steps and phases."""
         folder = self.folder.raw / "kernels"
-        if not folder.is_dir():
+        if not folder.is_dir() and not gpu_tracers.files(self.folder.raw):
             return
         found = windows_reader.Windows(self.who, self.tables, self.manifest["clock"])
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             self._reading(path, found.add)
+        for path in gpu_tracers.files(self.folder.raw):
+            self._reading(path, found.add_tool)
         self.tables.update(found.tables())
         self.health.extend(found.health)
         probe = self.probes.setdefault("kernels", {"name": "kernels", "state": "on", "reason": None})

@@ -41,7 +41,7 @@ class Row:
             groupings it does not, so that the rows sum to the time of all kernels.
         self_ns: Their time without what runs inside them (ns).
         union_ns: Wall time in which at least one of them ran (ns); None for sums without times.
-        mean_ns: Time of one execution (ns).
+        mean_ns: Of one execution, as total_ns (ns).
         p95_ns: 95th percentile of that (ns); None for sums without times.
         delay_ns: Mean time from launch to start (ns); None on the host, or where no launch is known.
         flops: Floating-point operations in all, where they are known of all executions.
@@ -65,9 +65,10 @@ class Kernels:
     """All groups, and what is not in them.
 
     Attributes:
-        rows: Groups, those with most time first.
+        rows: Groups, those with most time of their own first.
         unattributed_ns: Time of kernels, operators and copies that belong to no layer (ns).
         all_ns: Time of all of them (ns), without what runs inside.
+        window_ns: Wall time of the traced stretches (ns): the steps of the windows, or whole foreign traces.
         dropped_events: Events that the profilers left out.
         aggregated: Whether rows come from sums without times.
     """
@@ -75,6 +76,7 @@ class Kernels:
     rows: Sequence[Row]
     unattributed_ns: int
     all_ns: int
+    window_ns: int
     dropped_events: int
     aggregated: bool
 
@@ -98,9 +100,10 @@ def summarise(run: Run, by: str, *, phase: str | None = None, kinds: Sequence[st
     sums = sum(row.total_ns for row in totals)
     loose_sums = sum(row.total_ns for row in totals if row.keys.get("layer") is None)
     return Kernels(
-        tuple(sorted([*rows, *totals], key=lambda row: -row.total_ns)),
+        tuple(sorted([*rows, *totals], key=lambda row: (-row.self_ns, -row.total_ns))),
         int(own[loose].sum()) + loose_sums,
         int(own.sum()) + sums,
+        int(pc.sum(run.table("kernel_windows")["dur_ns"]).as_py() or 0),
         int(pc.sum(run.table("kernel_windows")["dropped"]).as_py() or 0),
         bool(totals),
     )
@@ -146,17 +149,18 @@ def _of_events(events: pa.Table, ops: _Ops, by: str) -> list[Row]:
     order = np.lexsort((start, group))
     bounds = np.searchsorted(group[order], np.arange(len(keys) + 1))
     union = _unions(group[order], start[order], (start + dur)[order], len(keys))
-    by_dur = np.lexsort((dur, group))
+    time = dur if by in INCLUSIVE else own
+    by_time = np.lexsort((time, group))
     found = []
     for number, key in enumerate(keys):
         rows = order[bounds[number] : bounds[number + 1]]
-        sorted_dur = dur[by_dur[bounds[number] : bounds[number + 1]]]
+        sorted_time = time[by_time[bounds[number] : bounds[number + 1]]]
         own_ns = int(own[rows].sum())
         waits = delay[rows][delay[rows] >= 0]
         found.append(
             Row(
-                key, len(rows), int(dur[rows].sum()) if by in INCLUSIVE else own_ns, own_ns, int(union[number]),
-                float(dur[rows].mean()), float(np.percentile(sorted_dur, 95)),
+                key, len(rows), int(time[rows].sum()), own_ns, int(union[number]),
+                float(time[rows].mean()), float(np.percentile(sorted_time, 95)),
                 float(waits.mean()) if len(waits) else None,
                 _known_sum(ops.columns["flops"], op[rows]), _known_sum(ops.columns["bytes"], op[rows]),
             )

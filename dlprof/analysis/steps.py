@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.step_times import in_windows
+
 LOOPS = ("train", "test", "predict")
 
 
@@ -19,7 +21,7 @@ class StepSummary:
         loop: `train`, `test` or `predict`.
         count: Steps in all.
         first_ns: The first step, with what is compiled in it (ns).
-        median_ns: Median over steady steps: those in which nothing was compiled (ns); None: there are none.
+        median_ns: Median over steady steps: those in which nothing was compiled or traced (ns); None: there are none.
         p95_ns: 95th percentile over steady steps (ns).
         samples_per_s: Samples per second over steady steps; None where Keras does not say how many.
         call_median_ns: Median of the step function's call (ns); None where it was not seen.
@@ -38,21 +40,30 @@ class StepSummary:
     compiled: int
 
 
-def summarise(steps: pa.Table) -> list[StepSummary]:
-    """Figures of each kind of loop that has steps, in the order of LOOPS."""
+def summarise(steps: pa.Table, windows: pa.Table) -> list[StepSummary]:
+    """Figures of each kind of loop that has steps, in the order of LOOPS.
+
+    Args:
+        steps: Table `steps`.
+        windows: Table `kernel_windows`: steps in a window run under a tracer, so they are not steady ones.
+    """
+    traced = in_windows(steps, windows)
+    names = steps["loop"].cast(pa.string())
     found = []
     for loop in LOOPS:
-        own = steps.filter(pc.equal(steps["loop"].cast(pa.string()), loop))
-        if own.num_rows:
-            found.append(_summary(loop, own))
+        rows = np.asarray(pc.equal(names, loop).to_numpy(zero_copy_only=False), bool)
+        if rows.any():
+            found.append(_summary(loop, steps.filter(pa.array(rows)), traced[rows]))
     return found
 
 
-def _summary(loop: str, steps: pa.Table) -> StepSummary:
+def _summary(loop: str, steps: pa.Table, traced: np.ndarray) -> StepSummary:
     count = _numbers(steps, "count")
     total = _numbers(steps, "dur_ns") + _numbers(steps, "input_ns")
     order = np.argsort(_numbers(steps, "start_ns"), kind="stable")
     steady = ~steps["compiled"].to_numpy(zero_copy_only=False)
+    if (steady & ~traced).any():
+        steady &= ~traced
     each = np.repeat(total[steady] / count[steady], count[steady].astype(int))
     samples = steps["samples"].filter(pa.array(steady))
     known = samples.null_count == 0 and steady.any()
@@ -65,7 +76,7 @@ def _summary(loop: str, steps: pa.Table) -> StepSummary:
         samples_per_s=float(pc.sum(samples).as_py() / (total[steady].sum() / 1e9)) if known else None,
         call_median_ns=_median(steps, "call_ns", steady),
         input_median_ns=_median(steps, "input_ns", steady),
-        compiled=int(count[~steady].sum()),
+        compiled=int(count[np.asarray(steps["compiled"].to_numpy(zero_copy_only=False), bool)].sum()),
     )
 
 

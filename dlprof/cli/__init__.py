@@ -19,6 +19,7 @@ COMMANDS = {
     "lines": "print time and hits of each line of the script",
     "kernels": "print kernels by layer, operator, category, device or step",
     "import": "make a run of traces of other profilers",
+    "export": "write a run for another viewer",
     "sql": "ask the tables of a run with SQL",
     "dump": "print a raw artifact, record by record",
     "runs": "list the runs in a folder",

@@ -182,8 +182,13 @@ def _stacks() -> list[Check]:
 
 
 def _gpu_tools() -> list[Check]:
+    from dlprof.launch import gpu_tracers
+
     found = {name: shutil.which(name) for name in ("nsys", "nvprof")}
-    return [Check(name, "ok" if path else "missing", path or "not on PATH") for name, path in found.items()]
+    checks = [Check(name, "ok" if path else "missing", path or "not on PATH") for name, path in found.items()]
+    chosen = gpu_tracers.choose("auto")
+    names = {"framework": "the engine's own tracer", "nsys": "Nsight Systems", "nvprof": "nvprof"}
+    return [*checks, Check("GPU tracer", "ok", f"{names[chosen.name]}: {chosen.reason}")]
 
 
 def _disk() -> list[Check]:

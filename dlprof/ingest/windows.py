@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dlprof.ingest.attribution.labels import Model, model_of
 from dlprof.ingest.base import ArtifactError, Health, Who
-from dlprof.ingest.traces import assemble, kineto, mxnet, xspace
+from dlprof.ingest.traces import assemble, cuda_sqlite, kineto, mxnet, xspace
 from dlprof.ingest.traces.base import Trace
 from dlprof.schema.tables import TABLES
 
@@ -68,12 +68,31 @@ class Windows:
             "start_cost_ns": facts["start_cost_ns"], "stop_cost_ns": facts["stop_cost_ns"], "dropped": dropped,
         })  # fmt: skip
 
+    def add_tool(self, path: Path) -> None:
+        """Read what Nsight Systems or nvprof left of the whole run.
+
+        Raises:
+            ArtifactError: It is damaged.
+        """
+        read = cuda_sqlite.read_nsys if path.suffix == ".sqlite" else cuda_sqlite.read_nvprof
+        trace = read(path).trace
+        if trace is None:
+            return
+        number, steps = len(self._rows), self._steps(0, 2**62, None)
+        place = assemble.Place(self.who, self._shift(trace), number, self._model(path.parent), steps, self._phases())
+        start, end = self._assembly.add(trace, place)
+        self._rows.append({
+            "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": "cuda",
+            "source": path.name, "loop": None, "start_ns": start, "dur_ns": end - start, "first_step": None,
+            "steps": None, "start_cost_ns": None, "stop_cost_ns": None, "dropped": trace.dropped,
+        })  # fmt: skip
+
     def _shift(self, trace: Trace) -> int:
         """What turns the trace's clock, which is the wall clock, into the run's."""
         wall = self.clock["anchor_start"]["wall_ns"] - self.clock["anchor_start"]["perf_ns"] + self.who.origin_ns
         return int((trace.zero_ns or 0) - wall)
 
-    def _steps(self, begin: int, end: int, loop: int) -> assemble.Intervals:
+    def _steps(self, begin: int, end: int, loop: int | None) -> assemble.Intervals:
         """The steps in the window, with their running numbers in the run."""
         table = self.run.get("steps")
         if table is None or not table.num_rows:
@@ -81,7 +100,9 @@ class Windows:
         start = table["start_ns"].to_numpy()
         waited = np.nan_to_num(table["input_ns"].to_numpy(zero_copy_only=False).astype(float)).astype(np.int64)
         number = np.cumsum(table["count"].to_numpy()) - table["count"].to_numpy()
-        inside = (start >= begin) & (start < end) & (table["loop_id"].to_numpy() == loop)
+        inside = (start >= begin) & (start < end)
+        if loop is not None:
+            inside &= table["loop_id"].to_numpy() == loop
         ends = start + table["dur_ns"].to_numpy()
         begins = np.maximum(start - waited, begin)
         return assemble.Intervals(begins[inside], ends[inside], number[inside].tolist())

@@ -18,7 +18,7 @@ from dlprof_probes.sidecar.jsonl import anchor
 from dlprof_probes.sidecar.stacks import StackSampler
 
 from dlprof.config import PROBES, TraceConfig
-from dlprof.launch import payload
+from dlprof.launch import gpu_tracers, payload
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
@@ -50,14 +50,17 @@ class Session:
     _sampler: subprocess.Popen[bytes] | None = None
     _stacks: StackSampler | None = None
     _stacks_due: bool = False
+    _gpu_tracer: gpu_tracers.GpuTracer = field(default_factory=lambda: gpu_tracers.GpuTracer("off", "not asked for"))
 
     def go(self, tick: Callable[[int], None]) -> Outcome:
         """Run to the end; `tick(pid)` is called about ten times a second.
 
         Raises:
             CannotCreateError: The run folder cannot be written to.
-            UnavailableError: The interpreter cannot be started.
+            UnavailableError: The interpreter cannot be started, or a GPU tracer that was asked for is not there.
         """
+        if self.config.wants("kernels"):
+            self._gpu_tracer = gpu_tracers.choose(self.config.gpu_tracer)
         command = self._command()
         environment = self._environment()
         process = TracedProcess(command, environment)
@@ -92,7 +95,7 @@ class Session:
                 self.states[name] = {"state": "off", "reason": "not asked for"}
         if not config.wants("phases"):
             start = ["-m", config.module] if config.module else [config.script]
-            return [python, *start, *config.arguments]
+            return [*self._wrapper(), python, *start, *config.arguments]
         staged = payload.stage(
             self.run,
             {
@@ -100,10 +103,41 @@ class Session:
                 "module": config.module,
                 "argv": [config.script or config.module, *config.arguments],
                 "lines": lines,
-                "kernels": {"mode": config.kernels, "steps": config.kernel_steps} if config.wants("kernels") else None,
+                "kernels": self._kernels(),
+                "pid": str(self.run.payload / "pid") if self._gpu_tracer.wraps else None,
             },
         )
-        return [python, *staged]
+        return [*self._wrapper(), python, *staged]
+
+    def _kernels(self) -> dict[str, Any] | None:
+        if not self.config.wants("kernels"):
+            return None
+        # Two tracers cannot have the GPU at once: under a tool the engine's own keeps to the host.
+        return {
+            "mode": self.config.kernels,
+            "steps": self.config.kernel_steps,
+            "gpu": self._gpu_tracer.name == "framework",
+        }
+
+    def _wrapper(self) -> list[str]:
+        """The GPU tool that runs around the process, if there is one."""
+        if self._gpu_tracer.wraps:
+            gpu_tracers.prepare(self.run.raw)
+        return self._gpu_tracer.command(self.run.raw)
+
+    @property
+    def gpu_tracer(self) -> dict[str, str]:
+        """What traced GPUs, and why that, for the manifest."""
+        return {"name": self._gpu_tracer.name, "reason": self._gpu_tracer.reason}
+
+    def _script_pid(self, process: TracedProcess) -> int:
+        """The process of the script: under a GPU tool it is a child of the one that was started."""
+        if not self._gpu_tracer.wraps:
+            return process.pid
+        try:
+            return int((self.run.payload / "pid").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return process.pid
 
     def _environment(self) -> dict[str, str]:
         home = payload.make_keras_home(self.run, own=self.target.source != "managed")
@@ -141,7 +175,7 @@ class Session:
     def _tick(self, process: TracedProcess, tick: Callable[[int], None]) -> None:
         if self._stacks_due and self._script_began(process):
             self._stacks_due = False
-            self._stacks = StackSampler(process.pid, self.run.raw, self.config.stacks_hz)
+            self._stacks = StackSampler(self._script_pid(process), self.run.raw, self.config.stacks_hz)
             self._stacks.start()
         if self._stacks is not None:
             self._stacks.poll()

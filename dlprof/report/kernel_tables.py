@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TextIO
 
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dlprof.analysis.kernels import GROUPS, Kernels, Row
+from dlprof.analysis.kernels import GROUPS, INCLUSIVE, Kernels, Row
 from dlprof.report.text import make_console
 from dlprof.report.units import duration, percent, safe
 from dlprof.store.run import Run
 
 SCHEMA = "dlprof.kernels/1"
+_WIDE = 130
+"""Columns from which on all figures are shown; also where there is no terminal to be narrow."""
 _KEYS = ("step", "layer", "direction", "op", "category", "name", "kind", "device")
 
 
@@ -25,6 +27,7 @@ def as_json(kernels: Kernels, by: str, phase: str | None) -> dict[str, Any]:
         "phase": phase,
         "rows": [_json_row(row, kernels) for row in kernels.rows],
         "all_ns": kernels.all_ns,
+        "window_ns": kernels.window_ns,
         "unattributed_ns": kernels.unattributed_ns,
         "dropped_events": kernels.dropped_events,
         "aggregated": kernels.aggregated,
@@ -41,6 +44,7 @@ def _json_row(row: Row, kernels: Kernels) -> dict[str, Any]:
         "mean_ns": round(row.mean_ns),
         "p95_ns": None if row.p95_ns is None else round(row.p95_ns),
         "share": row.self_ns / kernels.all_ns if kernels.all_ns else None,
+        "share_of_step": row.union_ns / kernels.window_ns if row.union_ns is not None and kernels.window_ns else None,
         "launch_delay_ns": None if row.delay_ns is None else round(row.delay_ns),
         "flops": row.flops,
         "bytes": row.bytes,
@@ -59,51 +63,91 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
         plain: No colour, only ASCII.
     """
     console = make_console(file, plain=plain)
+    if not file.isatty():
+        console.width = max(console.width, _WIDE)
     if not kernels.rows:
         console.print(Text(f"{run.name} has no kernels: {_why(run)}"))
         return
     rows = list(kernels.rows[: top or None])
-    table = make_table(rows, kernels, by)
-    console.print(Padding(table, (0, 0, 0, 0)))
+    table = _table(rows, kernels, by, wide=console.width >= _WIDE)
+    taken = 0
+    for column in table.columns[:-1]:
+        column.min_width = max(Text(str(cell)).cell_len for cell in [column.header, *column.cells])
+        taken += column.min_width + 2
+    table.columns[-1].max_width = max(20, console.width - taken - 1)
+    console.print(table)
     if len(rows) < len(kernels.rows):
         rest = sum(row.self_ns for row in kernels.rows[len(rows) :])
-        console.print(Text(f"... {len(kernels.rows) - len(rows)} more rows, {duration(rest)}", style="dim"))
+        console.print(Text(f"... {len(kernels.rows) - len(rows)} more rows, {duration(rest)}; --top 0 for all", "dim"))
+    console.print(Text(_foot(kernels), style="dim"))
+
+
+def _foot(kernels: Kernels) -> str:
     share = percent(kernels.unattributed_ns, kernels.all_ns)
     text = f"{duration(kernels.all_ns)} in all; {duration(kernels.unattributed_ns)} ({share} %) belong to no layer"
+    if kernels.aggregated:
+        text += "; sums of a profiler that keeps no times"
     if kernels.dropped_events:
         text += f"; {kernels.dropped_events} events were dropped by the profiler"
-    console.print(Text(text, style="dim"))
+    return text
 
 
-def make_table(rows: list[Row], kernels: Kernels, by: str) -> Table:
-    """The rows as a table for a terminal."""
+def _table(rows: list[Row], kernels: Kernels, by: str, *, wide: bool) -> Table:
+    """The rows as a table: what they belong to, figures, and the longest text last."""
+    last, keys = _columns(by)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    keys = [key for key in _KEYS if key in (*GROUPS[by], "kind", "device")]
-    delays = any(row.delay_ns is not None for row in rows)
-    figures = ["count", "total", "self", "wall", "mean", "p95", "share %", *(["launch delay"] if delays else [])]
-    last = keys[-3] if keys[-3:-2] == ["name"] else None
     for key in keys:
-        if key != last:
-            table.add_column(key, no_wrap=key != "layer", overflow="fold")
-    for figure in figures:
-        table.add_column(figure, justify="right", no_wrap=True)
-    if last:
-        table.add_column(last, no_wrap=True, overflow="ellipsis")
+        table.add_column(key, no_wrap=True)
+    figures = _figures(rows, by, wide)
+    for name, _ in figures:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(last, no_wrap=True, overflow="ellipsis")
     for row in rows:
-        cells = [Text(safe(_cell(row, key))) for key in keys if key != last]
-        numbers = [
-            f"{row.count:,}", duration(row.total_ns), duration(row.self_ns), duration(row.union_ns),
-            duration(row.mean_ns), duration(row.p95_ns), percent(row.self_ns, kernels.all_ns),
-            *([duration(row.delay_ns)] if delays else []),
-        ]  # fmt: skip
-        table.add_row(*cells, *numbers, *([Text(safe(_cell(row, last)))] if last else []))
+        cells = [Text(safe(_cell(row, key))) for key in keys]
+        table.add_row(*cells, *(make(row, kernels) for _, make in figures), Text(safe(_cell(row, last))))
     return table
 
 
+def _columns(by: str) -> tuple[str, list[str]]:
+    """The key that stands last, because it may be long, and the others."""
+    if by == "kernel":
+        return "name", ["layer", "direction", "category", "on"]
+    if by == "layer":
+        return "op", ["layer", "direction", "on"]
+    if by == "device":
+        return "kind", ["device"]
+    own = list(GROUPS[by])
+    return own[0], [*own[1:], "on"]
+
+
+Figure = tuple[str, Callable[[Row, Kernels], str]]
+
+
+def _figures(rows: list[Row], by: str, wide: bool) -> list[Figure]:
+    found: list[Figure] = [
+        ("count", lambda row, _: f"{row.count:,}"),
+        ("total", lambda row, _: duration(row.total_ns)),
+        ("wall", lambda row, _: duration(row.union_ns)),
+        ("mean", lambda row, _: duration(row.mean_ns)),
+        ("%", lambda row, kernels: percent(row.self_ns, kernels.all_ns)),
+    ]
+    if by in INCLUSIVE:
+        found.insert(2, ("self", lambda row, _: duration(row.self_ns)))
+    if wide:
+        found.insert(-1, ("p95", lambda row, _: duration(row.p95_ns)))
+        found.append(("% of step", lambda row, kernels: percent(row.union_ns, kernels.window_ns)))
+    if any(row.delay_ns is not None for row in rows):
+        found.append(("launch delay", lambda row, _: duration(row.delay_ns)))
+    return found
+
+
 def _cell(row: Row, key: str) -> str:
+    if key == "on":
+        device, kind = row.keys["device"], row.keys["kind"]
+        return device if kind != "transfer" else f"{device} copy"
     value = row.keys.get(key)
     if value is None:
-        return {"layer": "(no layer)", "step": "-", "op": "(no operator)"}.get(key, "-")
+        return {"layer": "(no layer)", "step": "(no step)", "op": "(no operator)"}.get(key, "-")
     return str(value)
 
 

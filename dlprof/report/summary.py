@@ -26,7 +26,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "run": run.name,
-        "script": manifest["command"]["script"] or f"-m {manifest['command']['module']}",
+        "script": _script(manifest["command"]),
         "arguments": manifest["command"]["argv"],
         "state": manifest["state"],
         "backend": _backend(manifest),
@@ -43,6 +43,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "kernels": _kernels(run, top),
         "gpu_idle": _gpu_idle(run),
         "sources": run.rows("sources"),
+        "window_starts": {row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
         "lines": [_line(row) for row in lines.hottest(lines.functions(run.table("lines")), top)],
         "stacks": _stacks(run, max(1, top // 4)),
         "cores": [
@@ -61,6 +62,11 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
     }
 
 
+def _script(command: dict[str, Any]) -> str | None:
+    """What was run; None for a run of foreign traces."""
+    return command["script"] or (f"-m {command['module']}" if command["module"] else None)
+
+
 def _phase(row: dict[str, Any]) -> dict[str, Any]:
     return {"name": row["phase"], "parent": row["parent"], "dur_ns": row["dur_ns"], "count": row["count"]}
 
@@ -74,7 +80,7 @@ def _backend(manifest: dict[str, Any]) -> str | None:
 def _steps(run: Run) -> dict[str, Any]:
     """`steps`: the loop that counts most (training, where there was some), and `loops`: all of them."""
     backend = run.manifest["backend"]
-    loops = [asdict(summary) for summary in steps.summarise(run.table("steps"))]
+    loops = [asdict(summary) for summary in steps.summarise(run.table("steps"), run.table("kernel_windows"))]
     main = dict(loops[0]) if loops else None
     if main is not None:
         main["asynchronous_dispatch"] = backend["asynchronous_dispatch"]

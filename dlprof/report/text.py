@@ -62,19 +62,26 @@ class _Printer:
         self.wide = console.width >= 90
 
     def print(self) -> None:
+        imported = self.report["state"] == "imported"
         self._head()
-        self._phases()
-        self._steps()
+        if not imported:
+            self._phases()
+            self._steps()
         self._split()
         self._kernels()
         self._gpu_idle()
-        self._lines()
-        self._stacks()
-        self._cores()
-        self._gpu()
-        self._ledger()
+        # Of foreign traces only what is in them is shown; of a run also what is missing, and why.
+        for name in ("lines", "stacks", "cores", "gpu"):
+            if not imported or self._has(name):
+                getattr(self, f"_{name}")()
+        if not imported:
+            self._ledger()
         self._health()
         self._next()
+
+    def _has(self, name: str) -> bool:
+        found = self.report[name]
+        return bool(found["measured"] if name == "gpu" else found)
 
     # -- pieces ------------------------------------------------------------------------------------
 
@@ -103,6 +110,27 @@ class _Printer:
     # -- sections ----------------------------------------------------------------------------------
 
     def _head(self) -> None:
+        if self.report["state"] == "imported":
+            self._imported_head()
+        else:
+            self._traced_head()
+
+    def _imported_head(self) -> None:
+        report = self.report
+        self.console.print()
+        names = ", ".join(row["file"] for row in report["sources"][:4])
+        more = len(report["sources"]) - 4
+        self._say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
+        self._say(f"imported as {report['run']}; {duration(report['wall_ns'])} from the first to the last event", "dim")
+        self._title("Sources")
+        table = self._table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
+        for row in report["sources"]:
+            events = "-" if row["events"] is None else f"{row['events']:,}"
+            first = self.report["window_starts"].get(row["file"])
+            table.add_row(Text(safe(row["file"])), row["format"], events, duration(first))
+        self._show(table)
+
+    def _traced_head(self) -> None:
         report = self.report
         versions = {**report["versions"]}
         keras = report["keras_version"] or versions.pop("keras", None)

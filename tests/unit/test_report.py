@@ -23,6 +23,9 @@ MS = 1_000_000
 WHO = {"host": "h", "rank": 0, "pid": 42}
 
 
+NO_WINDOWS = TABLES["kernel_windows"].empty_table()
+
+
 def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
     """Rows as a table of the schema; what is not given is null."""
     who = WHO if "host" in TABLES[name].names else {}
@@ -99,7 +102,9 @@ def run(tmp_path: Path) -> Run:
 
 def test_steady_figures_leave_out_steps_that_compiled() -> None:
     """A step lasts from the end of the batch before it: 9 + 1 ms."""
-    found = steps.summarise(table("steps", [step(0, 99, compiled=True), step(1, 9), step(2, 9), step(3, 11)]))[0]
+    found = steps.summarise(
+        table("steps", [step(0, 99, compiled=True), step(1, 9), step(2, 9), step(3, 11)]), NO_WINDOWS
+    )[0]
 
     assert (found.count, found.first_ns, found.median_ns, found.compiled) == (4, 100 * MS, 10 * MS, 1)
     assert found.samples_per_s == pytest.approx(300 / 0.032)
@@ -107,7 +112,7 @@ def test_steady_figures_leave_out_steps_that_compiled() -> None:
 
 def test_unknown_numbers_of_samples_give_no_throughput() -> None:
     """Not 0."""
-    assert steps.summarise(table("steps", [step(1, 9, samples=None)]))[0].samples_per_s is None
+    assert steps.summarise(table("steps", [step(1, 9, samples=None)]), NO_WINDOWS)[0].samples_per_s is None
 
 
 def test_hottest_lines_take_off_calls_of_other_profiled_functions() -> None:

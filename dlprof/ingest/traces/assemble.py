@@ -197,7 +197,7 @@ def _category(kind: int, op: str | None, name: str, direction: str | None) -> st
 def _steps(trace: Trace, columns: dict[str, npt.NDArray[Any]], place: Place, linked: Linked) -> Integers:
     """The step of each event: that in which its launch, or itself, began."""
     origin = np.where(linked.launch >= 0, columns["start"][np.maximum(linked.launch, 0)], columns["start"])
-    if trace.engine == "xla" and (runs := _by_run(columns, place)) is not None:
+    if trace.engine == "xla" and (runs := _by_run(trace, columns, place)) is not None:
         return runs
     steps = place.steps if len(place.steps.starts) else _annotated_steps(trace, columns)
     found = steps.at(origin)
@@ -205,22 +205,26 @@ def _steps(trace: Trace, columns: dict[str, npt.NDArray[Any]], place: Place, lin
     return table[found]
 
 
-def _by_run(columns: dict[str, npt.NDArray[Any]], place: Place) -> Integers | None:
-    """Steps of an asynchronous engine: each execution of the program that ran longest is one, in order."""
-    rows = np.flatnonzero((columns["kind"] == Kind.OPERATOR) & (columns["link"] != NONE))
+def _by_run(trace: Trace, columns: dict[str, npt.NDArray[Any]], place: Place) -> Integers | None:
+    """Steps of an asynchronous engine: each execution of the program with most time is one, in order.
+
+    None where executions and steps do not match in number.
+    """
+    rows = np.flatnonzero((columns["kind"] == Kind.OPERATOR) & (columns["link"] != NONE) & (columns["scope"] != NONE))
     if not len(rows) or not len(place.steps.starts):
         return None
+    texts = [scope.split("\t") for scope in trace.scopes.texts]
+    names = {key: number for number, key in enumerate(dict.fromkeys(tuple(parts[2:4]) for parts in texts))}
+    program = np.asarray([names[tuple(parts[2:4])] for parts in texts], np.int64)[columns["scope"][rows]]
+    main = int(np.argmax(np.bincount(program, weights=columns["dur"][rows])))
+    rows = rows[program == main]
     runs, inverse = np.unique(columns["link"][rows], return_inverse=True)
+    if len(runs) != len(place.steps.starts):
+        return None
     begin = np.full(len(runs), np.iinfo(np.int64).max)
     np.minimum.at(begin, inverse, columns["start"][rows])
-    busy = np.zeros(len(runs), np.int64)
-    np.add.at(busy, inverse, columns["dur"][rows])
-    main = np.flatnonzero(busy > 0.2 * np.median(busy[busy > 0.05 * busy.max()]))
-    if len(main) != len(place.steps.starts):
-        return None
-    order = main[np.argsort(begin[main], kind="stable")]
-    number = np.full(len(runs), NONE, np.int64)
-    number[order] = np.asarray(place.steps.values, np.int64)
+    number = np.empty(len(runs), np.int64)
+    number[np.argsort(begin, kind="stable")] = np.asarray(place.steps.values, np.int64)
     found = np.full(len(columns["start"]), NONE, np.int64)
     found[rows] = number[inverse]
     return found

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from dlprof.ingest.traces import chrome_formats, cuda_sqlite, kineto, mxnet, tf1_timeline, xspace
+from dlprof.ingest.traces import (
+    chrome_formats,
+    cuda_sqlite,
+    kineto,
+    line_profiler_files,
+    mxnet,
+    nvidia_smi,
+    nvprof_text,
+    pyspy_files,
+    tf1_timeline,
+    theano_profile,
+    xspace,
+)
 from dlprof.ingest.traces.formats import Reader
 
 READERS = (
     Reader("nsys", "Nsight Systems, exported to SQLite", cuda_sqlite.claims_nsys, cuda_sqlite.read_nsys),
     Reader("nvprof", "nvprof's own file (nvprof -o)", cuda_sqlite.claims_nvprof, cuda_sqlite.read_nvprof),
+    Reader("nvprof-text", "nvprof's text and CSV output", nvprof_text.claims, nvprof_text.read),
+    Reader("theano-profile", "Theano's profile (text)", theano_profile.claims, theano_profile.read),
+    Reader("line-profiler", "line_profiler (text, .lprof)", line_profiler_files.claims, line_profiler_files.read),
+    Reader("nvidia-smi", "nvidia-smi --query-gpu (CSV)", nvidia_smi.claims, nvidia_smi.read),
+    Reader("py-spy", "py-spy (raw, speedscope, chrometrace)", pyspy_files.claims, pyspy_files.read),
     Reader("tf1-timeline", "timeline of TensorFlow 1 (JSON)", chrome_formats.claims_tf1, tf1_timeline.read),
     Reader("mxnet", "MXNet's profiler (JSON)", chrome_formats.claims_mxnet, mxnet.read),
     Reader("kineto", "torch.profiler (JSON, also .gz)", chrome_formats.claims_kineto, kineto.read),

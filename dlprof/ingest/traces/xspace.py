@@ -27,7 +27,7 @@ from dlprof.ingest.traces.protowire import field as field_at
 
 _GPU = re.compile(r"^/device:(GPU|TPU|CUSTOM):(.*?:)?(\d+)")
 _STREAM = re.compile(r"^Stream #(\d+)")
-_WANTED = ("hlo_op", "hlo_module", "program_id", "correlation_id", "tf_op", "name", "annotation")
+_WANTED = ("hlo_op", "hlo_module", "program_id", "run_id", "correlation_id", "tf_op", "name", "annotation")
 _EVENT_TAG = 0x22
 """Tag of the events of a line: field 4, with a length."""
 _IGNORED = 99
@@ -337,6 +337,9 @@ class _NameTable:
             kind = np.where(op >= 0, int(Kind.OPERATOR), kind)
             runtime = (op >= 0) & (link >= 0)
             kind = np.where(runtime, int(Kind.RUNTIME), kind)
+            run = by_name.get("run_id")
+            if run is not None:
+                link = np.where(kind == Kind.OPERATOR, run, link)
         return np.where(kind == _MAYBE, _IGNORED, kind), scope, link
 
     def _scopes(self, scope: Integers, columns: tuple[Integers | None, ...], prefix: str) -> None:

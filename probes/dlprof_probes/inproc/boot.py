@@ -29,6 +29,9 @@ def main(config_path, boot_ns):
     """
     with io.open(config_path, encoding="utf-8") as source:
         config = json.load(source)
+    if config.get("pid"):
+        with open(config["pid"], "w") as target:
+            target.write(str(os.getpid()))
     program = _Program(config)
     program.prepare_interpreter()
     session = None
@@ -219,7 +222,7 @@ class _Session(object):
 def _make_windows(config, recorder, folder):
     if not config:
         return windows.NoWindows()
-    return windows.Windows(recorder, folder, config["mode"], config["steps"])
+    return windows.Windows(recorder, folder, config["mode"], config["steps"], config.get("gpu", True))
 
 
 class _UserFiles(object):

@@ -108,6 +108,26 @@ class Gpu:
         return {"missing": missing}
 
 
+def cards() -> list[dict[str, Any]]:
+    """Name and compute capability (major, minor; None where it is not told) of every GPU.
+
+    Raises:
+        Unavailable: There is none that could be asked.
+    """
+    nvml = _open()
+    handles = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())]
+    if not handles:
+        raise Unavailable("NVML works, but there is no GPU")
+    found = []
+    for handle in handles:
+        capability = _or_none(nvml.nvmlDeviceGetCudaComputeCapability, handle)
+        found.append({
+            "name": _text(_or_none(nvml.nvmlDeviceGetName, handle)),
+            "capability": tuple(capability) if capability else None,
+        })  # fmt: skip
+    return found
+
+
 def _open() -> Any:
     """The module pynvml, initialised.
 

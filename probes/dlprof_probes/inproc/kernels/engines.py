@@ -14,14 +14,26 @@ _CHATTER = re.compile(
 )
 
 
-def make(backend, *helpers):
-    """The tracer for the backend that Keras names; None: there is none. `helpers` are for its class."""
+def make(backend, gpu, *helpers):
+    """The tracer for the backend that Keras names; None: there is none.
+
+    Args:
+        backend: Name of the backend.
+        gpu: Whether it may trace the GPU.
+        helpers: What its class needs besides.
+    """
     made = _ENGINES.get(backend)
-    return None if made is None else made(*helpers)
+    if made is None:
+        return None
+    tracer = made(*helpers)
+    tracer.gpu = gpu
+    return tracer
 
 
 class _Tracer(object):
     """What tracers have in common."""
+
+    gpu = True
 
     def drain(self):
         """Wait until all that was dispatched has been executed, so that a window holds whole steps."""
@@ -128,7 +140,7 @@ class Torch(_Tracer):
         """Begin to trace."""
         profiler = self._torch.profiler
         activities = [profiler.ProfilerActivity.CPU]
-        if self._torch.cuda.is_available():
+        if self.gpu and self._torch.cuda.is_available():
             activities.append(profiler.ProfilerActivity.CUDA)
         self._path = os.path.join(folder, "trace.json")
         self._ident = threading.get_ident()

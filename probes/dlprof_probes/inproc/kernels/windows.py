@@ -46,17 +46,19 @@ class Windows(object):
         folder: Where the tracers' files go; made when it is needed.
         mode: `windows`, or `all`: whole loops.
         steps: Steps of a window.
+        gpu: Whether the tracers may take the GPU.
 
     Attributes:
         active: The `_Window` that is open, or None.
     """
 
-    def __init__(self, recorder, folder, mode, steps):
+    def __init__(self, recorder, folder, mode, steps, gpu=True):
         self.folder = folder
         self.active = None
         self._recorder = recorder
         self._everything = mode == "all"
         self._steps = steps
+        self._gpu = gpu
         self._engine = None
         self._backend = None
         self._done = set()
@@ -69,7 +71,7 @@ class Windows(object):
         """Take the tracer of the engine that Keras runs on; `helpers` are what its class needs."""
         self._backend = backend
         try:
-            self._engine = engines.make(backend, *helpers)
+            self._engine = engines.make(backend, self._gpu, *helpers)
         except Exception as error:
             self._failure = "%s: %s" % (type(error).__name__, error)
 
