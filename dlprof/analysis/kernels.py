@@ -15,7 +15,7 @@ from dlprof.store.run import Run
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "kernel": ("name", "op", "category", "layer", "direction"),
-    "op": ("op", "category"),
+    "op": ("op",),
     "layer": ("layer", "direction", "op", "category"),
     "category": ("category",),
     "direction": ("direction",),
@@ -157,6 +157,8 @@ def _of_events(events: pa.Table, ops: _Ops, by: str) -> list[Row]:
         sorted_time = time[by_time[bounds[number] : bounds[number + 1]]]
         own_ns = int(own[rows].sum())
         waits = delay[rows][delay[rows] >= 0]
+        if by == "op":
+            key["category"] = _main_category(ops, op[rows], own[rows])
         found.append(
             Row(
                 key, len(rows), int(time[rows].sum()), own_ns, int(union[number]),
@@ -195,6 +197,13 @@ def _group(op: Integers, device: Integers, step: Integers, ops: _Ops, by: str) -
     return keys, group.reshape(-1)
 
 
+def _main_category(ops: _Ops, op: Integers, own: Integers) -> Any:
+    """The category in which an operator spends most of its time: the same one may also serve the optimiser."""
+    numbers, inverse = np.unique(op, return_inverse=True)
+    most = int(numbers[np.argmax(np.bincount(inverse, weights=own))])
+    return ops.columns["category"][most]
+
+
 def _device(number: int) -> str:
     return "cpu" if number == _CPU else f"gpu:{number}"
 
@@ -230,13 +239,13 @@ def _of_totals(totals: pa.Table, ops: _Ops, by: str) -> list[Row]:
             continue
         device = _device(row["device"])
         key = (ops.columns["kind"][number], device, *(ops.columns[name][number] for name in own))
-        sums = found.setdefault(key, {"count": 0, "total": 0})
+        sums = found.setdefault(key, {"count": 0, "total": 0, "category": ops.columns["category"][number]})
         sums["count"] += row["count"]
         sums["total"] += row["total_ns"]
     return [
         Row(
             {**dict(zip(own, values, strict=True)), "kind": kind, "device": device,
-             **({"step": None} if by == "step" else {})},
+             **({"step": None} if by == "step" else {}), **({"category": sums["category"]} if by == "op" else {})},
             sums["count"], sums["total"], sums["total"], None, sums["total"] / max(1, sums["count"]),
             None, None, None, None,
         )

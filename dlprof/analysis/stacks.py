@@ -35,6 +35,8 @@ def hottest(
 ) -> list[HotStack]:
     """The stacks of a thread that stood longest, by phase; phases in order of their sampled time.
 
+    A run of foreign traces has no phases: there each thread stands for one.
+
     Args:
         stacks: Table `stacks`.
         frames: Table `frames`.
@@ -45,7 +47,9 @@ def hottest(
     by_phase: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     cuts = [(row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"]) for row in intervals.to_pylist()]
     for row in stacks.to_pylist():
-        if row["thread"] == thread:
+        if not cuts:
+            by_phase[f"thread {row['thread']}"][row["stack_id"]] += row["dur_ns"]
+        elif row["thread"] == thread:
             for phase, dur in _cut(row["start_ns"], row["start_ns"] + row["dur_ns"], cuts):
                 by_phase[phase][row["stack_id"]] += dur
     texts = _frames(frames)

@@ -114,6 +114,8 @@ def _columns(by: str) -> tuple[str, list[str]]:
         return "name", ["layer", "direction", "category", "on"]
     if by == "layer":
         return "op", ["layer", "direction", "on"]
+    if by == "op":
+        return "op", ["category", "on"]
     if by == "device":
         return "kind", ["device"]
     own = list(GROUPS[by])
@@ -146,6 +148,8 @@ def _cell(row: Row, key: str) -> str:
         device, kind = row.keys["device"], row.keys["kind"]
         return device if kind != "transfer" else f"{device} copy"
     value = row.keys.get(key)
+    if value is None and key == "op" and "category" in row.keys:
+        return f"({row.keys['category']})"
     if value is None:
         return {"layer": "(no layer)", "step": "(no step)", "op": "(no operator)"}.get(key, "-")
     return str(value)

@@ -254,7 +254,7 @@ class _Printer:
         for row in found["rows"]:
             table.add_row(
                 Text(safe(row["layer"] or "(no layer)")), row["direction"] or "-", row["device"], f"{row['count']:,}",
-                duration(row["total_ns"]), f"{100 * row['share']:.1f}", Text(safe(row["op"] or "-")),
+                duration(row["total_ns"]), f"{100 * row['share']:.1f}", Text(safe(row["op"] or f"({row['category']})")),
             )  # fmt: skip
         self._show(table)
         if found["dropped_events"]:

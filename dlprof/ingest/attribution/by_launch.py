@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, METRICS, UPDATE, Labels, Model
+from dlprof.ingest.attribution.names import plain
 from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
 from dlprof.ingest.traces.linking import Linked
 from dlprof.ingest.traces.nesting import nest
 
 _MODULE = re.compile(r"^nn\.Module: (.+)$")
 _ENGINE = "autograd::engine::evaluate_function: "
-_SEQUENCE = re.compile(r", seq(?:uence)?(?:_id)? = \d+.*$")
 
 
 def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, linked: Linked) -> Labels:
@@ -35,12 +35,8 @@ def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, 
 def _renumbered(names: Integers, trace: Trace, labels: Labels) -> Integers:
     """Numbers of names as numbers of operators."""
     unique, inverse = np.unique(names, return_inverse=True)
-    table = [labels.ops.number(_plain(trace.names[n])) for n in unique.tolist()]
+    table = [labels.ops.number(plain(trace.names[n])) for n in unique.tolist()]
     return np.asarray(table or [NONE], np.int64)[inverse]
-
-
-def _plain(name: str) -> str:
-    return _SEQUENCE.sub("", name)
 
 
 def _by_annotation(

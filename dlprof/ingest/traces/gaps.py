@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dlprof.ingest.attribution.names import plain
 from dlprof.ingest.base import Who
 from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
 from dlprof.ingest.traces.linking import Linked
@@ -94,5 +95,5 @@ def _blame(
 
 
 def _most(trace: Trace, columns: dict[str, npt.NDArray[Any]], tree: Nest, rows: Integers, seen: Integers) -> str | None:
-    texts = [None if at == NONE else trace.names[columns["name"][rows[tree.order[at]]]] for at in seen.tolist()]
+    texts = [None if at == NONE else plain(trace.names[columns["name"][rows[tree.order[at]]]]) for at in seen.tolist()]
     return max(set(texts), key=texts.count)
