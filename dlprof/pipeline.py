@@ -113,6 +113,9 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[
         manifest = ingest(folder)
     except DlprofError as error:
         return Traced(outcome, None, error)
+    except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
+        text = f"A bug in dlprof: {type(error).__name__}: {error}."
+        return Traced(outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
     _compress(folder)
     return Traced(outcome, Run(folder, manifest))
 
@@ -349,7 +352,7 @@ class _Ingest:
             return
         asynchronous = bool(self.manifest["backend"].get("asynchronous_dispatch"))
         for row in windows.to_pylist():
-            times = step_times.compare(steps, self.tables["epochs"], windows, row["window"], asynchronous=asynchronous)
+            times = step_times.compare(self.tables, row["window"], asynchronous=asynchronous)
             if times.plain_ns is not None and times.slowdown is not None:
                 extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
                 probe["cost_ns"] = (probe.get("cost_ns") or 0) + extra

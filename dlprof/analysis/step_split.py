@@ -71,10 +71,8 @@ def of_run(run: Run) -> StepSplit | None:
     if not steps.num_rows:
         return None
     total = _measure(run, window, steps, asynchronous=asynchronous)
-    times = step_times.compare(
-        run.table("steps"), run.table("epochs"), run.table("kernel_windows"), window["window"],
-        asynchronous=asynchronous,
-    )  # fmt: skip
+    tables = {name: run.table(name) for name in ("steps", "epochs", "phase_intervals", "kernel_windows")}
+    times = step_times.compare(tables, window["window"], asynchronous=asynchronous)
     count = window["steps"]
     step_ns = sum(total.values()) // count
     return StepSplit(

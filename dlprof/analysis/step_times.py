@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ class StepTimes:
         plain_ns: Of a plain step; None: there was none to compare with.
         window_ns: Of a step in the window.
         plain_steps: Number of plain steps behind `plain_ns`.
-        how: How both were got: `median` of steps, or `mean` over stretches where dispatch is asynchronous.
+        how: How both were got: `median` of steps, or `mean` over epochs where dispatch is asynchronous.
     """
 
     plain_ns: int | None
@@ -35,19 +36,19 @@ class StepTimes:
         return self.window_ns / self.plain_ns if self.plain_ns else None
 
 
-def compare(steps: pa.Table, epochs: pa.Table, windows: pa.Table, number: int, *, asynchronous: bool) -> StepTimes:
+def compare(run: Mapping[str, pa.Table], number: int, *, asynchronous: bool) -> StepTimes:
     """Times of steps inside and outside window `number`.
 
     Args:
-        steps: Table `steps`.
-        epochs: Table `epochs`.
-        windows: Table `kernel_windows`.
+        run: Tables `steps`, `epochs`, `phase_intervals` and `kernel_windows`.
         number: A window of the run.
-        asynchronous: The step function returns before the device has finished: then only whole stretches count.
+        asynchronous: The step function returns before the device has finished: then whole epochs count, not
+            single steps.
     """
+    steps, windows = run["steps"], run["kernel_windows"]
     window = next(row for row in windows.to_pylist() if row["window"] == number)
-    if asynchronous:
-        return _of_stretches(steps, epochs, windows, window)
+    if asynchronous and window["loop"] == "train" and run["epochs"].num_rows:
+        return _of_epochs(run, window)
     loop = _of_loop(steps, window["loop"])
     inside = in_windows(loop, windows)
     own = in_windows(loop, windows.filter(pc.equal(windows["window"], number)))
@@ -76,30 +77,33 @@ def _numbers(table: pa.Table, column: str) -> Integers:
     return np.asarray(pc.fill_null(table[column], 0).to_numpy(zero_copy_only=False), np.int64)
 
 
-def _of_stretches(steps: pa.Table, epochs: pa.Table, windows: pa.Table, window: dict[str, Any]) -> StepTimes:
-    """Means over epochs without their first steps and windows: single steps are only dispatched."""
+_PHASES = ("fit.steps", "fit.input", "fit.callbacks")
+
+
+def _of_epochs(run: Mapping[str, pa.Table], window: Mapping[str, Any]) -> StepTimes:
+    """Means over epochs that have neither a first step nor a window: what was dispatched before would count in."""
     taken = window["dur_ns"] // max(1, window["steps"])
-    loop = _of_loop(steps, window["loop"])
-    traced = in_windows(loop, windows)
-    odd = np.asarray(loop["compiled"].to_numpy(zero_copy_only=False), bool)
-    stretches = [_stretch(row, loop, traced, odd, windows) for row in epochs.to_pylist()]
-    clean = [s for s in stretches if s[2]] or stretches
-    time, count = sum(s[0] for s in clean), sum(s[1] for s in clean)
-    return StepTimes(time // count if count > 0 and time > 0 else None, taken, max(0, count), "mean")
+    loop = _of_loop(run["steps"], "train")
+    odd = np.asarray(loop["compiled"].to_numpy(zero_copy_only=False), bool) | in_windows(loop, run["kernel_windows"])
+    start, count = _numbers(loop, "start_ns"), _numbers(loop, "count")
+    found = []
+    for row in run["epochs"].to_pylist():
+        span = row["start_ns"], row["start_ns"] + row["dur_ns"]
+        inside = (start >= span[0]) & (start < span[1])
+        time = _time_in(run["phase_intervals"], span, run["kernel_windows"])
+        found.append((time, int(count[inside & ~odd].sum()), bool((inside & odd).any())))
+    clean = [row for row in found if not row[2]]
+    time, steps = sum(row[0] for row in clean), sum(row[1] for row in clean)
+    return StepTimes(time // steps if steps > 0 and time > 0 else None, taken, steps, "mean")
 
 
-def _stretch(
-    epoch: dict[str, Any], steps: pa.Table, traced: npt.NDArray[np.bool_], odd: npt.NDArray[np.bool_], windows: pa.Table
-) -> tuple[int, int, bool]:
-    """Time and number of plain steps in an epoch, and whether there were no others in it."""
-    low, high = epoch["start_ns"], epoch["start_ns"] + epoch["dur_ns"]
-    start = _numbers(steps, "start_ns")
-    inside = (start >= low) & (start < high)
-    count = _numbers(steps, "count")
-    total = _numbers(steps, "dur_ns") + _numbers(steps, "input_ns")
-    time = epoch["dur_ns"] - int(total[inside & odd].sum())
-    for row in windows.to_pylist():
-        if row["loop"] is not None and low <= row["start_ns"] < high:
-            time -= row["dur_ns"] + (row["start_cost_ns"] or 0) + (row["stop_cost_ns"] or 0)
-    plain = inside & ~odd & ~traced
-    return time, int(count[plain].sum()), not bool((inside & (odd | traced)).any())
+def _time_in(intervals: pa.Table, span: tuple[int, int], windows: pa.Table) -> int:
+    """Time of steps in an epoch without kernel windows, compilation and validation (ns)."""
+    total = 0
+    without = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows.to_pylist() if row["loop"]]
+    for row in intervals.to_pylist():
+        if row["phase"] in _PHASES:
+            low, high = max(span[0], row["start_ns"]), min(span[1], row["start_ns"] + row["dur_ns"])
+            if high > low:
+                total += high - low - sum(max(0, min(high, e) - max(low, s)) for s, e in without)
+    return total

@@ -145,7 +145,9 @@ def _frame(event: dict[str, Any], thread: _Thread, names: FileNames) -> Frame | 
         return None
     if file in _HIDDEN_FILES or _OWN in file:
         return None
-    return name, names.short(file), int(event["args"].get("line") or 0)
+    line = int(event["args"].get("line") or 0)
+    # Read from a process that was not stopped, a line may be whatever was in memory.
+    return name, names.short(file), line if 0 <= line < 1 << 31 else 0
 
 
 def _visible(frames: list[Frame | None]) -> tuple[Frame, ...]:

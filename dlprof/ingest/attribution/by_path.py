@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,55 +75,81 @@ def _of_name(path: str, name: str, model: Model) -> tuple[str | None, str | None
     return layer, direction, match[2]
 
 
+class _Graph:
+    """Who takes whose result in a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._by_number = {(i.computation, i.number): i for i in program.values()}
+        self._users: dict[tuple[int, int], list[Instruction]] = {}
+        for instruction in program.values():
+            for operand in instruction.operands:
+                self._users.setdefault((instruction.computation, operand), []).append(instruction)
+
+    def operands(self, instruction: Instruction) -> list[Instruction]:
+        """The instructions whose results an instruction takes."""
+        found = (self._by_number.get((instruction.computation, number)) for number in instruction.operands)
+        return [operand for operand in found if operand is not None]
+
+    def users(self, instruction: Instruction) -> list[Instruction]:
+        """The instructions that take the result of an instruction."""
+        return self._users.get((instruction.computation, instruction.number), [])
+
+
+Pair = tuple[str | None, str | None]
+_NOBODY: Pair = (None, None)
+
+
 class _Hlo:
     """Labels of the instructions of compiled programs."""
 
     def __init__(self, trace: Trace, model: Model) -> None:
         self._programs: dict[str, Program] = trace.programs
         self._model = model
-        self._by_number: dict[str, dict[int, Instruction]] = {}
+        self._graphs: dict[str, _Graph] = {}
 
     def label(self, scope: str) -> tuple[str | None, str | None, str]:
         """Layer, direction and operator of `hlo, OP, MODULE, PROGRAM, PATH`, separated by tabs."""
         _, op, module, program, path = scope.split("\t")
-        found = self._program(module, program)
-        instruction = found.get(op) if found else None
+        key = f"{module}({program})"
+        found = self._programs.get(key) or self._programs.get(module) or {}
+        instruction = found.get(op)
         if instruction is None:
-            layer, direction = paths.label(path, self._model) if "/" in path else (None, None)
+            layer, direction = paths.label(path, self._model) if "/" in path else _NOBODY
             return layer, direction, path.rpartition("/")[2] if "/" in path else re.sub(r"[.\d]+$", "", op)
-        return self._of_instruction(instruction, f"{module}({program})", found or {})
+        if key not in self._graphs:
+            self._graphs[key] = _Graph(found)
+        return (*self._owner(instruction, self._graphs[key]), self._operator(instruction))
 
-    def _program(self, module: str, program: str) -> Program | None:
-        return self._programs.get(f"{module}({program})") or self._programs.get(module)
+    def _owner(self, instruction: Instruction, graph: _Graph) -> Pair:
+        own = self._own(instruction)
+        if own[0] is not None:
+            return own
+        if instruction.op_name and not instruction.inside:
+            return own
+        # XLA made it. It belongs to what uses its result; a copy to what made the value.
+        sides = [graph.operands, graph.users] if instruction.opcode in _INSERTED else [graph.users, graph.operands]
+        found = [self._nearest(instruction, side) for side in sides]
+        named = [pair for pair in found if pair[0] is not None]
+        named.sort(key=lambda pair: pair[1] == UPDATE)  # gradients end in the optimiser, whoever made them
+        if named:
+            return named[0]
+        return own if own[1] else (XLA, None)
 
-    def _of_instruction(
-        self, instruction: Instruction, key: str, program: Program, depth: int = 0
-    ) -> tuple[str | None, str | None, str]:
-        op = self._operator(instruction)
-        layer, direction = self._of_path(instruction.op_name, instruction.source_file)
-        if layer is None and instruction.inside:
-            layer, direction = self._majority(instruction)
-        if layer is None and not instruction.op_name and instruction.opcode in _INSERTED:
-            # A copy belongs to what made the value it copies, if that is an instruction of the program.
-            if depth < 4:
-                layer, direction = self._of_operand(instruction, key, program, depth)
-            return (layer, direction, op) if layer else (XLA, None, op)
-        if layer is None and not instruction.op_name and not instruction.inside:
-            return XLA, None, op
-        return layer, direction, op
+    def _nearest(self, start: Instruction, side: Callable[[Instruction], list[Instruction]]) -> Pair:
+        """The owner of the nearest instruction on one side that has one, by its own name."""
+        seen, ring = {start.name}, [start]
+        for _ in range(4):
+            ring = [i for one in ring for i in side(one) if i.name not in seen and i.opcode != "parameter"]
+            seen.update(i.name for i in ring)
+            votes = Counter(pair for pair in map(self._own, ring) if pair[0] is not None)
+            if votes:
+                return votes.most_common(1)[0][0]
+        return _NOBODY
 
-    def _of_operand(
-        self, instruction: Instruction, key: str, program: Program, depth: int
-    ) -> tuple[str | None, str | None]:
-        numbers = self._by_number.get(key)
-        if numbers is None:
-            numbers = self._by_number[key] = {i.number: i for i in program.values()}
-        for operand in instruction.operands[:1]:
-            source = numbers.get(operand)
-            if source is not None and source.opcode != "parameter":
-                layer, direction, _ = self._of_instruction(source, key, program, depth + 1)
-                return (None, None) if layer == XLA else (layer, direction)
-        return None, None
+    def _own(self, instruction: Instruction) -> Pair:
+        """What an instruction's own name, or those of what was fused into it, tell."""
+        pair = self._of_path(instruction.op_name, instruction.source_file)
+        return pair if pair[0] is not None or not instruction.inside else self._majority(instruction) or pair
 
     def _of_path(self, path: str, source: str) -> tuple[str | None, str | None]:
         if not path:
@@ -136,11 +163,10 @@ class _Hlo:
             return by_file[0], by_file[1] or (BACKWARD if backward else FORWARD)
         return layer, direction
 
-    def _majority(self, instruction: Instruction) -> tuple[str | None, str | None]:
+    def _majority(self, instruction: Instruction) -> Pair | None:
         votes = Counter(self._of_path(path, "") for path, opcode in instruction.inside if opcode not in _INSERTED)
-        votes.pop((None, None), None)
-        named = [(pair, count) for pair, count in votes.most_common() if pair[0] is not None]
-        return named[0][0] if named else (None, None)
+        named = [pair for pair, _ in votes.most_common() if pair[0] is not None]
+        return named[0] if named else None
 
     @staticmethod
     def _operator(instruction: Instruction) -> str:

@@ -93,12 +93,12 @@ class Assembly:
         order = order[np.argsort(columns["start"][order], kind="stable")]
         self.events.append(_events(trace, columns, linked, (op_ids, steps), (order, place)))
         self.gaps.append(gaps.find(trace, columns, linked, place.who, place.window))
-        if linked.host.overlapping:
+        if linked.overlapping:
             text = (
-                f"{linked.host.overlapping} events of {trace.path.name} overlap others of their thread: "
+                f"{linked.overlapping} operators of {trace.path.name} overlap others of their thread: "
                 "their time is cut there."
             )
-            self.health.append(Health("trace-overlapping", "info", text, linked.host.overlapping))
+            self.health.append(Health("trace-overlapping", "info", text, linked.overlapping))
         self.health.extend(trace.health)
         return int(columns["start"].min()), int((columns["start"] + columns["dur"]).max())
 

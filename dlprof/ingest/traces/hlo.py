@@ -20,7 +20,8 @@ class Instruction:
         source_file: File of the user's program or of Keras that made it.
         inside: Path names and opcodes of the instructions that were fused into it.
         operands: Numbers of the instructions whose results it takes.
-        number: Its number in the program.
+        number: Its number in its computation.
+        computation: Number of the computation that it stands in.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Instruction:
     inside: tuple[tuple[str, str], ...]
     operands: tuple[int, ...]
     number: int
+    computation: int = 0
 
 
 Program = dict[str, Instruction]
@@ -51,12 +53,12 @@ def read(data: bytes) -> tuple[str, Program]:
                     computations.append(_computation(data, part))
     bodies = {number: [(i["op_name"], i["opcode"]) for i in rows] for number, rows in computations}
     found: Program = {}
-    for _, rows in computations:
+    for computation, rows in computations:
         for row in rows:
             inside = tuple(pair for called in row["called"] for pair in bodies.get(called, ()))
             found[row["name"]] = Instruction(
                 row["name"], row["opcode"], row["op_name"], row["source_file"], inside, tuple(row["operands"]),
-                row["number"],
+                row["number"], computation,
             )  # fmt: skip
     return name, found
 

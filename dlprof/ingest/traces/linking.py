@@ -22,6 +22,7 @@ class Linked:
         launch: The call that launched each kernel or copy, or NONE.
         operator: The innermost operator around that call, or NONE.
         parent: The operator around each operator or call of the host, or NONE.
+        overlapping: Operators that began inside another event and ended after it; calls of runtimes often do.
     """
 
     host: Nest
@@ -29,6 +30,7 @@ class Linked:
     launch: Integers
     operator: Integers
     parent: Integers
+    overlapping: int
 
 
 def link(columns: dict[str, npt.NDArray[Any]]) -> Linked:
@@ -49,7 +51,8 @@ def link(columns: dict[str, npt.NDArray[Any]]) -> Linked:
     operator[device] = around[position[launch[device]]]
     parent = np.full(size, NONE, np.int64)
     parent[tree.order] = around
-    return Linked(tree, nested, launch, operator, parent)
+    overlapping = int((tree.overlapping & (kind[tree.order] == Kind.OPERATOR)).sum())
+    return Linked(tree, nested, launch, operator, parent, overlapping)
 
 
 def _operator_around(tree: Nest, kind: Any) -> Integers:

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from dlprof.ingest.traces.base import NONE, Integers
 
+ROUNDING_NS = 1000
+"""Events that reach over the end of the one around them by no more than this were rounded: many traces count in us."""
+
 
 @dataclass(frozen=True)
 class Nest:
@@ -21,7 +24,7 @@ class Nest:
         end: End of each (ns); never after that of its parent.
         parent: Position in this order of the innermost event around each, or NONE.
         depth: Number of events around each.
-        overlapping: Events that began inside another one and ended after it: their time is cut there.
+        overlapping: Whether each began inside another one and ended after it: its time is cut there.
     """
 
     order: Integers
@@ -30,7 +33,7 @@ class Nest:
     end: Integers
     parent: Integers
     depth: Integers
-    overlapping: int
+    overlapping: npt.NDArray[np.bool_]
 
     def nested_ns(self) -> Integers:
         """Time of each event's direct children (ns)."""
@@ -80,12 +83,11 @@ def nest(lane: npt.NDArray[np.int32], start: Integers, dur: Integers) -> Nest:
     ends = starts + dur[order]
     depth = _depths(lanes, starts, ends)
     parent = _parents(lanes, depth)
-    overlapping = 0
+    overlapping = np.zeros(len(order), bool)
     # Parents come before children, so one pass per depth cuts every end at that of its parent.
     for level in range(1, int(depth.max(initial=0)) + 1):
         at = np.flatnonzero((depth == level) & (parent >= 0))
-        late = ends[at] > ends[parent[at]]
-        overlapping += int(late.sum())
+        overlapping[at] = ends[at] > ends[parent[at]] + ROUNDING_NS
         ends[at] = np.minimum(ends[at], ends[parent[at]])
     return Nest(order, lanes, starts, np.maximum(ends, starts), parent, depth, overlapping)
 

@@ -264,7 +264,7 @@ class _Space:
         kind, scope, link = table.resolve(chosen.metadata, kinds[keep], stats)
         good = (kind != _IGNORED) & (chosen.offset_ps >= 0) & (chosen.duration_ps >= 0)
         # Rounded from picoseconds once, so that sums stay what the file says.
-        start = line_ns + chosen.offset_ps // 1000
+        start = line_ns + (chosen.offset_ps + 500) // 1000
         end = line_ns + (chosen.offset_ps + chosen.duration_ps + 500) // 1000
         dur = np.where(table.is_gpu, (chosen.duration_ps + 500) // 1000, np.maximum(end - start, 0))
         names = table.names(chosen.metadata)

@@ -119,9 +119,15 @@ class Probe(object):
         """Record a step around each call of `owner.name` (train_on_batch and its kin)."""
         label = label or name
 
-        def enter(_args):
+        def enter(args):
             was_on = self.lines.pause()
-            return self.loops.enter_on_batch(label), was_on
+            loop = self.loops.enter_on_batch(label)
+            if loop is not None and not loop.described:
+                loop.described = True
+                facts = self.describe_model(args[0])
+                if facts and facts["layers"]:
+                    self.recorder.detail(loop.span, {"model": facts})
+            return loop, was_on
 
         def leave(token, _args):
             if token[0] is not None:

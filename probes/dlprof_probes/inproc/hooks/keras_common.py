@@ -219,7 +219,7 @@ def model_facts(model):
             continue
         seen.add(id(current))
         inner = list(getattr(current, "layers", None) or ())
-        wrapped = [getattr(current, name, None) for name in ("layer", "forward_layer", "backward_layer", "cell")]
+        wrapped = [getattr(current, name, None) for name in ("layer", "forward_layer", "backward_layer")]
         if inner:
             models.append(str(getattr(current, "name", "")))
         if current is not model:
