@@ -7,6 +7,7 @@ question belong to different layers, nothing is guessed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -74,7 +75,7 @@ def _fill(labels: Labels, rows: Integers, names: Sequence[str]) -> None:
 def _best(graphs: Sequence[Mapping[str, Any]], executed: Counter[str]) -> Mapping[str, Any] | None:
     """The graph that explains most of what was executed; of equal ones the last that was bound."""
     has_backward = any(name.startswith(_BACKWARD) for name in executed)
-    best, best_score = None, -1
+    best, best_score = None, -math.inf
     for graph in graphs:
         wanted = Counter(node["op"] for node in graph["nodes"] if node["op"] != "null")
         score = sum(executed[op] for op, count in wanted.items() if executed[op] and executed[op] % count == 0)
