@@ -236,6 +236,7 @@ class _Ingest:
         self._stacks(sorted({*raw.glob("stacks-[0-9][0-9][0-9].json"), *raw.glob("stacks-[0-9][0-9][0-9].json.gz")}))
         self._phases()
         self._kernels()
+        self._judge_kernels()
         self.tables["probes"] = _rows_table("probes", list(self.probes.values()))
         self.tables["health"] = _rows_table("health", [vars(entry) for entry in self.health])
 
@@ -345,21 +346,30 @@ class _Ingest:
         probe = self.probes.setdefault("kernels", {"name": "kernels", "state": "on", "reason": None})
         self._kernel_cost(probe)
 
+    def _judge_kernels(self) -> None:
+        """A process that was killed could not say what became of its windows."""
+        probe, windows = self.probes.get("kernels"), self.tables.get("kernel_windows")
+        if probe is not None and probe["state"] == "on" and (windows is None or not windows.num_rows):
+            probe.update(state="unavailable", reason="the process ended before a kernel window was complete")
+
     def _kernel_cost(self, probe: dict[str, Any]) -> None:
         """Add what the tracer cost in the steps of its windows, against the plain steps around them."""
         windows, steps = self.tables["kernel_windows"], self.tables.get("steps")
         if steps is None or probe["state"] != "on":
             return
         asynchronous = bool(self.manifest["backend"].get("asynchronous_dispatch"))
+        found = []
         for row in windows.to_pylist():
+            if row["loop"] is None:
+                continue
             times = step_times.compare(self.tables, row["window"], asynchronous=asynchronous)
-            if times.plain_ns is not None and times.slowdown is not None:
-                extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
-                probe["cost_ns"] = (probe.get("cost_ns") or 0) + extra
-                probe["cost_source"] = (
-                    f"measured: switching on and off; {row['steps']} traced {row['loop']} steps "
-                    f"at {times.slowdown:.2f} x a plain one"
-                )
+            if times.plain_ns is None or times.slowdown is None:
+                found.append(f"{row['steps']} traced {row['loop']} steps, with no plain ones to compare")
+                continue
+            extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
+            probe["cost_ns"] = (probe.get("cost_ns") or 0) + extra
+            found.append(f"{row['steps']} traced {row['loop']} steps at {times.slowdown:.2f} x a plain one")
+        probe["cost_source"] = "; ".join(["measured: switching on and off", *found])
 
     def _stacks(self, paths: Sequence[Path]) -> None:
         stacks = stacks_reader.Stacks(self.who, self.names)
