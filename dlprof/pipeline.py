@@ -339,6 +339,8 @@ class _Ingest:
         found = windows_reader.Windows(self.who, self.tables, self.manifest["clock"])
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             self._reading(path, found.add)
+        if (folder / "theano-profile.json").is_file():
+            self._reading(folder / "theano-profile.json", found.add_theano)
         for path in gpu_tracers.files(self.folder.raw):
             self._reading(path, found.add_tool)
         self.tables.update(found.tables())
@@ -369,7 +371,8 @@ class _Ingest:
             extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
             probe["cost_ns"] = (probe.get("cost_ns") or 0) + extra
             found.append(f"{row['steps']} traced {row['loop']} steps at {times.slowdown:.2f} x a plain one")
-        probe["cost_source"] = "; ".join(["measured: switching on and off", *found])
+        if found:
+            probe["cost_source"] = "; ".join(["measured: switching on and off", *found])
 
     def _stacks(self, paths: Sequence[Path]) -> None:
         stacks = stacks_reader.Stacks(self.who, self.names)

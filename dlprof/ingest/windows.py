@@ -14,7 +14,7 @@ import pyarrow as pa
 from dlprof.ingest.attribution.labels import Model, model_of
 from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.traces import assemble, cuda_sqlite, kineto, mxnet, xspace
-from dlprof.ingest.traces.base import Trace
+from dlprof.ingest.traces.base import CPU, Kind, Trace
 from dlprof.schema.tables import TABLES
 
 _READERS = {"tensorflow": xspace.read, "jax": xspace.read, "torch": kineto.read, "mxnet": mxnet.read}
@@ -85,6 +85,31 @@ class Windows:
             "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": "cuda",
             "source": path.name, "loop": None, "start_ns": start, "dur_ns": end - start, "first_step": None,
             "steps": None, "start_cost_ns": None, "stop_cost_ns": None, "dropped": trace.dropped,
+        })  # fmt: skip
+
+    def add_theano(self, path: Path) -> None:
+        """Read the sums that Theano's profiler kept over the whole run.
+
+        Raises:
+            ArtifactError: The file is damaged.
+        """
+        trace = Trace(path, "theano", "theano", aggregated=True)
+        try:
+            functions = json.loads(path.read_text(encoding="utf-8"))["functions"]
+            trace.programs["aggregates"] = [
+                {"name": op, "kind": Kind.OPERATOR, "count": calls, "total_ns": round(seconds * 1e9), "device": CPU}
+                for function in functions
+                for op, (calls, seconds) in function["operators"].items()
+            ]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ArtifactError(f"damaged: {error}", path=path) from error
+        number = len(self._rows)
+        self._assembly.add(trace, assemble.Place(self.who, 0, number))
+        wall = self.run["phases"]["dur_ns"].to_numpy().sum() if "phases" in self.run else 0
+        self._rows.append({
+            "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": "theano",
+            "source": path.name, "loop": None, "start_ns": 0, "dur_ns": int(wall), "first_step": None, "steps": None,
+            "start_cost_ns": None, "stop_cost_ns": None, "dropped": 0,
         })  # fmt: skip
 
     def _shift(self, trace: Trace) -> int:

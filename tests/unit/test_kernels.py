@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 from dlprof.analysis import kernels, step_split, step_times
+from dlprof.ingest.base import Who
 from dlprof.ingest.traces.base import CPU, Kind
 from dlprof.ingest.traces.nesting import merge, nest, union_ns
+from dlprof.ingest.windows import Windows
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
@@ -247,3 +249,20 @@ def test_unions_of_intervals() -> None:
 def test_every_kind_has_a_name_in_the_schema() -> None:
     """The table's comment lists them."""
     assert [kind.name.lower() for kind in Kind][:3] == ["operator", "kernel", "transfer"]
+
+
+def test_theanos_sums_over_the_whole_run_are_read(tmp_path: Path) -> None:
+    """Rows with counts and totals, and no events."""
+    path = tmp_path / "theano-profile.json"
+    path.write_text('{"functions": [{"name": "train", "operators": {"Dot22": [6, 0.5], "Sum": [2, 0.25]}}]}')
+    found = Windows(Who("h", 0, 1, 0), {}, {})
+
+    found.add_theano(path)
+
+    tables = found.tables()
+    assert tables["kernel_ops"]["op"].to_pylist() == ["Dot22", "Sum"]
+    assert tables["kernel_totals"].select(["count", "total_ns"]).to_pylist() == [
+        {"count": 6, "total_ns": 500_000_000},
+        {"count": 2, "total_ns": 250_000_000},
+    ]
+    assert tables["kernel_events"].num_rows == 0

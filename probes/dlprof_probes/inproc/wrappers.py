@@ -55,6 +55,18 @@ def after(original, hook):
     return wrapper
 
 
+def with_keywords(original, change, hook):
+    """Call `original` with the keywords that `change(keywords)` adds, and `hook(result, args)` after it."""
+
+    def wrapper(*args, **kwargs):
+        kwargs.update(change(kwargs))
+        result = original(*args, **kwargs)
+        hook(result, args)
+        return result
+
+    return wrapper
+
+
 def batch_begin(original, current, now, lines):
     """`CallbackList.on_*_batch_begin`: the step begins."""
 

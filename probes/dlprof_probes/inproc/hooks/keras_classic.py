@@ -42,7 +42,7 @@ def attach(probe, keras):
     common.data_and_files(probe, keras)
     if keras.backend.backend() == "mxnet":
         mxnet.watch_layers(probe, sys.modules["keras.engine.base_layer"].Layer)
-    else:
+    elif keras.backend.backend() != "theano":
         probe.windows.use(keras.backend.backend())
 
 

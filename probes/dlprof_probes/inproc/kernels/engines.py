@@ -34,6 +34,7 @@ class _Tracer(object):
     """What tracers have in common."""
 
     gpu = True
+    whole_run = False
 
     def drain(self):
         """Wait until all that was dispatched has been executed, so that a window holds whole steps."""
@@ -231,6 +232,19 @@ class MXNet(_Tracer):
                     os.environ[name] = value
 
 
+class Theano(_Tracer):
+    """Theano's profile: sums over the whole run, without times."""
+
+    whole_run = True
+
+    def __init__(self, profile):
+        self._profile = profile
+
+    def stop(self):
+        """Write the sums; whether there were any."""
+        return self._profile.write() is not None
+
+
 def _mend(path):
     """Make a trace whole: from the second one of a process on, MXNet leaves out how the file begins."""
     with open(path, "rb") as source:
@@ -242,7 +256,7 @@ def _mend(path):
         target.write(text)
 
 
-_ENGINES = {"tensorflow": TensorFlow, "jax": Jax, "torch": Torch, "mxnet": MXNet}
+_ENGINES = {"tensorflow": TensorFlow, "jax": Jax, "torch": Torch, "mxnet": MXNet, "theano": Theano}
 
 
 class _quiet(object):  # noqa: N801

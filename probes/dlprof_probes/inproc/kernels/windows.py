@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from threading import get_ident
 
 from dlprof_probes import wire
@@ -17,6 +18,7 @@ class NoWindows(object):
 
     folder = None
     active = None
+    everything = False
 
     def use(self, backend, *helpers):
         """No engine is needed."""
@@ -50,13 +52,14 @@ class Windows(object):
 
     Attributes:
         active: The `_Window` that is open, or None.
+        everything: Whole loops are traced, not windows.
     """
 
     def __init__(self, recorder, folder, mode, steps, gpu=True):
         self.folder = folder
         self.active = None
         self._recorder = recorder
-        self._everything = mode == "all"
+        self.everything = mode == "all"
         self._steps = steps
         self._gpu = gpu
         self._engine = None
@@ -77,19 +80,19 @@ class Windows(object):
 
     def opened(self, loop, kind, nested):
         """A loop begins; `nested`: inside another one, so it is none of ours."""
-        if nested or self._engine is None or self._failure or self.active is not None:
+        if nested or self._engine is None or self._engine.whole_run or self._failure or self.active is not None:
             return
-        if kind not in self._done or self._everything:
+        if kind not in self._done or self.everything:
             loop.window_after = WARM_STEPS
             loop.window_steps = self._steps
             loop.kind = kind
             loop.watch = self._after_step
-            if self._everything:
+            if self.everything:
                 self._start(loop)
 
     def planned(self, loop, steps):
         """Keras says how many steps the loop will have: a short one gets a shorter window, sooner."""
-        if loop.watch is None or self._everything or not steps:
+        if loop.watch is None or self.everything or not steps:
             return
         loop.window_after = max(1, min(WARM_STEPS, (steps - 1) // 4))
         loop.window_steps = max(1, min(self._steps, (steps - 1 - loop.window_after) // 2))
@@ -100,7 +103,7 @@ class Windows(object):
         if window is not None:
             if window.loop is loop:
                 window.steps += count
-                if window.steps >= loop.window_steps and not self._everything:
+                if window.steps >= loop.window_steps and not self.everything:
                     self._stop()
             return
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
@@ -149,7 +152,7 @@ class Windows(object):
             self._cost(ended, stopped, "stop kernel tracing")
         except Exception as error:
             self._fail("the tracer could not be stopped", error, loop)
-        if not self._everything:
+        if not self.everything:
             loop.watch = None
         loop.previous_end = loop.previous_end and now()
 
@@ -176,16 +179,28 @@ class Windows(object):
         """The process ends: close what is open, and say how it went."""
         if self.active is not None:
             self._stop()
+        if self._engine is not None and self._engine.whole_run:
+            self._finish_whole_run()
+            return
         source = "measured: switching the tracer on and off; what it costs in steps is added by comparison"
         if self._failure:
             self._recorder.probe("kernels", "failed", self._failure, self._cost_ns or None, source)
         elif self._engine is None:
             reason = "no engine with a tracer was seen" if self._backend is None else "no tracer for %s" % self._backend
+            if "theano" in sys.modules:
+                reason = "Theano can only time its operators over the whole run: --kernels all"
             self._recorder.probe("kernels", "unavailable", reason)
         elif not self._count:
             self._recorder.probe("kernels", "unavailable", self._short or "no loop with enough steps was seen")
         else:
             self._recorder.probe("kernels", "on", None, self._cost_ns, source)
+
+    def _finish_whole_run(self):
+        source = "not measured: the engine times its operators in every call"
+        if self._engine.stop():
+            self._recorder.probe("kernels", "on", None, None, source)
+        else:
+            self._recorder.probe("kernels", "unavailable", "no function was compiled under its profiler")
 
     def annotation(self, text):
         """Begin a range called `text` in the trace; a function that ends it, or None outside a window."""
