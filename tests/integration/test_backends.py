@@ -532,11 +532,18 @@ def test_kernel_time_adds_up_and_fits_into_the_cores(mlp: dict[str, Any]) -> Non
 
 
 def test_the_parts_of_a_step_sum_to_the_step(mlp: dict[str, Any]) -> None:
-    """To the nanosecond, traced and scaled to a plain step; and kernels are among them."""
+    """To the nanosecond, traced and scaled to a plain step; and kernels are among them.
+
+    On JAX these two short epochs both hold traced steps, so there is nothing to scale to: null.
+    """
     split = runner.report(mlp["folder"])["step_split"]
 
     assert sum(part["window_ns"] for part in split["parts"]) == split["window_step_ns"]
-    assert sum(part["plain_ns"] for part in split["parts"]) == split["plain_step_ns"]
+    if split["plain_step_ns"] is None:
+        assert mlp["backend"] == "jax"
+        assert {part["plain_ns"] for part in split["parts"]} == {None}
+    else:
+        assert sum(part["plain_ns"] for part in split["parts"]) == split["plain_step_ns"]
     assert split["engine"] == mlp["backend"]
     assert next(part["window_ns"] for part in split["parts"] if part["name"] == "kernels") > 0
 
