@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from dlprof.ingest.traces.base import Foreign
 from dlprof.rundir import RunDir, writing_into
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
-from dlprof.store.writer import write_tables
+from dlprof.store.writer import RowWriter, write_tables
 
 Report = Callable[[str], None]
 _TIMES = ("start_ns", "time_ns")
@@ -47,14 +48,47 @@ def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | No
     """
     _check(output)
     readers = [_named(reader) if reader else formats.find(path) for path in paths]
-    work = _Import(paths[0])
     files = []
     for path, found in zip(paths, readers, strict=True):
         foreign = formats.read(path, found)
         files.append(foreign)
         report(f"{path.name}: {found.title}, {_size(foreign)}")
-    work.add(list(paths), files)
-    return work.store(output)
+    now = datetime.now().astimezone()
+    name = f"{now:%Y%m%d-%H%M%S}-{paths[0].name.split('.')[0] or 'trace'}"
+    with _folder(output or Path(rundir.RUNS_FOLDER) / name) as part:
+        work = _Import(part)
+        work.add(list(paths), files)
+        work.store(now)
+        folder = _place(part, output or Path(rundir.RUNS_FOLDER) / name, chosen=output is not None)
+    return Run(folder, folder.read_manifest())
+
+
+@contextlib.contextmanager
+def _folder(wanted: Path) -> Iterator[Path]:
+    """A folder beside the one that is wanted; removed if anything goes wrong."""
+    parent = wanted.absolute().parent
+    with writing_into(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{wanted.name}.", dir=parent))
+    try:
+        with writing_into(part):
+            part.chmod(0o777 & ~_umask())
+            (part / "raw").mkdir()
+        yield part
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _place(part: Path, wanted: Path, *, chosen: bool) -> RunDir:
+    """Give the folder its name; one that dlprof chose itself gets a number where it is taken."""
+    number, name = 1, wanted.name
+    while not chosen and wanted.exists():
+        number += 1
+        wanted = wanted.with_name(f"{name}-{number}")
+    with writing_into(wanted.parent):
+        part.replace(wanted)
+    return RunDir(wanted.absolute())
 
 
 def _check(output: Path | None) -> None:
@@ -82,14 +116,15 @@ def _size(foreign: Foreign) -> str:
 class _Import:
     """The tables and the manifest of a run that is made of foreign files."""
 
-    def __init__(self, first: Path) -> None:
-        self._name = first.name.split(".")[0] or "trace"
+    def __init__(self, part: Path) -> None:
+        self._part = part
         self._who = Who(platform.node(), 0, 0, 0)
         self._tables: dict[str, pa.Table] = {}
         self._health: list[Health] = []
         self._sources: list[dict[str, Any]] = []
         self._windows: list[dict[str, Any]] = []
-        self._assembly = assemble.Assembly()
+        self._events = RowWriter(part / "tables", "kernel_events")
+        self._assembly = assemble.Assembly(sink=self._events.write)
         self._gpus: dict[int, str] = {}
         self._end_ns = 0
         self._origin_ns: int | None = None
@@ -138,41 +173,16 @@ class _Import:
                     ends = zip(placed[column].to_pylist(), durations or [0] * placed.num_rows, strict=True)
                     self._end_ns = max(self._end_ns, *(s + d for s, d in ends))
 
-    def store(self, output: Path | None) -> Run:
-        """Write the folder, and give it its place as the last thing."""
+    def store(self, now: datetime) -> None:
+        """Write all that is left to write."""
+        self._events.close()
         self._tables.update(self._assembly.tables())
         self._tables["kernel_windows"] = pa.Table.from_pylist(self._windows, schema=TABLES["kernel_windows"])
         self._tables["sources"] = pa.Table.from_pylist(self._sources, schema=TABLES["sources"])
         health = [vars(entry) for entry in [*self._health, *self._assembly.health]]
         self._tables["health"] = pa.Table.from_pylist(health, schema=TABLES["health"])
-        now = datetime.now().astimezone()
-        wanted = output or Path(rundir.RUNS_FOLDER) / f"{now:%Y%m%d-%H%M%S}-{self._name}"
-        parent = wanted.absolute().parent
-        with writing_into(parent):
-            parent.mkdir(parents=True, exist_ok=True)
-            part = Path(tempfile.mkdtemp(prefix=f".{wanted.name}.", dir=parent))
-        try:
-            with writing_into(part):
-                part.chmod(0o777 & ~_umask())
-                (part / "raw").mkdir()
-            write_tables(part / "tables", self._tables)
-            RunDir(part).write_manifest(self._manifest(now))
-            folder = self._place(part, wanted, chosen=output is not None)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
-        return Run(folder, folder.read_manifest())
-
-    @staticmethod
-    def _place(part: Path, wanted: Path, *, chosen: bool) -> RunDir:
-        if not chosen:
-            number, name = 1, wanted.name
-            while wanted.exists():
-                number += 1
-                wanted = wanted.with_name(f"{name}-{number}")
-        with writing_into(wanted.parent):
-            part.replace(wanted)
-        return RunDir(wanted.absolute())
+        write_tables(self._part / "tables", self._tables)
+        RunDir(self._part).write_manifest(self._manifest(now))
 
     def _manifest(self, now: datetime) -> dict[str, Any]:
         created = datetime.fromtimestamp(self._origin_ns / 1e9, UTC).isoformat() if self._origin_ns else None

@@ -26,6 +26,45 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
                 _write(folder / f"{name}.parquet", table.cast(TABLES[name]))
 
 
+class RowWriter:
+    """Writes a table piece by piece, as a whole file or not at all.
+
+    Args:
+        folder: Folder of the tables; made if it is not there.
+        name: Name of the table.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._schema = _versioned(TABLES[name])
+        self._path = folder / f"{name}.parquet"
+        self._part = folder / f"{name}.parquet.part"
+        self._writer: pq.ParquetWriter | None = None
+
+    def write(self, rows: pa.Table) -> None:
+        """Add rows.
+
+        Raises:
+            CannotCreateError: The folder cannot be written to.
+        """
+        if rows.num_rows:
+            with writing_into(self._path.parent):
+                if self._writer is None:
+                    self._path.parent.mkdir(exist_ok=True)
+                    self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+                self._writer.write_table(rows.cast(self._schema))
+
+    def close(self) -> None:
+        """No more rows: the file gets its name."""
+        if self._writer is not None:
+            with writing_into(self._path.parent):
+                self._writer.close()
+                self._part.replace(self._path)
+
+
+def _versioned(schema: pa.Schema) -> pa.Schema:
+    return schema.with_metadata({**(schema.metadata or {}), b"dlprof_schema_version": str(SCHEMA_VERSION).encode()})
+
+
 def _write(path: Path, table: pa.Table) -> None:
     part = path.with_name(path.name + ".part")
     metadata = {**(table.schema.metadata or {}), b"dlprof_schema_version": str(SCHEMA_VERSION).encode()}

@@ -16,16 +16,28 @@ from dlprof.ingest.traces.linking import Linked
 from dlprof.ingest.traces.nesting import nest
 
 _MODULE = re.compile(r"^nn\.Module: (.+)$")
+Sequences = dict[int, tuple[str | None, str | None]]
+_SEQUENCES_KEPT = 200_000
 _ENGINE = "autograd::engine::evaluate_function: "
 
 
-def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, linked: Linked) -> Labels:
-    """Labels by annotations, sequence numbers of autograd, and launches."""
+def attribute(
+    trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, linked: Linked, sequences: Sequences | None = None
+) -> Labels:
+    """Labels by annotations, sequence numbers of autograd, and launches.
+
+    Args:
+        trace: The trace.
+        columns: Its events, or those of a segment.
+        model: What is known of the model.
+        linked: Relations between the events.
+        sequences: Labels of forward operators in earlier segments; those of this one are added.
+    """
     labels = Labels.empty(len(columns["start"]))
     host = np.isin(columns["kind"], (Kind.OPERATOR, Kind.RUNTIME, Kind.WAIT))
     _by_annotation(trace, columns, labels, (host, model))
     if trace.engine == "torch":
-        _Autograd(trace, columns, labels, linked).apply()
+        _Autograd(trace, columns, labels, linked, {} if sequences is None else sequences).apply()
     own = host & (columns["kind"] == Kind.OPERATOR)
     labels.op[own] = _renumbered(columns["name"][own], trace, labels)
     _to_kernels(trace, columns, labels, linked)
@@ -86,6 +98,7 @@ class _Autograd:
     columns: dict[str, npt.NDArray[Any]]
     labels: Labels
     linked: Linked
+    sequences: Sequences
 
     def apply(self) -> None:
         """Label backward operators, and all that runs inside them."""
@@ -98,28 +111,32 @@ class _Autograd:
         root = _roots(tree.parent, tree.depth, is_engine)
         backward = root >= 0
         sequence = np.where(self.columns["kind"][rows] == Kind.OPERATOR, self.columns["link"][rows], NONE)
-        layers = self._forward_layers(rows, sequence, backward)
-        label = self._of_engines(rows, is_engine, sequence, layers)
+        self._forward(rows, sequence, backward)
+        label = self._of_engines(rows, is_engine, sequence)
         self.labels.label[rows[backward]] = label[root[backward]]
         plain = ~backward & (self.labels.label[rows] == NONE)
         if is_engine.any():
             self.labels.label[rows[plain]] = self.labels.number(None, FORWARD)
 
-    def _forward_layers(self, rows: Integers, sequence: Integers, backward: Any) -> dict[int, int]:
-        """Label of the innermost forward operator of each sequence number."""
+    def _forward(self, rows: Integers, sequence: Integers, backward: Any) -> None:
+        """Remember the label of the innermost forward operator of each sequence number."""
         chosen = np.flatnonzero((sequence >= 0) & ~backward & (self.labels.label[rows] >= 0))
         order = chosen[np.argsort(self.columns["start"][rows[chosen]], kind="stable")]
-        return dict(zip(sequence[order].tolist(), self.labels.label[rows[order]].tolist(), strict=True))
+        pairs = self.labels.pairs
+        found = zip(sequence[order].tolist(), self.labels.label[rows[order]].tolist(), strict=True)
+        self.sequences.update((number, pairs[label]) for number, label in found)
+        for number in list(self.sequences)[: max(0, len(self.sequences) - _SEQUENCES_KEPT)]:
+            del self.sequences[number]  # of steps that are long over
 
-    def _of_engines(self, rows: Integers, is_engine: Any, sequence: Integers, layers: dict[int, int]) -> Integers:
+    def _of_engines(self, rows: Integers, is_engine: Any, sequence: Integers) -> Integers:
         """Label of each node that the engine of autograd ran, in the order in which it ran them."""
         label = np.full(len(rows), NONE, np.int64)
         unknown = self.labels.number(None, BACKWARD)
         last = unknown
         for at in np.flatnonzero(is_engine)[np.argsort(self.columns["start"][rows[is_engine]], kind="stable")].tolist():
-            forward = layers.get(int(sequence[at]))
+            forward = self.sequences.get(int(sequence[at]))
             if forward is not None:
-                layer, direction = self.labels.pairs[forward]
+                layer, direction = forward
                 last = self.labels.number(layer, direction if direction == UPDATE else BACKWARD)
                 label[at] = last
             else:

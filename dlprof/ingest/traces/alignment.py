@@ -10,8 +10,8 @@ from dlprof.ingest.traces.base import Foreign
 
 def first_ns(foreign: Foreign) -> int | None:
     """The first time in a file, in its own clock (ns); None if it has none."""
-    if foreign.trace is not None and foreign.trace.batches:
-        return min(int(batch["start"].min()) for batch in foreign.trace.batches)
+    if foreign.trace is not None and foreign.trace.first_ns is not None:
+        return foreign.trace.first_ns
     for table in foreign.tables.values():
         for column in ("start_ns", "time_ns"):
             if column in table.column_names and table.num_rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from dlprof.ingest.attribution import by_launch, by_order, by_path, flops
 from dlprof.ingest.attribution.categories import category
 from dlprof.ingest.attribution.labels import UPDATE, Labels, Model
 from dlprof.ingest.base import Health, Who
-from dlprof.ingest.traces import gaps
+from dlprof.ingest.traces import gaps, segments
 from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
 from dlprof.ingest.traces.linking import Linked, link
 from dlprof.schema.tables import TABLES
@@ -63,44 +63,74 @@ class Place:
 
 
 @dataclass
+class Carry:
+    """What is handed on from one segment of a trace to the next.
+
+    Attributes:
+        sequences: Layer and direction of forward operators by autograd's sequence number.
+        busy_until: End of the last kernel or copy of each device (ns).
+        overlapping: Operators that reach out of those around them, so far.
+    """
+
+    sequences: dict[int, tuple[str | None, str | None]] = field(default_factory=dict)
+    busy_until: dict[int, int] = field(default_factory=dict)
+    overlapping: int = 0
+
+
+@dataclass
 class Assembly:
-    """Tables of kernels, growing trace by trace."""
+    """Tables of kernels, growing trace by trace.
+
+    Attributes:
+        sink: Takes the rows of `kernel_events` as they are made; None: they are kept for `tables`.
+    """
 
     ops: dict[OpKey, int] = field(default_factory=dict)
     events: list[pa.Table] = field(default_factory=list)
     totals: list[dict[str, Any]] = field(default_factory=list)
     gaps: list[pa.Table] = field(default_factory=list)
     health: list[Health] = field(default_factory=list)
+    sink: Callable[[pa.Table], None] | None = None
 
     def add(self, trace: Trace, place: Place) -> tuple[int, int]:
-        """Add a trace.
+        """Add a trace; its events are given up.
 
         Returns:
             Start of its first and end of its last event on the run's time line (ns); (0, 0) if it has none.
         """
-        columns = trace.columns()
         self._add_totals(trace, place)
-        size = len(columns["start"])
-        if not size:
+        first, last = trace.first_ns, trace.last_ns
+        if first is None or last is None:
             return 0, 0
-        columns["start"] = columns["start"] + place.shift_ns
-        linked = link(columns)
-        labels = attribute(trace, columns, place.model, linked)
-        steps = _steps(trace, columns, place, linked)
-        op_ids = self._op_ids(trace, columns, labels)
-        stored = np.isin(columns["kind"], _STORED)
-        order = np.flatnonzero(stored)
-        order = order[np.argsort(columns["start"][order], kind="stable")]
-        self.events.append(_events(trace, columns, linked, (op_ids, steps), (order, place)))
-        self.gaps.append(gaps.find(trace, columns, linked, place.who, place.window))
-        if linked.overlapping:
+        carry = Carry()
+        for columns in segments.of(trace):
+            columns["start"] = columns["start"] + place.shift_ns
+            self._add_segment(trace, columns, place, carry)
+        if carry.overlapping:
             text = (
-                f"{linked.overlapping} operators of {trace.path.name} overlap others of their thread: "
+                f"{carry.overlapping} operators of {trace.path.name} overlap others of their thread: "
                 "their time is cut there."
             )
-            self.health.append(Health("trace-overlapping", "info", text, linked.overlapping))
+            self.health.append(Health("trace-overlapping", "info", text, carry.overlapping))
         self.health.extend(trace.health)
-        return int(columns["start"].min()), int((columns["start"] + columns["dur"]).max())
+        return first + place.shift_ns, last + place.shift_ns
+
+    def _add_segment(self, trace: Trace, columns: dict[str, npt.NDArray[Any]], place: Place, carry: Carry) -> None:
+        linked = link(columns)
+        carry.overlapping += linked.overlapping
+        labels = attribute(trace, columns, place.model, linked, carry)
+        steps = _steps(trace, columns, place, linked)
+        op_ids = self._op_ids(trace, columns, labels)
+        order = np.flatnonzero(np.isin(columns["kind"], _STORED) & ~columns["context"])
+        order = order[np.argsort(columns["start"][order], kind="stable")]
+        self._take(_events(trace, columns, linked, (op_ids, steps), (order, place)))
+        self.gaps.append(gaps.find(trace, columns, linked, (place.who, place.window), carry))
+
+    def _take(self, events: pa.Table) -> None:
+        if self.sink is not None:
+            self.sink(events)
+        else:
+            self.events.append(events)
 
     def _add_totals(self, trace: Trace, place: Place) -> None:
         for row in trace.programs.get("aggregates", ()):
@@ -135,9 +165,10 @@ class Assembly:
         """The tables."""
         names = ("kind", "name", "op", "category", "layer", "direction", "flops", "bytes")
         rows = [{"op_id": number, **dict(zip(names, key, strict=True))} for key, number in self.ops.items()]
+        events = {} if self.sink is not None else {"kernel_events": _joined("kernel_events", self.events)}
         return {
+            **events,
             "kernel_ops": pa.Table.from_pylist(rows, schema=TABLES["kernel_ops"]),
-            "kernel_events": _joined("kernel_events", self.events),
             "kernel_totals": pa.Table.from_pylist(self.totals, schema=TABLES["kernel_totals"]),
             "gpu_gaps": _joined("gpu_gaps", self.gaps),
         }
@@ -148,13 +179,13 @@ def _joined(name: str, tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables(found).unify_dictionaries() if found else TABLES[name].empty_table()
 
 
-def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, linked: Linked) -> Labels:
+def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, linked: Linked, carry: Carry) -> Labels:
     """Labels of all events, by the rules of the trace's engine."""
     if trace.engine in ("tensorflow", "xla"):
         return by_path.attribute(trace, columns, model)
     if trace.engine == "mxnet":
         return by_order.attribute(trace, columns, model)
-    return by_launch.attribute(trace, columns, model, linked)
+    return by_launch.attribute(trace, columns, model, linked, carry.sequences)
 
 
 def _telling_scopes(trace: Trace, columns: dict[str, npt.NDArray[Any]]) -> Integers:

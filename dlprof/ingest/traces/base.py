@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -42,6 +43,8 @@ class Kind(IntEnum):
     """A call of a Python function."""
 
 
+HELD_EVENTS = 1_000_000
+"""Events that a trace holds in memory before it writes them to a file."""
 COLUMNS = ("kind", "name", "start", "dur", "device", "lane", "link", "scope")
 _TYPES = (np.int8, np.int32, np.int64, np.int64, np.int16, np.int32, np.int64, np.int32)
 
@@ -97,6 +100,9 @@ class Trace:
         health: What a user must know to trust the figures.
         aggregated: Rows are sums over many executions, without times.
         programs: Details of compiled programs, for attribution (by engine).
+        first_ns: Earliest start (ns); None: there are no events.
+        last_ns: Latest end (ns).
+        size: Number of events.
     """
 
     path: Path
@@ -111,7 +117,13 @@ class Trace:
     health: list[Health] = field(default_factory=list)
     aggregated: bool = False
     programs: dict[str, Any] = field(default_factory=dict)
-    batches: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
+    first_ns: int | None = None
+    last_ns: int | None = None
+    size: int = 0
+    _batches: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
+    _held: int = 0
+    _files: list[Path] = field(default_factory=list)
+    _folder: tempfile.TemporaryDirectory[str] | None = None
     _lanes: dict[Any, int] = field(default_factory=dict)
 
     def lane(self, key: Any, make: Lane) -> int:
@@ -132,27 +144,65 @@ class Trace:
     def add(self, **columns: Iterable[Any]) -> None:
         """Add events, by columns; a column that is missing is NONE throughout."""
         size = len(columns["start"])  # type: ignore[arg-type]
-        if size:
-            batch = {}
-            for name, kind in zip(COLUMNS, _TYPES, strict=True):
-                given = columns.get(name)
-                batch[name] = np.full(size, NONE, kind) if given is None else np.asarray(given, kind)
-            self.batches.append(batch)
+        if not size:
+            return
+        batch = {}
+        for name, kind in zip(COLUMNS, _TYPES, strict=True):
+            given = columns.get(name)
+            batch[name] = np.full(size, NONE, kind) if given is None else np.asarray(given, kind)
+        first, last = int(batch["start"].min()), int((batch["start"] + batch["dur"]).max())
+        self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
+        self.last_ns = last if self.last_ns is None else max(self.last_ns, last)
+        self.size += size
+        self._batches.append(batch)
+        self._held += size
+        if self._held >= HELD_EVENTS:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        """Write the events that are held to a file: a large trace must not need as much memory."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="dlprof-")
+        path = Path(self._folder.name) / f"{len(self._files)}.npy"
+        merged = self._merged()
+        with path.open("wb") as target:
+            for name in COLUMNS:
+                np.save(target, merged.pop(name))
+        self._files.append(path)
+
+    def _merged(self) -> dict[str, npt.NDArray[Any]]:
+        """The events that are held, as one batch; they are given up."""
+        batches, self._batches, self._held = self._batches, [], 0
+        if not batches:
+            return {name: np.empty(0, kind) for name, kind in zip(COLUMNS, _TYPES, strict=True)}
+        return {name: np.concatenate([batch.pop(name) for batch in batches]) for name in COLUMNS}
+
+    def chunks(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
+        """All events by columns, some at a time; may be asked for again."""
+        if self._held and self._files:
+            self._put_away()
+        for path in self._files:
+            with path.open("rb") as source:
+                yield {name: np.load(source) for name in COLUMNS}
+        if self._held:
+            self._batches = [self._merged()]
+            self._held = len(self._batches[0]["start"])
+            yield dict(self._batches[0])
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """All events, by columns; the batches are given up."""
-        if not self.batches:
-            return {name: np.empty(0, kind) for name, kind in zip(COLUMNS, _TYPES, strict=True)}
-        merged = {}
-        for name in COLUMNS:
-            merged[name] = np.concatenate([batch.pop(name) for batch in self.batches])
-        self.batches.clear()
-        return merged
+        """All events, by columns; they are given up."""
+        if not self._files:
+            return self._merged()
+        parts = list(self.chunks())
+        self.clear()
+        return {name: np.concatenate([part.pop(name) for part in parts]) for name in COLUMNS}
 
-    @property
-    def size(self) -> int:
-        """Number of events."""
-        return sum(len(batch["start"]) for batch in self.batches)
+    def clear(self) -> None:
+        """Give up all events."""
+        self._batches, self._held, self._files = [], 0, []
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
 
 @dataclass

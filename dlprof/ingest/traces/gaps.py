@@ -7,7 +7,7 @@ what is left beyond that is waiting on the device, for another stream or a resou
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,32 @@ from dlprof.ingest.traces.linking import Linked
 from dlprof.ingest.traces.nesting import Nest, nest
 from dlprof.schema.tables import TABLES
 
+
+class Busy(Protocol):
+    """What is handed on from segment to segment."""
+
+    busy_until: dict[int, int]
+
+
 _BLAMED = (Kind.OPERATOR, Kind.RUNTIME, Kind.WAIT, Kind.INPUT, Kind.ANNOTATION, Kind.PYTHON)
 
 
-def find(trace: Trace, columns: dict[str, npt.NDArray[Any]], linked: Linked, who: Who, window: int) -> pa.Table:
-    """The gaps of every device, as the table `gpu_gaps`."""
+def find(
+    trace: Trace, columns: dict[str, npt.NDArray[Any]], linked: Linked, whose: tuple[Who, int], carry: Busy
+) -> pa.Table:
+    """The gaps of every device, as the table `gpu_gaps`.
+
+    Args:
+        trace: The trace.
+        columns: Its events, or those of a segment.
+        linked: Relations between the events.
+        whose: Process and number of the window.
+        carry: Until when each device was busy in earlier segments; brought up to date.
+    """
+    who, window = whose
     on_device = np.isin(columns["kind"], (Kind.KERNEL, Kind.TRANSFER))
     parts = [
-        _of_device(columns, linked, np.flatnonzero(on_device & (columns["device"] == device)))
+        _of_device(columns, linked, np.flatnonzero(on_device & (columns["device"] == device)), (carry, device))
         for device in np.unique(columns["device"][on_device]).tolist()
     ]
     parts = [part for part in parts if len(part["row"])]
@@ -45,13 +63,18 @@ def find(trace: Trace, columns: dict[str, npt.NDArray[Any]], linked: Linked, who
     return pa.Table.from_arrays([pa.array(a, type=f.type) for a, f in fields], schema=TABLES["gpu_gaps"])
 
 
-def _of_device(columns: dict[str, npt.NDArray[Any]], linked: Linked, rows: Integers) -> dict[str, Integers]:
+def _of_device(
+    columns: dict[str, npt.NDArray[Any]], linked: Linked, rows: Integers, before: tuple[Busy, int]
+) -> dict[str, Integers]:
     """Gaps of one device over the union of its streams."""
+    carry, device = before
     rows = rows[np.argsort(columns["start"][rows], kind="stable")]
     start = columns["start"][rows]
-    busy_until = np.maximum.accumulate(start + columns["dur"][rows])
-    after = np.flatnonzero(start[1:] > busy_until[:-1]) + 1
-    begin, end, row = busy_until[after - 1], start[after], rows[after]
+    ends = np.concatenate(([carry.busy_until.get(device, int(start[0]))], start + columns["dur"][rows]))
+    busy_until = np.maximum.accumulate(ends)
+    carry.busy_until[device] = int(busy_until[-1])
+    after = np.flatnonzero(start > busy_until[:-1])
+    begin, end, row = busy_until[after], start[after], rows[after]
     launch = linked.launch[row]
     known = launch >= 0
     called = np.where(known, columns["start"][np.maximum(launch, 0)], begin)
