@@ -13,7 +13,7 @@ from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, MET
 from dlprof.ingest.attribution.names import plain
 from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
 from dlprof.ingest.traces.linking import Linked
-from dlprof.ingest.traces.nesting import nest
+from dlprof.ingest.traces.nesting import levels, nest
 
 _MODULE = re.compile(r"^nn\.Module: (.+)$")
 Sequences = dict[int, tuple[str | None, str | None]]
@@ -148,8 +148,8 @@ class _Autograd:
 def _roots(parent: Integers, depth: Integers, chosen: Any) -> Integers:
     """The outermost chosen event around each event, itself included, or NONE."""
     root = np.where(chosen, np.arange(len(parent)), NONE)
-    for level in range(1, int(depth.max(initial=0)) + 1):
-        at = np.flatnonzero((depth == level) & (parent >= 0))
+    for level in levels(depth)[1:]:
+        at = level[parent[level] >= 0]
         above = root[parent[at]]
         root[at] = np.where(above >= 0, above, root[at])
     return root

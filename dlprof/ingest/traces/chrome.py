@@ -8,6 +8,7 @@ event or a string does not parse, and then the next place is tried.
 from __future__ import annotations
 
 import gzip
+import itertools
 import re
 import zlib
 from collections.abc import Iterator
@@ -17,13 +18,21 @@ from typing import IO, Any, cast
 
 import msgspec
 
-from dlprof.ingest.base import ArtifactError
+from dlprof.ingest.base import ArtifactError, Health
+from dlprof.ingest.traces.base import Trace
 
 PIECE_BYTES = 4 << 20
 EVENT_BYTES_AT_MOST = 64 << 20
 HEAD_BYTES_AT_MOST = 32 << 20
-_BETWEEN = re.compile(rb"\}\s*,\s*\{")
+_US_AT_MOST = 4e15
+"""Times beyond this, in microseconds, do not fit into 64 bits as nanoseconds; no clock gives them."""
+_BLANKS_AT_MOST = 256
+_WINDOW = 16384
+_BETWEEN = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
+"""Between two events. More blanks than that are no place to cut at, so that nothing has to be looked at twice."""
 _START = re.compile(rb'"traceEvents"\s*:\s*\[')
+_STARTS_AT_MOST = 16
+_FIRST_KEY = re.compile(rb'\s*\{\s*("[^"\\]{1,64}")')
 
 
 class Args(msgspec.Struct, gc=False):
@@ -94,6 +103,13 @@ class ChromeFile:
             except RecursionError as error:
                 raise ArtifactError("nested too deeply", path=self.path, offset=self._consumed) from error
 
+    def judge(self, trace: Trace) -> None:
+        """Tell the trace how many events were passed over."""
+        if self.malformed:
+            text = f"{self.malformed} events of {self.path.name} are malformed and were passed over."
+            trace.health.append(Health("trace-malformed", "warning", text, self.malformed))
+            trace.dropped += self.malformed
+
     def _fail(self, message: str, offset: int = 0) -> ArtifactError:
         return ArtifactError(message, path=self.path, offset=self._consumed + offset)
 
@@ -108,7 +124,7 @@ class ChromeFile:
                 return False
             if start != b"{":
                 raise self._fail("neither a JSON object nor an array")
-            for match in _START.finditer(self._buffer):
+            for match in itertools.islice(_START.finditer(self._buffer), _STARTS_AT_MOST):
                 if self._take(self._buffer[: match.start()].rstrip().rstrip(b",") + b"}"):
                     self._drop(match.end())
                     return True
@@ -139,7 +155,7 @@ class ChromeFile:
             if cut is None:
                 if len(self._buffer) > EVENT_BYTES_AT_MOST:
                     raise self._fail(f"an event of more than {EVENT_BYTES_AT_MOST >> 20} MB")
-                wanted = len(self._buffer) + PIECE_BYTES
+                wanted = 2 * len(self._buffer)
                 continue
             wanted = PIECE_BYTES
             events, at = cut
@@ -149,38 +165,56 @@ class ChromeFile:
 
     def _cut(self) -> tuple[list[Event], int] | None:
         """The events up to the last place at which the buffer can be cut, and where the next one begins."""
-        end = len(self._buffer)
-        for _ in range(8):
-            at = self._place_before(self._buffer, end)
-            if at is None:
-                return None
-            close, next_open = at
-            events = self._decoded(b"[" + self._buffer[: close + 1] + b"]")
-            if events is not None:
-                return events, next_open
-            end = close
+        patterns = [_BETWEEN]
+        if key := _FIRST_KEY.match(self._buffer):
+            # Most makers begin each event with the same key, and what is nested in an event with another.
+            alike = _BETWEEN.pattern + rb"(?=\s{0,64}+" + re.escape(key[1]) + rb")"
+            patterns.insert(0, re.compile(alike))
+        for pattern in patterns:
+            end = len(self._buffer)
+            for _ in range(8):
+                at = self._place_before(pattern, self._buffer, end)
+                if at is None:
+                    break
+                close, next_open = at
+                events = self._decoded(b"[" + self._buffer[: close + 1] + b"]")
+                if events is not None:
+                    return events, next_open
+                end = close
         return None
 
     @staticmethod
-    def _place_before(buffer: bytes, end: int) -> tuple[int, int] | None:
+    def _place_before(between: re.Pattern[bytes], buffer: bytes, end: int) -> tuple[int, int] | None:
         """The last `}, {` before `end`: where its brackets stand."""
-        low = end
-        while low > 0:
-            low = max(0, end - 4096) if low == end else max(0, low - 65536)
+        high = end
+        while high > 0:
+            low = max(0, high - _WINDOW)
             found = None
-            for match in _BETWEEN.finditer(buffer, low, end):
+            for match in between.finditer(buffer, low, min(end, high + _BLANKS_AT_MOST)):
                 found = match
             if found:
                 return found.start(), found.end() - 1
+            high = low
         return None
 
     def _decoded(self, text: bytes) -> list[Event] | None:
+        """The events of a piece whose times make sense; None where it is no list of JSON objects."""
         try:
-            return _DECODER.decode(text)
+            events: list[Event] | None = _DECODER.decode(text)
         except msgspec.ValidationError:
-            return self._leniently(text)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            events = self._leniently(text)
+        except UnicodeDecodeError:
+            # A name in another encoding must not cost the whole trace.
+            replaced = text.decode("utf-8", "replace").encode()
+            events = self._leniently(replaced)
+        except (msgspec.DecodeError, RecursionError):
             return None
+        if events is None:
+            return None
+        low, high = -_US_AT_MOST, _US_AT_MOST
+        good = [e for e in events if low < e.ts < high and low < e.dur < high and e.ts + e.dur < high]
+        self.malformed += len(events) - len(good)
+        return good
 
     def _leniently(self, text: bytes) -> list[Event] | None:
         """Events one by one, for files in which some are not what they should be."""
@@ -192,7 +226,7 @@ class ChromeFile:
         for value in raw:
             try:
                 found.append(_ONE.decode(value))
-            except msgspec.ValidationError:
+            except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self.malformed += 1
         return found
 
@@ -211,6 +245,11 @@ class ChromeFile:
                 if in_object:
                     self._take(b"{" + tail.lstrip(b",") if len(tail) > 1 else b"{}")
                 return events
+        behind = _behind_array(text) if in_object else None
+        if behind is not None:  # too many brackets follow for the search above
+            events = self._decoded(b"[" + text[:behind])
+            if events is not None and self._take(b"{" + text[behind:].lstrip(b",")):
+                return events
         if not in_object:  # the format allows to leave the last bracket out
             events = self._decoded(b"[" + text.rstrip().rstrip(b",") + b"]")
             if events is not None:
@@ -226,6 +265,24 @@ class ChromeFile:
         return True
 
 
+def as_ns(us: float) -> int:
+    """A time in microseconds as nanoseconds; a Unix time keeps the digits that a product would lose."""
+    whole = int(us // 1)
+    return whole * 1000 + round((us - whole) * 1000)
+
+
+def _behind_array(text: bytes) -> int | None:
+    """Where the first character behind an array stands; None where the array is damaged, or nothing follows."""
+    try:
+        msgspec.json.decode(b"[" + text, type=list[msgspec.Raw])
+    except msgspec.DecodeError as error:
+        match = re.search(r"trailing characters \(byte (\d+)\)", str(error))
+        return int(match[1]) - 1 if match else None
+    except (UnicodeDecodeError, RecursionError):
+        return None
+    return None
+
+
 def _where(text: bytes) -> tuple[str, int]:
     """What is wrong with the rest of an array, and where in it."""
     try:
@@ -237,6 +294,8 @@ def _where(text: bytes) -> tuple[str, int]:
         return ("it ends in the middle" if cut else f"damaged JSON: {error}"), len(text) if cut else place
     except RecursionError:
         return "nested too deeply", 0
+    except UnicodeDecodeError as error:
+        return "damaged: text that is not UTF-8", max(0, error.start - 1)
     return "damaged JSON behind the events", len(text)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from dlprof.ingest.traces import kineto, mxnet, tf1_timeline
 from dlprof.ingest.traces.base import CPU, Foreign, Kind, Lane, Trace
-from dlprof.ingest.traces.chrome import ChromeFile, Event
+from dlprof.ingest.traces.chrome import ChromeFile, Event, as_ns
 from dlprof.ingest.traces.formats import Sample
 
 _EVENT = re.compile(rb'\{[^{}]*"ph"\s*:\s*"[A-Za-z]"')
@@ -78,6 +78,7 @@ def read_any(path: Path) -> Foreign:
     if rows:
         names = ("kind", "name", "start", "dur", "device", "lane")
         trace.add(**dict(zip(names, zip(*rows, strict=True), strict=True)))
+    source.judge(trace)
     return Foreign("chrome", trace, health=trace.health)
 
 
@@ -85,5 +86,5 @@ def _row(trace: Trace, event: Event, start: float, end: float) -> tuple[int, int
     thread = event.tid if isinstance(event.tid, int) else 0
     process = event.pid if isinstance(event.pid, int) else 0
     lane = trace.lane((event.pid, event.tid), Lane(process % 2**31, thread % 2**62, str(event.tid)))
-    dur = max(0, round((end - start) * 1e3))
-    return Kind.OPERATOR, trace.names.number(str(event.name)), round(start * 1e3), dur, CPU, lane
+    dur = max(0, as_ns(end) - as_ns(start))
+    return Kind.OPERATOR, trace.names.number(str(event.name)), as_ns(start), dur, CPU, lane

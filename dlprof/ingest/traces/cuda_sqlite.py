@@ -60,7 +60,7 @@ class _Database:
             for name in names:
                 columns = self._connection.execute(f"PRAGMA table_info({_quoted(name)})")
                 self.tables[name] = tuple(row[1] for row in columns)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
             self.__exit__()
             raise ArtifactError(f"no readable SQLite file: {error}", path=self.path, offset=0) from error
         return self
@@ -79,7 +79,7 @@ class _Database:
             cursor = self._connection.execute(f"SELECT {wanted} FROM {_quoted(table)}")
             while rows := cursor.fetchmany(_ROWS):
                 yield rows
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, ValueError) as error:
             raise ArtifactError(f"table {table}: {error}", path=self.path) from error
 
     def all(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -100,7 +100,8 @@ def read_nsys(path: Path) -> Foreign:
     with _Database(path) as database:
         trace = Trace(path, "nsys", "cuda")
         start = database.all("TARGET_INFO_SESSION_START_TIME", ("utcEpochNs",))
-        trace.zero_ns = start[0][0] if start and isinstance(start[0][0], int) else None
+        zero = start[0][0] if start else None
+        trace.zero_ns = zero if isinstance(zero, int) and 0 <= zero < 2**62 else None
         work = _Cuda(trace, dict(database.all("StringIds", ("id", "value"))))
         work.thread_names(database.all("ThreadNames", ("globalTid", "nameId")))
         work.kernels(
@@ -115,7 +116,7 @@ def read_nsys(path: Path) -> Foreign:
         runtime = ("start", "end", "globalTid", "correlationId", "nameId", "eventClass")
         work.calls(database.rows("CUPTI_ACTIVITY_KIND_RUNTIME", runtime))
         for rows in database.rows("NVTX_EVENTS", ("start", "end", "eventType", "text", "textId", "globalTid")):
-            work.ranges([(s, e, tid, text or work.text(text_id)) for s, e, kind, text, text_id, tid in rows
+            work.ranges([(s, e, tid, str(text or work.text(text_id))) for s, e, kind, text, text_id, tid in rows
                          if kind in _NVTX_RANGES and e is not None])  # fmt: skip
         _facts_of_nsys(database, trace)
         work.close()
@@ -127,7 +128,7 @@ def _facts_of_nsys(database: _Database, trace: Trace) -> None:
     exported.update(database.all("EXPORT_META_DATA", ("name", "value")))
     gpus = database.all("TARGET_INFO_GPU", ("id", "name"))
     trace.facts = {
-        "devices": [{"device": number, "name": name} for number, name in gpus],
+        "devices": [{"device": number, "name": name} for number, name in gpus if isinstance(number, int)],
         "host": exported.get("EXPORT_HOST"),
         "product_version": exported.get("EXPORT_PRODUCT_VERSION"),
         "schema_version": exported.get("EXPORT_SCHEMA_VERSION"),
@@ -155,7 +156,8 @@ def read_nvprof(path: Path) -> Foreign:
         markers = database.rows("CUPTI_ACTIVITY_KIND_MARKER", ("timestamp", "id", "name", "objectId", "flags"))
         work.ranges(_paired(markers, work))
         devices = database.all("CUPTI_ACTIVITY_KIND_DEVICE", ("id", "name"))
-        trace.facts = {"devices": [{"device": number, "name": work.text(name)} for number, name in devices]}
+        named = [{"device": number, "name": work.text(name)} for number, name in devices if isinstance(number, int)]
+        trace.facts = {"devices": named}
         work.close()
     return Foreign("nvprof", trace, facts=trace.facts, health=trace.health)
 
@@ -223,7 +225,8 @@ class _Cuda:
         for rows in batches:
             self._add(Kind.TRANSFER, [
                 (start, end, device, self._stream(device, stream), link,
-                 f"{what} {_COPY_NAMES.get(way, way)}" if what == "memcpy" else what, f"bytes={size}")
+                 f"{what} {_COPY_NAMES.get(way, way)}" if what == "memcpy" else what,
+                 f"bytes={size}" if isinstance(size, int) else None)
                 for start, end, device, stream, link, size, way in self._good(rows)
             ])  # fmt: skip
 

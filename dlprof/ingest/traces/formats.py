@@ -62,6 +62,8 @@ def sample(path: Path) -> Sample:
         NoInputError: There is no such file, or it cannot be opened.
         ArtifactError: It is empty, or packed and damaged.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise NoInputError(f"{path} cannot be read: it is a pipe or a device, not a file.")
     try:
         with opened(path) as source:
             head = source.read(HEAD_BYTES)
@@ -103,7 +105,8 @@ def read(path: Path, reader: Reader) -> Foreign:
     except MemoryError as error:
         raise ArtifactError("it does not fit into memory", path=path) from error
     except Exception as error:
-        text = f"damaged, or of an unknown version of {reader.name}: {type(error).__name__}: {error}"
+        said = " ".join(str(error).split())[:300]
+        text = f"damaged, or of an unknown version of {reader.name}: {type(error).__name__}: {said}"
         raise ArtifactError(text, path=path) from error
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dlprof.ingest.attribution import flops
-from dlprof.ingest.base import Health
 from dlprof.ingest.traces.base import CPU, NONE, Foreign, Integers, Kind, Lane, Trace
 from dlprof.ingest.traces.chrome import Args, ChromeFile, Event
 
@@ -24,6 +24,7 @@ _KINDS = {
 _OTHER = -1
 """Events that tell again what others tell, or that are of no use here."""
 _NO_ARGS = Args()
+_DEVICES_AT_MOST = 2**15
 _WAITING = re.compile(r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$")
 _CATEGORIES = frozenset(
     name
@@ -107,8 +108,8 @@ class _Work:
         columns: dict[str, Any] = {
             "kind": kind,
             "name": np.array([names[event.name] for event in chosen], np.int64),
-            "start": np.rint(np.array([event.ts for event in chosen]) * 1000),
-            "dur": np.rint(np.maximum(0, np.array([event.dur for event in chosen])) * 1000),
+            "start": _as_ns(np.array([event.ts for event in chosen], float)),
+            "dur": _as_ns(np.maximum(0, np.array([event.dur for event in chosen], float))),
             "device": np.full(len(chosen), CPU),
             "lane": np.array([lanes[event.pid, event.tid] for event in chosen], np.int64),
             "link": np.full(len(chosen), NONE),
@@ -124,7 +125,7 @@ class _Work:
     def _operators(self, events: list[Event], columns: dict[str, Any], rows: Integers) -> None:
         """Sequence numbers of autograd, and the shapes that give operations."""
         arguments = [events[at].args or _NO_ARGS for at in rows.tolist()]
-        columns["link"][rows] = [NONE if a.sequence is None else a.sequence for a in arguments]
+        columns["link"][rows] = [_number(a.sequence, NONE) for a in arguments]
         number = self.trace.scopes.number
         shaped = np.isin(columns["name"][rows], [self._names[name] for name in flops.TORCH_OPERATORS])
         for position in np.flatnonzero(shaped).tolist():
@@ -135,6 +136,7 @@ class _Work:
     def _on_device(self, event: Event, columns: dict[str, Any], at: int) -> None:
         args = event.args or _NO_ARGS
         device = _number(args.device, _number(event.pid, 0))
+        device = device if CPU <= device < _DEVICES_AT_MOST else 0
         stream = _number(event.tid, 0)
         columns["device"][at] = device
         columns["link"][at] = _number(args.correlation, NONE)
@@ -153,12 +155,18 @@ class _Work:
             self.thread_names[event.pid, event.tid] = str(event.args.name)
 
 
+def _as_ns(us: npt.NDArray[np.float64]) -> Integers:
+    """Microseconds as nanoseconds; Unix times keep the digits that a product would lose."""
+    whole = np.floor(us)
+    return whole.astype(np.int64) * 1000 + np.rint((us - whole) * 1000).astype(np.int64)
+
+
 def _number(value: Any, default: Any) -> Any:
     """`value` as a number, also one in a text such as `stream 7` or `0x0`; else the default."""
     if type(value) is int:
         return value if -(2**62) < value < 2**62 else value % 2**31
     if type(value) is float:
-        return int(value)
+        return int(value) if -(2**62) < value < 2**62 else default
     if type(value) is str:
         match = re.fullmatch(r"(?:stream )?(0x[0-9a-fA-F]+|-?\d+)", value)
         if match:
@@ -166,24 +174,29 @@ def _number(value: Any, default: Any) -> Any:
     return default
 
 
+def _said(value: Any) -> str | int | None:
+    """A value that the file gives, if it is a text or a number."""
+    return value if isinstance(value, str) or (isinstance(value, int) and abs(value) < 2**62) else None
+
+
 def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
     for (pid, tid), name in work.thread_names.items():
         trace.rename_lane((pid, tid, CPU), name)
     top = source.top
     base = top.get("baseTimeNanoseconds")
-    trace.zero_ns = base if isinstance(base, int) else 0
+    trace.zero_ns = base if isinstance(base, int) and 0 <= base < 2**62 else 0
     distributed = top.get("distributedInfo")
     distributed = distributed if isinstance(distributed, dict) else {}
-    devices = [d for d in top.get("deviceProperties") or () if isinstance(d, dict)]
+    devices = top.get("deviceProperties")
+    devices = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
     trace.facts = {
-        "rank": distributed.get("rank"),
-        "world_size": distributed.get("world_size"),
-        "distributed_backend": distributed.get("backend"),
-        "devices": [{"device": d.get("id"), "name": d.get("name")} for d in devices],
-        "host": top.get("host_name"),
-        "schema_version": top.get("schemaVersion"),
+        "rank": _said(distributed.get("rank")),
+        "world_size": _said(distributed.get("world_size")),
+        "distributed_backend": _said(distributed.get("backend")),
+        "devices": [
+            {"device": d["id"], "name": _said(d.get("name"))} for d in devices if isinstance(_said(d.get("id")), int)
+        ],
+        "host": _said(top.get("host_name")),
+        "schema_version": _said(top.get("schemaVersion")),
     }
-    if source.malformed:
-        text = f"{source.malformed} events of {trace.path.name} are malformed and were passed over."
-        trace.health.append(Health("trace-malformed", "warning", text, source.malformed))
-        trace.dropped += source.malformed
+    source.judge(trace)

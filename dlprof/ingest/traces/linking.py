@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dlprof.ingest.traces.base import NONE, Integers, Kind
-from dlprof.ingest.traces.nesting import Nest, nest
+from dlprof.ingest.traces.nesting import Nest, levels, nest
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def _operator_around(tree: Nest, kind: Any) -> Integers:
     """The innermost operator around each event of the tree, as a position in the columns."""
     is_operator = kind[tree.order] == Kind.OPERATOR
     found = np.full(len(tree.order), NONE, np.int64)
-    for level in range(1, int(tree.depth.max(initial=0)) + 1):
-        at = np.flatnonzero((tree.depth == level) & (tree.parent >= 0))
+    for level in levels(tree.depth)[1:]:
+        at = level[tree.parent[level] >= 0]
         above = tree.parent[at]
         found[at] = np.where(is_operator[above], tree.order[above], found[above])
     return found

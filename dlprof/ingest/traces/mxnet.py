@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Any
 
 from dlprof.ingest.base import Health
 from dlprof.ingest.traces.base import CPU, NONE, Foreign, Kind, Lane, Trace
-from dlprof.ingest.traces.chrome import ChromeFile, Event
+from dlprof.ingest.traces.chrome import ChromeFile, Event, as_ns
 
 _HOUSEKEEPING = ("Delete", "WaitForVar", "SetupExec", "Resource", "SetValueOp_clean")
 _WAITING = ("MXNDArraySyncCopyToCPU", "MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArraySyncCopyFromCPU")
@@ -34,10 +35,7 @@ def read(path: Path) -> Foreign:
     for events in source.pieces():
         work.add(events)
     work.close()
-    if source.malformed:
-        text = f"{source.malformed} events of {path.name} are malformed and were passed over."
-        trace.health.append(Health("trace-malformed", "warning", text, source.malformed))
-        trace.dropped += source.malformed
+    source.judge(trace)
     return Foreign("mxnet", trace, facts=trace.facts, health=trace.health)
 
 
@@ -59,7 +57,7 @@ class _Work:
             elif event.ph in ("b", "e") and event.cat == "MXNET_C_API":
                 self._edge(("api", event.pid, event.id, event.name), event, event.ph == "b")
             elif event.ph == "X" and event.cat != "dlprof":
-                self._row(event, event.ts, event.ts + event.dur, "op")
+                self._row(event, event.ts, event.ts + max(0.0, event.dur), "op")
             elif event.ph == "M" and event.name == "process_name" and event.args is not None:
                 self.devices[event.pid] = str(event.args.name)
 
@@ -82,11 +80,11 @@ class _Work:
         device = self._device(event.pid) if what == "op" else CPU
         if kind is Kind.OPERATOR and device != CPU:
             kind = Kind.TRANSFER if name.startswith(_COPIES) else Kind.KERNEL
-        tid = event.tid if isinstance(event.tid, int) else hash(str(event.tid))
+        tid = event.tid if isinstance(event.tid, int) else zlib.crc32(str(event.tid).encode())
         lane_name = "C API" if what == "api" else f"engine {tid % 2**32:08x}"
         lane = self.trace.lane((what, event.pid, event.tid), Lane(0, tid % 2**62, lane_name, device))
         self._rows.append(
-            (kind, self.trace.names.number(name), round(start * 1e3), round((end - start) * 1e3), device, lane, NONE)
+            (kind, self.trace.names.number(name), as_ns(start), as_ns(end) - as_ns(start), device, lane, NONE)
         )
 
     def _device(self, pid: Any) -> int:

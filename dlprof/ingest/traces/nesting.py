@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy.typing as npt
 
 from dlprof.ingest.traces.base import NONE, Integers
 
+DEPTH_AT_MOST = 1000
+"""Events inside more others than this are taken to be inside that many: no program nests so deeply."""
 ROUNDING_NS = 1000
 """Events that reach over the end of the one around them by no more than this were rounded: many traces count in us."""
 
@@ -85,8 +88,12 @@ def nest(lane: npt.NDArray[np.int32], start: Integers, dur: Integers) -> Nest:
     parent = _parents(lanes, depth)
     overlapping = np.zeros(len(order), bool)
     # Parents come before children, so one pass per depth cuts every end at that of its parent.
-    for level in range(1, int(depth.max(initial=0)) + 1):
-        at = np.flatnonzero((depth == level) & (parent >= 0))
+    for level in levels(depth)[1:]:
+        at = level[parent[level] >= 0]
+        # What began after the end of an event that was cut is not inside it.
+        while len(gone := at[ends[parent[at]] <= starts[at]]):
+            parent[gone] = parent[parent[gone]]
+            at = at[parent[at] >= 0]
         overlapping[at] = ends[at] > ends[parent[at]] + ROUNDING_NS
         ends[at] = np.minimum(ends[at], ends[parent[at]])
     return Nest(order, lanes, starts, np.maximum(ends, starts), parent, depth, overlapping)
@@ -101,14 +108,20 @@ def _depths(lanes: Integers, starts: Integers, ends: Integers) -> Integers:
         # An event without duration is open at its own moment.
         closed = np.sort(np.maximum(ends[low:high], begin + 1))
         depth[low:high] = np.arange(high - low) - np.searchsorted(closed, begin, "right")
-    return depth
+    return np.minimum(depth, DEPTH_AT_MOST)
+
+
+def levels(depth: Integers) -> list[Integers]:
+    """Positions of the events of each depth, from 0 on; in order."""
+    order = np.argsort(depth, kind="stable")
+    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
+    return [order[low:high] for low, high in itertools.pairwise(bounds)]
 
 
 def _parents(lanes: Integers, depth: Integers) -> Integers:
     parent = np.full(len(lanes), NONE, np.int64)
-    for level in range(1, int(depth.max(initial=0)) + 1):
-        at = np.flatnonzero(depth == level)
-        above = np.flatnonzero(depth == level - 1)
+    by_level = levels(depth)
+    for above, at in itertools.pairwise(by_level):
         found = above[np.maximum(np.searchsorted(above, at) - 1, 0)]
         good = (found < at) & (lanes[found] == lanes[at])
         parent[at[good]] = found[good]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dlprof.ingest.traces.base import CPU, Foreign, Kind, Lane, Trace
-from dlprof.ingest.traces.chrome import ChromeFile, Event
+from dlprof.ingest.traces.chrome import ChromeFile, Event, as_ns
 
 _ROW = re.compile(r"/device:(CPU|GPU):(\d+)(?:/(stream:(\d+|all)|memcpy))? Compute$")
 _HOST = "/host:CPU Compute"
@@ -40,6 +40,7 @@ def read(path: Path) -> Foreign:
             elif event.ph == "X":
                 events.append(event)
     _Work(trace, rows).add(events)
+    source.judge(trace)
     return Foreign("tf1-timeline", trace, facts=trace.facts, health=trace.health)
 
 
@@ -70,8 +71,8 @@ class _Work:
             lane_name = (row[3] or f"{row[1]}:{row[2]}") if row else self._names.get(event.pid, "")
             found["kind"].append(kind)
             found["name"].append(self._trace.names.number(name))
-            found["start"].append(round(event.ts * 1000))
-            found["dur"].append(max(0, round(event.dur * 1000)))
+            found["start"].append(as_ns(event.ts))
+            found["dur"].append(max(0, as_ns(event.dur)))
             found["device"].append(device)
             found["lane"].append(self._trace.lane(key, Lane(0, _as_int(event.tid), lane_name, device)))
             found["scope"].append(self._trace.scopes.number(f"{node}:{name}"))

@@ -1,8 +1,8 @@
 """Decodes the events of an XLine with numpy: millions of small messages, without a Python loop over their bytes.
 
 A line is a row of `events` (field 4 of XLine); an event is metadata_id (1), offset_ps (2), duration_ps (3)
-and stats (4), written in that order by every maker known. Where that order is not found, the caller falls
-back to decoding message by message.
+and stats (4), written in that order by every maker known. Where that order is not found, the
+file is refused.
 """
 
 from __future__ import annotations

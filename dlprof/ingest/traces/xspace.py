@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import os
 import re
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +40,8 @@ _WAITS = ("FunctionRun", "ThunkExecutor::Execute (wait", "PjRtBuffer::Await", "B
 _WORK = ("ExecutorState::Process", "ThunkExecutor::Execute", "ExecutorDoneCallback")
 _FETCH = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
 _LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
+BYTES_AT_MOST = 2 << 30
+"""What a protocol buffer can hold."""
 _OPERATOR = re.compile(r"^[^\s:#]*[^\s:#]:_?[A-Z]\w*(#.*)?$")
 
 
@@ -66,14 +71,33 @@ def read(path: Path) -> Foreign:
         ArtifactError: The file is damaged, or empty: makers leave empty files when they run into limits.
     """
     with path.open("rb") as source:
-        if source.read(2) == b"\x1f\x8b":
-            data: Any = gzip.decompress(path.read_bytes())
-            return _Space(path, data).read()
-        if path.stat().st_size == 0:
-            text = "the file is empty: a profiler leaves one when the trace is larger than 2 GB"
-            raise ArtifactError(text, path=path, offset=0)
-        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            return _Space(path, mapped).read()
+        if source.read(2) != b"\x1f\x8b":
+            return _mapped(path, source)
+    with tempfile.TemporaryFile(prefix="dlprof-") as unpacked:
+        _unpack(path, unpacked)
+        return _mapped(path, unpacked)
+
+
+def _mapped(path: Path, source: IO[bytes]) -> Foreign:
+    if source.seek(0, os.SEEK_END) == 0:
+        text = "the file is empty: a profiler leaves one when the trace is larger than 2 GB"
+        raise ArtifactError(text, path=path, offset=0)
+    with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        return _Space(path, mapped).read()
+
+
+def _unpack(path: Path, target: IO[bytes]) -> None:
+    """Unpack into a file, not into memory: what is packed may be large."""
+    done = 0
+    try:
+        with gzip.open(path, "rb") as source:
+            while piece := source.read(1 << 20):
+                done += target.write(piece)
+                if done > BYTES_AT_MOST:
+                    raise ArtifactError("unpacked it is larger than 2 GB, which no XSpace can be", path=path)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ArtifactError(f"damaged: {error}", path=path, offset=done) from error
+    target.flush()
 
 
 @dataclass
@@ -114,23 +138,22 @@ class _Space:
     def _fields(self, start: int, end: int) -> Iterator[tuple[int, Any]]:
         return fields(self.data, start, end)
 
-    def _text(self, span: Span) -> str:
+    def _text(self, value: int | Span) -> str:
+        span = _span(value)
         return bytes(self.data[span[0] : span[1]]).decode("utf-8", "replace")
 
-    def _plane(self, span: Any) -> _Plane:
-        if not isinstance(span, tuple):
-            raise WireError("a plane that is no message", 0)
+    def _plane(self, span: int | Span) -> _Plane:
         plane = _Plane()
         own = []
-        for number, value in self._fields(*span):
+        for number, value in self._fields(*_span(span)):
             if number == 2:
                 plane.name = self._text(value)
             elif number == 3:
-                plane.lines.append(value)
+                plane.lines.append(_span(value))
             elif number in (4, 5):
-                self._metadata(plane, value, number)
+                self._metadata(plane, _span(value), number)
             elif number == 6:
-                own.append(value)
+                own.append(_span(value))
         for stat in own:
             name, value = self._stat(plane, stat)
             plane.own[name] = value
@@ -142,7 +165,7 @@ class _Space:
             if number == 1 and isinstance(value, int):
                 key = signed(value)
             elif number == 2:
-                message = value
+                message = _span(value)
         if message is None:
             return
         name = ""
@@ -172,7 +195,7 @@ class _Space:
     def _details(self, plane: _Plane) -> None:
         """Facts of a plane, and compiled programs in it."""
         start = plane.own.get("profile_start_time")
-        if isinstance(start, int):
+        if isinstance(start, int) and 0 <= start < 2**62:
             self._start_ns = start
         gpu = _GPU.match(plane.name)
         if gpu:
@@ -186,8 +209,13 @@ class _Space:
                 if number == 5 and isinstance(value, tuple):
                     name, found = self._stat(plane, value)
                     if name.lower().replace(" ", "_") == "hlo_proto" and isinstance(found, tuple):
-                        program = bytes(self.data[found[0] : found[1]])
-                        self.trace.programs[plane.names.get(key, "")] = hlo.read(program)[1]
+                        self.trace.programs[plane.names.get(key, "")] = self._program(found)
+
+    def _program(self, span: Span) -> hlo.Program:
+        try:
+            return hlo.read(bytes(self.data[span[0] : span[1]]))[1]
+        except WireError as error:
+            raise WireError(str(error), span[0] + error.offset) from error
 
     def _events(self, plane: _Plane) -> None:
         gpu = _GPU.match(plane.name)
@@ -204,8 +232,8 @@ class _Space:
             thread = int(stream[1]) if stream else line["id"] % 2**62
             name = f"stream {stream[1]}" if stream else lane
             number = self.trace.lane((plane.name, line["id"], lane), Lane(0, thread, name, device))
-            for begins in self._pieces(line["first"], line["end"]):
-                self._add(table, line["timestamp_ns"], begins, number, device)
+            for piece in self._pieces(line["first"], line["end"]):
+                self._add(table, line["timestamp_ns"], piece, number, device)
 
     def _line(self, span: Span) -> dict[str, Any]:
         """The head of a line: what stands before its events."""
@@ -213,18 +241,27 @@ class _Space:
         names = {1: "id", 2: "name", 3: "timestamp_ns"}
         at, end = span
         while at < end and self.data[at] != _EVENT_TAG:
+            here = at
             number, value, at = field_at(self.data, at, end)
-            if number in names:
-                found[names[number]] = self._text(value) if isinstance(value, tuple) else signed(value)
+            if number not in names:
+                continue
+            if isinstance(value, tuple) != (number == 2):
+                raise WireError("a line whose head is of unknown kind", here)
+            found[names[number]] = self._text(value) if isinstance(value, tuple) else signed(value)
+        if abs(found["timestamp_ns"]) >= 2**62:
+            raise WireError("a line at an impossible time", span[0])
         return {**found, "first": at, "end": end}
 
-    def _pieces(self, at: int, end: int) -> Iterator[tuple[Any, Integers]]:
-        """The bytes of a line's events, some MB at a time, and where each event begins in them."""
+    def _pieces(self, at: int, end: int) -> Iterator[tuple[Any, Integers, int]]:
+        """The bytes of a line's events, some MB at a time, where each event begins in them, and where they stand."""
         while at < end and self.data[at] == _EVENT_TAG:
             stop = min(end, at + xlines.PIECE_BYTES)
             data = np.frombuffer(self.data, np.uint8, stop - at, at).copy()
-            begins = self._begins(data.tobytes(), at, end)
-            yield data, begins
+            try:
+                begins = self._begins(data.tobytes(), at, end)
+            except WireError as error:
+                raise WireError(str(error), at + error.offset) from error
+            yield data, begins, at
             at += int(begins[-1])
         for number, _ in self._fields(at, end):  # what may follow: a duration and a name for display
             if number == 4:
@@ -248,11 +285,11 @@ class _Space:
                 break
             add(i)
         if len(found) == 1 or (i > size and at + size >= end):
-            raise WireError("an event that is longer than its line", at + found[-1])
+            raise WireError("an event that is longer than its line", found[-1])
         return np.asarray(found, np.int64)
 
-    def _add(self, table: _NameTable, line_ns: int, piece: tuple[Any, Integers], lane: int, device: int) -> None:
-        data, begins = piece
+    def _add(self, table: _NameTable, line_ns: int, piece: tuple[Any, Integers, int], lane: int, device: int) -> None:
+        data, begins, at = piece
         try:
             events = xlines.decode(data, begins)
             kinds = table.kinds(events.metadata)
@@ -260,7 +297,7 @@ class _Space:
             chosen = xlines.Events(*(getattr(events, name)[keep] for name in xlines.Events.__dataclass_fields__))
             stats = xlines.stat_numbers(data, chosen, np.asarray(list(table.wanted), np.int64))
         except xlines.IrregularError as error:
-            raise WireError("an event that is written in an unusual order", int(begins[0])) from error
+            raise WireError("an event that is written in an unusual order", at) from error
         kind, scope, link = table.resolve(chosen.metadata, kinds[keep], stats)
         good = (kind != _IGNORED) & (chosen.offset_ps >= 0) & (chosen.duration_ps >= 0)
         # Rounded from picoseconds once, so that sums stay what the file says.
@@ -287,6 +324,13 @@ class _Space:
             match = re.search(r"(\d+)[^.]*\bdropped", problem)
             self.trace.dropped += int(match[1]) if match else 0
             self.trace.health.append(Health("trace-maker", "warning", f"{self.path.name} says: {problem[:300]}"))
+
+
+def _span(value: int | Span) -> Span:
+    """The place of a field that must hold bytes."""
+    if isinstance(value, tuple):
+        return value
+    raise WireError("a number where a message or a text was to be", 0)
 
 
 class _NameTable:
