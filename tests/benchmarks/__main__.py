@@ -6,6 +6,8 @@
     cli       `dlprof --help`, and `dlprof report` on a stored run
     folder    size of the run folder of 10,000 steps
     record    what recording one step costs in the traced process
+    traces    import of large foreign traces, beside other tools: only when named first, has options of its own
+              (see `python -m tests.benchmarks traces --help`)
 
 Not part of the tests: times depend on the machine and on what else it does.
 """
@@ -25,6 +27,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
+from tests.benchmarks import traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -201,6 +204,9 @@ BENCHMARKS: dict[str, Callable[[int], None]] = {
 
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
+    if sys.argv[1:2] == ["traces"]:
+        traces.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
     parser.add_argument("--pairs", type=int, default=7)
