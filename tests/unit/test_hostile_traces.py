@@ -23,7 +23,7 @@ FILES = (
     "hta_a100_triton.json.gz", "hta_mi250_rocm62.json.gz", "mxnet_gluon.json.gz", "tracelens_jax_gemm_mi300x.xplane.pb",
     "nvprof_summary.txt", "line_profiler.lprof",
 )  # fmt: skip
-MEMORY_LIMIT_KB = 700_000
+MEMORY_LIMIT_KB = 800_000
 
 
 def content(name: str) -> bytes:

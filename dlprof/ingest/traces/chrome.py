@@ -7,6 +7,7 @@ event or a string does not parse, and then the next place is tried.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import itertools
 import re
@@ -17,14 +18,16 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import msgspec
+import pyarrow as pa
 
 from dlprof.ingest.base import ArtifactError, Health
 from dlprof.ingest.traces.base import Trace
+from dlprof.ingest.traces.chrome_tables import TableReader
 
 PIECE_BYTES = 4 << 20
 EVENT_BYTES_AT_MOST = 64 << 20
 HEAD_BYTES_AT_MOST = 32 << 20
-_US_AT_MOST = 4e15
+US_AT_MOST = 4e15
 """Times beyond this, in microseconds, do not fit into 64 bits as nanoseconds; no clock gives them."""
 _BLANKS_AT_MOST = 256
 _WINDOW = 16384
@@ -94,14 +97,36 @@ class ChromeFile:
         Raises:
             ArtifactError: The file is damaged; the offset is one in the unpacked text.
         """
-        with opened(self.path) as source:
-            try:
-                in_object = self._head(source)
-                yield from self._array(source, in_object)
-            except (OSError, EOFError, zlib.error) as error:
-                raise ArtifactError(f"damaged: {error}", path=self.path, offset=self._consumed) from error
-            except RecursionError as error:
-                raise ArtifactError("nested too deeply", path=self.path, offset=self._consumed) from error
+        with opened(self.path) as source, self._errors():
+            in_object = self._head(source)
+            yield from self._array(source, in_object)
+
+    def blocks(self, reader: TableReader) -> Iterator[pa.Table | list[Event]]:
+        """The events, as tables as far as `reader` can make them, else as `pieces` has them.
+
+        Raises:
+            ArtifactError: The file is damaged; the offset is one in the unpacked text.
+        """
+        with opened(self.path) as source, self._errors():
+            in_object = self._head(source)
+            for found in reader.read(self._buffer, source):
+                if isinstance(found, bytes):
+                    self._buffer = found
+                else:
+                    table, size = found
+                    self._consumed += size
+                    yield table
+            yield from self._array(source, in_object)
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What goes wrong with the file, as the error of readers."""
+        try:
+            yield
+        except (OSError, EOFError, zlib.error) as error:
+            raise ArtifactError(f"damaged: {error}", path=self.path, offset=self._consumed) from error
+        except RecursionError as error:
+            raise ArtifactError("nested too deeply", path=self.path, offset=self._consumed) from error
 
     def judge(self, trace: Trace) -> None:
         """Tell the trace how many events were passed over."""
@@ -211,7 +236,7 @@ class ChromeFile:
             return None
         if events is None:
             return None
-        low, high = -_US_AT_MOST, _US_AT_MOST
+        low, high = -US_AT_MOST, US_AT_MOST
         good = [e for e in events if low < e.ts < high and low < e.dur < high and e.ts + e.dur < high]
         self.malformed += len(events) - len(good)
         return good

@@ -28,7 +28,7 @@ Columns = dict[str, npt.NDArray[Any]]
 
 def of(trace: Trace) -> Iterator[Columns]:
     """The events of a trace, segment by segment; `context` marks rows that were in a segment before."""
-    if trace.size <= 2 * SEGMENT_EVENTS or trace.engine == "mxnet":
+    if trace.size <= 1.5 * SEGMENT_EVENTS or trace.engine == "mxnet":
         yield _with_context(trace.columns())
         return
     cuts, launches = _survey(trace)
