@@ -32,41 +32,11 @@ from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
 from dlprof.launch import gpu_tracers, machine, session, target
 from dlprof.launch.process import Outcome
+from dlprof.opening import goes_on
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
 from dlprof.store.writer import write_tables
-
-
-def open_run(text: str, *, rebuild: bool = False) -> Run:
-    """Open the run that the user names; its tables are made first if they are missing or old.
-
-    Args:
-        text: Path or name of a run folder, or `last`.
-        rebuild: Make the tables anew from the raw artifacts.
-
-    Raises:
-        NoInputError: There is no such run.
-        BadDataError: It is damaged or of a newer dlprof.
-    """
-    folder = rundir.resolve(text)
-    manifest = folder.read_manifest()
-    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION or _goes_on(manifest):
-        manifest = ingest(folder)
-    return Run(folder, manifest)
-
-
-def _goes_on(manifest: dict[str, Any]) -> bool:
-    """Whether the dlprof that makes this run is still at work."""
-    conductor = manifest.get("conductor")
-    if manifest["state"] != "running" or not conductor or conductor["pid"] == os.getpid():
-        return False
-    try:
-        # Numbers of processes are given out again: the time of its start tells whether it is the same.
-        started = psutil.Process(conductor["pid"]).create_time()
-        return bool(abs(started - conductor["started"]) < 1)
-    except psutil.Error:
-        return False
 
 
 @dataclass(frozen=True)
@@ -205,7 +175,7 @@ def ingest(folder: RunDir) -> dict[str, Any]:
     shutil.rmtree(folder.tables, ignore_errors=True)
     write_tables(folder.tables, work.tables)
     manifest = {**work.manifest, "tables_version": SCHEMA_VERSION}
-    if not _goes_on(manifest):
+    if not goes_on(manifest):
         folder.write_manifest(manifest)
     return manifest
 
@@ -244,7 +214,7 @@ class _Ingest:
         """A run whose dlprof was killed, or is still at work, has no end: say so."""
         if self.manifest["state"] != "running":
             return
-        if _goes_on(self.manifest):
+        if goes_on(self.manifest):
             self.health.append(
                 Health("still-running", "info", "The run is still going on: these are its figures so far.")
             )

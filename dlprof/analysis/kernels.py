@@ -27,6 +27,7 @@ INCLUSIVE = ("kernel", "op")
 """Groupings in which `total_ns` contains what runs inside: as the engines' own summaries have it."""
 SHOWN = ("kernel", "operator", "transfer")
 _CPU = -1
+_COLUMNS = ("op_id", "device", "step", "start_ns", "dur_ns", "nested_ns", "delay_ns")
 Integers = npt.NDArray[np.int64]
 
 
@@ -90,7 +91,8 @@ def summarise(run: Run, by: str, *, phase: str | None = None, kinds: Sequence[st
         phase: Only those that began in this phase (`fit` is also `fit.steps` and so on).
         kinds: Only those of these kinds.
     """
-    ops, events = run.table("kernel_ops"), run.table("kernel_events")
+    ops = run.table("kernel_ops")
+    events = run.table("kernel_events", _COLUMNS if phase is None else (*_COLUMNS, "phase"))
     table = _Ops(ops, kinds)
     events = _chosen(events, table, phase)
     rows = _of_events(events, table, by)
@@ -126,7 +128,8 @@ class _Ops:
 
 
 def _numbers(table: pa.Table, column: str) -> Integers:
-    return np.asarray(pc.fill_null(table[column], -1).to_numpy(zero_copy_only=False), np.int64)
+    values = table[column]
+    return np.asarray((pc.fill_null(values, -1) if values.null_count else values).to_numpy(), np.int64)
 
 
 def _chosen(events: pa.Table, ops: _Ops, phase: str | None) -> pa.Table:
@@ -146,15 +149,13 @@ def _of_events(events: pa.Table, ops: _Ops, by: str) -> list[Row]:
     keys, group = _group(op, device, step, ops, by)
     start, dur = _numbers(events, "start_ns"), _numbers(events, "dur_ns")
     own, delay = dur - _numbers(events, "nested_ns"), _numbers(events, "delay_ns")
-    order = np.lexsort((start, group))
-    bounds = np.searchsorted(group[order], np.arange(len(keys) + 1))
+    order = _sorted(group, start, len(keys))
+    bounds = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(keys)))))
     union = _unions(group[order], start[order], (start + dur)[order], len(keys))
     time = dur if by in INCLUSIVE else own
-    by_time = np.lexsort((time, group))
     found = []
     for number, key in enumerate(keys):
         rows = order[bounds[number] : bounds[number + 1]]
-        sorted_time = time[by_time[bounds[number] : bounds[number + 1]]]
         own_ns = int(own[rows].sum())
         waits = delay[rows][delay[rows] >= 0]
         if by == "op":
@@ -162,7 +163,7 @@ def _of_events(events: pa.Table, ops: _Ops, by: str) -> list[Row]:
         found.append(
             Row(
                 key, len(rows), int(time[rows].sum()), own_ns, int(union[number]),
-                float(time[rows].mean()), float(np.percentile(sorted_time, 95)),
+                float(time[rows].mean()), float(np.percentile(time[rows], 95)),
                 float(waits.mean()) if len(waits) else None,
                 _known_sum(ops.columns["flops"], op[rows]), _known_sum(ops.columns["bytes"], op[rows]),
             )
@@ -185,7 +186,7 @@ def _group(op: Integers, device: Integers, step: Integers, ops: _Ops, by: str) -
     code = parts[0]
     for part in parts[1:]:
         code = code * (int(part.max()) + 1) + part
-    _, first, group = np.unique(code, return_index=True, return_inverse=True)
+    first, group = _first_of_each(code)
     names = list(classes)
     keys = []
     for row in first.tolist():
@@ -194,7 +195,28 @@ def _group(op: Integers, device: Integers, step: Integers, ops: _Ops, by: str) -
         if "step" in GROUPS[by]:
             key["step"] = int(step[row]) if step[row] >= 0 else None
         keys.append(key)
-    return keys, group.reshape(-1)
+    return keys, group
+
+
+def _first_of_each(code: Integers) -> tuple[Integers, Integers]:
+    """The first place of each value, in order of the values, and for each place the number of its value."""
+    size = int(code.max()) + 1
+    if size > 4 * len(code) + 1000:
+        _, first, group = np.unique(code, return_index=True, return_inverse=True)
+        return first, group.reshape(-1)
+    place = np.full(size, -1)
+    place[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+    values = np.flatnonzero(place >= 0)
+    number = np.empty(size, np.int64)
+    number[values] = np.arange(len(values))
+    return place[values], number[code]
+
+
+def _sorted(group: Integers, start: Integers, size: int) -> Integers:
+    """Places in order of group and start. Runs are stored in order of start, and short numbers are sorted faster."""
+    if (start[1:] >= start[:-1]).all() and size < 2**16:
+        return np.argsort(group.astype(np.uint16), kind="stable")
+    return np.lexsort((start, group))
 
 
 def _main_category(ops: _Ops, op: Integers, own: Integers) -> Any:

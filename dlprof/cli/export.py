@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the files, and say where they are."""
     from dlprof.export import tensorboard
-    from dlprof.pipeline import open_run
+    from dlprof.opening import open_run
 
     folder = Path(args.output)
     count = tensorboard.write(open_run(args.run), folder)

@@ -31,13 +31,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
     from dlprof.analysis import kernels
-    from dlprof.pipeline import open_run
-    from dlprof.report import kernel_tables
+    from dlprof.opening import open_run
 
     found = open_run(args.run)
     summary = kernels.summarise(found, args.by, phase=args.phase)
     if args.json:
-        print(json.dumps(kernel_tables.as_json(summary, args.by, args.phase), indent=1))
+        from dlprof.report import kernel_json
+
+        print(json.dumps(kernel_json.as_json(summary, args.by, args.phase), indent=1))
     else:
+        from dlprof.report import kernel_tables
+
         kernel_tables.print_table(found, summary, args.by, top=args.top, file=sys.stdout, plain=args.plain)
     return 0

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the report."""
-    from dlprof.pipeline import open_run
+    from dlprof.opening import open_run
 
     found = open_run(args.run, rebuild=args.rebuild)
     if args.json:

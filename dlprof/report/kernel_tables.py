@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich.table import Table
 from rich.text import Text
@@ -13,42 +13,8 @@ from dlprof.report.text import make_console
 from dlprof.report.units import duration, percent, safe
 from dlprof.store.run import Run
 
-SCHEMA = "dlprof.kernels/1"
 _WIDE = 130
 """Columns from which on all figures are shown; also where there is no terminal to be narrow."""
-_KEYS = ("step", "layer", "direction", "op", "category", "name", "kind", "device")
-
-
-def as_json(kernels: Kernels, by: str, phase: str | None) -> dict[str, Any]:
-    """All rows. See docs/json.md."""
-    return {
-        "schema": SCHEMA,
-        "by": by,
-        "phase": phase,
-        "rows": [_json_row(row, kernels) for row in kernels.rows],
-        "all_ns": kernels.all_ns,
-        "window_ns": kernels.window_ns,
-        "unattributed_ns": kernels.unattributed_ns,
-        "dropped_events": kernels.dropped_events,
-        "aggregated": kernels.aggregated,
-    }
-
-
-def _json_row(row: Row, kernels: Kernels) -> dict[str, Any]:
-    return {
-        **{key: row.keys[key] for key in _KEYS if key in row.keys},
-        "count": row.count,
-        "total_ns": row.total_ns,
-        "self_ns": row.self_ns,
-        "union_ns": row.union_ns,
-        "mean_ns": round(row.mean_ns),
-        "p95_ns": None if row.p95_ns is None else round(row.p95_ns),
-        "share": row.self_ns / kernels.all_ns if kernels.all_ns else None,
-        "share_of_step": row.union_ns / kernels.window_ns if row.union_ns is not None and kernels.window_ns else None,
-        "launch_delay_ns": None if row.delay_ns is None else round(row.delay_ns),
-        "flops": row.flops,
-        "bytes": row.bytes,
-    }
 
 
 def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, plain: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,28 +33,36 @@ class Run:
         """Wall time of the traced process, from start to end (ns); None when it is not known."""
         return self.manifest.get("process", {}).get("wall_ns")  # type: ignore[no-any-return]
 
-    def table(self, name: str) -> pa.Table:
+    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """A table of the run; one that was not written is empty, with its schema.
+
+        Args:
+            name: Name of the table.
+            columns: Only these; for large tables, which are not kept then.
 
         Raises:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
-        if name not in self._tables:
-            self._tables[name] = self._read(name)
-        return self._tables[name]
+        if name in self._tables:
+            return self._tables[name].select(columns) if columns else self._tables[name]
+        table = self._read(name, columns)
+        if not columns:
+            self._tables[name] = table
+        return table
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A table as a list of dictionaries, for small tables."""
         return self.table(name).to_pylist()  # type: ignore[no-any-return]
 
-    def _read(self, name: str) -> pa.Table:
+    def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
         schema = TABLES[name]
         path = self.folder.tables / f"{name}.parquet"
         if not path.is_file():
-            return schema.empty_table()
+            return schema.empty_table().select(columns or schema.names)
         try:
-            table = pq.read_table(path, memory_map=True)
+            with pq.ParquetFile(path, memory_map=True) as file:
+                table = file.read(columns)
         except (OSError, pa.ArrowException) as error:
             raise BadDataError(
                 f"{path} cannot be read: {error}", hint=f"dlprof report {self.name} --rebuild"

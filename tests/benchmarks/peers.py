@@ -60,7 +60,9 @@ def cost(command: Sequence[str], folder: Path) -> Cost:
     """
     output = folder / "output.txt"
     runner = [sys.executable, "-I", "-S", "-c", _RUNNER, str(output), str(LIMIT_S), *command]
-    done = subprocess.run(runner, check=True, capture_output=True, text=True)
+    # Tools are used with their bytecode, as installed ones are.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(runner, check=True, capture_output=True, text=True, env=environment)
     code, wall, cpu, peak = json.loads(done.stdout)
     said = output.read_text(errors="replace")
     if code is None:
