@@ -20,11 +20,27 @@ _EVENT = 0x22
 _METADATA = 0x08
 _OFFSET = 0x10
 _DURATION = 0x18
-PIECE_BYTES = 8 << 20
+PIECE_BYTES = 1 << 20
+"""What is decoded at a time: small enough that its columns stay in the cache of the processor."""
 
 
 class IrregularError(Exception):
     """The events are not written in the usual order."""
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Events of which only the number of the name was read.
+
+    Attributes:
+        metadata: Number of the name.
+        behind: Position behind that number.
+        end: Position behind each event.
+    """
+
+    metadata: Integers
+    behind: Integers
+    end: Integers
 
 
 @dataclass(frozen=True)
@@ -46,15 +62,24 @@ class Events:
     end: Integers
 
 
-def decode(data: Bytes, begins: Integers) -> Events:
-    """The columns of the events that begin at all but the last of `begins`.
+def heads(data: Bytes, begins: Integers) -> Heads:
+    """The names of the events that begin at all but the last of `begins`.
+
+    Raises:
+        IrregularError: A number does not end.
+    """
+    _, at = varints(data, begins[:-1] + 1)
+    metadata, at = _field(data, at, begins[1:], _METADATA)
+    return Heads(metadata, at, begins[1:])
+
+
+def decode(data: Bytes, heads: Heads, keep: npt.NDArray[np.bool_]) -> Events:
+    """The columns of those events that are to be kept.
 
     Raises:
         IrregularError: A field stands in an unusual place.
     """
-    at, end = begins[:-1] + 1, begins[1:]
-    _, at = varints(data, at)
-    metadata, at = _field(data, at, end, _METADATA)
+    metadata, at, end = heads.metadata[keep], heads.behind[keep], heads.end[keep]
     offset, at = _field(data, at, end, _OFFSET)
     duration, at = _field(data, at, end, _DURATION)
     inside = at < end

@@ -291,10 +291,10 @@ class _Space:
     def _add(self, table: _NameTable, line_ns: int, piece: tuple[Any, Integers, int], lane: int, device: int) -> None:
         data, begins, at = piece
         try:
-            events = xlines.decode(data, begins)
-            kinds = table.kinds(events.metadata)
+            heads = xlines.heads(data, begins)
+            kinds = table.kinds(heads.metadata)
             keep = kinds != _IGNORED
-            chosen = xlines.Events(*(getattr(events, name)[keep] for name in xlines.Events.__dataclass_fields__))
+            chosen = xlines.decode(data, heads, keep)
             stats = xlines.stat_numbers(data, chosen, np.asarray(list(table.wanted), np.int64))
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", at) from error
@@ -390,11 +390,14 @@ class _NameTable:
         rows = np.flatnonzero((columns[0] >= 0) & (scope == NONE)) if columns[0] is not None else ()
         if not len(rows):
             return
-        values = np.stack([np.full(len(rows), -1) if c is None else c[rows] for c in columns], axis=1)
-        unique, inverse = np.unique(values, axis=0, return_inverse=True)
-        texts = [self._scope_text(row.tolist(), prefix) for row in unique]
+        values = [np.full(len(rows), NONE) if column is None else column[rows] for column in columns]
+        inverse = first = np.zeros(len(rows), np.int64)
+        for column in values:
+            unique, number = np.unique(column, return_inverse=True)
+            _, first, inverse = np.unique(inverse * len(unique) + number, return_index=True, return_inverse=True)
+        texts = [self._scope_text([int(column[at]) for column in values], prefix) for at in first.tolist()]
         numbers = np.asarray([NONE if t is None else self._trace.scopes.number(t) for t in texts], np.int64)
-        scope[rows] = numbers[inverse.reshape(-1)]
+        scope[rows] = numbers[inverse]
 
     def _scope_text(self, row: list[int], prefix: str) -> str | None:
         texts = self._plane.stats
