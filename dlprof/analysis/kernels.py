@@ -92,13 +92,11 @@ def summarise(run: Run, by: str, *, phase: str | None = None, kinds: Sequence[st
         kinds: Only those of these kinds.
     """
     ops = run.table("kernel_ops")
-    events = run.table("kernel_events", _COLUMNS if phase is None else (*_COLUMNS, "phase"))
     table = _Ops(ops, kinds)
-    events = _chosen(events, table, phase)
+    events = _chosen(run.table("kernel_events", _COLUMNS if phase is None else (*_COLUMNS, "phase")), table, phase)
     rows = _of_events(events, table, by)
     totals = [] if phase else _of_totals(run.table("kernel_totals"), table, by)
-    op, own = _numbers(events, "op_id"), _numbers(events, "dur_ns") - _numbers(events, "nested_ns")
-    loose = table.is_loose[op] if len(op) else np.zeros(0, bool)
+    own, loose = events.own, table.is_loose[events.op]
     sums = sum(row.total_ns for row in totals)
     loose_sums = sum(row.total_ns for row in totals if row.keys.get("layer") is None)
     return Kernels(
@@ -127,51 +125,68 @@ class _Ops:
         self.is_loose = np.asarray([layer is None for layer in self.columns["layer"]], bool)
 
 
-def _numbers(table: pa.Table, column: str) -> Integers:
+@dataclass(frozen=True)
+class _Events:
+    """Columns of `kernel_events`, as narrow as they are stored: there may be millions of rows.
+
+    Attributes:
+        own: Duration without what runs inside (ns).
+    """
+
+    op: npt.NDArray[np.int32]
+    device: npt.NDArray[np.int16]
+    step: npt.NDArray[np.int32]
+    start: Integers
+    dur: Integers
+    own: Integers
+    delay: Integers
+
+
+def _numbers(table: pa.Table, column: str) -> Any:
     values = table[column]
-    return np.asarray((pc.fill_null(values, -1) if values.null_count else values).to_numpy(), np.int64)
+    return (pc.fill_null(values, -1) if values.null_count else values).to_numpy()
 
 
-def _chosen(events: pa.Table, ops: _Ops, phase: str | None) -> pa.Table:
+def _chosen(events: pa.Table, ops: _Ops, phase: str | None) -> _Events:
+    """The columns of the events that are to be summed."""
     keep = ops.is_chosen[_numbers(events, "op_id")] if events.num_rows else np.zeros(0, bool)
     if phase is not None:
         names = events["phase"].cast(pa.string())
         inside = pc.or_(pc.equal(names, phase), pc.starts_with(names, f"{phase}."))
         keep &= np.asarray(pc.fill_null(inside, False).to_numpy(zero_copy_only=False), bool)
-    return events if keep.all() else events.filter(pa.array(keep))
+    if not keep.all():
+        events = events.filter(pa.array(keep))
+    op, device, step, start, dur, nested, delay = (_numbers(events, name) for name in _COLUMNS)
+    return _Events(op, device, step, start, dur, dur - nested, delay)
 
 
-def _of_events(events: pa.Table, ops: _Ops, by: str) -> list[Row]:
-    if not events.num_rows:
+def _of_events(events: _Events, ops: _Ops, by: str) -> list[Row]:
+    if not len(events.op):
         return []
-    op, device = _numbers(events, "op_id"), _numbers(events, "device")
-    step = _numbers(events, "step")
-    keys, group = _group(op, device, step, ops, by)
-    start, dur = _numbers(events, "start_ns"), _numbers(events, "dur_ns")
-    own, delay = dur - _numbers(events, "nested_ns"), _numbers(events, "delay_ns")
-    order = _sorted(group, start, len(keys))
+    keys, group = _group(events, ops, by)
+    order = _sorted(group, events.start, len(keys))
     bounds = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(keys)))))
-    union = _unions(group[order], start[order], (start + dur)[order], len(keys))
-    time = dur if by in INCLUSIVE else own
+    union = _unions(group[order], events.start[order], events.dur[order], len(keys))
+    time = events.dur if by in INCLUSIVE else events.own
     found = []
     for number, key in enumerate(keys):
         rows = order[bounds[number] : bounds[number + 1]]
-        own_ns = int(own[rows].sum())
-        waits = delay[rows][delay[rows] >= 0]
+        op, own, delay = events.op[rows], events.own[rows], events.delay[rows]
+        waits = delay[delay >= 0]
         if by == "op":
-            key["category"] = _main_category(ops, op[rows], own[rows])
+            key["category"] = _main_category(ops, op, own)
         found.append(
             Row(
-                key, len(rows), int(time[rows].sum()), own_ns, int(union[number]),
+                key, len(rows), int(time[rows].sum()), int(own.sum()), int(union[number]),
                 float(time[rows].mean()), float(np.percentile(time[rows], 95)),
                 float(waits.mean()) if len(waits) else None,
-                _known_sum(ops.columns["flops"], op[rows]), _known_sum(ops.columns["bytes"], op[rows]),
+                _known_sum(ops.columns["flops"], op), _known_sum(ops.columns["bytes"], op),
             )
         )  # fmt: skip
     return found
 
 
-def _group(op: Integers, device: Integers, step: Integers, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
+def _group(events: _Events, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
     """The groups, and the number of the group of each event."""
     own = [name for name in GROUPS[by] if name != "step"]
     classes: dict[tuple[Any, ...], int] = {}
@@ -182,18 +197,18 @@ def _group(op: Integers, device: Integers, step: Integers, ops: _Ops, by: str) -
         ],
         np.int64,
     )
-    parts = [table[op], device - _CPU, step + 1 if "step" in GROUPS[by] else np.zeros(len(op), np.int64)]
-    code = parts[0]
-    for part in parts[1:]:
-        code = code * (int(part.max()) + 1) + part
+    class_ = table[events.op]
+    code = class_ * (int(events.device.max()) - _CPU + 1) + (events.device - _CPU)
+    if "step" in GROUPS[by]:
+        code = code * (int(events.step.max()) + 2) + (events.step + 1)
     first, group = _first_of_each(code)
     names = list(classes)
     keys = []
     for row in first.tolist():
-        kind, *values = names[parts[0][row]]
-        key = {**dict(zip(own, values, strict=True)), "kind": kind, "device": _device(int(device[row]))}
+        kind, *values = names[class_[row]]
+        key = {**dict(zip(own, values, strict=True)), "kind": kind, "device": _device(int(events.device[row]))}
         if "step" in GROUPS[by]:
-            key["step"] = int(step[row]) if step[row] >= 0 else None
+            key["step"] = int(events.step[row]) if events.step[row] >= 0 else None
         keys.append(key)
     return keys, group
 
@@ -219,7 +234,7 @@ def _sorted(group: Integers, start: Integers, size: int) -> Integers:
     return np.lexsort((start, group))
 
 
-def _main_category(ops: _Ops, op: Integers, own: Integers) -> Any:
+def _main_category(ops: _Ops, op: npt.NDArray[np.int32], own: Integers) -> Any:
     """The category in which an operator spends most of its time: the same one may also serve the optimiser."""
     numbers, inverse = np.unique(op, return_inverse=True)
     most = int(numbers[np.argmax(np.bincount(inverse, weights=own))])
@@ -230,18 +245,20 @@ def _device(number: int) -> str:
     return "cpu" if number == _CPU else f"gpu:{number}"
 
 
-def _unions(group: Integers, start: Integers, end: Integers, size: int) -> Integers:
+def _unions(group: Integers, start: Integers, dur: Integers, size: int) -> Integers:
     """Wall time of each group; events are in order of group and start."""
     # Groups are moved apart on one long time line, so that one running maximum serves all of them.
-    span = int(end.max()) - int(start.min()) + 1
-    begin = start - int(start.min()) + group * span
-    reach = np.maximum.accumulate(end - int(start.min()) + group * span)
-    before = np.concatenate(([begin[0]], reach[:-1]))
-    gained = np.maximum(0, reach - np.maximum(begin, before))
-    return np.bincount(group, weights=gained, minlength=size).astype(np.int64)
+    first = int(start.min())
+    span = int((start + dur).max()) - first + 1
+    start += group * span - first
+    reach = start + dur
+    np.maximum.accumulate(reach, out=reach)
+    start[1:] = np.maximum(start[1:], reach[:-1])
+    reach -= start
+    return np.bincount(group, weights=np.maximum(reach, 0, out=reach), minlength=size).astype(np.int64)
 
 
-def _known_sum(values: list[float | None], op: Integers) -> float | None:
+def _known_sum(values: list[float | None], op: npt.NDArray[np.int32]) -> float | None:
     numbers, counts = np.unique(op, return_counts=True)
     total = 0.0
     for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
