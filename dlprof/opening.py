@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
-import psutil
-
 from dlprof import rundir
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.store.run import Run
@@ -25,22 +20,9 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
     """
     folder = rundir.resolve(text)
     manifest = folder.read_manifest()
-    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION or goes_on(manifest):
+    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION or rundir.goes_on(manifest):
         # Most runs have their tables, and need not wait for all that makes them.
         from dlprof.pipeline import ingest  # noqa: PLC0415
 
         manifest = ingest(folder)
     return Run(folder, manifest)
-
-
-def goes_on(manifest: dict[str, Any]) -> bool:
-    """Whether the dlprof that makes this run is still at work."""
-    conductor = manifest.get("conductor")
-    if manifest["state"] != "running" or not conductor or conductor["pid"] == os.getpid():
-        return False
-    try:
-        # Numbers of processes are given out again: the time of its start tells whether it is the same.
-        started = psutil.Process(conductor["pid"]).create_time()
-        return bool(abs(started - conductor["started"]) < 1)
-    except psutil.Error:
-        return False

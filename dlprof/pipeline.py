@@ -32,7 +32,6 @@ from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
 from dlprof.launch import gpu_tracers, machine, session, target
 from dlprof.launch.process import Outcome
-from dlprof.opening import goes_on
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
@@ -175,7 +174,7 @@ def ingest(folder: RunDir) -> dict[str, Any]:
     shutil.rmtree(folder.tables, ignore_errors=True)
     write_tables(folder.tables, work.tables)
     manifest = {**work.manifest, "tables_version": SCHEMA_VERSION}
-    if not goes_on(manifest):
+    if not rundir.goes_on(manifest):
         folder.write_manifest(manifest)
     return manifest
 
@@ -214,7 +213,7 @@ class _Ingest:
         """A run whose dlprof was killed, or is still at work, has no end: say so."""
         if self.manifest["state"] != "running":
             return
-        if goes_on(self.manifest):
+        if rundir.goes_on(self.manifest):
             self.health.append(
                 Health("still-running", "info", "The run is still going on: these are its figures so far.")
             )

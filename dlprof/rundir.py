@@ -20,6 +20,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError
 
 FORMAT = "dlprof.run/1"
@@ -174,3 +176,16 @@ def resolve(text: str) -> RunDir:
     if Path(text).exists():
         raise NoInputError(f"{text} is not a run folder: it has no manifest.json.", hint="dlprof runs")
     raise NoInputError(f"There is no run {text}.", hint="dlprof runs")
+
+
+def goes_on(manifest: dict[str, Any]) -> bool:
+    """Whether the dlprof that makes this run is still at work."""
+    conductor = manifest.get("conductor")
+    if manifest["state"] != "running" or not conductor or conductor["pid"] == os.getpid():
+        return False
+    try:
+        # Numbers of processes are given out again: the time of its start tells whether it is the same.
+        started = psutil.Process(conductor["pid"]).create_time()
+        return bool(abs(started - conductor["started"]) < 1)
+    except psutil.Error:
+        return False

@@ -9,5 +9,5 @@ SPEC = BackendSpec(
     python=">=3.11,<3.13",
     keras_backend="mxnet",
     module="mxnet",
-    site_files=(COMPAT / "dlprof_compat_mxnet.py", COMPAT / "dlprof_compat_mxnet.pth"),
+    site_files=(COMPAT / "dlprof_compat_keras2.py", COMPAT / "dlprof_compat_keras2.pth"),
 )

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from dlprof.backends import jax, mxnet, tensorflow, torch
+from dlprof.backends import jax, mxnet, openvino, tensorflow, theano, torch
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.errors import UsageError
 
@@ -16,6 +16,9 @@ __all__ = ["GROUP", "LOCKS", "Traits", "all_specs", "get", "traits"]
 
 GROUP = "dlprof.backends"
 """Entry-point group; each entry names a `BackendSpec`."""
+
+
+_OWN = (tensorflow.SPEC, jax.SPEC, torch.SPEC, openvino.SPEC, mxnet.SPEC, theano.SPEC)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def traits(keras_backend: str | None) -> Traits:
 
 def all_specs() -> dict[str, BackendSpec]:
     """Every backend by name; a plug-in that cannot be loaded is passed over with a warning."""
-    specs = {spec.name: spec for spec in (tensorflow.SPEC, jax.SPEC, torch.SPEC, mxnet.SPEC)}
+    specs = {spec.name: spec for spec in _OWN}
     for spec in _plugged_in():
         specs.setdefault(spec.name, spec)
     return specs

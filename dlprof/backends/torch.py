@@ -11,5 +11,4 @@ SPEC = BackendSpec(
     module="torch",
     lighter_lock=LOCKS / "torch-cpu.txt",
     lighter_wheel="torch-2.13.0+cpu-",
-    environment={"OMP_WAIT_POLICY": "PASSIVE"},  # spinning threads make any busy neighbour a tenfold slow-down
 )

@@ -18,6 +18,7 @@ COMMANDS = {
     "report": "print the report of a run",
     "lines": "print time and hits of each line of the script",
     "kernels": "print kernels by layer, operator, category, device or step",
+    "bench": "run scenarios on backends again and again, as one table",
     "import": "make a run of traces of other profilers",
     "export": "write a run for another viewer",
     "sql": "ask the tables of a run with SQL",

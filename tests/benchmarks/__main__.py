@@ -31,7 +31,7 @@ from tests.benchmarks import traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
-BACKENDS = ("tensorflow", "mxnet")
+BACKENDS = ("tensorflow", "jax", "torch", "mxnet")
 
 
 def steps(pairs: int) -> None:

@@ -72,15 +72,15 @@ def test_a_broken_plug_in_is_passed_over_with_one_warning(
 
     names = set(registry.all_specs()) & set(registry.all_specs())
 
-    assert names == {"jax", "mxnet", "tensorflow", "torch", "other"}
+    assert names == {"jax", "mxnet", "openvino", "tensorflow", "theano", "torch", "other"}
     assert capsys.readouterr().err == warning
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("tensorflwo", "tensorflow (known backends: jax, mxnet, tensorflow, torch)"),
-        ("zz", "known backends: jax, mxnet, tensorflow, torch"),
+        ("tensorflwo", "tensorflow (known backends: jax, mxnet, openvino, tensorflow, theano, torch)"),
+        ("zz", "known backends: jax, mxnet, openvino, tensorflow, theano, torch"),
     ],
 )
 def test_an_unknown_backend_is_answered_with_those_there_are(entries: list[Entry], name: str, hint: str) -> None:
@@ -111,7 +111,7 @@ def test_every_pin_of_an_input_is_in_its_lock(lock: Path) -> None:
     assert [pin for pin in pins if pin.replace("_", "-") not in lock.read_text().replace("_", "-")] == []
 
 
-@pytest.mark.parametrize("name", ["jax", "mxnet", "tensorflow", "torch"])
+@pytest.mark.parametrize("name", ["jax", "mxnet", "openvino", "tensorflow", "theano", "torch"])
 def test_the_files_of_a_backend_are_there(name: str) -> None:
     """And its interpreters are those that the locks are made for."""
     spec = registry.get(name)
@@ -135,16 +135,16 @@ def shimmed(code: str, *folders: Path, flags: tuple[str, ...] = ()) -> str:
 
 def test_the_shim_imports_nothing_itself() -> None:
     """It runs at every start of every Python of the environment."""
-    code = "before = set(sys.modules); import dlprof_compat_mxnet; print(sorted(set(sys.modules) - before))"
+    code = "before = set(sys.modules); import dlprof_compat_keras2; print(sorted(set(sys.modules) - before))"
 
-    assert shimmed(code) == "['dlprof_compat_mxnet']"
+    assert shimmed(code) == "['dlprof_compat_keras2']"
 
 
 @pytest.mark.parametrize("early", ["", "import collections, inspect\n"])
 def test_names_that_python_removed_are_back(early: str) -> None:
     """Whether the modules were imported before the shim or after it, and without a warning."""
     code = (
-        f"{early}import dlprof_compat_mxnet\n"
+        f"{early}import dlprof_compat_keras2\n"
         "import collections, inspect\n"
         "def f(a, b=1, *c, **d): pass\n"
         "print(isinstance([], collections.Iterable), collections.MutableMapping.__name__, inspect.getargspec(f))"
@@ -159,7 +159,7 @@ def test_names_that_numpy_removed_are_back_and_others_stay(tmp_path: Path) -> No
     """NumPy's own `bool` of later versions is left alone."""
     (tmp_path / "numpy.py").write_text("bool = 'its own'\n")
 
-    code = "import dlprof_compat_mxnet, numpy; print(numpy.bool, numpy.int is int, numpy.object is object)"
+    code = "import dlprof_compat_keras2, numpy; print(numpy.bool, numpy.int is int, numpy.object is object)"
 
     assert shimmed(code, tmp_path) == "its own True True"
 
@@ -174,7 +174,7 @@ def test_h5py_gives_what_keras_2_can_decode(tmp_path: Path) -> None:
         "class AttributeManager(dict):\n    def __getitem__(self, name):\n        return dict.__getitem__(self, name)\n"
     )
     code = (
-        "import dlprof_compat_mxnet\n"
+        "import dlprof_compat_keras2\n"
         "from h5py._hl.attrs import AttributeManager\n"
         "m = AttributeManager(version='2.2.4', n=3)\n"
         "print(m['version'].decode('utf8'), m['version'] == '2.2.4', m['n'])"
@@ -185,7 +185,7 @@ def test_h5py_gives_what_keras_2_can_decode(tmp_path: Path) -> None:
 
 def test_a_module_that_is_not_there_is_missing_as_without_the_shim() -> None:
     """The same error, naming the module."""
-    code = "import dlprof_compat_mxnet\ntry:\n    import numpy\nexcept ModuleNotFoundError as e:\n    print(e)"
+    code = "import dlprof_compat_keras2\ntry:\n    import numpy\nexcept ModuleNotFoundError as e:\n    print(e)"
 
     assert shimmed(code) == "No module named 'numpy'"
 
@@ -194,7 +194,7 @@ def test_import_hooks_of_others_are_asked_too(tmp_path: Path) -> None:
     """Such as those of editable installations."""
     (tmp_path / "hidden.py").write_text("where = 'hidden'\n")
     code = (
-        "import dlprof_compat_mxnet, importlib.util\n"
+        "import dlprof_compat_keras2, importlib.util\n"
         "class Finder:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         f"        if name == 'numpy': return importlib.util.spec_from_file_location(name, {str(tmp_path)!r} + '/hidden.py')\n"

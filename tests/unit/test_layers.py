@@ -22,6 +22,8 @@ INPROC = [
 ]
 LAYERS = (
     {"cli", "__main__"},
+    {"bench"},
+    {"opening"},
     {"pipeline", "importing"},
     {"report", "export"},
     {"analysis"},

@@ -153,10 +153,19 @@ class Probe(object):
         """The loop that runs on the calling thread, or None."""
         return self.loops.current.get(get_ident())
 
-    def graph_compile(self, owner, name, label=None):
-        """Record a compilation around each call of `owner.name`, and count it."""
+    def graph_compile(self, owner, name, label=None, in_loops=False):
+        """Record a compilation around each call of `owner.name`, and count it.
+
+        Args:
+            owner: Class or module.
+            name: Attribute.
+            label: Function from the call's arguments to the name of the span.
+            in_loops: Only inside fit, evaluate and predict.
+        """
 
         def enter(args):
+            if in_loops and self.current_loop() is None:
+                return None
             self.loops.compiles[0] += 1
             if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):
                 return None

@@ -1,6 +1,6 @@
 """Where the probe attaches to Keras and to the engines: one file each, loaded when they are imported."""
 
-from dlprof_probes.inproc.hooks import jax, keras_classic, keras_modern, mxnet, tensorflow, theano, torch
+from dlprof_probes.inproc.hooks import jax, keras_classic, keras_modern, mxnet, openvino, tensorflow, theano, torch
 
 
 def attach_new(probe, modules, attached):
@@ -21,6 +21,7 @@ _HOOKS = (
     ("tensorflow", tensorflow.ready, tensorflow.attach),
     ("mxnet", mxnet.ready, mxnet.attach),
     ("theano", theano.ready, theano.attach),
+    ("openvino", openvino.ready, openvino.attach),
     ("torch", torch.ready, torch.attach),
     ("jax", jax.ready, jax.attach),
     ("keras", keras_classic.ready, keras_classic.attach),

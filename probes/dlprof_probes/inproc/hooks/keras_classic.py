@@ -31,7 +31,9 @@ def attach(probe, keras):
         for owner in common.each_definer(models, name):
             probe.loop(owner, name, kind)
     common.layers(probe, sys.modules["keras.engine.base_layer"].Layer)
-    common.step_functions(probe, models, "_make_%s_function")
+    # Theano compiles there; all others when the function is first called.
+    kind = wire.SpanKind.GRAPH_COMPILE if keras.backend.backend() == "theano" else wire.SpanKind.BUILD
+    common.step_functions(probe, models, "_make_%s_function", kind)
     for owner in common.each_definer(models, "_standardize_user_data"):
         probe.span(owner, "_standardize_user_data", wire.SpanKind.INPUT, "prepare data")
     callback_list = keras.callbacks.CallbackList

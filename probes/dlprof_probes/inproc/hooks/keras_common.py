@@ -77,25 +77,26 @@ def is_symbolic(value):
     return hasattr(value, "_keras_history") or type(value).__name__ in ("KerasTensor", "KerasSymbol")
 
 
-def step_functions(probe, classes, maker_pattern):
+def step_functions(probe, classes, maker_pattern, kind=wire.SpanKind.BUILD):
     """Hook the makers of step functions, and stand in for what they make.
 
     Args:
         probe: `Probe`.
         classes: Model classes.
         maker_pattern: `make_%s_function` or `_make_%s_function`.
+        kind: What the making is: building, or compilation where that happens in it.
     """
     for loop in ("train", "test", "predict"):
         maker = maker_pattern % loop
         for owner in each_definer(classes, maker):
-            _step_function(probe, owner, maker, loop + "_function")
+            _step_function(probe, owner, maker, loop + "_function", kind)
 
 
-def _step_function(probe, owner, maker, attribute):
+def _step_function(probe, owner, maker, attribute, kind):
     def enter(args):
         if getattr(args[0], attribute, None) is not None:
             return None
-        return probe.recorder.begin(wire.SpanKind.BUILD, maker, None)
+        return probe.recorder.begin(kind, maker, None)
 
     def leave(token, args):
         if token is not None:

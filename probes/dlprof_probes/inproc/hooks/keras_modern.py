@@ -22,7 +22,7 @@ def ready_tf_keras(modules):
 
 def _ready(keras):
     model = getattr(keras, "Model", None)
-    return hasattr(model, "make_train_function") and hasattr(keras, "callbacks") and hasattr(keras, "Sequential")
+    return hasattr(model, "make_predict_function") and hasattr(keras, "callbacks") and hasattr(keras, "Sequential")
 
 
 def attach(probe, keras):

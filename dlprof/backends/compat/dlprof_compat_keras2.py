@@ -1,11 +1,12 @@
-"""Lets MXNet 1.9 and keras-mxnet 2.2 run on Pythons and NumPys that are newer than they are.
+"""Lets Keras 2.2 and 2.3, MXNet 1.9 and Theano 1.0 run on Pythons and NumPys that are newer than they are.
 
-Copied into the managed environment `mxnet`, where a .pth file imports it at every interpreter start,
+Copied into their managed environments, where a .pth file imports it at every interpreter start,
 so that plain runs and spawned workers have it too. Names that were removed are put back as they were:
 
 - Python 3.10 removed the aliases of `collections.abc` in `collections`; 3.11 `inspect.getargspec`.
 - NumPy 1.24 removed `numpy.bool` and its kin (deprecated, with a warning, since 1.20).
 - h5py 3 returns text where Keras 2 expects bytes that it can `decode`.
+- Theano's C code for loops was generated for Pythons before 3.11; without it, Theano runs loops in Python.
 - SciPy 1.8 warns at each use of `scipy.sparse.csr`, which MXNet uses at each conversion of an array.
 
 It imports nothing itself, because it runs at every start of Python: each module is mended right after
@@ -76,6 +77,8 @@ def _mend_scipy_sparse(sparse):
                 module.__dict__.setdefault(owned, getattr(sparse, owned))
 
 
+_NOT_FOR_THIS_PYTHON = ("theano.scan_module.scan_perform_ext",) if sys.version_info >= (3, 11) else ()
+
 _MENDERS = {
     "collections": _mend_collections,
     "inspect": _mend_inspect,
@@ -89,7 +92,7 @@ def _mend(name, module):
     try:
         _MENDERS[name](module)
     except Exception as error:
-        sys.stderr.write("dlprof: cannot adapt %s to MXNet: %s\n" % (name, error))
+        sys.stderr.write("dlprof: cannot adapt %s to Keras 2: %s\n" % (name, error))
 
 
 class _Mender:
@@ -97,6 +100,8 @@ class _Mender:
 
     def find_spec(self, name, path=None, target=None):
         """The spec of a module to mend, with a loader that mends; None for all others."""
+        if name in _NOT_FOR_THIS_PYTHON:
+            raise ImportError("%s does not compile on this Python" % name)
         if name not in _MENDERS:
             return None
         spec = self._found_by_others(name, path, target)

@@ -1,0 +1,228 @@
+"""The matrix of a benchmark: a TOML file that says what is run on which backends, and how often."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dlprof.backends import registry
+from dlprof.errors import NoInputError, UsageError
+
+_KEYS = ("name", "title", "repeat", "seed", "backends", "limit_s", "trace", "work")
+_WORK_KEYS = ("name", "script", "arguments", "backends", "sets")
+_TRACE_KEYS = ("probes", "kernels", "kernel_steps", "stacks_hz", "cores_hz")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
+REPEAT_AT_MOST = 1000
+
+
+@dataclass(frozen=True)
+class Work:
+    """A script with arguments; a row of the matrix with `sets` of arguments gives one for each.
+
+    Attributes:
+        name: Its name in the results.
+        script: The script.
+        arguments: Its arguments.
+        backends: Names of the backends it is run on.
+    """
+
+    name: str
+    script: Path
+    arguments: tuple[str, ...]
+    backends: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a benchmark.
+
+    Attributes:
+        work: What is run.
+        backend: On which backend.
+        number: Which of the repeats, from 1 on.
+    """
+
+    work: Work
+    backend: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        """Unique within the benchmark; a file name."""
+        return f"{self.work.name}-{self.backend}-{self.number:03d}"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All that is to be run.
+
+    Attributes:
+        name: Short name; a file name.
+        title: One line for people.
+        repeat: Runs of each pair of work and backend.
+        seed: Of the order.
+        limit_s: Seconds after which a run is ended; None: never.
+        trace: Settings of `dlprof trace` for every run.
+        work: What is run.
+        digest: Of the content: another matrix has another one.
+    """
+
+    name: str
+    title: str
+    repeat: int
+    seed: int
+    limit_s: float | None
+    trace: Mapping[str, Any]
+    work: Sequence[Work]
+    digest: str
+
+    def cells(self) -> list[Cell]:
+        """Every run, in the order of the seed: all pairs once, in random order, then all once more.
+
+        So each backend meets the same drift of the machine.
+        """
+        order = random.Random(self.seed)  # noqa: S311  (an order, not a secret)
+        found = []
+        for number in range(1, self.repeat + 1):
+            once = [Cell(work, backend, number) for work in self.work for backend in work.backends]
+            order.shuffle(once)
+            found += once
+        return found
+
+
+def load(path: Path) -> Matrix:
+    """Read a matrix.
+
+    Raises:
+        NoInputError: There is no such file, or a script that it names.
+        UsageError: It is not a matrix; the text says where.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except FileNotFoundError as error:
+        raise NoInputError(f"There is no matrix {path}.") from error
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    return _Reader(path, content).matrix()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    path: Path
+    content: Mapping[str, Any]
+
+    def matrix(self) -> Matrix:
+        self._known(self.content, _KEYS, "")
+        name = self._name(self.content.get("name", self.path.stem), "name")
+        rows = self._list(self.content, "work", "")
+        if not rows:
+            raise self._wrong("it has nothing to run: give at least one [[work]] with a script")
+        default = self._backends(self.content, "")
+        work = [one for row in rows for one in self._work(row, default)]
+        names = [one.name for one in work]
+        doubled = sorted({name for name in names if names.count(name) > 1})
+        if doubled:
+            raise self._wrong(f"two [[work]] have the name {doubled[0]}")
+        trace = self.content.get("trace", {})
+        if not isinstance(trace, dict):
+            raise self._wrong("trace must be a table")
+        self._known(trace, _TRACE_KEYS, "[trace] ")
+        limit = self.content.get("limit_s")
+        if limit is not None and (not isinstance(limit, int | float) or isinstance(limit, bool) or limit <= 0):
+            raise self._wrong("limit_s must be a number of seconds above 0")
+        return Matrix(
+            name, str(self.content.get("title", name)), self._whole("repeat", 3, 1, REPEAT_AT_MOST),
+            self._whole("seed", 1, 0, 2**63), limit, trace, work, self._digest(work),
+        )  # fmt: skip
+
+    def _digest(self, work: Sequence[Work]) -> str:
+        """Of what is run and how, not of how often: a benchmark may be taken further."""
+        told = [[one.name, one.script.name, one.arguments, one.backends] for one in work]
+        seen = {"trace": self.content.get("trace", {}), "seed": self.content.get("seed", 1), "work": told}
+        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _wrong(self, text: str, hint: str | None = None) -> UsageError:
+        return UsageError(f"{self.path}: {text}.", hint=hint)
+
+    def _known(self, table: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+        for key in table:
+            if key not in keys:
+                near = get_close_matches(key, keys, 1)
+                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(keys)}"
+                raise self._wrong(f"{where}unknown key {key}", hint)
+
+    def _whole(self, key: str, default: int, low: int, high: int) -> int:
+        value = self.content.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise self._wrong(f"{key} must be a whole number from {low} to {high}, not {value!r}")
+        return value
+
+    def _list(self, table: Mapping[str, Any], key: str, where: str) -> list[Any]:
+        value = table.get(key, [])
+        if not isinstance(value, list):
+            raise self._wrong(f"{where}{key} must be a list")
+        return value
+
+    def _name(self, value: Any, where: str) -> str:
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            raise self._wrong(f"{where} must be letters, digits, dots and dashes, not {value!r}")
+        return value
+
+    def _backends(self, table: Mapping[str, Any], where: str) -> tuple[str, ...]:
+        names = self._list(table, "backends", where)
+        for name in names:
+            if not isinstance(name, str):
+                raise self._wrong(f"{where}backends must be names, not {name!r}")
+            try:
+                registry.get(name)
+            except UsageError as error:
+                raise self._wrong(f"{where}{error.message.rstrip('.')}", error.hint) from error
+        if len(set(names)) != len(names):
+            raise self._wrong(f"{where}backends names one twice")
+        return tuple(names)
+
+    def _work(self, row: Any, default: tuple[str, ...]) -> list[Work]:
+        if not isinstance(row, dict):
+            raise self._wrong("each work must be a table: [[work]]")
+        self._known(row, _WORK_KEYS, "[[work]] ")
+        if not isinstance(row.get("script"), str):
+            raise self._wrong("[[work]] has no script")
+        script = (self.path.parent / row["script"]).resolve()
+        if not script.is_file():
+            raise NoInputError(f"{self.path}: there is no script {row['script']}.", hint="paths count from the matrix")
+        where = f"[[work]] {script.name}: "
+        name = self._name(row.get("name", script.stem), f"{where}name")
+        backends = self._backends(row, where) or default
+        if not backends:
+            raise self._wrong(f"{where}no backends, neither here nor at the top")
+        arguments = self._texts(row, "arguments", where)
+        sets = row.get("sets", {})
+        if not isinstance(sets, dict):
+            raise self._wrong(f"{where}sets must be a table of lists of arguments")
+        if not sets:
+            return [Work(name, script, arguments, backends)]
+        return [
+            Work(
+                f"{name}-{self._name(kind, where + 'set')}",
+                script,
+                arguments + self._texts(sets, kind, where),
+                backends,
+            )
+            for kind in sets
+        ]
+
+    def _texts(self, table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+        values = self._list(table, key, where)
+        for value in values:
+            if not isinstance(value, str | int | float) or isinstance(value, bool):
+                raise self._wrong(f"{where}{key} must be texts or numbers, not {value!r}")
+        return tuple(str(value) for value in values)

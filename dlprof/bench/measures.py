@@ -1,0 +1,98 @@
+"""What is measured of a run in a benchmark, and the sums over its repeats."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dlprof.report import summary
+from dlprof.store.run import Run
+
+MEASURES: Mapping[str, str] = {
+    "wall_s": "whole process (s)",
+    "construct_s": "model construction (s)",
+    "graph_compile_s": "graph compilation in fit (s)",
+    "fit_s": "fit in all (s)",
+    "predict_s": "predict in all (s)",
+    "first_epoch_s": "first epoch (s)",
+    "later_epochs_s": "all epochs but the first (s)",
+    "step_ms": "steady step, median (ms)",
+    "samples_per_s": "samples per second, steady",
+    "loss": "loss of the last epoch",
+}
+"""Measures of a run, and what they mean."""
+_RESAMPLES = 2000
+
+
+def of_run(run: Run) -> dict[str, float | None]:
+    """The measures of a run; None where a run has none of that kind."""
+    content = summary.summarise(run, top=1)
+    phases = {phase["name"]: phase["dur_ns"] for phase in content["phases"]}
+    loops = {loop["loop"]: loop for loop in content["loops"]}
+    steady = loops.get("train") or loops.get("predict") or loops.get("test") or {}
+    epochs = [epoch["dur_ns"] for epoch in content["epochs"]]
+    losses = [epoch["metrics"]["loss"] for epoch in content["epochs"] if "loss" in (epoch["metrics"] or {})]
+    return {
+        "wall_s": _seconds(content["wall_ns"]),
+        "construct_s": _seconds(phases.get("construct")),
+        "graph_compile_s": _seconds(phases.get("fit.graph_compile")),
+        "fit_s": _seconds(phases.get("fit")),
+        "predict_s": _seconds(phases.get("predict")),
+        "first_epoch_s": _seconds(epochs[0]) if epochs else None,
+        "later_epochs_s": _seconds(sum(epochs[1:])) if len(epochs) > 1 else None,
+        "step_ms": steady["median_ns"] / 1e6 if steady.get("median_ns") else None,
+        "samples_per_s": steady.get("samples_per_s"),
+        "loss": losses[-1] if losses else None,
+    }
+
+
+def _seconds(ns: int | None) -> float | None:
+    return None if ns is None else ns / 1e9
+
+
+@dataclass(frozen=True)
+class Row:
+    """All repeats of a work on a backend.
+
+    Attributes:
+        work, backend: Which.
+        runs: Runs that came to their end.
+        failed: Why the others failed, each reason once.
+        medians: Median of each measure; a measure that no run has is missing.
+        intervals: 95 % interval of each median (bootstrap over the runs); missing for fewer than 3 runs.
+    """
+
+    work: str
+    backend: str
+    runs: int
+    failed: Sequence[str]
+    medians: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+
+
+def rows(results: Sequence[Mapping[str, Any]], seed: int) -> list[Row]:
+    """The table: a row per work and backend, in the order in which they are named."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for result in results:
+        groups.setdefault((result["work"], result["backend"]), []).append(result)
+    found = []
+    for (work, backend), group in sorted(groups.items()):
+        good = [result["measures"] for result in group if not result.get("error")]
+        values = {name: [v for one in good if (v := one.get(name)) is not None] for name in MEASURES}
+        known = {name: seen for name, seen in values.items() if seen and all(math.isfinite(v) for v in seen)}
+        failed = dict.fromkeys(str(result["error"]) for result in group if result.get("error"))
+        medians = {name: statistics.median(seen) for name, seen in known.items()}
+        intervals = {name: interval(seen, seed) for name, seen in known.items() if len(seen) >= 3}
+        found.append(Row(work, backend, len(good), tuple(failed), medians, intervals))
+    return found
+
+
+def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
+    """95 % interval of the median, by drawing as many values again and again from those seen."""
+    draw = random.Random(seed)  # noqa: S311  (a sample, not a secret)
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(_RESAMPLES))
+    return medians[int(0.025 * _RESAMPLES)], medians[int(0.975 * _RESAMPLES) - 1]

@@ -1,0 +1,89 @@
+"""Sentiment of film reviews (IMDB): an embedding, an LSTM or GRU, and a softmax of two classes.
+
+The GRU with 150 tokens and a vocabulary of 30,000 is that of the published comparison of frameworks. Usage:
+
+    python lstm.py --samples 1024 --tokens 80
+    python lstm.py --cell gru --mode infer
+    python lstm.py --data imdb            # downloads the reviews on first use
+"""
+
+import numpy as np
+
+from keras.layers import GRU, LSTM, Dense, Embedding
+from keras.models import Sequential
+
+import workload
+
+
+def load_data(args):
+    """Token numbers, rows of equal length, and one-hot labels."""
+    if args.data == "synthetic":
+        return synthetic(args)
+    if args.data == "imdb":
+        from keras.datasets import imdb
+
+        (rows, labels), _ = imdb.load_data(num_words=args.words)
+        rows = np.array([padded(row, args.tokens) for row in rows[: args.samples]])
+    else:
+        rows, labels = workload.from_file(args.data, (args.tokens,), 2)
+        if rows.min() < 0 or rows.max() >= args.words:
+            raise SystemExit("error: %s: tokens must be from 0 to %d" % (args.data, args.words - 1))
+    return rows[: args.samples].astype("int32"), workload.one_hot(labels[: args.samples], 2)
+
+
+def synthetic(args):
+    """Reviews in which one half of the words is more frequent in each class: learnable."""
+    rng = np.random.RandomState(args.seed)
+    labels = rng.randint(0, 2, args.samples)
+    half = (args.words - 2) // 2
+    rows = rng.randint(2, args.words, (args.samples, args.tokens))
+    biased = rng.rand(args.samples, args.tokens) < 0.2
+    told = rng.randint(2, 2 + half, (args.samples, args.tokens)) + labels[:, None] * half
+    return np.where(biased, told, rows).astype("int32"), workload.one_hot(labels, 2)
+
+
+def padded(row, tokens):
+    """The last tokens of a review, with zeros in front where it is short."""
+    kept = list(row)[-tokens:]
+    return [0] * (tokens - len(kept)) + kept
+
+
+def build_model(args):
+    """Embedding, LSTM or GRU, Dense 2 softmax; Adam."""
+    model = Sequential()
+    if workload.keras_major() >= 3:
+        workload.start(model, (args.tokens,), dtype="int32")
+        first = {}
+    else:
+        first = {"input_length": args.tokens}
+    model.add(Embedding(args.words, args.embedding, name="embedding_1", **first))
+    alike = {"recurrent_activation": "sigmoid"}  # Keras 2 took a cheaper one, unless told
+    if args.cell == "lstm":
+        model.add(LSTM(args.units, name="lstm_1", **alike))
+    else:
+        # The two ways to reset a GRU have weights of different shapes, and Keras 2 and 3 differ in the default.
+        model.add(GRU(args.units, reset_after=False, name="gru_1", **alike))
+    model.add(Dense(2, activation="softmax", name="dense_1"))
+    workload.set_weights(model, args)
+    model.compile(optimizer=workload.optimizer("Adam", 0.001), loss="categorical_crossentropy", metrics=["accuracy"])
+    return model
+
+
+def main():
+    parser = workload.arguments("Train or run a recurrent network on film reviews with Keras.", 1024, 2, 64)
+    parser.add_argument("--cell", choices=("lstm", "gru"), default="lstm")
+    parser.add_argument(
+        "--tokens", type=workload.positive, default=150, help="length of a review (default: %(default)s)"
+    )
+    parser.add_argument("--words", type=workload.positive, default=30000, help="vocabulary (default: %(default)s)")
+    parser.add_argument("--embedding", type=workload.positive, default=125, help="(default: %(default)s)")
+    parser.add_argument("--units", type=workload.positive, default=100, help="of the cell (default: %(default)s)")
+    args = workload.parse(parser)
+    workload.set_seeds(args.seed)
+    rows, labels = load_data(args)
+    model = build_model(args)
+    workload.run(model, rows, labels, args)
+
+
+if __name__ == "__main__":
+    main()
