@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from dlprof.launch import environments
 from dlprof.opening import open_run
 
 FORMAT = "dlprof.bench-state/1"
+_PR_SET_PDEATHSIG = 1
 Say = Callable[[str], None]
 
 
@@ -176,16 +179,38 @@ def _run(cell: Cell, matrix: Matrix, folder: Folder) -> dict[str, Any]:
 
 def _ended(command: Sequence[str], output: Any, limit_s: float | None) -> str | None:
     """Run a command; why it failed, or None."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, preexec_fn=_end_with_parent
+    ) as process:
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
             _end(process)
             return f"took more than {limit_s:g} s"
-        except KeyboardInterrupt:
+        except BaseException:
             _end(process)
             raise
     return f"exit code {code}" if code else None
+
+
+def _end_with_parent() -> None:
+    """Have Linux end the run when this process is killed, so that it does not disturb the runs of the next one."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the benchmark as Ctrl-C does: what runs is ended first."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -45,7 +45,11 @@ def run(args: argparse.Namespace) -> int:
     folder = running.Folder(Path(args.output or Path("dlprof_bench") / found.name))
     if args.restart and folder.state.is_file():
         shutil.rmtree(folder.path)
-    results = folder.results(found.cells()) if args.table else running.run(found, folder, _say)
+    if args.table:
+        results = folder.results(found.cells())
+    else:
+        with running.ending_on_sigterm():
+            results = running.run(found, folder, _say)
     rows = measures.rows(results, found.seed)
     if args.format == "json":
         print(json.dumps(tables.as_json(found, rows), indent=1))

@@ -119,7 +119,7 @@ def test_the_files_of_a_backend_are_there(name: str) -> None:
     assert [file for file in (spec.lock, *spec.site_files) if not file.is_file()] == []
     assert spec.name == spec.keras_backend == spec.module == name
     assert {v: SpecifierSet(spec.python).contains(v) for v in ("3.10.9", "3.11.0", "3.12.9", "3.13.0")} == {
-        "3.10.9": False, "3.11.0": True, "3.12.9": True, "3.13.0": False,
+        "3.10.9": False, "3.11.0": True, "3.12.9": name != "theano", "3.13.0": False,
     }  # fmt: skip
 
 
