@@ -20,7 +20,7 @@ MEASURES: Mapping[str, str] = {
     "predict_s": "predict in all (s)",
     "first_epoch_s": "first epoch (s)",
     "later_epochs_s": "all epochs but the first (s)",
-    "step_ms": "steady step, median (ms)",
+    "step_ms": "steady step (ms)",
     "samples_per_s": "samples per second, steady",
     "loss": "loss of the last epoch",
 }
@@ -34,6 +34,7 @@ def of_run(run: Run) -> dict[str, float | None]:
     phases = {phase["name"]: phase["dur_ns"] for phase in content["phases"]}
     loops = {loop["loop"]: loop for loop in content["loops"]}
     steady = loops.get("train") or loops.get("predict") or loops.get("test") or {}
+    asynchronous = bool((content["steps"] or {}).get("asynchronous_dispatch"))
     epochs = [epoch["dur_ns"] for epoch in content["epochs"]]
     losses = [epoch["metrics"]["loss"] for epoch in content["epochs"] if "loss" in (epoch["metrics"] or {})]
     return {
@@ -44,10 +45,20 @@ def of_run(run: Run) -> dict[str, float | None]:
         "predict_s": _seconds(phases.get("predict")),
         "first_epoch_s": _seconds(epochs[0]) if epochs else None,
         "later_epochs_s": _seconds(sum(epochs[1:])) if len(epochs) > 1 else None,
-        "step_ms": steady["median_ns"] / 1e6 if steady.get("median_ns") else None,
-        "samples_per_s": steady.get("samples_per_s"),
+        "step_ms": _later_step_ms(content["epochs"]) if asynchronous else _milliseconds(steady.get("median_ns")),
+        "samples_per_s": None if asynchronous else steady.get("samples_per_s"),
         "loss": losses[-1] if losses else None,
     }
+
+
+def _later_step_ms(epochs: Sequence[Mapping[str, Any]]) -> float | None:
+    """Mean step of all epochs but the first: where a step returns before it is done, its own time says little."""
+    later = [epoch for epoch in epochs[1:] if epoch["steps"]]
+    return sum(e["dur_ns"] for e in later) / sum(e["steps"] for e in later) / 1e6 if later else None
+
+
+def _milliseconds(ns: int | None) -> float | None:
+    return None if ns is None else ns / 1e6
 
 
 def _seconds(ns: int | None) -> float | None:
