@@ -95,9 +95,10 @@ def _list(*, as_json: bool) -> int:
     if as_json:
         _print_json(rows)
         return 0
+    width = max(len(row["title"]) for row in rows)
     for row in rows:
         size = f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] is not None else ""
-        cells = f"{row['name']:<12} {row['state']:<14} {row['title']:<38} {row['python'] or '':<6} {size:>9}"
+        cells = f"{row['name']:<12} {row['state']:<14} {row['title']:<{width}} {row['python'] or '':<6} {size:>9}"
         print(f"{cells}  {row['path'] or ''}".rstrip())
     return 0
 
