@@ -154,12 +154,12 @@ class Assembly:
         for part in parts:
             low = int(part.min(initial=0))
             code = code * (int(part.max(initial=0)) - low + 1) + (part - low)
-        _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+        first, inverse = _first_of_each(code)
         numbers = np.empty(len(first), np.int64)
         for position, row in enumerate(first.tolist()):
             key = _key(trace, labels, *(int(part[row]) for part in parts))
             numbers[position] = self.ops.setdefault(key, len(self.ops))
-        return numbers[inverse.reshape(-1)]
+        return numbers[inverse]
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables."""
@@ -172,6 +172,15 @@ class Assembly:
             "kernel_totals": pa.Table.from_pylist(self.totals, schema=TABLES["kernel_totals"]),
             "gpu_gaps": _joined("gpu_gaps", self.gaps),
         }
+
+
+def _first_of_each(code: Integers) -> tuple[Integers, Integers]:
+    """The first place of each value, and for each place the number of its value; by hashing, not by sorting."""
+    encoded = pa.array(code).dictionary_encode()
+    inverse = np.asarray(encoded.indices)
+    first = np.empty(len(encoded.dictionary), np.int64)
+    first[inverse[::-1]] = np.arange(len(code) - 1, -1, -1)
+    return first, inverse
 
 
 def _joined(name: str, tables: Iterable[pa.Table]) -> pa.Table:

@@ -17,7 +17,7 @@ from dlprof.ingest.attribution.names import plain
 from dlprof.ingest.base import Who
 from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
 from dlprof.ingest.traces.linking import Linked
-from dlprof.ingest.traces.nesting import Nest, nest
+from dlprof.ingest.traces.nesting import nest
 from dlprof.schema.tables import TABLES
 
 
@@ -112,11 +112,23 @@ def _blame(
     looks = np.stack([
         tree.at(lane, begin + (found["host"][wanted] * (2 * part + 1)) // 16) for part in range(8)
     ])  # fmt: skip
-    for column, gap in enumerate(wanted.tolist()):
-        blamed[gap] = _most(trace, columns, tree, rows, looks[:, column])
+    texts, seen = _names(trace, columns["name"][rows[tree.order]])
+    seen = np.where(looks == NONE, NONE, seen[np.maximum(looks, 0)])
+    for gap, number in zip(wanted.tolist(), _most(seen).tolist(), strict=True):
+        blamed[gap] = texts[number] if number != NONE else None
     return blamed
 
 
-def _most(trace: Trace, columns: dict[str, npt.NDArray[Any]], tree: Nest, rows: Integers, seen: Integers) -> str | None:
-    texts = [None if at == NONE else plain(trace.names[columns["name"][rows[tree.order[at]]]]) for at in seen.tolist()]
-    return max(set(texts), key=texts.count)
+def _names(trace: Trace, names: Integers) -> tuple[list[str], Integers]:
+    """Names without what tells single executions apart, each once, and the number of that of each event."""
+    unique, inverse = np.unique(names, return_inverse=True)
+    texts: dict[str, int] = {}
+    numbers = [texts.setdefault(plain(trace.names[n]), len(texts)) for n in unique.tolist()]
+    return list(texts), np.asarray(numbers or [NONE], np.int64)[inverse]
+
+
+def _most(seen: Integers) -> Integers:
+    """What is most frequent in each column; of several, that which is first."""
+    counts = np.stack([(seen == row).sum(axis=0) for row in seen])
+    found: Integers = np.take_along_axis(seen, counts.argmax(axis=0)[None], axis=0)[0]
+    return found

@@ -116,6 +116,7 @@ class _Work:
         self.bytes = _Numbers(lambda text: trace.scopes.number(f"bytes={_number(text, 0)}"))
         self.threads = _Numbers(lambda _: len(self.threads))
         self._lanes = _Numbers(self._lane)
+        self._waits: list[bool] = []
         self.thread_names: dict[tuple[str, str], str] = {}
 
     def add(self, batch: _Batch) -> int:
@@ -142,8 +143,9 @@ class _Work:
         return int((~good).sum())
 
     def _is_waiting(self, names: Integers) -> npt.NDArray[np.bool_]:
-        waits = [bool(_WAITING.search(text)) for text in self.trace.names.texts]
-        return np.asarray(waits or [False])[names]
+        known = self.trace.names.texts
+        self._waits += [bool(_WAITING.search(text)) for text in known[len(self._waits) :]]
+        return np.asarray(self._waits or [False])[names]
 
     def _devices(self, batch: _Batch) -> Integers:
         """The device that each event names; else its process number is that of the device."""
