@@ -254,12 +254,16 @@ class _Ingest:
         return self.who.origin_ns + wall if wall else self._stream.last_ns
 
     def _keras_facts(self, meta: dict[str, Any]) -> None:
+        if "engine" in meta:
+            self.manifest["engine"] = {"name": meta["engine"], "version": meta.get("engine_version")}
         if "keras_version" in meta:
             self.manifest["keras"] = {
                 "module": meta["keras"], "version": meta["keras_version"], "backend": meta["keras_backend"],
                 "engine_version": meta.get("engine_version"),
             }  # fmt: skip
-            self.manifest["backend"].update(asdict(registry.traits(meta["keras_backend"])))
+            if self.manifest["backend"]["source"] != "managed":
+                traits = registry.traits(meta["keras_backend"], meta["keras_version"])
+                self.manifest["backend"].update(asdict(traits))
 
     def _phase_cost(self, stream: wire_reader.Stream) -> None:
         """What the phase probe cost: its own time at start and end, as measured, and each step's record."""

@@ -28,6 +28,8 @@ class BackendSpec:
     """PEP 440 specifier of the interpreters the lock is valid for, for example `>=3.11,<3.13`."""
     keras_backend: str
     """Value of KERAS_BACKEND in the traced process."""
+    keras_series: str = ">=2.4"
+    """PEP 440 specifier of the versions of Keras that this speaks of, where two specs share a `keras_backend`."""
     lighter_lock: Path | None = None
     """Another lock, without what only GPUs need, for where its engine can be had as `lighter_wheel`."""
     lighter_wheel: str = ""
@@ -44,3 +46,7 @@ class BackendSpec:
     """Whether the next batch is fetched inside the step function, where the host cannot see the wait."""
     module: str = ""
     """Top-level module of the engine, for example `tensorflow`; used to find its version."""
+    finish: Path | None = None
+    """Script that the environment's own interpreter runs once, after installation, to make it whole."""
+    how_to_get_python: str = ""
+    """Command that installs such an interpreter, where uv does not have it."""

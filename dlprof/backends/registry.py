@@ -8,7 +8,10 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from dlprof.backends import jax, mxnet, openvino, tensorflow, theano, torch
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from dlprof.backends import cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.errors import UsageError
 
@@ -18,7 +21,9 @@ GROUP = "dlprof.backends"
 """Entry-point group; each entry names a `BackendSpec`."""
 
 
-_OWN = (tensorflow.SPEC, jax.SPEC, torch.SPEC, openvino.SPEC, mxnet.SPEC, theano.SPEC)
+_OWN = (
+    tensorflow.SPEC, jax.SPEC, torch.SPEC, openvino.SPEC, mxnet.SPEC, theano.SPEC, cntk.SPEC, tensorflow1.SPEC,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,12 +39,29 @@ class Traits:
     input_inside_step: bool
 
 
-def traits(keras_backend: str | None) -> Traits:
-    """The traits of the backend that Keras calls `keras_backend`; without a spec, what is known of it."""
+def traits(keras_backend: str | None, keras_version: str | None = None) -> Traits:
+    """The traits of the backend that Keras calls `keras_backend`; without a spec, what is known of it.
+
+    Args:
+        keras_backend: The name that Keras has for it.
+        keras_version: Of Keras; None: not known yet.
+    """
     for spec in all_specs().values():
-        if spec.keras_backend == keras_backend:
-            return Traits(spec.asynchronous_dispatch, spec.input_inside_step)
+        if spec.keras_backend == keras_backend and _speaks_of(spec, keras_version):
+            return traits_of(spec)
     return Traits(asynchronous_dispatch=keras_backend == "jax", input_inside_step=False)
+
+
+def traits_of(spec: BackendSpec) -> Traits:
+    """The traits that a spec states."""
+    return Traits(spec.asynchronous_dispatch, spec.input_inside_step)
+
+
+def _speaks_of(spec: BackendSpec, keras_version: str | None) -> bool:
+    try:
+        return keras_version is None or SpecifierSet(spec.keras_series).contains(Version(keras_version))
+    except (InvalidVersion, InvalidSpecifier):
+        return True
 
 
 def all_specs() -> dict[str, BackendSpec]:

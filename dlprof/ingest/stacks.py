@@ -17,7 +17,8 @@ from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
 from dlprof.schema.tables import TABLES
 
-_THREAD = re.compile(r"thread \((\d+)\)(?:: (.*))?$", re.DOTALL)
+_THREAD = re.compile(r"thread \((0x[0-9A-Fa-f]+|\d+)\)(?:: (.*))?$", re.DOTALL)
+"""The number is hexadecimal where py-spy does not know the thread of the system: up to Python 3.7."""
 _HIDDEN_FILES = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 _OWN = "/dlprof_probes/"
 
@@ -141,7 +142,7 @@ def _frame(event: dict[str, Any], thread: _Thread, names: FileNames) -> Frame | 
     if not file:
         match = _THREAD.match(name)
         if match:
-            thread.number, thread.name = int(match[1]), match[2] or "MainThread"
+            thread.number, thread.name = int(match[1], 0), match[2] or "MainThread"
         return None
     if file in _HIDDEN_FILES or _OWN in file:
         return None

@@ -13,11 +13,14 @@ import pyarrow as pa
 
 from dlprof.ingest.attribution.labels import Model, model_of
 from dlprof.ingest.base import ArtifactError, Health, Who
-from dlprof.ingest.traces import assemble, cuda_sqlite, kineto, mxnet, xspace
+from dlprof.ingest.traces import assemble, cntk, cuda_sqlite, kineto, mxnet, tf1_steps, xspace
 from dlprof.ingest.traces.base import CPU, Kind, Trace
 from dlprof.schema.tables import TABLES
 
-_READERS = {"tensorflow": xspace.read, "jax": xspace.read, "torch": kineto.read, "mxnet": mxnet.read}
+_READERS = {
+    "tensorflow": xspace.read, "jax": xspace.read, "torch": kineto.read, "mxnet": mxnet.read,
+    "tensorflow1": tf1_steps.read, "cntk": cntk.read,
+}  # fmt: skip
 _LOOPS = {"fit": "train", "evaluate": "test", "predict": "predict"}
 
 
@@ -59,8 +62,9 @@ class Windows:
             if trace is None:
                 continue
             dropped += trace.dropped
-            place = assemble.Place(self.who, self._shift(trace), number, model, steps, self._phases())
-            self._assembly.add(trace, place)
+            zero = facts.get("zero_ns")
+            shift = self._shift(trace) if zero is None else zero - self.who.origin_ns
+            self._assembly.add(trace, assemble.Place(self.who, shift, number, model, steps, self._phases()))
         self._rows.append({
             "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": engine,
             "source": facts["files"][0], "loop": _LOOPS.get(facts["loop"]), "start_ns": begin, "dur_ns": end - begin,
@@ -144,7 +148,7 @@ class Windows:
         details = spans["detail"].to_pylist() if spans is not None else []
         facts = [json.loads(detail).get("model") or {} for detail in details if detail and '"model"' in detail]
         graphs = []
-        for path in sorted(folder.glob("mxnet-graph-[0-9][0-9][0-9].json")):
+        for path in sorted([*folder.glob("mxnet-graph-[0-9][0-9][0-9].json"), *folder.glob("cntk-nodes.json")]):
             try:
                 graphs.append(json.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError):

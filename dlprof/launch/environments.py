@@ -36,6 +36,9 @@ MARKER = "dlprof-environment.json"
 _LAYOUT = "1"
 """Changes when environments are made in another way, so that old ones are not taken for new."""
 
+_UV_COMPILES = (3, 8, 0)
+"""Oldest Python for which uv compiles modules."""
+
 Report = Callable[[str], None]
 
 
@@ -87,7 +90,7 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
     version = f"{interpreter.version[0]}.{interpreter.version[1]}"
     content = hashlib.sha256(f"{_LAYOUT} {version} {interpreter.platform}".encode())
     try:
-        for file in (lock_of(spec), *spec.site_files):
+        for file in (lock_of(spec), *spec.site_files, *([spec.finish] if spec.finish else [])):
             content.update(file.read_bytes())
     except OSError as error:
         raise UnavailableError(
@@ -97,6 +100,19 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
     digest = content.hexdigest()[:12]
     path = _folder() / f"{spec.name}-py{version.replace('.', '')}-{digest}"
     return Environment(spec.name, path, digest, "installed" if _is_whole(path) else "not installed", version)
+
+
+def interpreter_for(spec: BackendSpec) -> InterpreterFacts:
+    """The interpreter that the environment of `spec` is made with.
+
+    Raises:
+        UnavailableError: There is none; the error tells how to get one.
+    """
+    try:
+        return interpreters.find(spec.python)
+    except UnavailableError as error:
+        text = f"{error.message} The backend {spec.name} needs it."
+        raise UnavailableError(text, hint=spec.how_to_get_python or error.hint) from error
 
 
 def lock_of(spec: BackendSpec) -> Path:
@@ -126,7 +142,7 @@ def ensure(spec: BackendSpec, *, report: Report, show_progress: bool = False) ->
         UnavailableError: No interpreter or package index can be had.
         CannotCreateError: The data folder cannot be written to.
     """
-    interpreter = interpreters.find(spec.python)
+    interpreter = interpreter_for(spec)
     environment = expected(spec, interpreter)
     if environment.state != "installed":
         with _locked(environment.path, report) as lock:
@@ -166,12 +182,17 @@ def _make(spec: BackendSpec, interpreter: InterpreterFacts, environment: Environ
         _clear(path)
     try:
         installer.run(["venv", "-q", "--no-project", "--no-config", "--python", str(interpreter.path), str(path)], what)
-        install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:", "--compile-bytecode"]
+        install = ["pip", "install", "--no-config", "--require-hashes", "--only-binary", ":all:"]
+        compiles = interpreter.version >= _UV_COMPILES
+        install += ["--compile-bytecode"] if compiles else []
         for name in spec.source_packages:
             install += ["--no-binary", name]
         installer.run([*install, "--python", str(environment.python), "-r", str(lock_of(spec))], what)
         with _keeping(path):
             _add_site_files(spec, environment)
+            if not compiles:
+                _compile(environment)
+            _finish(spec, environment, what)
             _mark(path, {"backend": spec.name, "digest": environment.digest, "python": environment.version})
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
@@ -214,12 +235,31 @@ def _add_site_files(spec: BackendSpec, environment: Environment) -> None:
             subprocess.run([*python, "-m", "py_compile", str(target)], check=True)
 
 
+def _compile(environment: Environment) -> None:
+    """Compile all modules, so that the first run does not; what is not for this Python is passed over."""
+    command = [str(environment.python), "-m", "compileall", "-q", str(environment.path / "lib")]
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def _finish(spec: BackendSpec, environment: Environment, what: str) -> None:
+    """Run the script that makes the environment whole."""
+    if spec.finish is None:
+        return
+    done = subprocess.run(
+        [str(environment.python), str(spec.finish)], capture_output=True, text=True, errors="replace", check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"{spec.finish.name} ended with code {done.returncode}"]
+        raise UnavailableError(f"Cannot {what}: {lines[-1].rstrip('.')}.")
+
+
 def known() -> list[Environment]:
     """Every backend's environment as it should be, and all others that are still there, as stale."""
     found: list[Environment] = []
     for name, spec in sorted(registry.all_specs().items()):
         try:
-            current = expected(spec, interpreters.find(spec.python))
+            current = expected(spec, interpreter_for(spec))
         except DlprofError:
             current = Environment(name, _folder() / name, "", "no interpreter", None)
         found.append(current)
@@ -250,7 +290,7 @@ def path_of(name: str) -> Environment:
         NoInputError: It is not installed.
     """
     spec = registry.get(name)
-    environment = expected(spec, interpreters.find(spec.python))
+    environment = expected(spec, interpreter_for(spec))
     if environment.state != "installed":
         raise NoInputError(f"The backend {name} is not installed.", hint=f"dlprof backends install {name}")
     return environment

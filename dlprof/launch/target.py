@@ -118,7 +118,7 @@ def _environment(spec: BackendSpec | None, source: str) -> dict[str, str]:
 def describe(target: Target) -> dict[str, Any]:
     """What the manifest says of the target."""
     spec, interpreter = target.spec, target.interpreter
-    traits = registry.traits(target.environment.get("KERAS_BACKEND"))
+    traits = registry.traits_of(spec) if spec else registry.traits(target.environment.get("KERAS_BACKEND"))
     return {
         "backend": {
             "name": spec.name if spec else None,

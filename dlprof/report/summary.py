@@ -31,6 +31,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "state": manifest["state"],
         "backend": _backend(manifest),
         "keras_version": (manifest.get("keras") or {}).get("version"),
+        "engine": manifest.get("engine"),
         "versions": {name: version for name, version in manifest.get("packages", {}).items() if version},
         "python_version": manifest["interpreter"]["version"],
         "machine": manifest["machine"],
@@ -72,8 +73,9 @@ def _phase(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _backend(manifest: dict[str, Any]) -> str | None:
-    """The backend that Keras said it ran on, else the one that was asked for."""
-    backend: str | None = (manifest.get("keras") or {}).get("backend") or manifest["backend"]["name"]
+    """The managed backend that was asked for, else the one that Keras said it ran on."""
+    asked, told = manifest["backend"]["name"], (manifest.get("keras") or {}).get("backend")
+    backend: str | None = (asked or told) if manifest["backend"].get("source") == "managed" else (told or asked)
     return backend
 
 

@@ -134,10 +134,10 @@ class _Printer:
         report = self.report
         versions = {**report["versions"]}
         keras = report["keras_version"] or versions.pop("keras", None)
-        engine = report["backend"] if report["backend"] in versions else None
+        engine = report["engine"]
         parts = [
             f"Keras {keras}" if keras else "no Keras",
-            f"{engine} {versions[engine]}" if engine else "",
+            f"{engine['name']} {engine['version'] or ''}".strip() if engine else "",
             f"Python {report['python_version']}",
         ]
         arguments = " ".join([report["script"], *report["arguments"]])

@@ -42,7 +42,7 @@ def test_name_scopes_tell_layer_and_direction(path: str, label: tuple[str | None
     ("path", "label"),
     [
         ("replica_4/bert/encoder/layer_5/dropout_1/GreaterEqual", ("bert/encoder/layer_5/dropout_1", "forward")),
-        ("training/RMSprop/gradients/dense_3/BiasAdd_grad/BiasAddGrad", ("RMSprop/dense_3/BiasAdd_grad", "backward")),
+        ("training/RMSprop/gradients/dense_3/BiasAdd_grad/BiasAddGrad", ("dense_3", "backward")),
         ("training/RMSprop/mul_3", ("RMSprop", "update")),
         ("jit(f)/jit(relu)/max", (None, None)),
     ],

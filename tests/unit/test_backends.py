@@ -72,15 +72,18 @@ def test_a_broken_plug_in_is_passed_over_with_one_warning(
 
     names = set(registry.all_specs()) & set(registry.all_specs())
 
-    assert names == {"jax", "mxnet", "openvino", "tensorflow", "theano", "torch", "other"}
+    assert names == {"cntk", "jax", "mxnet", "openvino", "tensorflow", "tensorflow1", "theano", "torch", "other"}
     assert capsys.readouterr().err == warning
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("tensorflwo", "tensorflow (known backends: jax, mxnet, openvino, tensorflow, theano, torch)"),
-        ("zz", "known backends: jax, mxnet, openvino, tensorflow, theano, torch"),
+        (
+            "tensorflwo",
+            "tensorflow (known backends: cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch)",
+        ),
+        ("zz", "known backends: cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch"),
     ],
 )
 def test_an_unknown_backend_is_answered_with_those_there_are(entries: list[Entry], name: str, hint: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from dlprof import importing
 from dlprof.analysis import gpu_idle, kernels
 from dlprof.errors import CannotCreateError, NoInputError, UsageError
+from dlprof.ingest.base import ArtifactError
 from dlprof.ingest.traces import chrome, formats, xlines
 from dlprof.store import query
 from dlprof.store.run import Run
@@ -255,11 +256,49 @@ def test_an_output_folder_with_something_in_it_is_not_touched(tmp_path: Path) ->
         importing.import_files([tmp_path / "none.json"], tmp_path / "other", reader=None, report=print)
 
 
+def test_run_metadata_of_tensorflow_1_is_read_exactly(tmp_path: Path) -> None:
+    """259 operators of the device, not those that `/host:CPU` repeats; times as TensorFlow's own timeline has them."""
+    run = imported(tmp_path, DATA / "tf1_mlp_step.runmeta.pb.gz")
+
+    assert of_kind(run, "operator")[0] == 259
+    assert of_kind(run, "operator")[1] == pytest.approx(26699, rel=0.01)  # the timeline cuts each off to microseconds
+    counts = {row.keys["op"]: row.count for row in kernels.summarise(run, "op").rows}
+    assert (counts["MatMul"], counts["_FusedMatMul"], counts["ReadVariableOp"]) == (5, 3, 38)
+    layers = {(row.keys["layer"], row.keys["direction"]) for row in kernels.summarise(run, "layer").rows}
+    assert {("dense_1", "forward"), ("dense_1", "backward"), ("RMSprop", "update")} <= layers
+
+
+def test_a_trace_of_cntk_is_read_exactly(tmp_path: Path) -> None:
+    """3,256 executions of nodes with pass and operator; the passes around them count for nothing."""
+    run = imported(tmp_path, DATA / "cntk_mlp.json.gz")
+
+    assert of_kind(run, "operator") == (3256, 463770.0)
+    times = query.ask(
+        run, "SELECT direction, count(*), sum(dur_ns) FROM kernels WHERE op = 'Times' GROUP BY 1 ORDER BY 1"
+    )
+    assert times.rows == [("backward", 48, 35457000), ("forward", 126, 55187000)]
+    updates = query.ask(run, "SELECT count(*) > 0, bool_and(direction = 'update') FROM kernels WHERE op = 'Sqrt'")
+    assert updates.rows == [(True, True)]
+
+
+@pytest.mark.parametrize("name", ["tf1_mlp_step.runmeta.pb.gz", "cntk_mlp.json.gz"])
+def test_a_cut_trace_of_an_older_engine_is_refused_or_says_so(tmp_path: Path, name: str) -> None:
+    """One sentence with the place of the damage, or what is left with a line about what is missing."""
+    whole = gzip.decompress((DATA / name).read_bytes())
+    path = tmp_path / name.removesuffix(".gz")
+    path.write_bytes(whole[: len(whole) * 2 // 3])
+
+    with pytest.raises(ArtifactError) as caught:
+        imported(tmp_path, path)
+
+    assert caught.value.offset is not None
+
+
 def test_every_reader_says_what_it_reads() -> None:
     """Names are unique, and none claims a text that is nothing."""
     readers = formats.all_readers()
     nothing = formats.Sample(Path("x.txt"), b"hello world\n" * 100)
 
-    assert len({reader.name for reader in readers}) == len(readers) == 12
+    assert len({reader.name for reader in readers}) == len(readers) == 14
     assert not [reader.name for reader in readers if reader.claims(nothing)]
     assert gzip.compress(b"")  # packed files are told by their first bytes

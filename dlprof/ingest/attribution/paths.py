@@ -15,6 +15,7 @@ _PLUMBING = re.compile(
     r"^(Stateful)?PartitionedCall(_\d+)?$|^(replica|tower|while|cond|body|branch|loop)(_\d+)?$|^cluster_\d+|^XlaModule$"
     r"|^(jit|pjit|core_call|closed_call|custom_jvp_call|custom_vjp_call)$|^gradient_tape$|^gradients(_\d+)?$|^training$"
 )
+_GRADIENTS = re.compile(r"^gradients(_\d+)?$")
 _OPTIMIZERS = frozenset(
     [
         "sgd",
@@ -78,8 +79,14 @@ def label(path: str, model: Model) -> tuple[str | None, str | None]:
         return METRICS, FORWARD
     if model.is_known:
         return None, BACKWARD if backward else None
-    scope = [part for part in inner if not _PLUMBING.match(part)]
+    scope = [part for part in _forward_part(inner) if not _PLUMBING.match(part)]
     return ("/".join(scope), direction) if scope else (None, BACKWARD if backward else None)
+
+
+def _forward_part(parts: list[str]) -> list[str]:
+    """What names the forward operator in the path of its gradient in TensorFlow 1: `.../gradients/LAYER/MatMul_grad`."""
+    start = max((i + 1 for i, part in enumerate(parts) if _GRADIENTS.match(part)), default=0)
+    return [part for part in parts[start:] if not (start and part.endswith("_grad"))]
 
 
 def _optimizer(parts: list[str], model: Model) -> str | None:

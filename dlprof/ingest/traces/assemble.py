@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dlprof.ingest.attribution import by_launch, by_order, by_path, flops
+from dlprof.ingest.attribution import by_launch, by_node, by_order, by_path, flops
 from dlprof.ingest.attribution.categories import category
 from dlprof.ingest.attribution.labels import UPDATE, Labels, Model
 from dlprof.ingest.base import Health, Who
@@ -194,6 +194,8 @@ def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, 
         return by_path.attribute(trace, columns, model)
     if trace.engine == "mxnet":
         return by_order.attribute(trace, columns, model)
+    if trace.engine == "cntk":
+        return by_node.attribute(trace, columns, model)
     return by_launch.attribute(trace, columns, model, linked, carry.sequences)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlprof.ingest.traces import (
     chrome_formats,
+    cntk,
     cuda_sqlite,
     kineto,
     line_profiler_files,
@@ -11,6 +12,7 @@ from dlprof.ingest.traces import (
     nvidia_smi,
     nvprof_text,
     pyspy_files,
+    tf1_steps,
     tf1_timeline,
     theano_profile,
     xspace,
@@ -26,6 +28,8 @@ READERS = (
     Reader("nvidia-smi", "nvidia-smi --query-gpu (CSV)", nvidia_smi.claims, nvidia_smi.read),
     Reader("py-spy", "py-spy (raw, speedscope, chrometrace)", pyspy_files.claims, pyspy_files.read),
     Reader("tf1-timeline", "timeline of TensorFlow 1 (JSON)", chrome_formats.claims_tf1, tf1_timeline.read),
+    Reader("tf1-steps", "RunMetadata of TensorFlow 1 (protobuf)", tf1_steps.claims, tf1_steps.read),
+    Reader("cntk", "CNTK's profiler (JSON)", chrome_formats.claims_cntk, cntk.read),
     Reader("mxnet", "MXNet's profiler (JSON)", chrome_formats.claims_mxnet, mxnet.read),
     Reader("kineto", "torch.profiler (JSON, also .gz)", chrome_formats.claims_kineto, kineto.read),
     Reader("xspace", "TensorFlow or JAX profiler (.xplane.pb)", xspace.claims, xspace.read),

@@ -39,9 +39,20 @@ def read(path: Path) -> Foreign:
                 rows[event.pid] = str(event.args.name)
             elif event.ph == "X":
                 events.append(event)
-    _Work(trace, rows).add(events)
+    add_rows(trace, rows, events)
     source.judge(trace)
     return Foreign("tf1-timeline", trace, facts=trace.facts, health=trace.health)
+
+
+def add_rows(trace: Trace, rows: dict[Any, str], events: list[Event]) -> None:
+    """Give the events of a timeline to a trace, each once.
+
+    Args:
+        trace: Takes them.
+        rows: Names of the rows, by the process number of their events.
+        events: Events of phase X.
+    """
+    _Work(trace, rows).add(events)
 
 
 class _Work:

@@ -78,8 +78,9 @@ class Lines(object):
             _listen_locally(self.profiler, self._codes)
         else:
             trace = sys.gettrace()
-            # Only a callable manager (line_profiler >= 5) can be put back after a pause.
-            self._manager = trace if callable(trace) else None
+            # Only a manager (line_profiler >= 5) can be put back after a pause; before that the profiler itself
+            # stands there, which is callable too, but as a decorator.
+            self._manager = trace if callable(trace) and trace is not self.profiler else None
 
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""

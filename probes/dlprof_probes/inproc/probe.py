@@ -19,10 +19,12 @@ class Probe(object):
         is_user_file: Function from a file name to whether it is the user's own code.
         windows: `Windows` or `NoWindows`.
         describe_model: Function from a model to facts about it, set by the hooks of Keras.
+        sessions: What watches the sessions of TensorFlow 1, or None.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
+        self.sessions = None
         self._broken = set()
         self.recorder = recorder
         self.loops = loops

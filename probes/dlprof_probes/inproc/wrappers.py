@@ -111,6 +111,32 @@ def batch_end(original, current, now, lines):
     return wrapper
 
 
+def batch_hook(original, current, now, lines):
+    """`CallbackList._call_batch_hook` of Keras 2.3: the step begins, or ends."""
+
+    def wrapper(self, mode, hook, batch, logs=None):
+        loop = current.get(get_ident())
+        if loop is None or not (hook == "begin" or loop.begin):
+            return original(self, mode, hook, batch, logs)
+        called = now()
+        if hook == "begin":
+            loop.begin = called
+            loop.step_index = batch
+        if loop.user_callbacks:
+            lines.resume()
+        try:
+            return original(self, mode, hook, batch, logs)
+        finally:
+            if loop.user_callbacks:
+                lines.pause()
+            end = now()
+            loop.callbacks += end - called
+            if hook == "end":
+                loop.finish((self, batch), end)
+
+    return wrapper
+
+
 def in_context(original, hook, contexts):
     """Call `original` while `contexts[thread]` holds `hook(args)`."""
 

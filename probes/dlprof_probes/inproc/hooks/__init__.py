@@ -1,6 +1,16 @@
 """Where the probe attaches to Keras and to the engines: one file each, loaded when they are imported."""
 
-from dlprof_probes.inproc.hooks import jax, keras_classic, keras_modern, mxnet, openvino, tensorflow, theano, torch
+from dlprof_probes.inproc.hooks import (
+    cntk,
+    jax,
+    keras_classic,
+    keras_modern,
+    mxnet,
+    openvino,
+    tensorflow,
+    theano,
+    torch,
+)
 
 
 def attach_new(probe, modules, attached):
@@ -21,6 +31,7 @@ _HOOKS = (
     ("tensorflow", tensorflow.ready, tensorflow.attach),
     ("mxnet", mxnet.ready, mxnet.attach),
     ("theano", theano.ready, theano.attach),
+    ("cntk", cntk.ready, cntk.attach),
     ("openvino", openvino.ready, openvino.attach),
     ("torch", torch.ready, torch.attach),
     ("jax", jax.ready, jax.attach),

@@ -3,8 +3,9 @@
 import sys
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.hooks import cntk, mxnet
 from dlprof_probes.inproc.hooks import keras_common as common
-from dlprof_probes.inproc.hooks import mxnet
 
 _GENERATORS = (
     ("fit_generator", wire.SpanKind.FIT),
@@ -38,26 +39,49 @@ def attach(probe, keras):
         probe.span(owner, "_standardize_user_data", wire.SpanKind.INPUT, "prepare data")
     callback_list = keras.callbacks.CallbackList
     common.epochs(probe, callback_list)
-    common.batches(probe, callback_list, (("on_batch_begin", "on_batch_end"),))
+    _batches(probe, callback_list)
     _metrics(probe, callback_list)
     _validation(probe)
     common.data_and_files(probe, keras)
-    if keras.backend.backend() == "mxnet":
-        mxnet.watch_layers(probe, sys.modules["keras.engine.base_layer"].Layer)
-    elif keras.backend.backend() != "theano":
-        probe.windows.use(keras.backend.backend())
+    _kernels(probe, keras.backend.backend(), sys.modules["keras.engine.base_layer"].Layer)
+
+
+def _kernels(probe, backend, layer):
+    """Say what traces kernels; that of Theano does not wait for Keras."""
+    if backend == "mxnet":
+        mxnet.watch_layers(probe, layer)
+    elif backend == "cntk":
+        cntk.watch_layers(probe, layer)
+    elif backend == "tensorflow":
+        if probe.sessions is not None:
+            probe.windows.use("tensorflow1", probe.sessions)
+    elif backend != "theano":
+        probe.windows.use(backend)
+
+
+def _batches(probe, callback_list):
+    """Hook the batch boundaries: up to 2.2 two methods, in 2.3 one that all of them and all loops go through."""
+    if "_call_batch_hook" not in vars(callback_list):
+        common.batches(probe, callback_list, (("on_batch_begin", "on_batch_end"),))
+        return
+    current, lines = probe.loops.current, probe.lines
+    probe.replace(callback_list, "_call_batch_hook", lambda f: probe.wrappers.batch_hook(f, current, now, lines))
 
 
 def _metrics(probe, callback_list):
     """The logs of a batch are numbers already when callbacks get them."""
 
     def ended(_token, args):
+        if len(args) > 4:  # _call_batch_hook(self, mode, hook, batch, logs)
+            args = args[2:] if args[1:3] == ("train", "end") else ()
         loop = probe.current_loop()
         if loop is not None and len(args) > 2:
             values = [pair for pair in common.numbers(args[2]) if pair[0] not in ("batch", "size")]
             common.step_metrics(probe, loop, int(args[1]), values)
 
-    probe.around(callback_list, "on_batch_end", lambda _args: None, ended, again=True)
+    for name in ("on_batch_end", "_call_batch_hook"):
+        if name in vars(callback_list):
+            probe.around(callback_list, name, lambda _args: None, ended, again=True)
 
 
 def _validation(probe):

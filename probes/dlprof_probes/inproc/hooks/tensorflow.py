@@ -1,6 +1,7 @@
 """TensorFlow: graph compilation (tracing of tf.function) and making tf.data pipelines."""
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.hooks import tensorflow1
 
 _TRACING = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
@@ -8,7 +9,7 @@ _ITERATOR = "tensorflow.python.data.ops.iterator_ops"
 
 
 def ready(modules):
-    """Whether TensorFlow 2 is loaded far enough."""
+    """Whether TensorFlow is loaded far enough."""
     return _DATASET in modules and hasattr(modules["tensorflow"], "__version__")
 
 
@@ -17,6 +18,9 @@ def attach(probe, module):
     import sys
 
     probe.recorder.meta({"engine": "tensorflow", "engine_version": str(module.__version__)})
+    if str(module.__version__).startswith("1."):
+        probe.sessions = tensorflow1.attach(probe)
+        return
     tracing = sys.modules.get(_TRACING)
     if tracing is not None and hasattr(tracing, "_create_concrete_function"):
         probe.graph_compile(tracing, "_create_concrete_function", _function_name)

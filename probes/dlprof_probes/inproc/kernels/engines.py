@@ -7,11 +7,9 @@ import re
 import sys
 import threading
 
-_CHATTER = re.compile(
-    r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
-    r"|plugin_tracer|ActivityProfiler|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
-    re.IGNORECASE,
-)
+from dlprof_probes.inproc.kernels.cntk import CNTK
+from dlprof_probes.inproc.kernels.tensorflow1 import TensorFlow1
+from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
 
 def make(backend, gpu, *helpers):
@@ -30,21 +28,7 @@ def make(backend, gpu, *helpers):
     return tracer
 
 
-class _Tracer(object):
-    """What tracers have in common."""
-
-    gpu = True
-    whole_run = False
-
-    def drain(self):
-        """Wait until all that was dispatched has been executed, so that a window holds whole steps."""
-
-    def annotation(self, text):
-        """Begin a named range; returns a function that ends it, or None where ranges are of no use."""
-        return
-
-
-class TensorFlow(_Tracer):
+class TensorFlow(Tracer):
     """TensorFlow's profiler; its options are left alone, because newer versions only warn about them."""
 
     def __init__(self):
@@ -60,17 +44,17 @@ class TensorFlow(_Tracer):
     def start(self, folder):
         """Begin to trace into `folder`, in the layout of TensorBoard."""
         self._folder = folder
-        with _quiet():
+        with quiet():
             self._profiler.start(folder)
 
     def stop(self):
         """End, and name the files."""
-        with _quiet():
+        with quiet():
             self._profiler.stop()
         return _xplanes(self._folder)
 
 
-class Jax(_Tracer):
+class Jax(Tracer):
     """JAX's profiler, without its Python tracer and without its slow and capped JSON."""
 
     def __init__(self):
@@ -89,14 +73,14 @@ class Jax(_Tracer):
         self._folder = folder
         options = self._jax.profiler.ProfileOptions()
         options.python_tracer_level = 0
-        with _quiet():
+        with quiet():
             self._session = _jax_session(options)
             if self._session is None:
                 self._jax.profiler.start_trace(folder, profiler_options=options)
 
     def stop(self):
         """End, and name the files."""
-        with _quiet():
+        with quiet():
             if self._session is None:
                 self._jax.profiler.stop_trace()
             else:
@@ -123,7 +107,7 @@ def _xplanes(folder):
     return found
 
 
-class Torch(_Tracer):
+class Torch(Tracer):
     """torch.profiler, without shapes and stacks, which cost more than the rest together."""
 
     def __init__(self):
@@ -145,7 +129,7 @@ class Torch(_Tracer):
             activities.append(profiler.ProfilerActivity.CUDA)
         self._path = os.path.join(folder, "trace.json")
         self._ident = threading.get_ident()
-        with _quiet():
+        with quiet():
             self._profiler = profiler.profile(activities=activities)
             self._profiler.start()
             # The first range of a process registers its operator, which takes some milliseconds.
@@ -155,7 +139,7 @@ class Torch(_Tracer):
 
     def stop(self):
         """End, write, and name the file."""
-        with _quiet():
+        with quiet():
             self._profiler.stop()
             self._profiler.export_chrome_trace(self._path)
         self._profiler = None
@@ -168,7 +152,7 @@ class Torch(_Tracer):
         return lambda: made.__exit__(None, None, None)
 
 
-class MXNet(_Tracer):
+class MXNet(Tracer):
     """MXNet's profiler.
 
     MXNet runs several operators as one, and then the profiler sees one. So for the window each bound graph is
@@ -191,7 +175,7 @@ class MXNet(_Tracer):
     def start(self, folder):
         """Begin to trace."""
         self._path = os.path.join(folder, "profile.json")
-        with _quiet():
+        with quiet():
             self._unbulk()
         profiler = self._mxnet.profiler
         profiler.set_config(
@@ -232,7 +216,7 @@ class MXNet(_Tracer):
                     os.environ[name] = value
 
 
-class Theano(_Tracer):
+class Theano(Tracer):
     """Theano's profile: sums over the whole run, without times."""
 
     whole_run = True
@@ -256,46 +240,7 @@ def _mend(path):
         target.write(text)
 
 
-_ENGINES = {"tensorflow": TensorFlow, "jax": Jax, "torch": Torch, "mxnet": MXNet, "theano": Theano}
-
-
-class _quiet(object):  # noqa: N801
-    """Keeps what tracers say of themselves on standard error from the user's own output.
-
-    Whatever else is written meanwhile, by other threads, comes right after.
-    """
-
-    def __enter__(self):
-        self._saved = self._file = None
-        try:
-            import tempfile
-
-            sys.stderr.flush()
-            self._file = tempfile.TemporaryFile()
-            self._saved = os.dup(2)
-            os.dup2(self._file.fileno(), 2)
-        except (OSError, AttributeError, ValueError):
-            self._restore()
-
-    def __exit__(self, *_):
-        if self._saved is None:
-            return
-        try:
-            sys.stderr.flush()
-        except (OSError, AttributeError, ValueError):
-            pass
-        self._restore()
-        try:
-            self._file.seek(0)
-            for line in self._file.read().splitlines(True):
-                if not _CHATTER.search(line.decode("utf-8", "replace")):
-                    os.write(2, line)
-            self._file.close()
-        except OSError:
-            pass
-
-    def _restore(self):
-        if self._saved is not None:
-            os.dup2(self._saved, 2)
-            os.close(self._saved)
-            self._saved = None
+_ENGINES = {
+    "tensorflow": TensorFlow, "tensorflow1": TensorFlow1, "jax": Jax, "torch": Torch, "mxnet": MXNet, "theano": Theano,
+    "cntk": CNTK,
+}  # fmt: skip

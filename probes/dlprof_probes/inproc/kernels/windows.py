@@ -162,6 +162,7 @@ class Windows(object):
             "begin_ns": window.begin, "end_ns": ended, "steps": window.steps,
             "start_cost_ns": window.begin - window.asked, "stop_cost_ns": stopped - ended,
             "files": [os.path.relpath(path, self.folder) for path in files], "anchor": anchor(),
+            "zero_ns": self._engine.zero_ns,
         }  # fmt: skip
         with open(window.folder + ".json", "w") as target:
             json.dump(facts, target)

@@ -1,0 +1,15 @@
+"""Keras 2.3 on TensorFlow 1, the pair that most published comparisons measured."""
+
+from dlprof.backends.base import LOCKS, BackendSpec
+
+SPEC = BackendSpec(
+    name="tensorflow1",
+    title="Keras 2.3 on TensorFlow 1.15 (CPU)",
+    lock=LOCKS / "tensorflow1.txt",
+    python=">=3.7,<3.8",
+    keras_backend="tensorflow",
+    keras_series="<2.4",
+    module="tensorflow",
+    source_packages=("gast",),
+    how_to_get_python="uv python install 3.7",
+)

@@ -1,0 +1,119 @@
+"""TensorFlow 1: sessions make callables of graphs, which compiles them, and tell the operators of a run."""
+
+import sys
+import weakref
+
+_SESSION = "tensorflow.python.client.session"
+
+
+def attach(probe):
+    """Hook making callables, and running sessions; returns the `Sessions`, or None where there are none."""
+    module = sys.modules.get(_SESSION)
+    base = getattr(module, "BaseSession", None)
+    if base is None or "_make_callable_from_options" not in vars(base):
+        probe.missing.append("tf.Session")
+        return None
+    probe.graph_compile(base, "_make_callable_from_options", _label)
+    if probe.windows.folder is None:
+        return None
+    sessions = Sessions(base)
+    make = base._make_callable_from_options
+    probe.replace(base, "_make_callable_from_options", sessions.making, again=True)
+    sessions.make = getattr(make, "__wrapped__", make)
+    probe.replace(base, "run", sessions.running)
+    return sessions
+
+
+def _label(args):
+    targets = list(getattr(args[1], "fetch", ())) if len(args) > 1 else []
+    return "Session callable of %s" % targets[0] if targets else "Session callable"
+
+
+class Sessions(object):
+    """What runs in sessions; while it collects, everything that runs leaves its RunMetadata.
+
+    Args:
+        base: The class BaseSession.
+
+    Attributes:
+        make: The original method that makes a callable.
+    """
+
+    def __init__(self, base):
+        self._core = sys.modules["tensorflow"].compat.v1
+        self._known = weakref.WeakSet()
+        self._level = None
+        self._found = []
+        self.make = base._make_callable_from_options
+
+    def collect(self, level):
+        """Begin to collect at this trace level. Twins of the known callables are made now, not in the window."""
+        self._level, self._found = level, []
+        for callable_ in list(self._known):
+            callable_.prepare(level)
+
+    def collected(self):
+        """End, and give what was collected: serialised RunMetadata, in order."""
+        found, self._level, self._found = self._found, None, []
+        for callable_ in list(self._known):
+            callable_.twin = None
+        return found
+
+    def making(self, original):
+        """Stands for `_make_callable_from_options`."""
+
+        def make_callable(session, options):
+            made = _Callable(self, session, options, original(session, options))
+            self._known.add(made)
+            return made
+
+        return make_callable
+
+    def running(self, original):
+        """Stands for `run`."""
+
+        def run(session, fetches, feed_dict=None, options=None, run_metadata=None):
+            if self._level is None or options is not None or run_metadata is not None:
+                return original(session, fetches, feed_dict, options, run_metadata)
+            metadata = self._core.RunMetadata()
+            options = self._core.RunOptions(trace_level=self._level)
+            result = original(session, fetches, feed_dict, options, metadata)
+            self._found.append(metadata.SerializeToString())
+            return result
+
+        return run
+
+    def traced(self, callable_, args):
+        """Run a callable's twin, and keep what it tells."""
+        metadata = self._core.RunMetadata()
+        result = callable_.twin(*args, run_metadata=metadata)
+        self._found.append(metadata.SerializeToString())
+        return result
+
+
+class _Callable(object):
+    """Stands for a session's callable; all but calling goes to the real one."""
+
+    def __init__(self, sessions, session, options, made):
+        self._sessions = sessions
+        self._session = weakref.ref(session)
+        self._options = options
+        self._made = made
+        self.twin = None
+
+    def prepare(self, level):
+        """Make the twin, which tells what it does."""
+        session = self._session()
+        if session is not None:
+            options = type(self._options)()
+            options.CopyFrom(self._options)
+            options.run_options.trace_level = level
+            self.twin = self._sessions.make(session, options)
+
+    def __call__(self, *args, **kwargs):
+        if self.twin is None or kwargs.get("run_metadata") is not None:
+            return self._made(*args, **kwargs)
+        return self._sessions.traced(self, args)
+
+    def __getattr__(self, name):
+        return getattr(self._made, name)

@@ -1,0 +1,69 @@
+"""What the tracers of all engines have in common."""
+
+import os
+import re
+import sys
+
+_CHATTER = re.compile(
+    r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
+    r"|plugin_tracer|ActivityProfiler|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
+    re.IGNORECASE,
+)
+
+
+class Tracer(object):
+    """What tracers have in common."""
+
+    gpu = True
+    whole_run = False
+    zero_ns = None
+    """Zero of the clock of its traces, on the run's clock (ns); None: their clock is the wall clock."""
+
+    def drain(self):
+        """Wait until all that was dispatched has been executed, so that a window holds whole steps."""
+
+    def annotation(self, text):
+        """Begin a named range; returns a function that ends it, or None where ranges are of no use."""
+        return
+
+
+class quiet(object):  # noqa: N801
+    """Keeps what tracers say of themselves on standard error from the user's own output.
+
+    Whatever else is written meanwhile, by other threads, comes right after.
+    """
+
+    def __enter__(self):
+        self._saved = self._file = None
+        try:
+            import tempfile
+
+            sys.stderr.flush()
+            self._file = tempfile.TemporaryFile()
+            self._saved = os.dup(2)
+            os.dup2(self._file.fileno(), 2)
+        except (OSError, AttributeError, ValueError):
+            self._restore()
+
+    def __exit__(self, *_):
+        if self._saved is None:
+            return
+        try:
+            sys.stderr.flush()
+        except (OSError, AttributeError, ValueError):
+            pass
+        self._restore()
+        try:
+            self._file.seek(0)
+            for line in self._file.read().splitlines(True):
+                if not _CHATTER.search(line.decode("utf-8", "replace")):
+                    os.write(2, line)
+            self._file.close()
+        except OSError:
+            pass
+
+    def _restore(self):
+        if self._saved is not None:
+            os.dup2(self._saved, 2)
+            os.close(self._saved)
+            self._saved = None
