@@ -64,6 +64,9 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[
     Raises:
         DlprofError: The run cannot be set up; the script has not been started then.
     """
+    asked, config = config, target.without_keras(config)
+    if config.script != asked.script:
+        report(f"{asked.backend}: {config.script}, the same model without Keras")
     goal = target.resolve(config, report=report)
     missing = target.keras_missing(goal)
     if missing:

@@ -7,45 +7,11 @@ The GRU with 150 tokens and a vocabulary of 30,000 is that of the published comp
     python lstm.py --data imdb            # downloads the reviews on first use
 """
 
-import numpy as np
-
 from keras.layers import GRU, LSTM, Dense, Embedding
 from keras.models import Sequential
 
+import inputs
 import workload
-
-
-def load_data(args):
-    """Token numbers, rows of equal length, and one-hot labels."""
-    if args.data == "synthetic":
-        return synthetic(args)
-    if args.data == "imdb":
-        from keras.datasets import imdb
-
-        (rows, labels), _ = imdb.load_data(num_words=args.words)
-        rows = np.array([padded(row, args.tokens) for row in rows[: args.samples]])
-    else:
-        rows, labels = workload.from_file(args.data, (args.tokens,), 2)
-        if rows.min() < 0 or rows.max() >= args.words:
-            raise SystemExit("error: %s: tokens must be from 0 to %d" % (args.data, args.words - 1))
-    return rows[: args.samples].astype("int32"), workload.one_hot(labels[: args.samples], 2)
-
-
-def synthetic(args):
-    """Reviews in which one half of the words is more frequent in each class: learnable."""
-    rng = np.random.RandomState(args.seed)
-    labels = rng.randint(0, 2, args.samples)
-    half = (args.words - 2) // 2
-    rows = rng.randint(2, args.words, (args.samples, args.tokens))
-    biased = rng.rand(args.samples, args.tokens) < 0.2
-    told = rng.randint(2, 2 + half, (args.samples, args.tokens)) + labels[:, None] * half
-    return np.where(biased, told, rows).astype("int32"), workload.one_hot(labels, 2)
-
-
-def padded(row, tokens):
-    """The last tokens of a review, with zeros in front where it is short."""
-    kept = list(row)[-tokens:]
-    return [0] * (tokens - len(kept)) + kept
 
 
 def build_model(args):
@@ -80,7 +46,7 @@ def main():
     parser.add_argument("--units", type=workload.positive, default=100, help="of the cell (default: %(default)s)")
     args = workload.parse(parser)
     workload.set_seeds(args.seed)
-    rows, labels = load_data(args)
+    rows, labels = inputs.reviews(args)
     model = build_model(args)
     workload.run(model, rows, labels, args)
 

@@ -16,7 +16,7 @@ COMPAT = Path(__file__).parent / "compat"
 
 @dataclass(frozen=True)
 class BackendSpec:
-    """A backend of Keras and the managed environment that dlprof makes for it."""
+    """A backend of Keras, or a framework without Keras, and the managed environment that dlprof makes for it."""
 
     name: str
     """Name on the command line: `--backend NAME`."""
@@ -27,7 +27,7 @@ class BackendSpec:
     python: str
     """PEP 440 specifier of the interpreters the lock is valid for, for example `>=3.11,<3.13`."""
     keras_backend: str
-    """Value of KERAS_BACKEND in the traced process."""
+    """Value of KERAS_BACKEND in the traced process; empty: there is no Keras."""
     keras_series: str = ">=2.4"
     """PEP 440 specifier of the versions of Keras that this speaks of, where two specs share a `keras_backend`."""
     lighter_lock: Path | None = None
@@ -46,6 +46,10 @@ class BackendSpec:
     """Whether the next batch is fetched inside the step function, where the host cannot see the wait."""
     module: str = ""
     """Top-level module of the engine, for example `tensorflow`; used to find its version."""
+    environment_of: str = ""
+    """Backend whose environment this one runs in; empty: it has its own."""
+    on_demand: bool = False
+    """Whether it is so large that nothing makes it unless it is asked for by name."""
     finish: Path | None = None
     """Script that the environment's own interpreter runs once, after installation, to make it whole."""
     how_to_get_python: str = ""

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from dlprof.backends import cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch
+from dlprof.backends import cntk, jax, mxnet, native, openvino, tensorflow, tensorflow1, theano, torch
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.errors import UsageError
 
@@ -23,6 +23,7 @@ GROUP = "dlprof.backends"
 
 _OWN = (
     tensorflow.SPEC, jax.SPEC, torch.SPEC, openvino.SPEC, mxnet.SPEC, theano.SPEC, cntk.SPEC, tensorflow1.SPEC,
+    *native.SPECS,
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def traits(keras_backend: str | None, keras_version: str | None = None) -> Trait
         keras_version: Of Keras; None: not known yet.
     """
     for spec in all_specs().values():
-        if spec.keras_backend == keras_backend and _speaks_of(spec, keras_version):
+        if keras_backend and spec.keras_backend == keras_backend and _speaks_of(spec, keras_version):
             return traits_of(spec)
     return Traits(asynchronous_dispatch=keras_backend == "jax", input_inside_step=False)
 

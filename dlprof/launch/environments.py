@@ -27,7 +27,7 @@ import platformdirs
 
 from dlprof.backends import registry
 from dlprof.backends.base import BackendSpec
-from dlprof.errors import CannotCreateError, DlprofError, NoInputError, UnavailableError
+from dlprof.errors import CannotCreateError, DlprofError, NoInputError, UnavailableError, UsageError
 from dlprof.launch import interpreters, pip_settings, uvtool
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.rundir import replace_text, writing_into
@@ -98,7 +98,7 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
             hint="install dlprof, or the plug-in that brings this backend, again",
         ) from error
     digest = content.hexdigest()[:12]
-    path = _folder() / f"{spec.name}-py{version.replace('.', '')}-{digest}"
+    path = _folder() / f"{spec.environment_of or spec.name}-py{version.replace('.', '')}-{digest}"
     return Environment(spec.name, path, digest, "installed" if _is_whole(path) else "not installed", version)
 
 
@@ -300,12 +300,13 @@ def remove(name: str) -> list[Path]:
     """Remove every environment of the backend `name`, stale ones too; returns what was removed.
 
     Raises:
-        UsageError: There is no such backend, and nothing is left of one.
+        UsageError: There is no such backend, and nothing is left of one; or it runs in another one's environment.
         CannotCreateError: The data folder cannot be written to.
     """
     paths = [path for path in _made() if _backend_of(path) == name]
-    if not paths:
-        registry.get(name)
+    if not paths and registry.get(name).environment_of:
+        shared = registry.get(name).environment_of
+        raise UsageError(f"{name} runs in the environment of {shared}.", hint=f"dlprof backends remove {shared}")
     for path in paths:
         with _locked(path, lambda _line: None), _keeping(path):
             _clear(path)

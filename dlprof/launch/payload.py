@@ -16,7 +16,7 @@ from dlprof.rundir import RunDir, writing_into
 STATUS_BYTES = 1024
 """Space reserved for the probe's last words, so that a full disk cannot keep them back."""
 _SHARED = ("datasets", "models")
-_ITEMS = ("__init__.py", "wire.py", "inproc")
+_ITEMS = ("__init__.py", "wire.py", "mark.py", "inproc")
 
 
 def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:

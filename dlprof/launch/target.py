@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dlprof.backends import registry
+from dlprof.backends import native, registry
 from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
 from dlprof.errors import DlprofError, NoInputError, UsageError
@@ -62,6 +62,29 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
     return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
 
 
+def without_keras(config: TraceConfig) -> TraceConfig:
+    """For a native backend, the script that has the same model without Keras, if there is one beside.
+
+    `DIR/mlp.py` on `native-torch` is `DIR/native/mlp_torch.py`, where `DIR/native` has scripts for that framework.
+
+    Raises:
+        UsageError: The folder has such scripts, but not for this model.
+    """
+    if not (config.backend or "").startswith(native.PREFIX) or config.module or config.python:
+        return config
+    name = str(config.backend).removeprefix(native.PREFIX)
+    folder, stem = Path(config.script).parent / "native", Path(config.script).stem
+    if (folder / f"{stem}_{name}.py").is_file():
+        return replace(config, script=str(folder / f"{stem}_{name}.py"))
+    others = sorted(path.stem.removesuffix(f"_{name}") for path in folder.glob(f"*_{name}.py"))
+    if others:
+        raise UsageError(
+            f"There is no {stem} for {config.backend}: {folder / f'{stem}_{name}.py'} does not exist.",
+            hint=f"it has: {', '.join(other for other in others if other != 'loops')}",
+        )
+    return config
+
+
 def check_script(config: TraceConfig) -> None:
     """Refuse a script that Python could not even open.
 
@@ -111,7 +134,9 @@ def _environment(spec: BackendSpec | None, source: str) -> dict[str, str]:
     if spec is not None:
         for name, value in spec.environment.items():
             environment.setdefault(name, value)
-        environment["KERAS_BACKEND"] = spec.keras_backend
+        environment.pop("KERAS_BACKEND", None)
+        if spec.keras_backend:
+            environment["KERAS_BACKEND"] = spec.keras_backend
     return environment
 
 
@@ -133,11 +158,22 @@ def describe(target: Target) -> dict[str, Any]:
 
 
 def keras_missing(target: Target) -> str | None:
-    """A warning when the interpreter has no Keras; None when it has."""
+    """A warning when the interpreter has no Keras; None when it has, or when none is wanted."""
+    if target.spec is not None and not target.spec.keras_backend:
+        return None
     packages = target.interpreter.packages
     if "keras" in packages or "tf_keras" in packages:
         return None
     return f"there is no Keras in {target.interpreter.path}; phases of Keras will be missing"
 
 
-__all__ = ["KEPT_VARIABLES", "Target", "UsageError", "check_script", "describe", "keras_missing", "resolve"]
+__all__ = [
+    "KEPT_VARIABLES",
+    "Target",
+    "UsageError",
+    "check_script",
+    "describe",
+    "keras_missing",
+    "resolve",
+    "without_keras",
+]

@@ -133,7 +133,8 @@ class _Printer:
     def _traced_head(self) -> None:
         report = self.report
         versions = {**report["versions"]}
-        keras = report["keras_version"] or versions.pop("keras", None)
+        native_ = (report["backend"] or "").startswith("native-")
+        keras = report["keras_version"] or (None if native_ else versions.pop("keras", None))
         engine = report["engine"]
         parts = [
             f"Keras {keras}" if keras else "no Keras",

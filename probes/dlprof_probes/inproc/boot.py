@@ -12,7 +12,7 @@ import threading
 import types
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import gc_probe, imports, lines, loops, profile_decorator, recorder, tracebacks
+from dlprof_probes.inproc import gc_probe, imports, lines, loops, marks, profile_decorator, recorder, tracebacks
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
 from dlprof_probes.inproc.probe import Probe
@@ -113,6 +113,7 @@ class _Session(object):
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
         imports.Imports(self.probe).install()
+        marks.Marks(self.probe).install()
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
         self._watch_exits()

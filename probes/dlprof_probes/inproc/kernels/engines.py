@@ -108,10 +108,17 @@ def _xplanes(folder):
 
 
 class Torch(Tracer):
-    """torch.profiler, without shapes and stacks, which cost more than the rest together."""
+    """torch.profiler, without shapes and stacks, which cost more than the rest together.
 
-    def __init__(self):
+    Args:
+        module: Function that gives the module whose parts are to be named in the trace, or None; for scripts
+            without Keras.
+    """
+
+    def __init__(self, module=None):
         self._torch = sys.modules["torch"]
+        self._module = module
+        self._named = None
         self._profiler = None
         self._path = None
         self._ident = None
@@ -136,9 +143,15 @@ class Torch(Tracer):
             end = self.annotation("dlprof:start")
             if end is not None:
                 end()
+        root = self._module() if self._module is not None else None
+        if root is not None:
+            self._named = _NamedModules(self._torch, root, self.annotation)
 
     def stop(self):
         """End, write, and name the file."""
+        if self._named is not None:
+            self._named.remove()
+            self._named = None
         with quiet():
             self._profiler.stop()
             self._profiler.export_chrome_trace(self._path)
@@ -150,6 +163,34 @@ class Torch(Tracer):
         made = self._torch.profiler.record_function(text)
         made.__enter__()
         return lambda: made.__exit__(None, None, None)
+
+
+class _NamedModules(object):
+    """Ranges around the forward passes of the parts of a module, while it is in place."""
+
+    def __init__(self, torch, root, annotation):
+        self._names = dict((id(module), name) for name, module in root.named_modules() if name)
+        self._annotation = annotation
+        self._open = []
+        hooks = torch.nn.modules.module
+        self._handles = [
+            hooks.register_module_forward_pre_hook(self._before),
+            hooks.register_module_forward_hook(self._after),
+        ]
+
+    def _before(self, module, _inputs):
+        name = self._names.get(id(module))
+        self._open.append(self._annotation("dlprof:layer:" + name) if name else None)
+
+    def _after(self, _module, _inputs, _output):
+        end = self._open.pop() if self._open else None
+        if end is not None:
+            end()
+
+    def remove(self):
+        """Take it away again."""
+        for handle in self._handles:
+            handle.remove()
 
 
 class MXNet(Tracer):

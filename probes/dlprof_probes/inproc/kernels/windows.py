@@ -19,6 +19,7 @@ class NoWindows(object):
     folder = None
     active = None
     everything = False
+    is_set = True
 
     def use(self, backend, *helpers):
         """No engine is needed."""
@@ -53,11 +54,13 @@ class Windows(object):
     Attributes:
         active: The `_Window` that is open, or None.
         everything: Whole loops are traced, not windows.
+        is_set: It is known which engine is to be traced.
     """
 
     def __init__(self, recorder, folder, mode, steps, gpu=True):
         self.folder = folder
         self.active = None
+        self.is_set = False
         self._recorder = recorder
         self.everything = mode == "all"
         self._steps = steps
@@ -73,6 +76,7 @@ class Windows(object):
     def use(self, backend, *helpers):
         """Take the tracer of the engine that Keras runs on; `helpers` are what its class needs."""
         self._backend = backend
+        self.is_set = True
         try:
             self._engine = engines.make(backend, self._gpu, *helpers)
         except Exception as error:

@@ -1,0 +1,171 @@
+"""Where the marks of a script without Keras go (`dlprof_probes.mark`): spans, loops, steps."""
+
+import sys
+
+from dlprof_probes import mark, wire
+from dlprof_probes.inproc.clock import now
+
+_LOOPS = ("fit", "evaluate", "predict")
+_ENGINES = ("torch", "jax", "tensorflow", "mxnet", "theano", "cntk", "chainer", "caffe2")
+
+
+class Marks(object):
+    """Turns marks into what the hooks of Keras record.
+
+    Args:
+        probe: `Probe`.
+    """
+
+    def __init__(self, probe):
+        self._probe = probe
+        self._facts = None
+        self._epoch_span = None
+        self._fits = set()
+        self._module = None
+        self._begin_loop = probe.guard(self._open_loop)
+        self._end_loop = probe.guard(self._close_loop)
+        self.step_begin = probe.guard(self._step_begin)
+        self.step_end = probe.guard(self._step_end)
+        self.metrics = probe.guard(self._metrics)
+        self.model = probe.guard(self._model)
+        self._use_engine = probe.guard(self._engine)
+
+    def install(self):
+        """Begin to take marks."""
+        mark.install(self)
+
+    def phase(self, name, facts):
+        """A context manager for a phase."""
+        if name not in mark.PHASES and name not in mark.IN_FIT:
+            text = "There is no phase %s to mark; there are: %s." % (name, ", ".join(mark.PHASES + mark.IN_FIT[:-1]))
+            self._probe.recorder.note("mark-unknown", text)
+            return mark._NOTHING
+        if name in _LOOPS:
+            return _Context(lambda frame: self._begin_loop(name, facts, frame), self._end_loop)
+        recorder = self._probe.recorder
+        begin = self._probe.guard(lambda frame: recorder.begin(name, name, frame))
+        return _Context(begin, self._probe.guard(lambda span: recorder.end(span)))
+
+    def _open_loop(self, name, facts, frame):
+        self._use_engine()
+        probe = self._probe
+        nested = probe.current_loop() is not None
+        span = probe.recorder.begin(name, name, frame)
+        known = dict((key, value) for key, value in facts.items() if isinstance(value, int))
+        if self._facts:
+            known["model"] = self._facts
+        if known:
+            probe.recorder.detail(span, known)
+        loop = probe.loops.open(span, name)
+        if name == wire.SpanKind.FIT:
+            self._fits.add(span)
+        if not nested:
+            self._planned(loop, facts)
+        return span, loop
+
+    def _planned(self, loop, facts):
+        """How many steps the loop will have, where the script says so."""
+        samples, batch, epochs = facts.get("samples"), facts.get("batch_size"), facts.get("epochs", 1)
+        if samples and batch:
+            self._probe.windows.planned(loop, epochs * -(-samples // batch))
+
+    def _close_loop(self, token):
+        span, loop = token
+        self._end_epoch()
+        self._probe.loops.close(loop)
+        self._probe.recorder.end(span)
+
+    def epoch(self, number):
+        """A context manager for an epoch."""
+        return _Context(self._probe.guard(lambda _frame: self._begin_epoch(number)), lambda _token: self._end_epoch())
+
+    def _begin_epoch(self, number):
+        loop = self._probe.current_loop()
+        if loop is None:
+            return None
+        self._end_epoch()
+        self._epoch_span = self._probe.recorder.begin(wire.SpanKind.EPOCH, str(int(number)))
+        loop.start_epoch(int(number))
+        return self._epoch_span
+
+    def _end_epoch(self):
+        span, self._epoch_span = self._epoch_span, None
+        if span is not None:
+            self._probe.recorder.end(span)
+
+    def step(self):
+        """A context manager for a step."""
+        return _Context(lambda _frame: self.step_begin(), lambda _token: self.step_end())
+
+    def steps(self, batches):
+        """The batches; a step lasts from where one is handed out to where the next is asked for."""
+        for batch in batches:
+            self.step_begin()
+            try:
+                yield batch
+            finally:
+                self.step_end()
+
+    def _step_begin(self):
+        loop = self._probe.current_loop()
+        if loop is None:
+            return
+        if self._epoch_span is None and loop.span in self._fits:
+            self._begin_epoch(max(0, loop.epoch + 1))
+        loop.begin = now()
+
+    def _step_end(self):
+        loop = self._probe.current_loop()
+        if loop is not None and loop.begin:
+            loop.finish((None, loop.step_index), now())
+
+    def _metrics(self, values):
+        loop = self._probe.current_loop()
+        if loop is not None:
+            found = [(str(name), float(value)) for name, value in values.items()]
+            self._probe.recorder.metrics(loop.span, loop.epoch, wire.NONE, found)
+
+    def _model(self, module, optimizer):
+        names = getattr(module, "named_modules", None)
+        if callable(names):
+            layers = [{"name": n, "class": type(m).__name__} for n, m in names() if n]
+        else:
+            layers = [{"name": str(name), "class": ""} for name in module or ()]
+        self._facts = {"layers": layers, "models": []}
+        if optimizer is not None:
+            name = optimizer if isinstance(optimizer, str) else type(optimizer).__name__
+            self._facts["optimizer"] = {"name": name, "class": name}
+        self._module = module
+
+    def _engine(self):
+        """Take the tracer of the engine that is loaded, unless that of Keras was."""
+        windows = self._probe.windows
+        if windows.folder is None or windows.is_set:
+            return
+        found = next((name for name in _ENGINES if name in sys.modules), None)
+        if found == "tensorflow" and self._probe.sessions is not None:
+            windows.use("tensorflow1", self._probe.sessions)
+        elif found == "mxnet":
+            windows.use(found, list)
+        elif found == "torch":
+            windows.use(found, lambda: self._module)
+        elif found is not None and found != "theano":
+            windows.use(found)
+
+
+class _Context(object):
+    """A context manager of two functions: `begin(frame)` gives what `end` gets."""
+
+    def __init__(self, begin, end):
+        self._begin = begin
+        self._end = end
+        self._token = None
+
+    def __enter__(self):
+        self._token = self._begin(sys._getframe(1))
+        return self
+
+    def __exit__(self, *_):
+        if self._token is not None:
+            self._end(self._token)
+        return False
