@@ -40,6 +40,8 @@ class BackendSpec:
     """Files copied into the environment's site-packages (compatibility shims and their .pth)."""
     source_packages: tuple[str, ...] = ()
     """Packages that only come as source; all others must be wheels, so that nothing is compiled by surprise."""
+    build_constraint: str = ""
+    """Requirement on what source packages are built with, for example `setuptools<80`."""
     asynchronous_dispatch: bool = False
     """Whether the step function returns before the device has finished the step."""
     input_inside_step: bool = False

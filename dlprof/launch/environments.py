@@ -187,6 +187,10 @@ def _make(spec: BackendSpec, interpreter: InterpreterFacts, environment: Environ
         install += ["--compile-bytecode"] if compiles else []
         for name in spec.source_packages:
             install += ["--no-binary", name]
+        if spec.build_constraint:
+            constraints = path / "build-constraints.txt"
+            constraints.write_text(spec.build_constraint + "\n", encoding="utf-8")
+            install += ["--build-constraints", str(constraints)]
         installer.run([*install, "--python", str(environment.python), "-r", str(lock_of(spec))], what)
         with _keeping(path):
             _add_site_files(spec, environment)

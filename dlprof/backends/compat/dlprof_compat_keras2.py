@@ -7,6 +7,7 @@ so that plain runs and spawned workers have it too. Names that were removed are 
 - NumPy 1.24 removed `numpy.bool` and its kin (deprecated, with a warning, since 1.20).
 - h5py 3 returns text where Keras 2 expects bytes that it can `decode`.
 - Theano's C code for loops was generated for Pythons before 3.11; without it, Theano runs loops in Python.
+- Theano 1.0 dropped `theano.tensor.signal.downsample`, which Lasagne 0.1 imports.
 - SciPy 1.8 warns at each use of `scipy.sparse.csr`, which MXNet uses at each conversion of an array.
 
 It imports nothing itself, because it runs at every start of Python: each module is mended right after
@@ -77,6 +78,22 @@ def _mend_scipy_sparse(sparse):
                 module.__dict__.setdefault(owned, getattr(sparse, owned))
 
 
+def _mend_theano_signal(signal):
+    """Lasagne 0.1 imports a module that Theano 1.0 dropped; what it had is in `pool`, under newer names."""
+    name = signal.__name__ + ".downsample"
+    if name in sys.modules:
+        return
+    downsample = type(sys)(name)
+
+    def max_pool_2d(input, ds, ignore_border=True, st=None, padding=(0, 0), mode="max"):  # noqa: PLR0913, PLR0917, A002
+        from theano.tensor.signal.pool import pool_2d  # noqa: PLC0415
+
+        return pool_2d(input, ws=ds, ignore_border=ignore_border, stride=st, pad=padding, mode=mode)
+
+    downsample.max_pool_2d = max_pool_2d
+    signal.downsample = sys.modules[name] = downsample
+
+
 _NOT_FOR_THIS_PYTHON = ("theano.scan_module.scan_perform_ext",) if sys.version_info >= (3, 11) else ()
 
 _MENDERS = {
@@ -85,6 +102,7 @@ _MENDERS = {
     "numpy": _mend_numpy,
     "h5py._hl.attrs": _mend_h5py,
     "scipy.sparse": _mend_scipy_sparse,
+    "theano.tensor.signal": _mend_theano_signal,
 }
 
 

@@ -84,7 +84,7 @@ def label(path: str, model: Model) -> tuple[str | None, str | None]:
 
 
 def _forward_part(parts: list[str]) -> list[str]:
-    """What names the forward operator in the path of its gradient in TensorFlow 1: `.../gradients/LAYER/MatMul_grad`."""
+    """What names the forward operator in the path of its gradient: `.../gradients/LAYER/MatMul_grad` (TensorFlow 1)."""
     start = max((i + 1 for i, part in enumerate(parts) if _GRADIENTS.match(part)), default=0)
     return [part for part in parts[start:] if not (start and part.endswith("_grad"))]
 

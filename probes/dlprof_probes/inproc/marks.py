@@ -44,7 +44,7 @@ class Marks(object):
             return _Context(lambda frame: self._begin_loop(name, facts, frame), self._end_loop)
         recorder = self._probe.recorder
         begin = self._probe.guard(lambda frame: recorder.begin(name, name, frame))
-        return _Context(begin, self._probe.guard(lambda span: recorder.end(span)))
+        return _Context(begin, self._probe.guard(recorder.end))
 
     def _open_loop(self, name, facts, frame):
         self._use_engine()
