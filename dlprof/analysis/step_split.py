@@ -13,7 +13,7 @@ Each moment of the traced steps belongs to one part, the first that fits:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,8 @@ class StepSplit:
         window_step_ns: Time of a traced step (ns); the parts in `window_ns` sum to it.
         plain_step_ns: Time of a plain step (ns); those in `plain_ns` sum to it. None: there was none.
         slowdown: Traced over plain.
-        window_ns: Part to time in a traced step (ns).
+        window_ns: Part to time in a traced step (ns). `dispatch` is None where no call of a step function was
+            seen, as in scripts without Keras: it is in `host python` then.
         plain_ns: The same, scaled to a plain step (ns).
         window: Number of the window.
     """
@@ -54,8 +55,8 @@ class StepSplit:
     window_step_ns: int
     plain_step_ns: int | None
     slowdown: float | None
-    window_ns: Mapping[str, int]
-    plain_ns: Mapping[str, int] | None
+    window_ns: Mapping[str, int | None]
+    plain_ns: Mapping[str, int | None] | None
     window: int
 
 
@@ -75,11 +76,17 @@ def of_run(run: Run) -> StepSplit | None:
     times = step_times.compare(tables, window["window"], asynchronous=asynchronous)
     count = window["steps"]
     step_ns = sum(total.values()) // count
+    unseen = ("dispatch",) if not asynchronous and steps["call_ns"].null_count == steps.num_rows else ()
     return StepSplit(
         window["loop"], window["engine"], count, step_ns, times.plain_ns,
         step_ns / times.plain_ns if times.plain_ns else None,
-        _scaled(total, step_ns), _scaled(total, times.plain_ns) if times.plain_ns else None, window["window"],
+        _without(unseen, _scaled(total, step_ns)),
+        _without(unseen, _scaled(total, times.plain_ns)) if times.plain_ns else None, window["window"],
     )  # fmt: skip
+
+
+def _without(unseen: Sequence[str], parts: Mapping[str, int]) -> dict[str, int | None]:
+    return {name: None if name in unseen else value for name, value in parts.items()}
 
 
 def _steps_of(steps: pa.Table, window: Mapping[str, Any]) -> pa.Table:

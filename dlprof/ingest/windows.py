@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from dlprof.ingest.attribution.labels import Model, model_of
 from dlprof.ingest.base import ArtifactError, Health, Who
-from dlprof.ingest.traces import assemble, cntk, cuda_sqlite, kineto, mxnet, tf1_steps, xspace
+from dlprof.ingest.traces import assemble, chainer, cntk, cuda_sqlite, kineto, mxnet, tf1_steps, xspace
 from dlprof.ingest.traces.base import CPU, Kind, Trace
 from dlprof.schema.tables import TABLES
 
 _READERS = {
     "tensorflow": xspace.read, "jax": xspace.read, "torch": kineto.read, "mxnet": mxnet.read,
-    "tensorflow1": tf1_steps.read, "cntk": cntk.read,
+    "tensorflow1": tf1_steps.read, "cntk": cntk.read, "chainer": chainer.read,
 }  # fmt: skip
 _LOOPS = {"fit": "train", "evaluate": "test", "predict": "predict"}
 
@@ -148,7 +148,7 @@ class Windows:
         details = spans["detail"].to_pylist() if spans is not None else []
         facts = [json.loads(detail).get("model") or {} for detail in details if detail and '"model"' in detail]
         graphs = []
-        for path in sorted([*folder.glob("mxnet-graph-[0-9][0-9][0-9].json"), *folder.glob("cntk-nodes.json")]):
+        for path in sorted([*folder.glob("*-graph-[0-9][0-9][0-9].json"), *folder.glob("cntk-nodes.json")]):
             try:
                 graphs.append(json.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError):

@@ -239,6 +239,9 @@ class _Printer:
         table = self._table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
         for part in split["parts"]:
             time = part["plain_ns"] if split["plain_step_ns"] else part["window_ns"]
+            if time is None:
+                table.add_row(part["name"], "-", "-", "in host python: where calls of steps begin and end is not known")
+                continue
             drawn = bar(time / whole if whole else 0, 30, ascii_only=self.ascii)
             table.add_row(part["name"], duration(time), percent(time, whole), drawn)
         self._show(table)

@@ -1,8 +1,8 @@
 """The MNIST CNN of `scenarios/cnn.py` in Chainer, without Keras."""
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions
+from chainer import links
 
 import common
 import training_chainer as training
@@ -15,14 +15,14 @@ class Cnn(chainer.Chain):
         super().__init__()
         self.rates = common.rate(args, 0.25), common.rate(args, 0.5)
         with self.init_scope():
-            self.conv_1, self.conv_2 = L.Convolution2D(1, 32, 3), L.Convolution2D(32, 64, 3)
-            self.dense_1, self.dense_2 = L.Linear(9216, 128), L.Linear(128, 10)
+            self.conv_1, self.conv_2 = links.Convolution2D(1, 32, 3), links.Convolution2D(32, 64, 3)
+            self.dense_1, self.dense_2 = links.Linear(9216, 128), links.Linear(128, 10)
 
     def forward(self, rows):
         """Logits of a batch of images."""
-        maps = F.relu(self.conv_2(F.relu(self.conv_1(rows))))
-        maps = F.dropout(F.max_pooling_2d(maps, 2), self.rates[0])
-        return self.dense_2(F.dropout(F.relu(self.dense_1(maps)), self.rates[1]))
+        maps = functions.relu(self.conv_2(functions.relu(self.conv_1(rows))))
+        maps = functions.dropout(functions.max_pooling_2d(maps, 2), self.rates[0])
+        return self.dense_2(functions.dropout(functions.relu(self.dense_1(maps)), self.rates[1]))
 
 
 def main():

@@ -1,8 +1,8 @@
 """LeNet of `scenarios/lenet.py` in Chainer, without Keras."""
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions
+from chainer import links
 
 import common
 import training_chainer as training
@@ -14,14 +14,18 @@ class LeNet(chainer.Chain):
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.conv_1, self.conv_2 = L.Convolution2D(1, 6, 5, pad=2), L.Convolution2D(6, 16, 5)
-            self.dense_1, self.dense_2, self.dense_3 = L.Linear(400, 120), L.Linear(120, 84), L.Linear(84, 10)
+            self.conv_1, self.conv_2 = links.Convolution2D(1, 6, 5, pad=2), links.Convolution2D(6, 16, 5)
+            self.dense_1, self.dense_2, self.dense_3 = (
+                links.Linear(400, 120),
+                links.Linear(120, 84),
+                links.Linear(84, 10),
+            )
 
     def forward(self, rows):
         """Logits of a batch of images."""
-        maps = F.average_pooling_2d(F.tanh(self.conv_1(rows)), 2)
-        maps = F.average_pooling_2d(F.tanh(self.conv_2(maps)), 2)
-        return self.dense_3(F.tanh(self.dense_2(F.tanh(self.dense_1(maps)))))
+        maps = functions.average_pooling_2d(functions.tanh(self.conv_1(rows)), 2)
+        maps = functions.average_pooling_2d(functions.tanh(self.conv_2(maps)), 2)
+        return self.dense_3(functions.tanh(self.dense_2(functions.tanh(self.dense_1(maps)))))
 
 
 def main():

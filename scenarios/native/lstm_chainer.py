@@ -2,8 +2,8 @@
 
 import chainer
 import numpy as np
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions
+from chainer import links
 
 import common
 import training_chainer as training
@@ -16,10 +16,10 @@ class Reviews(chainer.Chain):
         super().__init__()
         self.units = args.units
         with self.init_scope():
-            self.embedding_1 = L.EmbedID(args.words, args.embedding)
-            self.lstm_1_inputs = L.Linear(args.embedding, 4 * args.units)
-            self.lstm_1_hidden = L.Linear(args.units, 4 * args.units, nobias=True)
-            self.dense_1 = L.Linear(args.units, 2)
+            self.embedding_1 = links.EmbedID(args.words, args.embedding)
+            self.lstm_1_inputs = links.Linear(args.embedding, 4 * args.units)
+            self.lstm_1_hidden = links.Linear(args.units, 4 * args.units, nobias=True)
+            self.dense_1 = links.Linear(args.units, 2)
 
     def forward(self, tokens):
         """Logits of a batch of reviews."""
@@ -27,12 +27,12 @@ class Reviews(chainer.Chain):
         memory = np.zeros((len(tokens), self.units), "float32")
         hidden = memory
         for time in range(tokens.shape[1]):
-            memory, hidden = F.lstm(memory, inputs[:, time] + self.lstm_1_hidden(hidden))
+            memory, hidden = functions.lstm(memory, inputs[:, time] + self.lstm_1_hidden(hidden))
         return self.dense_1(hidden)
 
 
 def gates(array):
-    """Columns of the four gates as `F.lstm` takes them: interleaved, new first, then in, forget and out."""
+    """Columns of the four gates as `functions.lstm` takes them: interleaved, new first, then in, forget and out."""
     ingate, forget, new, out = np.split(array, 4, axis=-1)
     return np.stack([new, ingate, forget, out], axis=-1).reshape(array.shape)
 

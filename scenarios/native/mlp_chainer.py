@@ -1,8 +1,8 @@
 """The MNIST MLP of `scenarios/mlp.py` in Chainer, without Keras."""
 
 import chainer
-from chainer import functions as F
-from chainer import links as L
+from chainer import functions
+from chainer import links
 
 import common
 import training_chainer as training
@@ -15,12 +15,16 @@ class Mlp(chainer.Chain):
         super().__init__()
         self.rate = rate
         with self.init_scope():
-            self.dense_1, self.dense_2, self.dense_3 = L.Linear(784, 512), L.Linear(512, 512), L.Linear(512, 10)
+            self.dense_1, self.dense_2, self.dense_3 = (
+                links.Linear(784, 512),
+                links.Linear(512, 512),
+                links.Linear(512, 10),
+            )
 
     def forward(self, rows):
         """Logits of a batch of images."""
-        hidden = F.dropout(F.relu(self.dense_1(rows)), self.rate)
-        hidden = F.dropout(F.relu(self.dense_2(hidden)), self.rate)
+        hidden = functions.dropout(functions.relu(self.dense_1(rows)), self.rate)
+        hidden = functions.dropout(functions.relu(self.dense_2(hidden)), self.rate)
         return self.dense_3(hidden)
 
 

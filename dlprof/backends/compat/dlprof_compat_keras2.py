@@ -85,7 +85,7 @@ def _mend_theano_signal(signal):
         return
     downsample = type(sys)(name)
 
-    def max_pool_2d(input, ds, ignore_border=True, st=None, padding=(0, 0), mode="max"):  # noqa: PLR0913, PLR0917, A002
+    def max_pool_2d(input, ds, ignore_border=True, st=None, padding=(0, 0), mode="max"):  # noqa: A002
         from theano.tensor.signal.pool import pool_2d  # noqa: PLC0415
 
         return pool_2d(input, ws=ds, ignore_border=ignore_border, stride=st, pad=padding, mode=mode)

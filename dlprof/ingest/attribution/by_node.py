@@ -1,4 +1,4 @@
-"""Attribution for CNTK, whose profiler tells the name of each node and the pass: `Times15Backward`."""
+"""Attribution where the trace itself tells: CNTK's names of nodes, with the pass; Chainer's links and passes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ from dlprof.ingest.traces.base import NONE, Kind, Trace
 
 _NODE = re.compile(r"^(.+?)(\d*)(Forward|Backward)$")
 _UPDATE = "__Weight Update"
+
+
+def attribute_told(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model) -> Labels:
+    """Labels out of scopes of the form `LAYER, DIRECTION`, separated by a tab."""
+    labels = Labels.empty(len(columns["start"]))
+    numbers = np.full(len(trace.scopes) + 1, NONE, np.int64)  # the last one for those without a scope
+    for number, text in enumerate(trace.scopes.texts):
+        layer, _, direction = text.partition("\t")
+        if direction == UPDATE:
+            layer = model.optimizers[0] if model.optimizers else "optimizer"
+        if layer or direction:
+            numbers[number] = labels.number(layer or None, direction or None)
+    labels.label[:] = numbers[columns["scope"]]
+    labels.op[:] = [labels.ops.number(trace.names[n]) for n in columns["name"].tolist()]
+    return labels
 
 
 def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model) -> Labels:

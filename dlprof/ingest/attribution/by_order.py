@@ -103,7 +103,9 @@ class _Owners:
 def _owners(graph: Mapping[str, Any]) -> _Owners:
     nodes = graph["nodes"]
     layer = _layers(graph)
-    on_loss_path = _ancestors(nodes, [i for i, n in enumerate(nodes) if n["op"] in ("MakeLoss", "make_loss")])
+    # Gluon's loss is outside the graph: then its end leads to it.
+    ends = graph.get("ends") or [i for i, n in enumerate(nodes) if n["op"] in ("MakeLoss", "make_loss")]
+    on_loss_path = _ancestors(nodes, ends)
     forward: dict[str, list[str | None]] = {}
     backward: dict[str, list[str | None]] = {}
     for index, node in enumerate(nodes):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from dlprof.ingest.traces import cntk, kineto, mxnet, tf1_timeline
+from dlprof.ingest.traces import chainer, cntk, kineto, mxnet, tf1_timeline
 from dlprof.ingest.traces.base import CPU, Foreign, Kind, Lane, Trace
 from dlprof.ingest.traces.chrome import ChromeFile, Event, as_ns
 from dlprof.ingest.traces.formats import Sample
@@ -49,6 +49,7 @@ def _claims(of: Claims) -> Callable[[Sample], bool]:
 
 
 claims_tf1 = _claims(tf1_timeline.claims)
+claims_chainer = _claims(chainer.claims)
 claims_cntk = _claims(cntk.claims)
 claims_mxnet = _claims(mxnet.claims)
 claims_kineto = _claims(kineto.claims)

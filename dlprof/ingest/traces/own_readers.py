@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlprof.ingest.traces import (
+    chainer,
     chrome_formats,
     cntk,
     cuda_sqlite,
@@ -30,6 +31,7 @@ READERS = (
     Reader("tf1-timeline", "timeline of TensorFlow 1 (JSON)", chrome_formats.claims_tf1, tf1_timeline.read),
     Reader("tf1-steps", "RunMetadata of TensorFlow 1 (protobuf)", tf1_steps.claims, tf1_steps.read),
     Reader("cntk", "CNTK's profiler (JSON)", chrome_formats.claims_cntk, cntk.read),
+    Reader("chainer", "dlprof's own of Chainer (JSON)", chrome_formats.claims_chainer, chainer.read),
     Reader("mxnet", "MXNet's profiler (JSON)", chrome_formats.claims_mxnet, mxnet.read),
     Reader("kineto", "torch.profiler (JSON, also .gz)", chrome_formats.claims_kineto, kineto.read),
     Reader("xspace", "TensorFlow or JAX profiler (.xplane.pb)", xspace.claims, xspace.read),

@@ -146,7 +146,7 @@ class Marks(object):
         if found == "tensorflow" and self._probe.sessions is not None:
             windows.use("tensorflow1", self._probe.sessions)
         elif found == "mxnet":
-            windows.use(found, list)
+            windows.use(found, list, self._probe.mxnet_blocks or list)
         elif found == "torch":
             windows.use(found, lambda: self._module)
         elif found is not None and found != "theano":

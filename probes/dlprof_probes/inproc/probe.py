@@ -20,11 +20,13 @@ class Probe(object):
         windows: `Windows` or `NoWindows`.
         describe_model: Function from a model to facts about it, set by the hooks of Keras.
         sessions: What watches the sessions of TensorFlow 1, or None.
+        mxnet_blocks: Function that gives the hybridized blocks of Gluon, or None.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
         self.sessions = None
+        self.mxnet_blocks = None
         self._broken = set()
         self.recorder = recorder
         self.loops = loops
@@ -155,7 +157,7 @@ class Probe(object):
         """The loop that runs on the calling thread, or None."""
         return self.loops.current.get(get_ident())
 
-    def graph_compile(self, owner, name, label=None, in_loops=False):
+    def graph_compile(self, owner, name, label=None, in_loops=False, when=None):
         """Record a compilation around each call of `owner.name`, and count it.
 
         Args:
@@ -163,10 +165,11 @@ class Probe(object):
             name: Attribute.
             label: Function from the call's arguments to the name of the span.
             in_loops: Only inside fit, evaluate and predict.
+            when: Function from the call's arguments to whether it compiles; None: each call does.
         """
 
         def enter(args):
-            if in_loops and self.current_loop() is None:
+            if (in_loops and self.current_loop() is None) or (when is not None and not when(args)):
                 return None
             self.loops.compiles[0] += 1
             if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):

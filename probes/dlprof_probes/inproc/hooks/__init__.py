@@ -1,6 +1,7 @@
 """Where the probe attaches to Keras and to the engines: one file each, loaded when they are imported."""
 
 from dlprof_probes.inproc.hooks import (
+    chainer,
     cntk,
     jax,
     keras_classic,
@@ -31,6 +32,7 @@ _HOOKS = (
     ("tensorflow", tensorflow.ready, tensorflow.attach),
     ("mxnet", mxnet.ready, mxnet.attach),
     ("theano", theano.ready, theano.attach),
+    ("chainer", chainer.ready, chainer.attach),
     ("cntk", cntk.ready, cntk.attach),
     ("openvino", openvino.ready, openvino.attach),
     ("torch", torch.ready, torch.attach),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import weakref
 
 
 def ready(modules):
@@ -10,8 +11,19 @@ def ready(modules):
 
 
 def attach(probe, module):
-    """Note the version. CNTK compiles a network when the first minibatch runs: in the first step."""
+    """Note the version, and hook what compiles: CNTK compiles a network when its first minibatch runs."""
     probe.recorder.meta({"engine": "cntk", "engine_version": str(module.__version__)})
+    seen = weakref.WeakSet()
+
+    def first(args):
+        if args[0] in seen:
+            return False
+        seen.add(args[0])
+        return True
+
+    probe.graph_compile(
+        module.Trainer, "train_minibatch", lambda _args: "first minibatch of a trainer", in_loops=True, when=first
+    )
 
 
 def watch_layers(probe, layer):

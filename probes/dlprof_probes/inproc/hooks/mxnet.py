@@ -15,6 +15,12 @@ def attach(probe, module):
     probe.recorder.meta({"engine": "mxnet", "engine_version": str(module.__version__)})
     for name in ("bind", "reshape", "init_optimizer"):
         probe.graph_compile(module.mod.Module, name, _label(name))
+    block = getattr(getattr(module, "gluon", None), "HybridBlock", None)
+    if block is not None:
+        probe.graph_compile(block, "_build_cache", lambda args: "hybridize %s" % type(args[0]).__name__)
+        if probe.windows.folder is not None:
+            blocks = probe.mxnet_blocks = _Blocks(probe.windows.folder)
+            probe.around(block, "_build_cache", lambda _args: None, lambda _t, args: blocks.built(args[0]), again=True)
     if probe.windows.folder is not None:
         graphs = _Graphs(probe.windows.folder)
         probe.mxnet_graphs = graphs
@@ -33,6 +39,49 @@ def watch_layers(probe, layer):
         probe.windows.use("mxnet", graphs.modules)
         hook = probe.guard(lambda result, args: graphs.called(args[0], result))
         probe.replace(layer, "__call__", lambda f: probe.wrappers.after(f, hook), again=True)
+
+
+class _Blocks(object):
+    """The blocks of Gluon that were hybridized, and their graphs."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._known = weakref.WeakSet()
+        self._count = 0
+
+    def __call__(self):
+        """The blocks that are still in use, and still hybridized."""
+        return [block for block in self._known if getattr(block, "_cached_op", None) is not None]
+
+    def built(self, block):
+        """A block was hybridized: keep its graph, each node under the name of the inner block that made it."""
+        self._known.add(block)
+        prefixes = dict((inner.prefix, inner.name) for inner in _inside(block))
+        nodes = json.loads(block._cached_graph[1].tojson())["nodes"]
+        facts = {
+            "nodes": [{"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
+                      for n in nodes],
+            "layer_names": sorted(prefixes.values()), "outputs": {}, "training": True, "ends": [len(nodes) - 1],
+        }  # fmt: skip
+        _write(facts, self._folder, "gluon-graph-%03d.json" % self._count)
+        self._count += 1
+
+
+def _inside(block):
+    """All blocks in a block."""
+    return [one for child in block._children.values() for one in [child] + _inside(child)]
+
+
+def _under(name, prefixes):
+    found = [prefix for prefix in prefixes if name.startswith(prefix)]
+    return "%s/%s" % (prefixes[max(found, key=len)], name) if found else name
+
+
+def _write(facts, folder, name):
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+    with open(os.path.join(folder, name), "w") as target:
+        json.dump(facts, target)
 
 
 class _Graphs(object):
@@ -67,8 +116,5 @@ class _Graphs(object):
             "outputs": dict((layer, sorted(names)) for layer, names in self._outputs.items()),
             "training": bool(getattr(module, "for_training", False)),
         }
-        if not os.path.isdir(self._folder):
-            os.makedirs(self._folder)
-        with open(os.path.join(self._folder, "mxnet-graph-%03d.json" % self._count), "w") as target:
-            json.dump(facts, target)
+        _write(facts, self._folder, "mxnet-graph-%03d.json" % self._count)
         self._count += 1

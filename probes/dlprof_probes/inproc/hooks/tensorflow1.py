@@ -14,14 +14,34 @@ def attach(probe):
         probe.missing.append("tf.Session")
         return None
     probe.graph_compile(base, "_make_callable_from_options", _label)
+    new = _Signatures().are_new
+    probe.graph_compile(base, "run", lambda _args: "first Session.run of these", in_loops=True, when=new)
     if probe.windows.folder is None:
         return None
     sessions = Sessions(base)
     make = base._make_callable_from_options
     probe.replace(base, "_make_callable_from_options", sessions.making, again=True)
     sessions.make = getattr(make, "__wrapped__", make)
-    probe.replace(base, "run", sessions.running)
+    probe.replace(base, "run", sessions.running, again=True)
     return sessions
+
+
+class _Signatures(object):
+    """What sessions were asked for: the first run of other results, or with other inputs, prunes and places a graph."""
+
+    def __init__(self):
+        self._seen = weakref.WeakKeyDictionary()
+
+    def are_new(self, args):
+        """Whether this is the first run of its kind; `args` are those of `run`, as far as they have no names."""
+        fetches, feeds = (*args[1:3], None)[:2]
+        flat = fetches if isinstance(fetches, (list, tuple)) else (fetches,)
+        key = tuple(id(one) for one in flat), frozenset(id(one) for one in feeds or ())
+        seen = self._seen.setdefault(args[0], set())
+        if key in seen:
+            return False
+        seen.add(key)
+        return True
 
 
 def _label(args):

@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 
+from dlprof_probes.inproc.kernels.chainer import Chainer
 from dlprof_probes.inproc.kernels.cntk import CNTK
 from dlprof_probes.inproc.kernels.tensorflow1 import TensorFlow1
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
@@ -201,13 +202,17 @@ class MXNet(Tracer):
 
     Args:
         modules: Function that gives the modules that are bound now.
+        blocks: Function that gives the blocks of Gluon that are hybridized now.
     """
 
-    def __init__(self, modules):
+    def __init__(self, modules, blocks=list):
         self._mxnet = sys.modules["mxnet"]
         self._modules = modules
         self._path = None
         self._swapped = []
+        self._blocks = blocks
+        self._cached = []
+        self._bulk_size = 0
 
     def drain(self):
         """Wait for the engine."""
@@ -218,6 +223,7 @@ class MXNet(Tracer):
         self._path = os.path.join(folder, "profile.json")
         with quiet():
             self._unbulk()
+        self._bulk_size = self._mxnet.engine.set_bulk_size(0)  # of what Gluon runs one by one
         profiler = self._mxnet.profiler
         profiler.set_config(
             filename=self._path, profile_symbolic=True, profile_imperative=True, profile_api=True,
@@ -228,9 +234,13 @@ class MXNet(Tracer):
     def stop(self):
         """End, write, and name the file."""
         self._mxnet.profiler.set_state("stop")
+        self._mxnet.engine.set_bulk_size(self._bulk_size)
         while self._swapped:
             executors, index, original = self._swapped.pop()
             executors[index] = original
+        while self._cached:
+            block, original = self._cached.pop()
+            block._cached_op = original
         self._mxnet.profiler.dump(True)
         _mend(self._path)
         return [self._path]
@@ -249,6 +259,11 @@ class MXNet(Tracer):
                     )  # fmt: skip
                     executors[index] = twin
                     self._swapped.append((executors, index, original))
+            for block in self._blocks():
+                flags = [(key, value) for key, value in block._flags if not key.endswith("_bulk_size")]
+                flags += [("forward_bulk_size", 0), ("backward_bulk_size", 0)]
+                self._cached.append((block, block._cached_op))
+                block._cached_op = self._mxnet.nd.CachedOp(block._cached_graph[1], flags)
         finally:
             for name, value in before.items():
                 if value is None:
@@ -283,5 +298,5 @@ def _mend(path):
 
 _ENGINES = {
     "tensorflow": TensorFlow, "tensorflow1": TensorFlow1, "jax": Jax, "torch": Torch, "mxnet": MXNet, "theano": Theano,
-    "cntk": CNTK,
+    "cntk": CNTK, "chainer": Chainer,
 }  # fmt: skip
