@@ -42,6 +42,8 @@ class TraceConfig:
     """Path of the script as the user gave it; empty with `module`."""
     module: str | None = None
     """Module to run instead of a script, as `python -m` would."""
+    program: str | None = None
+    """Any program to run instead of a Python script, from the outside (`--exec`)."""
     arguments: tuple[str, ...] = ()
     """Arguments of the script."""
     backend: str | None = None
@@ -76,11 +78,15 @@ class TraceConfig:
     @property
     def label(self) -> str:
         """Short name of what is run: `mlp` for `scenarios/mlp.py`."""
-        return self.module.rpartition(".")[2] if self.module else Path(self.script).stem
+        return self.module.rpartition(".")[2] if self.module else Path(self.program or self.script).stem
 
     def as_json(self) -> dict[str, Any]:
         """The settings for the manifest."""
-        return {name: value for name, value in asdict(self).items() if name not in ("script", "module", "arguments")}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ("script", "module", "program", "arguments")
+        }
 
 
 def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> TraceConfig:

@@ -25,6 +25,7 @@ from dlprof.errors import DlprofError
 from dlprof.ingest import cores as cores_reader
 from dlprof.ingest import gpu as gpu_reader
 from dlprof.ingest import lines as lines_reader
+from dlprof.ingest import marks as marks_reader
 from dlprof.ingest import stacks as stacks_reader
 from dlprof.ingest import windows as windows_reader
 from dlprof.ingest import wire as wire_reader
@@ -99,7 +100,12 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
         "state": "running",
         "conductor": {"pid": os.getpid(), "started": psutil.Process().create_time()},
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "command": {"script": config.script or None, "module": config.module, "argv": list(config.arguments)},
+        "command": {
+            "script": config.script or None,
+            "module": config.module,
+            "program": config.program,
+            "argv": list(config.arguments),
+        },
         **target.describe(goal),
         "machine": machine.describe(),
         "git": machine.git_state(script.parent if script else Path.cwd()),
@@ -201,7 +207,8 @@ class _Ingest:
         """Every artifact, then the phases over them."""
         raw = self.folder.raw
         self._unfinished()
-        self._reading(raw / "inproc.wire", self._inproc)
+        self._reading(raw / "inproc.wire", lambda path: self._inproc(wire_reader.read(path)))
+        self._reading(raw / "marks.jsonl", self._marks)
         self._reading(raw / "cores.jsonl", self._cores)
         self._reading(raw / "gpu.jsonl", self._gpu)
         self._reading(raw / "lines.json", self._lines)
@@ -235,8 +242,21 @@ class _Ingest:
             text = f"{path.name} cannot be read, by a bug in dlprof: {type(error).__name__}: {error}."
             self.health.append(Health("reader-failed", "error", text))
 
-    def _inproc(self, path: Path) -> None:
-        stream = self._stream = wire_reader.read(path)
+    def _marks(self, path: Path) -> None:
+        """What a program that is no Python script said of its phases."""
+        clock, end = self.manifest["clock"], self._end_ns()
+        start = clock.get("anchor_start")
+        to_run = start["perf_ns"] - start["wall_ns"] if start else 0
+        stream = marks_reader.read(path, self.who.origin_ns, end or self.who.origin_ns, to_run)
+        self._inproc(stream)
+        marked = len(stream.spans) > 1
+        self.probes["phases"].update(
+            state="on" if marked else "unavailable", cost_ns=None, cost_source=None,
+            reason=None if marked else "the program stated none: it can, in the file that DLPROF_MARK names",
+        )  # fmt: skip
+
+    def _inproc(self, stream: wire_reader.Stream) -> None:
+        self._stream = stream
         if not self.manifest.get("process"):
             self.who = replace(self.who, pid=stream.meta.get("pid", 0))
             wall_ns = max(0, stream.last_ns - self.who.origin_ns)

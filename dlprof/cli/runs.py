@@ -49,7 +49,7 @@ def _row(found: Any) -> dict[str, Any]:
     return {
         "run": found.path.name,
         "created": manifest["created"],
-        "script": command["script"] or f"-m {command['module']}",
+        "script": command["script"] or command.get("program") or f"-m {command['module']}",
         "backend": (manifest.get("keras") or {}).get("backend") or manifest["backend"]["name"],
         "state": manifest["state"],
         "exit_code": process.get("exit_code"),

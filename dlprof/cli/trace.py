@@ -20,6 +20,7 @@ examples:
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
+  dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
 
 probes: {", ".join(PROBES)}. Settings may also stand in pyproject.toml, as [tool.dlprof], and in
 environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
@@ -33,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     where.add_argument("--backend", metavar="NAME", help="managed environment of a backend (dlprof backends list)")
     where.add_argument("--python", metavar="PATH", help="an interpreter of your own (default: the one dlprof runs in)")
+    where.add_argument("--exec", dest="program", action="store_true", help="run what stands after --, from the outside")
     what = parser.add_argument_group("what to measure")
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")
     what.add_argument("--lines", metavar="WHAT", action="append", help="more modules or files for line profiling")
@@ -81,11 +83,25 @@ def _flags(args: argparse.Namespace) -> dict[str, Any]:
         "module",
     )
     flags = {name: getattr(args, name) for name in names}
+    if args.program:
+        return {**flags, **_program(args)}
     if args.module and args.script:
         raise UsageError("Give a script or -m MODULE, not both.", hint="arguments of the module come after --")
     if not args.module and not args.script:
         raise UsageError("There is no script to trace.", hint="dlprof trace SCRIPT")
     return {**flags, "script": args.script, "arguments": tuple(args.of_script)}
+
+
+def _program(args: argparse.Namespace) -> dict[str, Any]:
+    """What `--exec` is to run."""
+    if args.script or args.module or args.backend or args.python:
+        raise UsageError(
+            "--exec runs a program as it is: no SCRIPT, -m, --backend or --python with it.",
+            hint="dlprof trace --exec -- PROGRAM ARGUMENTS",
+        )
+    if not args.of_script:
+        raise UsageError("There is no program to run.", hint="dlprof trace --exec -- PROGRAM ARGUMENTS")
+    return {"script": "", "module": None, "program": args.of_script[0], "arguments": tuple(args.of_script[1:])}
 
 
 def _status_line(settings: Any) -> Any:

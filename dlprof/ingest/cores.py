@@ -100,10 +100,13 @@ class _Reader:
         slow = {row[1]: {process[0]: process for process in row[6]} for row in self._slow}
         for before, after in pairwise(self._fast):
             old = {process[0]: process for process in before[4]}
-            for pid, ticks, rss, threads, minor, major in after[4]:
+            unseen = max(0, _tree_ticks(before[4], after[4]) - _seen_ticks(before[4], after[4]))
+            for pid, ticks, rss, threads, minor, major, *_ in after[4]:
                 counters = slow.get(after[1], {}).get(pid, [pid, None, None, None, None])
                 elapsed = after[1] - before[1]
                 used = ticks - old[pid][1] if pid in old else None
+                if used is not None and pid == self._traced:
+                    used += unseen
                 yield {
                     **self._identity(pid),
                     "time_ns": self._at(after[1]),
@@ -157,6 +160,17 @@ def _busy(cores: list[list[int]]) -> int:
 
 
 def _tree_ticks(before: list[list[int]], after: list[list[int]]) -> int:
-    """Ticks of all processes of the tree; one that is new counts from its start, one that is gone not at all."""
+    """Ticks of the whole tree between two samples.
+
+    The kernel adds those of a child that is over to its parent's, so that none is lost, however short its life.
+    """
+    if any(len(process) < 7 for process in (*before, *after)):  # of a dlprof that did not keep them
+        return _seen_ticks(before, after)
+    total = [sum(process[1] + process[6] for process in sample) for sample in (before, after)]
+    return max(total[1] - total[0], _seen_ticks(before, after))
+
+
+def _seen_ticks(before: list[list[int]], after: list[list[int]]) -> int:
+    """Ticks of the processes that are there; one that is new counts from its start, one that is gone not at all."""
     old = {process[0]: process[1] for process in before}
     return sum(ticks - old.get(pid, 0) for pid, ticks, *_ in after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 from dlprof_probes.sidecar.jsonl import anchor
 from dlprof_probes.sidecar.stacks import StackSampler
 
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload
+from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
@@ -50,6 +53,7 @@ class Session:
     _sampler: subprocess.Popen[bytes] | None = None
     _stacks: StackSampler | None = None
     _stacks_due: bool = False
+    _marks: MarkFile | None = None
     _gpu_tracer: gpu_tracers.GpuTracer = field(default_factory=lambda: gpu_tracers.GpuTracer("off", "not asked for"))
 
     def go(self, tick: Callable[[int], None]) -> Outcome:
@@ -73,6 +77,8 @@ class Session:
             outcome = process.wait(lambda: self._tick(process, tick), _TICK_S)
         finally:
             self._stop_sidecars()
+            if self._marks is not None:
+                self._marks.stop()
         self.clock["anchor_end"] = anchor()
         self._judge_inproc()
         payload.remove(self.run)
@@ -83,6 +89,8 @@ class Session:
 
     def _command(self) -> list[str]:
         config = self.config
+        if self.target.interpreter is None:
+            return self._command_of_program()
         python = str(self.target.interpreter.path)
         lines = None
         if config.wants("lines") and self.target.no_lines is None:
@@ -108,6 +116,20 @@ class Session:
             },
         )
         return [*self._wrapper(), python, *staged]
+
+    def _command_of_program(self) -> list[str]:
+        """A program that is no Python script: only what stands beside it can measure."""
+        for name in PROBES:
+            if not self.config.wants(name):
+                self.states[name] = {"state": "off", "reason": "not asked for"}
+        if self.config.wants("lines"):
+            self.states["lines"] = {"state": "unavailable", "reason": self.target.no_lines}
+        if self.config.wants("kernels") and not self._gpu_tracer.wraps:
+            reason = "inside a program of another kind only nsys and nvprof see kernels"
+            self.states["kernels"] = {"state": "unavailable", "reason": reason}
+        if self.config.wants("phases"):
+            self._marks = MarkFile(self.run.raw)
+        return [*self._wrapper(), str(self.config.program), *self.config.arguments]
 
     def _kernels(self) -> dict[str, Any] | None:
         if not self.config.wants("kernels"):
@@ -141,7 +163,8 @@ class Session:
 
     def _environment(self) -> dict[str, str]:
         home = payload.make_keras_home(self.run, own=self.target.source != "managed")
-        return {**self.target.environment, "KERAS_HOME": str(home)}
+        marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
+        return {**self.target.environment, "KERAS_HOME": str(home), **marks}
 
     def _start_sampler(self, process: TracedProcess) -> None:
         wanted = [name for name in ("cores", "gpu") if self.config.wants(name)]
@@ -173,21 +196,34 @@ class Session:
     # -- meanwhile ---------------------------------------------------------------------------------
 
     def _tick(self, process: TracedProcess, tick: Callable[[int], None]) -> None:
-        if self._stacks_due and self._script_began(process):
-            self._stacks_due = False
-            self._stacks = StackSampler(self._script_pid(process), self.run.raw, self.config.stacks_hz)
-            self._stacks.start()
+        if self._stacks_due:
+            tree = self.target.interpreter is None
+            pid = self._root_of_python(process) if tree else self._began(process)
+            if pid is not None:
+                self._stacks_due = False
+                self._stacks = StackSampler(pid, self.run.raw, self.config.stacks_hz, tree=tree)
+                self._stacks.start()
         if self._stacks is not None:
             self._stacks.poll()
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
         tick(process.pid)
 
-    def _script_began(self, process: TracedProcess) -> bool:
+    def _began(self, process: TracedProcess) -> int | None:
+        """The process of the script, once it runs."""
         if time.perf_counter_ns() - process.start_ns > _READY_S * 1e9:
-            return True
+            return self._script_pid(process)
         stream = self.run.raw / "inproc.wire"
-        return stream.is_file() and stream.stat().st_size > 100
+        return self._script_pid(process) if stream.is_file() and stream.stat().st_size > 100 else None
+
+    @staticmethod
+    def _root_of_python(process: TracedProcess) -> int | None:
+        """The program's process, once there is a Python in its tree."""
+        with contextlib.suppress(psutil.Error):
+            root = psutil.Process(process.pid)
+            if any(Path(one.exe()).name.startswith("py") for one in (root, *root.children(recursive=True))):
+                return process.pid
+        return None
 
     # -- after -------------------------------------------------------------------------------------
 
@@ -236,7 +272,11 @@ class Session:
         if stacks is None:
             self.states["stacks"] = {
                 "state": "unavailable",
-                "reason": "the process ended before py-spy could look at it",
+                "reason": (
+                    "no Python process was seen in what the program started"
+                    if self.target.interpreter is None
+                    else "the process ended before py-spy could look at it"
+                ),
             }
             return
         state = "on"
@@ -256,7 +296,7 @@ class Session:
         return "the disk was full" if shutil.disk_usage(self.run.path).free < _FULL_BYTES else None
 
     def _judge_inproc(self) -> None:
-        if not self.config.wants("phases"):
+        if not self.config.wants("phases") or self.target.interpreter is None:
             return
         reason = payload.failure(self.run)
         if reason is None and not (self.run.raw / "inproc.wire").is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -28,18 +29,18 @@ KEPT_VARIABLES = (
 
 @dataclass(frozen=True)
 class Target:
-    """A script on an interpreter.
+    """A script on an interpreter, or any program.
 
     Attributes:
-        interpreter: What it runs on.
+        interpreter: What it runs on; None for a program that is run from the outside.
         spec: The backend's spec; None for an interpreter of the user's own.
-        source: `managed`, `python` (`--python`) or `current` (dlprof's own interpreter).
+        source: `managed`, `python` (`--python`), `current` (dlprof's own interpreter) or `program` (`--exec`).
         environment: Environment variables of the process, without those of the run folder.
         line_profiler: Folder that holds line_profiler, where the interpreter has none.
         no_lines: Why there is no line profiling; None where there is.
     """
 
-    interpreter: InterpreterFacts
+    interpreter: InterpreterFacts | None
     spec: BackendSpec | None
     source: str
     environment: Mapping[str, str]
@@ -55,11 +56,26 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
         NoInputError: The script or the interpreter does not exist.
         UnavailableError: The backend's environment cannot be made.
     """
+    if config.program:
+        _check_program(config.program)
+        return Target(None, None, "program", dict(os.environ), None, "lines are counted in Python scripts only")
     check_script(config)
     spec = registry.get(config.backend) if config.backend else None
     interpreter, source = _interpreter(config, spec, report)
     folder, reason = _line_profiler(config, interpreter, report)
     return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
+
+
+def _check_program(program: str) -> None:
+    """Refuse a program that is not there, or may not be run.
+
+    Raises:
+        NoInputError: So it is.
+    """
+    if shutil.which(program) is None:
+        reason = "may not be run" if Path(program).is_file() else "was not found on PATH"
+        hint = f"chmod +x {program}" if Path(program).is_file() else "its path, or a program on PATH, comes after --"
+        raise NoInputError(f"The program {program} {reason}.", hint=hint)
 
 
 def without_keras(config: TraceConfig) -> TraceConfig:
@@ -151,15 +167,18 @@ def describe(target: Target) -> dict[str, Any]:
             "source": target.source,
             **asdict(traits),
         },
-        "interpreter": {"version": interpreter.version_text, "implementation": interpreter.implementation},
-        "packages": dict(interpreter.packages),
+        "interpreter": {
+            "version": interpreter.version_text if interpreter else None,
+            "implementation": interpreter.implementation if interpreter else None,
+        },
+        "packages": dict(interpreter.packages) if interpreter else {},
         "environment": {name: target.environment[name] for name in KEPT_VARIABLES if name in target.environment},
     }
 
 
 def keras_missing(target: Target) -> str | None:
     """A warning when the interpreter has no Keras; None when it has, or when none is wanted."""
-    if target.spec is not None and not target.spec.keras_backend:
+    if target.interpreter is None or (target.spec is not None and not target.spec.keras_backend):
         return None
     packages = target.interpreter.packages
     if "keras" in packages or "tf_keras" in packages:

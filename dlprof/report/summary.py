@@ -29,6 +29,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "script": _script(manifest["command"]),
         "arguments": manifest["command"]["argv"],
         "state": manifest["state"],
+        "source": manifest["backend"].get("source"),
         "backend": _backend(manifest),
         "keras_version": (manifest.get("keras") or {}).get("version"),
         "engine": manifest.get("engine"),
@@ -65,7 +66,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
 
 def _script(command: dict[str, Any]) -> str | None:
     """What was run; None for a run of foreign traces."""
-    return command["script"] or (f"-m {command['module']}" if command["module"] else None)
+    return command["script"] or command.get("program") or (f"-m {command['module']}" if command["module"] else None)
 
 
 def _phase(row: dict[str, Any]) -> dict[str, Any]:

@@ -137,14 +137,15 @@ class _Printer:
         keras = report["keras_version"] or (None if native_ else versions.pop("keras", None))
         engine = report["engine"]
         parts = [
-            f"Keras {keras}" if keras else "no Keras",
+            f"Keras {keras}" if keras else "no Keras" if report["source"] != "program" else "run from the outside",
             f"{engine['name']} {engine['version'] or ''}".strip() if engine else "",
-            f"Python {report['python_version']}",
+            f"Python {report['python_version']}" if report["python_version"] else "",
         ]
         arguments = " ".join([report["script"], *report["arguments"]])
         machine = report["machine"]
         self.console.print()
-        self._say(safe(f"{arguments}  on {report['backend'] or 'no known backend'}"), "bold")
+        where = "" if report["source"] == "program" else f"  on {report['backend'] or 'no known backend'}"
+        self._say(safe(f"{arguments}{where}"), "bold")
         self._say(
             f"{', '.join(part for part in parts if part)}; {machine['cores']} cores, {machine['cpu'] or 'unknown CPU'}",
             "dim",

@@ -146,7 +146,10 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
         "process_samples": _table(
             ("time_ns", _NS),
             ("interval_ns", _NS),
-            ("cpu_pct", pa.float32()),  # of one core
+            (
+                "cpu_pct",
+                pa.float32(),
+            ),  # of one core; the script's own has what children used that came and went between
             ("rss_bytes", pa.int64()),
             ("threads", pa.int32()),
             ("switches_voluntary", pa.int64()),  # counters since the process began, as are those below

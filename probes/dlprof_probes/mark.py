@@ -18,10 +18,10 @@ device: the last statement of a step of an asynchronous engine should, or its ti
 Standard library only and Python 3.6 syntax, because it runs inside the traced process.
 """
 
-PHASES = ("data", "construct", "compile", "fit", "evaluate", "predict", "save")
-"""Phases at the top level."""
-IN_FIT = ("build", "graph_compile", "input", "callbacks", "evaluate")
-"""Phases inside fit."""
+from dlprof_probes import wire
+
+PHASES, IN_FIT = wire.MARK_PHASES, wire.MARK_IN_FIT
+"""Phases at the top level, and those inside fit."""
 
 _sink = None
 

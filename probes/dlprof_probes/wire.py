@@ -70,6 +70,11 @@ class SpanKind(object):
     DLPROF = "dlprof"
 
 
+MARK_PHASES = ("data", "construct", "compile", "fit", "evaluate", "predict", "save")
+"""Phases that a program without Keras can mark at the top level."""
+MARK_IN_FIT = ("build", "graph_compile", "input", "callbacks", "evaluate")
+"""Those that it can mark inside fit."""
+
 STRING_HEAD = struct.Struct("<I")
 BEGIN = struct.Struct("<IIIQqII")
 """span, kind, name (strings), thread, time, file (string), line."""

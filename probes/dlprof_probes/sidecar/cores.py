@@ -122,11 +122,12 @@ def _read(path: str) -> bytes:
 
 
 def _fast_process(pid: int) -> list[int] | None:
-    """[pid, ticks, rss in pages, threads, minor faults, major faults], or None when it is gone."""
+    """[pid, ticks, rss in pages, threads, minor, major faults, ticks of ended children], or None when it is gone."""
     words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if len(words) < 22:
         return None
-    return [pid, int(words[11]) + int(words[12]), int(words[21]), int(words[17]), int(words[7]), int(words[9])]
+    used, of_children = int(words[11]) + int(words[12]), int(words[13]) + int(words[14])
+    return [pid, used, int(words[21]), int(words[17]), int(words[7]), int(words[9]), of_children]
 
 
 def _switches(pid: int) -> tuple[int | None, int | None]:

@@ -33,9 +33,10 @@ class StackSampler:
         raw: Folder of raw artifacts; segments go to `stacks-000.json`, their anchors and what py-spy said to
             `stacks-000.anchor.json`.
         rate_hz: Samples per second.
+        tree: Sample every Python among the process and what it starts, not the process alone.
     """
 
-    def __init__(self, pid: int, raw: Path, rate_hz: float) -> None:
+    def __init__(self, pid: int, raw: Path, rate_hz: float, *, tree: bool = False) -> None:
         self.reason: str | None = None
         """Why there are no samples, or not all; None while all is well."""
         self.cpu_ns = 0
@@ -43,6 +44,7 @@ class StackSampler:
         self._pid = pid
         self._raw = raw
         self._rate_hz = max(1, round(rate_hz))
+        self._tree = tree
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._anchor: dict[str, Any] = {}
@@ -61,7 +63,8 @@ class StackSampler:
         name = f"stacks-{self._segment:03d}"
         command = [
             program, "record", "--pid", str(self._pid), "--format", "chrometrace", "--rate", str(self._rate_hz),
-            "--nonblocking", "--idle", "--threads", "--duration", str(SEGMENT_S),
+            "--nonblocking", "--idle", "--threads", *(["--subprocesses"] if self._tree else []),
+            "--duration", str(SEGMENT_S),
             "--output", str(self._raw / f"{name}.json"),
         ]  # fmt: skip
         before = time.perf_counter_ns()
@@ -155,17 +158,30 @@ def explain(said: str, code: int, wrote: bool) -> str | None:
         return None
     if code < 0:
         return f"py-spy was killed by signal {-code}; its last segment is lost"
-    if re.search(r"(?i)permission denied|operation not permitted|requires? root|EPERM", said):
-        return (
+    for pattern, reason in _REASONS:
+        if re.search(pattern, said):
+            return reason
+    errors = re.findall(r"(?m)^(?:Error|Reason): (.+)$", said)
+    last = errors or [line.strip() for line in said.splitlines() if line.strip()]
+    return f"py-spy failed: {last[-1] if last else f'exit code {code}'}"
+
+
+_REASONS = (
+    (
+        r"(?i)permission denied|operation not permitted|requires? root|EPERM",
+        (
             "py-spy may not read the process (no right to ptrace); run as the same user with "
             "`sudo sysctl kernel.yama.ptrace_scope=0`, or in a container with --cap-add SYS_PTRACE"
-        )
-    if re.search(r"(?i)no such process|process (is not|isn't) running|failed to find", said):
-        return "the process ended before py-spy could look at it"
-    if re.search(r"(?i)no space left", said):
-        return "the disk is full"
-    last = [line.strip() for line in said.splitlines() if line.strip()]
-    return f"py-spy failed: {last[-1] if last else f'exit code {code}'}"
+        ),
+    ),
+    (
+        r"(?i)no such process|process (is not|isn't) running|failed to find",
+        "the process ended before py-spy could look at it",
+    ),
+    (r"(?i)no space left", "the disk is full"),
+    (r"No python processes found", "no Python process was found in time"),
+)
+"""What py-spy says when it fails, and the reason for the user."""
 
 
 def _alive(pid: int) -> bool:

@@ -1,0 +1,58 @@
+"""The file into which a program that is no Python script states its phases (`DLPROF_MARK`).
+
+The program appends lines; a thread of dlprof notes when each of them arrived. A plain file and not a pipe, because a
+pipe whose reader has died kills who writes to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+_LOOK_S = 0.002
+"""How often the thread looks: the error of the times of lines that state none."""
+BYTES_AT_MOST = 64 << 20
+
+
+class MarkFile:
+    """Makes the file, and follows it until `stop`.
+
+    Args:
+        raw: Folder of raw artifacts: `marks.txt` is the program's, `marks.jsonl` has the lines with their times.
+    """
+
+    def __init__(self, raw: Path) -> None:
+        self.path = raw / "marks.txt"
+        self.path.touch()
+        self._out = (raw / "marks.jsonl").open("w", encoding="utf-8")
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="dlprof marks", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take what has come up to now, and end."""
+        self._over.set()
+        self._thread.join(timeout=5)
+
+    def _follow(self) -> None:
+        rest, taken = b"", 0
+        with self.path.open("rb") as source, self._out as out:
+            while True:
+                last_look = self._over.is_set()
+                size = os.fstat(source.fileno()).st_size
+                if size > taken and taken < BYTES_AT_MOST:
+                    now = time.perf_counter_ns()
+                    new = source.read(min(size, BYTES_AT_MOST) - taken)
+                    taken += len(new)
+                    *lines, rest = (rest + new).split(b"\n")
+                    for line in lines:
+                        out.write(json.dumps([now, line.decode("utf-8", "replace")]) + "\n")
+                    out.flush()
+                if last_look:
+                    if rest:
+                        out.write(json.dumps([time.perf_counter_ns(), rest.decode("utf-8", "replace")]) + "\n")
+                    return
+                self._over.wait(_LOOK_S)
