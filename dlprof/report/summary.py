@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from dlprof.analysis import gpu_idle, kernels, lines, stacks, step_split, steps, utilisation
+from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
 from dlprof.store.run import Run
 
 SCHEMA = "dlprof.report/1"
@@ -41,6 +41,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "phases": phases,
         "unattributed_ns": wall_ns - known if wall_ns is not None else None,
         **_steps(run),
+        "recompilations": [asdict(one) for one in recompilations.find(run.table("spans"))],
         "step_split": _split(run),
         "kernels": _kernels(run, top),
         "gpu_idle": _gpu_idle(run),

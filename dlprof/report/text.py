@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -54,6 +55,20 @@ def _is_ascii(file: TextIO, plain: bool) -> bool:
     return plain or "utf" not in (getattr(file, "encoding", None) or "ascii").lower()
 
 
+_RECOMPILATIONS = 6
+"""Rows of recompilations in the text report."""
+
+
+def _why(one: Mapping[str, Any]) -> Text:
+    """The cause of a recompilation, for people."""
+    if one["what"] is None:
+        return Text("the engine does not tell")
+    if one["what"] == "guard":
+        return Text(safe(" ".join((one["now"] or "").split())))
+    before, now = (one[name] if one[name] is not None else "none" for name in ("before", "now"))
+    return Text(safe(f"{one['argument']}: {before} to {now}"))
+
+
 class _Printer:
     def __init__(self, console: Console, report: dict[str, Any], ascii_only: bool) -> None:
         self.console = console
@@ -67,6 +82,7 @@ class _Printer:
         if not imported:
             self._phases()
             self._steps()
+            self._recompilations()
         self._split()
         self._kernels()
         self._gpu_idle()
@@ -225,6 +241,22 @@ class _Printer:
         for epoch in epochs if len(epochs) <= 4 else [*epochs[:1], *epochs[-2:]]:
             values = "  ".join(f"{safe(name)} {value:.4g}" for name, value in epoch["metrics"].items())
             self._say(f"epoch {epoch['epoch'] + 1:<3} {duration(epoch['dur_ns']):>9}   {values}", "dim", 2)
+
+    def _recompilations(self) -> None:
+        found = self.report["recompilations"]
+        if not found:
+            return
+        count, time = sum(one["count"] for one in found), sum(one["time_ns"] for one in found)
+        self._title(f"Compiled again  {count} times, {duration(time)} in all", "beyond the first time of each function")
+        table = self._table(
+            ("function", "left"), ("count", "right"), ("time", "right"), ("line", "left"), ("why", "left")
+        )
+        for one in found[:_RECOMPILATIONS]:
+            line = f"{one['file']}:{one['line']}" if one["file"] else "-"
+            table.add_row(Text(safe(one["function"])), str(one["count"]), duration(one["time_ns"]), line, _why(one))
+        self._show(table)
+        if len(found) > _RECOMPILATIONS:
+            self._say(f"and {len(found) - _RECOMPILATIONS} more: --json", "dim", indent=2)
 
     def _split(self) -> None:
         split = self.report["step_split"]

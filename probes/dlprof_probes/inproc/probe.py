@@ -4,6 +4,7 @@ import sys
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.patching import Patches
 
 
@@ -16,17 +17,20 @@ class Probe(object):
         lines: `Lines` or `NoLines`.
         wrappers: The module `wrappers`, compiled so that Python's own machinery overlooks it.
         patches: `Patches` of all hooks.
+        causes: `Causes` of compilations.
         is_user_file: Function from a file name to whether it is the user's own code.
         windows: `Windows` or `NoWindows`.
         describe_model: Function from a model to facts about it, set by the hooks of Keras.
         sessions: What watches the sessions of TensorFlow 1, or None.
         mxnet_blocks: Function that gives the hybridized blocks of Gluon, or None.
+        traced: Functions that JAX has traced and not yet compiled: name to facts.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
         self.sessions = None
         self.mxnet_blocks = None
+        self.traced = {}
         self._broken = set()
         self.recorder = recorder
         self.loops = loops
@@ -36,6 +40,7 @@ class Probe(object):
         self.wrappers = wrappers
         self.is_user_file = is_user_file
         self.patches = Patches()
+        self.causes = Causes()
 
     def guard(self, hook, default=None):
         """`hook`, made unable to raise: the first failure is noted and ends its work.
@@ -157,7 +162,7 @@ class Probe(object):
         """The loop that runs on the calling thread, or None."""
         return self.loops.current.get(get_ident())
 
-    def graph_compile(self, owner, name, label=None, in_loops=False, when=None):
+    def graph_compile(self, owner, name, label=None, in_loops=False, when=None, signature=None):
         """Record a compilation around each call of `owner.name`, and count it.
 
         Args:
@@ -166,17 +171,24 @@ class Probe(object):
             label: Function from the call's arguments to the name of the span.
             in_loops: Only inside fit, evaluate and predict.
             when: Function from the call's arguments to whether it compiles; None: each call does.
+            signature: Function from the call's arguments to what `Causes.note` takes, or None.
         """
+        told = self.guard(signature or (lambda _args: None))
 
         def enter(args):
             if (in_loops and self.current_loop() is None) or (when is not None and not when(args)):
                 return None
             self.loops.compiles[0] += 1
+            known = told(args)
+            facts = self.causes.note(*known) if known else None
             if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):
                 return None
             text = label(args) if label else name
             was_on = self.lines.pause()
-            return self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, sys._getframe(3)), was_on
+            span = self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, sys._getframe(3))
+            if facts:
+                self.recorder.detail(span, {"compiled": facts})
+            return span, was_on
 
         def leave(token, _args):
             if token is not None:

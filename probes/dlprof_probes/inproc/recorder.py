@@ -100,13 +100,15 @@ class Recorder(object):
         if time_ns - self._last_flush > FLUSH_NS:
             self.flush(time_ns)
 
-    def complete(self, kind, name, start_ns, end_ns):
-        """Record a span that is already over, without a user's line."""
+    def complete(self, kind, name, start_ns, end_ns, frame=None):
+        """Record a span that is already over, without a user's line unless there is a `frame`; returns its number."""
         with self._lock:
             self._next_span += 1
             span = self._next_span
-        self._begin_record(span, kind, name, start_ns, "", 0)
+        file, line = self._user_line(frame)
+        self._begin_record(span, kind, name, start_ns, file, line)
         self._add(wire.Record.END, wire.END.pack(span, end_ns))
+        return span
 
     def detail(self, span, facts):
         """Add facts (a dict of JSON values) to a span."""

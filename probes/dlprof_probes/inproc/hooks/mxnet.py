@@ -14,7 +14,8 @@ def attach(probe, module):
     """Hook bind, rebind (a new batch shape) and the optimiser's set-up."""
     probe.recorder.meta({"engine": "mxnet", "engine_version": str(module.__version__)})
     for name in ("bind", "reshape", "init_optimizer"):
-        probe.graph_compile(module.mod.Module, name, _label(name))
+        signature = _shapes if name in ("bind", "reshape") else None
+        probe.graph_compile(module.mod.Module, name, _label(name), signature=signature)
     block = getattr(getattr(module, "gluon", None), "HybridBlock", None)
     if block is not None:
         probe.graph_compile(block, "_build_cache", lambda args: "hybridize %s" % type(args[0]).__name__)
@@ -25,6 +26,12 @@ def attach(probe, module):
         graphs = _Graphs(probe.windows.folder)
         probe.mxnet_graphs = graphs
         probe.around(module.mod.Module, "bind", lambda _args: None, lambda _token, args: graphs.bound(args), again=True)
+
+
+def _shapes(args):
+    """The module that is bound, and the shapes of its inputs."""
+    shapes = dict((name, "%s" % (tuple(shape),)) for name, shape in (one[:2] for one in args[1] or ()))
+    return id(args[0]), "Module(%s)" % ", ".join(sorted(shapes)), shapes
 
 
 def _label(name):

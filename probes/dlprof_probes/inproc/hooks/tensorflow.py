@@ -1,5 +1,7 @@
 """TensorFlow: graph compilation (tracing of tf.function) and making tf.data pipelines."""
 
+import re
+
 from dlprof_probes import wire
 from dlprof_probes.inproc.hooks import tensorflow1
 
@@ -23,7 +25,7 @@ def attach(probe, module):
         return
     tracing = sys.modules.get(_TRACING)
     if tracing is not None and hasattr(tracing, "_create_concrete_function"):
-        probe.graph_compile(tracing, "_create_concrete_function", _function_name)
+        probe.graph_compile(tracing, "_create_concrete_function", _function_name, signature=_signature)
     else:
         probe.missing.append("tf.function tracing")
     dataset = sys.modules[_DATASET].DatasetV2
@@ -40,3 +42,18 @@ def _function_name(args):
         if isinstance(name, str):
             return "trace " + name
     return "trace"
+
+
+_SPEC = re.compile(r"TensorSpec\(shape=([^=]*), dtype=tf\.(\w+)(?:, name=[^)]*)?\)")
+_LITERAL = re.compile(r"^Literal\[(.*)\]$", re.DOTALL)
+
+
+def _signature(args):
+    """The function that is traced, and the types of its arguments; `Literal[...]` are values of Python."""
+    options = args[3]
+    function = getattr(options, "python_function", None)
+    types = {}
+    for name, parameter in args[0].parameters.items():
+        text = _SPEC.sub(lambda match: "%s%s" % (match.group(2), match.group(1)), str(parameter.type_constraint))
+        types[name] = _LITERAL.sub(lambda match: match.group(1), text)
+    return (function or options.name), str(options.name), types

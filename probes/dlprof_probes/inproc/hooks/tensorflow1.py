@@ -13,7 +13,7 @@ def attach(probe):
     if base is None or "_make_callable_from_options" not in vars(base):
         probe.missing.append("tf.Session")
         return None
-    probe.graph_compile(base, "_make_callable_from_options", _label)
+    probe.graph_compile(base, "_make_callable_from_options", _label, signature=_signature)
     new = _Signatures().are_new
     probe.graph_compile(base, "run", lambda _args: "first Session.run of these", in_loops=True, when=new)
     if probe.windows.folder is None:
@@ -47,6 +47,14 @@ class _Signatures(object):
 def _label(args):
     targets = list(getattr(args[1], "fetch", ())) if len(args) > 1 else []
     return "Session callable of %s" % targets[0] if targets else "Session callable"
+
+
+def _signature(args):
+    """What a callable gives, and what is fed to it."""
+    options = args[1]
+    feeds = dict((name, "fed") for name in options.feed)
+    feeds.update((one.to_tensor, "connected to %s" % one.from_tensor) for one in options.tensor_connection)
+    return tuple(options.fetch) + tuple(options.target), (list(options.fetch) or ["?"])[0], feeds
 
 
 class Sessions(object):

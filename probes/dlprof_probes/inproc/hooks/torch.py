@@ -1,5 +1,6 @@
 """PyTorch: versions, compilation by torch.compile, and ranges that name layers in its traces."""
 
+from dlprof_probes import wire
 from dlprof_probes.inproc.hooks import keras_common as common
 
 
@@ -15,7 +16,27 @@ def attach(probe, module):
     probe.recorder.meta({"engine": "torch", "engine_version": str(module.__version__)})
     dynamo = sys.modules.get("torch._dynamo.convert_frame")
     if dynamo is not None and "_compile" in vars(dynamo):
-        probe.graph_compile(dynamo, "_compile", lambda _args: "torch.compile")
+        probe.graph_compile(dynamo, "_compile", _code_name, signature=_code)
+        hook = probe.guard(lambda reasons, _args: _reasons(probe, reasons))
+        name = "get_and_maybe_log_recompilation_reasons"
+        probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))
+
+
+def _code_name(args):
+    return "torch.compile %s" % getattr(args[0], "co_name", "")
+
+
+def _code(args):
+    """The function that is compiled; what differs is told by the guards that failed."""
+    return args[0], getattr(args[0], "co_name", ""), {}
+
+
+def _reasons(probe, reasons):
+    """The guards that failed: why an earlier compilation does not do."""
+    spans = [number for number, kind in probe.recorder.stack() if kind == wire.SpanKind.GRAPH_COMPILE]
+    if spans and reasons:
+        causes = [{"argument": None, "what": "guard", "before": None, "now": str(one)[:300]} for one in reasons[:3]]
+        probe.recorder.detail(spans[-1], {"guards": causes})
 
 
 def annotate(probe, keras, models):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from threading import get_ident
 
@@ -100,6 +101,8 @@ class Windows(object):
             return
         loop.window_after = max(1, min(WARM_STEPS, (steps - 1) // 4))
         loop.window_steps = max(1, min(self._steps, (steps - 1 - loop.window_after) // 2))
+        if steps <= loop.window_after:
+            loop.window_after = steps + 1  # no step is left for a window
 
     def _after_step(self, loop, count, flags):
         """A step is over; called by the loop itself, on its own thread."""
@@ -149,16 +152,27 @@ class Windows(object):
             pass  # the user's own error, which they will see in their own call
         ended = now()
         try:
-            files = self._engine.stop()
+            files = self._engine.stop() if window.steps else self._give_up(window)
             stopped = now()
-            self._keep(window, ended, stopped, files)
-            self._count += 1
+            if window.steps:
+                self._keep(window, ended, stopped, files)
+                self._count += 1
             self._cost(ended, stopped, "stop kernel tracing")
         except Exception as error:
             self._fail("the tracer could not be stopped", error, loop)
         if not self.everything:
             loop.watch = None
         loop.previous_end = loop.previous_end and now()
+
+    def _give_up(self, window):
+        """The loop ended right after the window began: it holds nothing, and another loop may have one."""
+        try:
+            self._engine.stop()
+        except Exception:
+            pass  # there was nothing to be written
+        shutil.rmtree(window.folder, ignore_errors=True)
+        self._done.discard(window.loop.kind)
+        self._short = "too few steady steps for a window"
 
     def _keep(self, window, ended, stopped, files):
         facts = {
