@@ -74,6 +74,8 @@ def main():
         "--image-size", type=workload.positive, default=64, help="height and width (default: %(default)s)"
     )
     args = workload.parse(parser)
+    if workload.backend() == "cntk" and args.image_size <= 64:
+        parser.error("CNTK cannot pad where a kernel is larger than the image: use --image-size 96 or more")
     workload.set_seeds(args.seed)
     rows, labels = load_data(args)
     model = build_model(args)

@@ -48,6 +48,8 @@ class BackendSpec:
     """Whether the next batch is fetched inside the step function, where the host cannot see the wait."""
     module: str = ""
     """Top-level module of the engine, for example `tensorflow`; used to find its version."""
+    trains: bool = True
+    """Whether `fit` works; else only inference does."""
     environment_of: str = ""
     """Backend whose environment this one runs in; empty: it has its own."""
     on_demand: bool = False

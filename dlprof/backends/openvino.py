@@ -9,4 +9,5 @@ SPEC = BackendSpec(
     python=">=3.11,<3.13",
     keras_backend="openvino",
     module="openvino",
+    trains=False,
 )

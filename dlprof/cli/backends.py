@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="list|install|remove|path")
     for name, text, argument, count in (
         ("list", "all backends, and whether they are installed (default)", None, None),
-        ("install", "make the environments of backends now, not at their first use", "names", "+"),
+        ("install", "make the environments of backends now, or mend damaged ones", "names", "+"),
         ("remove", "remove the environments of backends, also those of earlier locks", "names", "+"),
         ("path", "print the folder of an installed environment", "name", None),
     ):
@@ -53,7 +53,7 @@ def _install(names: list[str], *, as_json: bool) -> int:
 
     made = []
     for spec in [registry.get(name) for name in names]:
-        made.append(environments.ensure(spec, report=_say, show_progress=sys.stderr.isatty()))
+        made.append(environments.ensure(spec, report=_say, show_progress=sys.stderr.isatty(), repair=True))
         if not as_json:
             print(made[-1].path, flush=True)
     if as_json:

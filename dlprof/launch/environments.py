@@ -10,6 +10,7 @@ that one left alone by a killed run is waited for.
 from __future__ import annotations
 
 import contextlib
+import csv
 import fcntl
 import glob
 import hashlib
@@ -22,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -50,7 +52,7 @@ class Environment:
         name: The backend.
         path: Its folder.
         digest: Of the lock, the files added and the interpreter.
-        state: `installed`, `not installed`, or `stale` (of an earlier lock).
+        state: `installed`, `not installed`, `damaged` (something of it is missing), or `stale` (of an earlier lock).
         version: Python's, for example `3.11`; None where it is not known.
     """
 
@@ -99,7 +101,7 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
         ) from error
     digest = content.hexdigest()[:12]
     path = _folder() / f"{spec.environment_of or spec.name}-py{version.replace('.', '')}-{digest}"
-    return Environment(spec.name, path, digest, "installed" if _is_whole(path) else "not installed", version)
+    return Environment(spec.name, path, digest, _state(path), version)
 
 
 def interpreter_for(spec: BackendSpec) -> InterpreterFacts:
@@ -130,26 +132,86 @@ def _is_whole(path: Path) -> bool:
     return (path / MARKER).is_file() and (path / "bin" / "python").exists()
 
 
-def ensure(spec: BackendSpec, *, report: Report, show_progress: bool = False) -> Environment:
+def _state(path: Path) -> str:
+    if not _is_whole(path):
+        return "not installed"
+    return "damaged" if missing(path) else "installed"
+
+
+def missing(path: Path) -> list[str]:
+    """What was in the site-packages of an environment when it was made, and is no more: names of the top level."""
+    try:
+        known = json.loads((path / MARKER).read_text(encoding="utf-8")).get("packages", [])
+    except (OSError, ValueError, AttributeError):
+        return [MARKER]
+    here = {name for folder in _site_packages(path) for name in os.listdir(folder)}  # noqa: PTH208  (names are enough)
+    return sorted(set(known) - here)
+
+
+def damage(path: Path) -> list[str]:
+    """Every file of an environment that is gone, or of another size than its package says; takes a second or so."""
+    found = missing(path)
+    for folder in _site_packages(path):
+        for record in folder.glob("*.dist-info/RECORD"):
+            with record.open(newline="", encoding="utf-8") as rows:
+                for name, _digest, size in csv.reader(rows):
+                    if size and not name.endswith(".pyc") and _size_of(folder / name) != int(size):
+                        found.append(name)
+    return found
+
+
+def _size_of(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return None
+
+
+def _site_packages(path: Path) -> list[Path]:
+    return list(path.glob("lib/python*/site-packages"))
+
+
+def ensure(spec: BackendSpec, *, report: Report, show_progress: bool = False, repair: bool = False) -> Environment:
     """The environment of a backend, made now if it is not there.
 
     Args:
         spec: The backend.
         report: Takes one line for the user at each stage.
         show_progress: Let the installer's own progress show on standard error.
+        repair: Look at every file of one that is there, and make it anew if something is missing.
 
     Raises:
-        UnavailableError: No interpreter or package index can be had.
+        UnavailableError: No interpreter or package index can be had, or the environment is damaged.
         CannotCreateError: The data folder cannot be written to.
     """
     interpreter = interpreter_for(spec)
     environment = expected(spec, interpreter)
+    if environment.state == "damaged" and not repair:
+        what = ", ".join(missing(environment.path)[:3])
+        raise UnavailableError(
+            f"The environment of {spec.name} is damaged: {what} is missing.",
+            hint=f"dlprof backends install {spec.name}",
+        )
+    if repair and environment.state != "not installed":
+        _throw_away_if_damaged(environment, report)
+        environment = expected(spec, interpreter)
     if environment.state != "installed":
         with _locked(environment.path, report) as lock:
             if not _is_whole(environment.path):
                 with _told(spec, interpreter, report):
                     _make(spec, interpreter, environment, _Installer(lock, show_progress))
     return Environment(spec.name, environment.path, environment.digest, "installed", environment.version)
+
+
+def _throw_away_if_damaged(environment: Environment, report: Report) -> None:
+    """Make an environment look as if it had never been made, if files of it are missing or changed."""
+    found = damage(environment.path)
+    if not found:
+        return
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    report(f"{environment.name}: {', '.join(found[:3])}{more} missing or changed; it is made anew")
+    with _locked(environment.path, report), _keeping(environment.path):
+        (environment.path / MARKER).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -197,7 +259,9 @@ def _make(spec: BackendSpec, interpreter: InterpreterFacts, environment: Environ
             if not compiles:
                 _compile(environment)
             _finish(spec, environment, what)
-            _mark(path, {"backend": spec.name, "digest": environment.digest, "python": environment.version})
+            packages = sorted(name for folder in _site_packages(path) for name in os.listdir(folder))  # noqa: PTH208
+            facts = {"backend": spec.name, "digest": environment.digest, "python": environment.version}
+            _mark(path, {**facts, "packages": packages})
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise
@@ -210,7 +274,7 @@ def _clear(path: Path) -> None:
         shutil.rmtree(path)
 
 
-def _mark(path: Path, content: Mapping[str, str | None]) -> None:
+def _mark(path: Path, content: Mapping[str, Any]) -> None:
     """Say that `path` is whole; the marker is there with all its content, or not at all."""
     replace_text(path / MARKER, json.dumps(content))
 

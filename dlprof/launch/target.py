@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import sys
@@ -61,9 +62,38 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
         return Target(None, None, "program", dict(os.environ), None, "lines are counted in Python scripts only")
     check_script(config)
     spec = registry.get(config.backend) if config.backend else None
+    if spec is not None and not spec.trains:
+        _refuse_training(config, spec)
     interpreter, source = _interpreter(config, spec, report)
     folder, reason = _line_profiler(config, interpreter, report)
     return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
+
+
+_TRAINING = ("fit", "train_on_batch", "fit_generator")
+
+
+def _refuse_training(config: TraceConfig, spec: BackendSpec) -> None:
+    """Refuse a script that trains without condition on a backend that cannot.
+
+    A call of `fit` inside a function, or under an `if`, may never be reached: Keras itself refuses it then.
+
+    Raises:
+        UsageError: The script trains.
+    """
+    try:
+        tree = ast.parse(Path(config.script).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for statement in tree.body:
+        if isinstance(statement, (ast.Expr, ast.Assign, ast.For, ast.With)):
+            for node in ast.walk(statement):
+                function = getattr(node, "func", None)
+                if isinstance(function, ast.Attribute) and function.attr in _TRAINING:
+                    raise UsageError(
+                        f"{config.script}, line {statement.lineno}, calls {function.attr}, but Keras on {spec.name} "
+                        "cannot train.",
+                        hint="a script that predicts, or --backend tensorflow, jax or torch",
+                    )
 
 
 def _check_program(program: str) -> None:
