@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from dlprof.ingest.attribution.labels import Model, model_of
 from dlprof.ingest.base import ArtifactError, Health, Who
-from dlprof.ingest.traces import assemble, chainer, cntk, cuda_sqlite, kineto, mxnet, tf1_steps, xspace
+from dlprof.ingest.traces import assemble, chainer, cntk, cuda_sqlite, kineto, mxnet, openvino, tf1_steps, xspace
 from dlprof.ingest.traces.base import CPU, Kind, Trace
 from dlprof.schema.tables import TABLES
 
 _READERS = {
     "tensorflow": xspace.read, "jax": xspace.read, "torch": kineto.read, "mxnet": mxnet.read,
-    "tensorflow1": tf1_steps.read, "cntk": cntk.read, "chainer": chainer.read,
+    "tensorflow1": tf1_steps.read, "cntk": cntk.read, "chainer": chainer.read, "openvino": openvino.read,
 }  # fmt: skip
 _LOOPS = {"fit": "train", "evaluate": "test", "predict": "predict"}
 

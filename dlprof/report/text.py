@@ -62,7 +62,7 @@ _RECOMPILATIONS = 6
 def _why(one: Mapping[str, Any]) -> Text:
     """The cause of a recompilation, for people."""
     if one["what"] is None:
-        return Text("the engine does not tell")
+        return Text("not told; the arguments are as before")
     if one["what"] == "guard":
         return Text(safe(" ".join((one["now"] or "").split())))
     before, now = (one[name] if one[name] is not None else "none" for name in ("before", "now"))

@@ -299,6 +299,6 @@ def test_every_reader_says_what_it_reads() -> None:
     readers = formats.all_readers()
     nothing = formats.Sample(Path("x.txt"), b"hello world\n" * 100)
 
-    assert len({reader.name for reader in readers}) == len(readers) == 15
+    assert len({reader.name for reader in readers}) == len(readers) == 16
     assert not [reader.name for reader in readers if reader.claims(nothing)]
     assert gzip.compress(b"")  # packed files are told by their first bytes

@@ -26,7 +26,7 @@ def attribute_told(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Mo
         if layer or direction:
             numbers[number] = labels.number(layer or None, direction or None)
     labels.label[:] = numbers[columns["scope"]]
-    labels.op[:] = [labels.ops.number(trace.names[n]) for n in columns["name"].tolist()]
+    labels.op[:] = [labels.ops.number(trace.names[n].partition(" ")[0]) for n in columns["name"].tolist()]
     return labels
 
 

@@ -196,7 +196,7 @@ def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model, 
         return by_order.attribute(trace, columns, model)
     if trace.engine == "cntk":
         return by_node.attribute(trace, columns, model)
-    if trace.engine == "chainer":
+    if trace.engine in ("chainer", "openvino"):
         return by_node.attribute_told(trace, columns, model)
     return by_launch.attribute(trace, columns, model, linked, carry.sequences)
 

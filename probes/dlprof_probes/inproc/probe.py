@@ -23,6 +23,7 @@ class Probe(object):
         describe_model: Function from a model to facts about it, set by the hooks of Keras.
         sessions: What watches the sessions of TensorFlow 1, or None.
         mxnet_blocks: Function that gives the hybridized blocks of Gluon, or None.
+        compiled_models: What watches the models that Keras compiled on OpenVINO, or None.
         traced: Functions that JAX has traced and not yet compiled: name to facts.
     """
 
@@ -30,6 +31,7 @@ class Probe(object):
         self.missing = []
         self.sessions = None
         self.mxnet_blocks = None
+        self.compiled_models = None
         self.traced = {}
         self._broken = set()
         self.recorder = recorder

@@ -5,7 +5,7 @@ from threading import get_ident
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.hooks import keras_common as common
-from dlprof_probes.inproc.hooks import torch
+from dlprof_probes.inproc.hooks import openvino, torch
 
 _BATCHES = tuple(("on_%s_batch_begin" % loop, "on_%s_batch_end" % loop) for loop in ("train", "test", "predict"))
 
@@ -42,7 +42,10 @@ def attach(probe, keras):
     common.batches(probe, callback_list, _BATCHES)
     _metrics(probe, callback_list)
     _input(probe, models)
-    probe.windows.use(_backend(keras))
+    if _backend(keras) == "openvino":
+        openvino.watch_layers(probe, keras.layers.Layer)
+    else:
+        probe.windows.use(_backend(keras))
     if _backend(keras) == "torch":
         torch.annotate(probe, keras, models)
     common.data_and_files(probe, keras)

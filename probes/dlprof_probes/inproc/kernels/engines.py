@@ -9,6 +9,7 @@ import threading
 
 from dlprof_probes.inproc.kernels.chainer import Chainer
 from dlprof_probes.inproc.kernels.cntk import CNTK
+from dlprof_probes.inproc.kernels.openvino import OpenVINO
 from dlprof_probes.inproc.kernels.tensorflow1 import TensorFlow1
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -298,5 +299,5 @@ def _mend(path):
 
 _ENGINES = {
     "tensorflow": TensorFlow, "tensorflow1": TensorFlow1, "jax": Jax, "torch": Torch, "mxnet": MXNet, "theano": Theano,
-    "cntk": CNTK, "chainer": Chainer,
+    "cntk": CNTK, "chainer": Chainer, "openvino": OpenVINO,
 }  # fmt: skip
