@@ -157,7 +157,7 @@ def damage(path: Path) -> list[str]:
                 for name, _digest, size in csv.reader(rows):
                     if size and not name.endswith(".pyc") and _size_of(folder / name) != int(size):
                         found.append(name)
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _size_of(file: Path) -> int | None:

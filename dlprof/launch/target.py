@@ -63,7 +63,7 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
     check_script(config)
     spec = registry.get(config.backend) if config.backend else None
     if spec is not None and not spec.trains:
-        _refuse_training(config, spec)
+        check_training(config, spec)
     interpreter, source = _interpreter(config, spec, report)
     folder, reason = _line_profiler(config, interpreter, report)
     return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
@@ -72,7 +72,7 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
 _TRAINING = ("fit", "train_on_batch", "fit_generator")
 
 
-def _refuse_training(config: TraceConfig, spec: BackendSpec) -> None:
+def check_training(config: TraceConfig, spec: BackendSpec) -> None:
     """Refuse a script that trains without condition on a backend that cannot.
 
     A call of `fit` inside a function, or under an `if`, may never be reached: Keras itself refuses it then.
@@ -221,6 +221,7 @@ __all__ = [
     "Target",
     "UsageError",
     "check_script",
+    "check_training",
     "describe",
     "keras_missing",
     "resolve",

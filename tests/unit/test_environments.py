@@ -301,3 +301,107 @@ def test_the_list_is_a_line_for_each(
     made, _said = ensure(spec)
 
     assert printed(capsys).split() == ["small", "installed", "Small", "3.11", "0", "MB", str(made.path)]
+
+
+@pytest.fixture
+def made(spec: BackendSpec, uv: list[list[str]]) -> Environment:
+    """The environment, with a package of one module of four bytes in it, as uv would have left it."""
+    environment, _ = ensure(spec)
+    packages = environment.path / "lib" / "python3.11" / "site-packages"
+    (packages / "six-1.17.0.dist-info").mkdir(parents=True)
+    (packages / "six.py").write_text("123\n")
+    (packages / "six-1.17.0.dist-info" / "RECORD").write_text("six.py,sha256=0,4\nsix-1.17.0.dist-info/RECORD,,\n")
+    marker = environment.path / environments.MARKER
+    facts = {**json.loads(marker.read_text()), "packages": ["six-1.17.0.dist-info", "six.py"]}
+    marker.write_text(json.dumps(facts))
+    return environment
+
+
+def packages_of(environment: Environment) -> Path:
+    """Its site-packages."""
+    return environment.path / "lib" / "python3.11" / "site-packages"
+
+
+def test_one_with_a_package_removed_by_hand_is_damaged(made: Environment, spec: BackendSpec) -> None:
+    """A run says so and how to mend it, and does not throw away what the user may have changed on purpose."""
+    (packages_of(made) / "six.py").unlink()
+
+    assert environments.expected(spec, FACTS).state == "damaged"
+    with pytest.raises(UnavailableError, match="The environment of small is damaged: six.py is missing") as caught:
+        ensure(spec)
+    assert caught.value.hint == "dlprof backends install small"
+
+
+@pytest.mark.parametrize("content", [None, "1234567\n"], ids=["gone", "changed"])
+def test_install_mends_a_damaged_one(
+    made: Environment, spec: BackendSpec, uv: list[list[str]], content: str | None
+) -> None:
+    """It looks at every file, and makes the environment anew when one is missing or of another size."""
+    module = packages_of(made) / "six.py"
+    module.unlink() if content is None else module.write_text(content)
+    uv.clear()
+    said: list[str] = []
+
+    environments.ensure(spec, report=said.append, repair=True)
+
+    assert said[0] == "small: six.py missing or changed; it is made anew"
+    assert [call[0] for call in uv] == ["venv", "pip"]
+
+
+def test_install_leaves_a_whole_one_alone(made: Environment, spec: BackendSpec, uv: list[list[str]]) -> None:
+    """And says nothing."""
+    uv.clear()
+    said: list[str] = []
+
+    environments.ensure(spec, report=said.append, repair=True)
+
+    assert (uv, said) == ([], [])
+
+
+def test_a_backend_in_the_environment_of_another_makes_that_one(
+    spec: BackendSpec, uv: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And cannot be removed by itself."""
+    native = replace(spec, name="native-small", environment_of="small")
+    monkeypatch.setattr(registry, "all_specs", lambda: {"small": spec, "native-small": native})
+    monkeypatch.setattr(environments, "_made", list)
+
+    assert ensure(native)[0].path == ensure(spec)[0].path
+    with pytest.raises(UsageError, match="native-small runs in the environment of small"):
+        environments.remove("native-small")
+
+
+def test_the_script_that_finishes_an_environment_is_run_by_it(
+    spec: BackendSpec, uv: list[list[str]], tmp_path: Path
+) -> None:
+    """After everything is installed; what it says last is the reason when it fails."""
+    finish = tmp_path / "finish.py"
+    finish.write_text("import sys; sys.exit('no gcc')")
+
+    with pytest.raises(UnavailableError, match="Cannot install the backend small: no gcc"):
+        ensure(replace(spec, finish=finish))
+
+
+def test_source_packages_are_built_under_their_constraint(spec: BackendSpec, uv: list[list[str]]) -> None:
+    """Old packages do not build with a new setuptools."""
+    environment, _ = ensure(replace(spec, source_packages=("six",), build_constraint="setuptools<80"))
+
+    constraints = environment.path / "build-constraints.txt"
+    assert constraints.read_text() == "setuptools<80\n"
+    assert f"--no-binary six --build-constraints {constraints}" in " ".join(uv[1])
+
+
+def test_a_missing_interpreter_is_named_with_the_way_to_get_it(
+    spec: BackendSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Uv does not have Python 3.6."""
+
+    def find(specifier: str) -> InterpreterFacts:
+        raise UnavailableError(f"No Python {specifier} was found.", hint="uv python install 3.11")
+
+    monkeypatch.setattr(interpreters, "find", find)
+
+    with pytest.raises(UnavailableError, match="The backend small needs it") as caught:
+        ensure(replace(spec, python=">=3.6,<3.7", how_to_get_python="pyenv install 3.6.15"))
+
+    assert caught.value.hint == "pyenv install 3.6.15"
