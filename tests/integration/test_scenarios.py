@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dlprof.backends import registry
+from dlprof.errors import UnavailableError
 from dlprof.launch import environments
 from tests.integration import runner
 
@@ -34,23 +35,51 @@ PAIRS = [
     ("tensorflow", "transformer"),
     ("theano", "mlp"),
     ("openvino", "mlp"), ("openvino", "cnn"),
+    ("tensorflow1", "mlp"), ("tensorflow1", "lstm"),
+    ("cntk", "mlp"), ("cntk", "cifar"),
 ]  # fmt: skip
+KERAS = ("tensorflow", "jax", "torch", "mxnet", "theano", "tensorflow1", "cntk")
+"""Backends that train."""
+NATIVE = {
+    "native-tensorflow": "conv_2", "native-tensorflow1": "conv_2", "native-jax": "conv_2", "native-torch": "conv_2",
+    "native-gluon": "conv1", "native-chainer": "conv_2", "native-cntk": None, "native-theano": None,
+    "native-lasagne": None,
+}  # fmt: skip
+"""Frameworks without Keras, and what the second convolution is called in their traces."""
+
+ENV = {"OMP_NUM_THREADS": "1"}
+"""With more threads than free cores, CNTK gets many times slower."""
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 
+def impossible(backend: str) -> str | None:
+    """Why a backend cannot be had on this machine, if so: it wants a compiler, or a Python of its time."""
+    if backend in ("theano", "native-theano", "native-lasagne") and shutil.which("g++") is None:
+        return "Theano wants g++, and there is none: without it, it interprets its graphs"
+    if backend in ("cntk", "native-cntk") and not (shutil.which("cc") or shutil.which("gcc")):
+        return "CNTK wants a C compiler, and there is none"
+    try:
+        environments.interpreter_for(registry.get(backend))
+    except UnavailableError as error:
+        return f"{error.message} {error.hint}"
+    return None
+
+
 @pytest.fixture(autouse=True)
-def _compiler(request: pytest.FixtureRequest) -> None:
-    """Without a compiler Theano interprets its graphs: too slow for any test."""
-    if "theano" in request.node.name and shutil.which("g++") is None:
-        pytest.skip("Theano wants g++, and there is none")
+def _possible(request: pytest.FixtureRequest) -> None:
+    """Skip, and say why, where a backend cannot be had."""
+    backend = getattr(request.node, "callspec", None) and request.node.callspec.params.get("backend")
+    reason = impossible(backend) if backend else None
+    if reason:
+        pytest.skip(reason)
 
 
 def scenario(folder: Path, backend: str, name: str, *arguments: str) -> runner.Result:
     """Trace a scenario in a small size; what is given more wins."""
     mode = ("--mode", "infer") if backend == "openvino" else ()
     script = str(SCENARIOS / f"{name}.py")
-    return runner.trace(script, "--backend", backend, "--", *SMALL[name], *mode, *arguments, cwd=folder)
+    return runner.trace(script, "--backend", backend, "--", *SMALL[name], *mode, *arguments, cwd=folder, env=ENV)
 
 
 @pytest.mark.parametrize(("backend", "name"), PAIRS)
@@ -75,7 +104,7 @@ def losses(out: str) -> list[float]:
     return [float(value) for value in re.findall(r"epoch \d+ loss ([\d.]+)", out)]
 
 
-@pytest.mark.parametrize("backend", ["jax", "torch", "mxnet", "theano"])
+@pytest.mark.parametrize("backend", KERAS[1:])
 def test_the_first_epoch_has_the_same_loss_on_every_backend(
     backend: str, tmp_path: Path, first_losses: dict[str, list[float]]
 ) -> None:
@@ -87,16 +116,109 @@ def test_the_first_epoch_has_the_same_loss_on_every_backend(
 def first_losses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     """Losses of LeNet by backend, without dlprof."""
     found = {}
-    for backend in ("tensorflow", "jax", "torch", "mxnet", *(["theano"] if shutil.which("g++") else [])):
+    for backend in (name for name in KERAS if impossible(name) is None):
         folder = tmp_path_factory.mktemp(backend)
         environment = environments.ensure(registry.get(backend), report=print)
         spec = registry.get(backend)
-        env = {**spec.environment, "KERAS_BACKEND": spec.keras_backend, "KERAS_HOME": str(folder)}
+        env = {**ENV, **spec.environment, "KERAS_BACKEND": spec.keras_backend, "KERAS_HOME": str(folder)}
         command = [str(environment.python), str(SCENARIOS / "lenet.py"), "--mode", "train", "--samples", "256"]
         done = runner.run([*command, "--batch-size", "64", "--epochs", "1"], cwd=folder, env=env)
         assert done.code == 0, done.err
         found[backend] = losses(done.out)
     return found
+
+
+@pytest.mark.parametrize("backend", NATIVE)
+def test_a_model_without_keras_has_phases_steps_kernels_and_the_loss_of_keras(
+    backend: str, tmp_path: Path, first_losses: dict[str, list[float]]
+) -> None:
+    """By its marks and the tracer of its framework; the same weights and order of data give the same loss."""
+    arguments = ("--mode", "train", "--samples", "256", "--batch-size", "64", "--epochs", "1")
+    script = str(SCENARIOS / "lenet.py")
+    done = runner.trace(script, "--backend", backend, "--", *arguments, cwd=tmp_path, env=ENV)
+
+    assert done.code == 0, done.err
+    assert losses(done.out)[0] == pytest.approx(first_losses["tensorflow"][0], rel=1e-3)
+    content = runner.report(tmp_path)
+    assert (content["backend"], content["keras_version"]) == (backend, None)
+    assert {loop["loop"]: loop["count"] for loop in content["loops"]} == {"train": 4, "test": 4}
+    found = runner.phases(content)
+    assert found["construct"] > 0 and found["data"] > 0 and found["fit.steps"] > 0
+    assert content["unattributed_ns"] <= 0.005 * content["wall_ns"]
+    if NATIVE[backend] is not None:
+        layers = {row["layer"] for row in runner.sql(tmp_path, "SELECT DISTINCT layer FROM kernels")}
+        assert NATIVE[backend] in layers
+
+
+@pytest.mark.parametrize(
+    ("backend", "wanted"),
+    [
+        ("tensorflow1", {("dense_1", "forward"), ("dense_1", "backward"), ("rm_sprop", "update")}),
+        ("cntk", {("dense_1", "forward"), ("dense_1", "backward"), ("rm_sprop", "update")}),
+        ("openvino", {("dense_1", "forward"), ("dense_3", "forward")}),
+    ],
+)
+def test_a_run_under_the_tracer_gives_what_it_gives_without(
+    backend: str, wanted: set[tuple[str, str]], tmp_path: Path
+) -> None:
+    """To the digit; and kernels have the names of layers."""
+    mode = "infer" if backend == "openvino" else "train"
+    arguments = ("--samples", "2048", "--epochs", "1", "--no-dropout", "--mode", mode)
+    done = runner.trace(str(SCENARIOS / "mlp.py"), "--backend", backend, "--", *arguments, cwd=tmp_path, env=ENV)
+    spec = registry.get(backend)
+    env = {**ENV, "KERAS_BACKEND": spec.keras_backend, "KERAS_HOME": str(tmp_path)}
+    python = environments.ensure(spec, report=print).python
+    bare = runner.run([str(python), str(SCENARIOS / "mlp.py"), *arguments], cwd=tmp_path, env=env)
+
+    assert (done.code, bare.code) == (0, 0), done.err
+    lines = [[line for line in out.splitlines() if not line.startswith(" - ")] for out in (done.out, bare.out)]
+    assert lines[0] == lines[1]
+    found = runner.sql(tmp_path, "SELECT DISTINCT layer, direction FROM kernels")
+    assert wanted <= {(row["layer"], row["direction"]) for row in found}
+
+
+def test_a_shorter_last_batch_is_a_recompilation_with_its_cause(tmp_path: Path) -> None:
+    """On JAX: argument, shapes, and the line of the script that called fit."""
+    script = runner.write(tmp_path, "train.py", """
+        import numpy as np
+        import keras
+
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2, activation="softmax")])
+        model.compile("sgd", "categorical_crossentropy")
+        model.fit(np.ones((20, 4), "float32"), np.ones((20, 2), "float32"), batch_size=16, epochs=2, verbose=0)
+    """)  # fmt: skip
+    done = runner.trace(str(script), "--backend", "jax", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    found = [one for one in runner.report(tmp_path)["recompilations"] if one["function"] == "train_step"]
+    assert [(one["count"], one["argument"], one["what"], one["before"], one["now"]) for one in found] == [
+        (1, "data[0]", "shape", "float32[16,4]", "float32[4,4]")
+    ]
+    assert (found[0]["file"], found[0]["line"]) == ("train.py", 7)
+
+
+def test_retracing_is_told_by_shape_dtype_and_value(tmp_path: Path) -> None:
+    """Of a tf.function of the user's own."""
+    script = runner.write(tmp_path, "train.py", """
+        import keras
+        import tensorflow as tf
+
+        @tf.function
+        def total(x, n=1):
+            return tf.reduce_sum(x) * tf.cast(n, x.dtype)
+
+        total(tf.ones((2, 3)))
+        total(tf.ones((5, 3)))
+        total(tf.ones((5, 3)), n=2)
+        total(tf.ones((5, 3), tf.float64))
+    """)  # fmt: skip
+    done = runner.trace(str(script), "--backend", "tensorflow", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    found = [one for one in runner.report(tmp_path)["recompilations"] if one["function"] == "total"]
+    assert sorted((one["what"], one["argument"], one["line"]) for one in found) == [
+        ("dtype", "x", 12), ("shape", "x", 10), ("value", "n", 11),
+    ]  # fmt: skip
 
 
 def test_theano_compiles_when_it_makes_its_step_function(tmp_path: Path) -> None:
