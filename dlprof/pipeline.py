@@ -72,7 +72,7 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[
     missing = target.keras_missing(goal)
     if missing:
         report(f"warning: {missing}")
-    name = f"{config.label}-{goal.spec.name if goal.spec else 'own'}"
+    name = f"{config.label}-{goal.spec.name if goal.spec else 'exec' if config.program else 'own'}"
     folder = rundir.create(Path(config.output) if config.output else None, name, datetime.now().astimezone())
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)

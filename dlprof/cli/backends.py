@@ -95,11 +95,14 @@ def _list(*, as_json: bool) -> int:
     if as_json:
         _print_json(rows)
         return 0
-    width = max(len(row["title"]) for row in rows)
+    widths = {name: max(len(row[name]) for row in rows) for name in ("name", "title")}
     for row in rows:
         size = f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] is not None else ""
-        cells = f"{row['name']:<12} {row['state']:<14} {row['title']:<{width}} {row['python'] or '':<6} {size:>9}"
-        print(f"{cells}  {row['path'] or ''}".rstrip())
+        place = row["path"] or ""
+        if row["environment_of"]:
+            size, place = "", f"in the environment of {row['environment_of']}"
+        cells = f"{row['name']:<{widths['name']}} {row['state']:<13} {row['title']:<{widths['title']}}"
+        print(f"{cells} {row['python'] or '':<5} {size:>9}  {place}".rstrip())
     return 0
 
 
@@ -112,6 +115,7 @@ def _row(environment: Environment) -> dict[str, Any]:
         "name": environment.name,
         "title": spec.title if spec else "",
         "state": environment.state,
+        "environment_of": spec.environment_of or None if spec else None,
         "python": environment.version,
         "size_bytes": size,
         "path": str(environment.path) if size is not None else None,

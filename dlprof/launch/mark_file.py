@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -30,7 +31,10 @@ class MarkFile:
         self._out = (raw / "marks.jsonl").open("w", encoding="utf-8")
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="dlprof marks", daemon=True)
+        # A new thread has the mask of its maker. Signals are the main thread's, which waits for them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self._thread.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def stop(self) -> None:
         """Take what has come up to now, and end."""

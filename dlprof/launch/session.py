@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
+from dlprof_probes.sidecar.cores import walk
 from dlprof_probes.sidecar.jsonl import anchor
 from dlprof_probes.sidecar.stacks import StackSampler
 
@@ -27,6 +27,8 @@ from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
 
 _TICK_S = 0.1
+_LOOK_S = 0.5
+"""How often a Python is looked for among what a program has started."""
 _READY_S = 5.0
 """How long py-spy waits for the script to begin: before that there is no Python to look at."""
 _STOP_S = 5.0
@@ -54,6 +56,7 @@ class Session:
     _stacks: StackSampler | None = None
     _stacks_due: bool = False
     _marks: MarkFile | None = None
+    _next_look: float = 0.0
     _gpu_tracer: gpu_tracers.GpuTracer = field(default_factory=lambda: gpu_tracers.GpuTracer("off", "not asked for"))
 
     def go(self, tick: Callable[[int], None]) -> Outcome:
@@ -216,13 +219,18 @@ class Session:
         stream = self.run.raw / "inproc.wire"
         return self._script_pid(process) if stream.is_file() and stream.stat().st_size > 100 else None
 
-    @staticmethod
-    def _root_of_python(process: TracedProcess) -> int | None:
+    def _root_of_python(self, process: TracedProcess) -> int | None:
         """The program's process, once there is a Python in its tree."""
-        with contextlib.suppress(psutil.Error):
-            root = psutil.Process(process.pid)
-            if any(Path(one.exe()).name.startswith("py") for one in (root, *root.children(recursive=True))):
-                return process.pid
+        now = time.monotonic()
+        if now < self._next_look:
+            return None
+        self._next_look = now + _LOOK_S
+        tree: dict[int, int] = {}
+        walk(process.pid, 0, tree)
+        for pid in tree:
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if Path(f"/proc/{pid}/exe").readlink().name.startswith(("python", "pypy")):
+                    return process.pid
         return None
 
     # -- after -------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class Cores:
 
     def _refresh_tree(self, now: int) -> None:
         found: dict[int, int] = {}
-        _walk(self._pid, os.getppid(), found)
+        walk(self._pid, os.getppid(), found)
         for pid, parent in found.items():
             if pid not in self._tree:
                 self.writer.row(["p", now, pid, parent, _command(pid), False])
@@ -87,7 +87,7 @@ class Cores:
                 self.writer.row(["p", now, pid, parent, None, True])
         self._tree = found
         everything: dict[int, int] = {}
-        _walk(self._conductor, 0, everything)
+        walk(self._conductor, 0, everything)
         self._own = [pid for pid in everything if pid not in found]
 
     def _slow_processes(self) -> list[list[int | None]]:
@@ -98,7 +98,7 @@ class Cores:
         return list(self._tree)
 
 
-def _walk(pid: int, parent: int, found: dict[int, int]) -> None:
+def walk(pid: int, parent: int, found: dict[int, int]) -> None:
     """Collect `pid` and its descendants with their parents, through the kernel's own lists of children."""
     if not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110  (hot)
         return
@@ -110,7 +110,7 @@ def _walk(pid: int, parent: int, found: dict[int, int]) -> None:
     for thread in threads:
         for child in _read(f"/proc/{pid}/task/{thread}/children").split():
             if int(child) not in found:
-                _walk(int(child), pid, found)
+                walk(int(child), pid, found)
 
 
 def _read(path: str) -> bytes:

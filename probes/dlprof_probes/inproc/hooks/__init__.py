@@ -36,6 +36,7 @@ _HOOKS = (
     ("cntk", cntk.ready, cntk.attach),
     ("openvino", openvino.ready, openvino.attach),
     ("torch", torch.ready, torch.attach),
+    (torch.DYNAMO, torch.dynamo_ready, torch.attach_dynamo),
     ("jax", jax.ready, jax.attach),
     ("keras", keras_classic.ready, keras_classic.attach),
     ("keras", keras_modern.ready, keras_modern.attach),

@@ -3,6 +3,8 @@
 from dlprof_probes import wire
 from dlprof_probes.inproc.hooks import keras_common as common
 
+DYNAMO = "torch._dynamo.convert_frame"
+
 
 def ready(modules):
     """Whether torch is loaded to its end."""
@@ -10,16 +12,21 @@ def ready(modules):
 
 
 def attach(probe, module):
-    """Note the version, and hook the compilation of graphs."""
-    import sys
-
+    """Note the version."""
     probe.recorder.meta({"engine": "torch", "engine_version": str(module.__version__)})
-    dynamo = sys.modules.get("torch._dynamo.convert_frame")
-    if dynamo is not None and "_compile" in vars(dynamo):
-        probe.graph_compile(dynamo, "_compile", _code_name, signature=_code)
-        hook = probe.guard(lambda reasons, _args: _reasons(probe, reasons))
-        name = "get_and_maybe_log_recompilation_reasons"
-        probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))
+
+
+def dynamo_ready(modules):
+    """Whether the compiler of torch is loaded, which may be long after torch itself."""
+    return hasattr(modules[DYNAMO], "_compile")
+
+
+def attach_dynamo(probe, module):
+    """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
+    probe.graph_compile(module, "_compile", _code_name, signature=_code)
+    hook = probe.guard(lambda reasons, _args: _reasons(probe, reasons))
+    name = "get_and_maybe_log_recompilation_reasons"
+    probe.replace(module, name, lambda f: probe.wrappers.after(f, hook))
 
 
 def _code_name(args):
