@@ -37,6 +37,8 @@ PAIRS = [
     ("openvino", "mlp"), ("openvino", "cnn"),
     ("tensorflow1", "mlp"), ("tensorflow1", "lstm"),
     ("cntk", "mlp"), ("cntk", "cifar"),
+    *[(name, "mlp") for name in ("native-tensorflow", "native-tensorflow1", "native-jax", "native-torch", "native-gluon",
+                                 "native-chainer", "native-cntk", "native-theano", "native-lasagne")],
 ]  # fmt: skip
 KERAS = ("tensorflow", "jax", "torch", "mxnet", "theano", "tensorflow1", "cntk")
 """Backends that train."""
