@@ -11,5 +11,5 @@ SPEC = BackendSpec(
     keras_series="<2.4",
     module="tensorflow",
     source_packages=("gast",),
-    how_to_get_python="uv python install 3.7",
+    how_to_get_python="pyenv install 3.7.17 (or conda create -p DIR python=3.7, and DLPROF_PYTHONS=DIR/bin/python)",
 )
