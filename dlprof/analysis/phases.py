@@ -25,8 +25,8 @@ FIT = ("fit.build", "fit.graph_compile", "fit.input", "fit.steps", "fit.callback
 
 _BY_KIND = {
     "import": "import", "data": "data", "construct": "construct", "compile": "compile", "save": "save",
-    "evaluate": "evaluate", "predict": "predict", "input": "data", "build": "fit.build",
-    "graph_compile": "fit.graph_compile",
+    "evaluate": "evaluate", "predict": "predict", "input": "data", "build": "compile",
+    "graph_compile": "compile", "callbacks": "script",
 }  # fmt: skip
 _IN_FIT = {
     "callbacks": "fit.callbacks", "evaluate": "fit.validation", "predict": "fit.validation",
