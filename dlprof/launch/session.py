@@ -107,6 +107,7 @@ class Session:
         if not config.wants("phases"):
             start = ["-m", config.module] if config.module else [config.script]
             return [*self._wrapper(), python, *start, *config.arguments]
+        spec = self.target.spec
         staged = payload.stage(
             self.run,
             {
@@ -115,6 +116,7 @@ class Session:
                 "argv": [config.script or config.module, *config.arguments],
                 "lines": lines,
                 "kernels": self._kernels(),
+                "engine": spec.module if spec is not None and not spec.keras_backend else None,
                 "pid": str(self.run.payload / "pid") if self._gpu_tracer.wraps else None,
             },
         )

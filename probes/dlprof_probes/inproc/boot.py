@@ -113,7 +113,7 @@ class _Session(object):
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
         imports.Imports(self.probe).install()
-        marks.Marks(self.probe).install()
+        marks.Marks(self.probe, config.get("engine")).install()
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
         self._watch_exits()

@@ -14,10 +14,12 @@ class Marks(object):
 
     Args:
         probe: `Probe`.
+        engine: Name of the engine, where it was asked for; None: the first known one that is loaded.
     """
 
-    def __init__(self, probe):
+    def __init__(self, probe, engine=None):
         self._probe = probe
+        self._asked = engine
         self._facts = None
         self._epoch_span = None
         self._fits = set()
@@ -142,7 +144,7 @@ class Marks(object):
         windows = self._probe.windows
         if windows.folder is None or windows.is_set:
             return
-        found = next((name for name in _ENGINES if name in sys.modules), None)
+        found = self._asked or next((name for name in _ENGINES if name in sys.modules), None)
         if found == "tensorflow" and self._probe.sessions is not None:
             windows.use("tensorflow1", self._probe.sessions)
         elif found == "mxnet":
