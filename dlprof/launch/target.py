@@ -59,6 +59,8 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
     """
     if config.program:
         _check_program(config.program)
+        if Path(config.program).name.startswith("python"):
+            report(f"note: dlprof trace SCRIPT --python {config.program} sees phases, lines and kernels too")
         return Target(None, None, "program", dict(os.environ), None, "lines are counted in Python scripts only")
     check_script(config)
     spec = registry.get(config.backend) if config.backend else None
