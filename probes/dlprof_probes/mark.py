@@ -72,7 +72,8 @@ def model(module, optimizer=None):
     """Say which model is trained, so that kernels get the names of its layers.
 
     Args:
-        module: A `torch.nn.Module`, or whatever else has `named_modules()`; or a list of names of layers.
+        module: A `torch.nn.Module`, or whatever else has `named_modules()`; a function of CNTK; or a list of names
+            of layers.
         optimizer: Its optimiser, or its name.
     """
     if _sink is not None:

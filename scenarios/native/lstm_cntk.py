@@ -16,7 +16,7 @@ def lstm(rows, kernel, recurrent, bias, units):
         return cntk.sigmoid(out) * cntk.tanh(memory), memory
 
     inputs = cntk.times(rows, kernel) + bias
-    return cntk.sequence.last(cntk.layers.Recurrence(cell)(inputs))
+    return cntk.sequence.last(cntk.layers.Recurrence(cell)(inputs), name="lstm_1")
 
 
 def fed(tokens):
@@ -30,10 +30,11 @@ def main():
     with common.mark.phase("construct"):
         rows, weights = cntk.sequence.input_variable(1), training.parameters(workload.weights)
         embedding, kernel, recurrent, bias, dense, dense_bias = weights
-        found = cntk.reshape(cntk.gather(embedding, rows), args.embedding)
+        found = cntk.reshape(cntk.gather(embedding, rows), args.embedding, name="embedding_1")
         last = lstm(found, kernel, recurrent, bias, args.units)
-        logits = training.dense(last, dense, dense_bias)
+        logits = training.dense("dense_1", last, dense, dense_bias)
         functions = training.steps(logits, rows, 2, training.adam(weights), fed)
+    common.mark.model(logits, "optimizer")
     common.run(workload, *functions)
 
 

@@ -11,24 +11,25 @@ def parameters(arrays):
     return [cntk.parameter(init=np.ascontiguousarray(array, "float32")) for array in arrays]
 
 
-def dense(rows, kernel, bias):
-    """A dense layer."""
-    return cntk.times(rows, kernel) + bias
+def dense(name, rows, kernel, bias):
+    """A dense layer; `name` shows in traces."""
+    return cntk.plus(cntk.times(rows, kernel), bias, name=name)
 
 
-def convolution(rows, kernel, bias, padding=False):
+def convolution(name, rows, kernel, bias, padding=False):
     """A convolution of images with the colours first."""
-    return cntk.convolution(kernel, rows, auto_padding=[False, padding, padding]) + cntk.reshape(bias, (-1, 1, 1))
+    found = cntk.convolution(kernel, rows, auto_padding=[False, padding, padding])
+    return cntk.plus(found, cntk.reshape(bias, (-1, 1, 1)), name=name)
 
 
-def pool(rows, kind):
+def pool(name, rows, kind):
     """Windows of 2 x 2."""
-    return cntk.pooling(rows, kind, (2, 2), (2, 2))
+    return cntk.pooling(rows, kind, (2, 2), (2, 2), name=name)
 
 
-def dropout(rows, rate):
+def dropout(name, rows, rate):
     """Dropout, which CNTK leaves out of evaluation by itself."""
-    return cntk.dropout(rows, rate) if rate else rows
+    return cntk.dropout(rows, rate, name=name) if rate else rows
 
 
 def rmsprop(weights, learning_rate=0.001, rho=0.9, epsilon=1e-7):

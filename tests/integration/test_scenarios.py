@@ -44,7 +44,7 @@ KERAS = ("tensorflow", "jax", "torch", "mxnet", "theano", "tensorflow1", "cntk")
 """Backends that train."""
 NATIVE = {
     "native-tensorflow": "conv_2", "native-tensorflow1": "conv_2", "native-jax": "conv_2", "native-torch": "conv_2",
-    "native-gluon": "conv1", "native-chainer": "conv_2", "native-cntk": None, "native-theano": None,
+    "native-gluon": "conv1", "native-chainer": "conv_2", "native-cntk": "conv_2", "native-theano": None,
     "native-lasagne": None,
 }  # fmt: skip
 """Frameworks without Keras, and what the second convolution is called in their traces."""

@@ -4,6 +4,7 @@ import sys
 
 from dlprof_probes import mark, wire
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.hooks import cntk
 
 _LOOPS = ("fit", "evaluate", "predict")
 _ENGINES = ("torch", "jax", "tensorflow", "mxnet", "theano", "cntk", "chainer", "caffe2")
@@ -24,6 +25,7 @@ class Marks(object):
         self._epoch_span = None
         self._fits = set()
         self._module = None
+        self._nodes = None
         self._begin_loop = probe.guard(self._open_loop)
         self._end_loop = probe.guard(self._close_loop)
         self.step_begin = probe.guard(self._step_begin)
@@ -131,8 +133,13 @@ class Marks(object):
         names = getattr(module, "named_modules", None)
         if callable(names):
             layers = [{"name": n, "class": type(m).__name__} for n, m in names() if n]
+        elif hasattr(module, "root_function") and self._probe.windows.folder is not None:  # a model of CNTK
+            self._nodes = cntk.Nodes(self._probe.windows.folder)
+            layers = [{"name": name, "class": ""} for name in self._nodes.named(module)]
+        elif isinstance(module, (list, tuple)):
+            layers = [{"name": str(name), "class": ""} for name in module]
         else:
-            layers = [{"name": str(name), "class": ""} for name in module or ()]
+            layers = []
         self._facts = {"layers": layers, "models": []}
         if optimizer is not None:
             name = optimizer if isinstance(optimizer, str) else type(optimizer).__name__
@@ -149,6 +156,8 @@ class Marks(object):
             windows.use("tensorflow1", self._probe.sessions)
         elif found == "mxnet":
             windows.use(found, list, self._probe.mxnet_blocks or list)
+        elif found == "cntk":
+            windows.use(found, self._nodes)
         elif found == "torch":
             windows.use(found, lambda: self._module)
         elif found is not None and found != "theano":

@@ -30,13 +30,13 @@ def watch_layers(probe, layer):
     """Remember which nodes each layer made, for the traces."""
     if probe.windows.folder is None:
         return
-    nodes = _Nodes(probe.windows.folder)
+    nodes = Nodes(probe.windows.folder)
     probe.windows.use("cntk", nodes)
     hook = probe.guard(lambda result, args: nodes.called(args[0], result))
     probe.replace(layer, "__call__", lambda f: probe.wrappers.after(f, hook), again=True)
 
 
-class _Nodes(object):
+class Nodes(object):
     """Names of nodes by layer. A node belongs to the first layer that was called and leads from it."""
 
     def __init__(self, folder):
@@ -58,6 +58,26 @@ class _Nodes(object):
             elif getattr(node, "is_block", False):
                 waiting.append(node.block_root)
             waiting.extend(one for one in getattr(node, "inputs", ()) if one.is_output)
+
+    def named(self, root):
+        """A model without Keras: a node that has a name owns those behind it, up to the next ones that have."""
+        waiting, seen = [(root, None)], set()
+        while waiting:
+            node, owner = waiting.pop()
+            node = getattr(node, "owner", node)
+            uid = getattr(node, "uid", None)
+            if uid is None or uid in seen:
+                continue
+            seen.add(uid)
+            owner = getattr(node, "name", None) or owner
+            if owner:
+                self._owner.setdefault(uid, owner)
+            if getattr(node, "is_composite", False):
+                waiting.append((node.root_function, owner))
+            elif getattr(node, "is_block", False):
+                waiting.append((node.block_root, owner))
+            waiting.extend((one, owner) for one in getattr(node, "inputs", ()) if one.is_output)
+        return sorted(set(self._owner.values()))
 
     def write(self):
         """Write what is known so far, beside the windows."""
