@@ -274,6 +274,7 @@ def test_every_subcommand_has_json(spec: BackendSpec, uv: list[list[str]], capsy
         "name": "small",
         "title": "Small",
         "state": "not installed",
+        "environment_of": None,
         "python": "3.11",
         "size_bytes": None,
         "path": None,
