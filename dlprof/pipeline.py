@@ -279,7 +279,8 @@ class _Ingest:
     def _keras_facts(self, meta: dict[str, Any]) -> None:
         if "engine" in meta:
             self.manifest["engine"] = {"name": meta["engine"], "version": meta.get("engine_version")}
-        if "keras_version" in meta:
+        spec = registry.all_specs().get(self.manifest["backend"]["name"] or "")
+        if "keras_version" in meta and (spec is None or spec.keras_backend):  # TensorFlow loads a Keras by itself
             self.manifest["keras"] = {
                 "module": meta["keras"], "version": meta["keras_version"], "backend": meta["keras_backend"],
                 "engine_version": meta.get("engine_version"),

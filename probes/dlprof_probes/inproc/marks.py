@@ -113,10 +113,11 @@ class Marks(object):
     def _step_begin(self):
         loop = self._probe.current_loop()
         if loop is None:
-            return
+            return None
         if self._epoch_span is None and loop.span in self._fits:
             self._begin_epoch(max(0, loop.epoch + 1))
         loop.begin = now()
+        return loop
 
     def _step_end(self):
         loop = self._probe.current_loop()
@@ -165,7 +166,7 @@ class Marks(object):
 
 
 class _Context(object):
-    """A context manager of two functions: `begin(frame)` gives what `end` gets."""
+    """A context manager of two functions: `begin(frame)` gives what `end` gets; None: nothing has begun."""
 
     def __init__(self, begin, end):
         self._begin = begin
