@@ -174,7 +174,7 @@ def test_line_times_agree_with_kernprof(mlp: dict[str, Any], pythons: dict[str, 
     """`kernprof -l` on the same script gives the same hits for every line of `build_model` and `train`."""
     folder = mlp["folder"] / "kernprof"
     folder.mkdir(exist_ok=True)
-    for name in ("mlp.py", "workload.py"):
+    for name in ("mlp.py", "workload.py", "inputs.py"):
         shutil.copy(Path(mlp["script"]).parent / name, folder / name)
     env = {"KERAS_BACKEND": mlp["backend"], "KERAS_HOME": str(folder / "home")}
     python = str(pythons[mlp["backend"]])

@@ -17,6 +17,7 @@ import threading
 import types
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.gc_probe import held_back
 
 _FUNCTION = inspect.CO_NEWLOCALS
 
@@ -155,6 +156,11 @@ class Lines(object):
         if os.getpid() != self._pid:
             return  # a forked child must not replace the counts of its parent
         self._saved = start
+        with held_back():
+            self._write()
+        self.cost_ns += now() - start
+
+    def _write(self):
         functions = [
             {"file": file, "first_line": first, "function": name, "lines": lines}
             for (file, first, name), lines in self.profiler.get_stats().timings.items()
@@ -163,7 +169,6 @@ class Lines(object):
         with open(part, "w") as out:
             json.dump({"format": "dlprof.lines/1", "unit_ns": _unit_ns(self.profiler), "functions": functions}, out)
         os.replace(part, self._path)
-        self.cost_ns += now() - start
 
     def stopped(self):
         """Whether somebody else took the trace function away."""

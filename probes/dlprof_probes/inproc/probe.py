@@ -109,9 +109,11 @@ class Probe(object):
             if any(open_kind == kind for _, open_kind in stack[-2:]):
                 return None  # a method that calls its own base, or fit within fit's own machinery
             was_on = self.lines.pause()
-            if not stack:
-                self.lines.save(at_most_every_s=5)
+            outermost = not stack
+            # First of all: a garbage collection that one of our allocations sets off is part of the loop then.
             span = self.recorder.begin(kind, name, sys._getframe(3))
+            if outermost:
+                self.lines.save(at_most_every_s=5)
             facts = self.describe_model(args[0]) if args else None
             if facts:
                 self.recorder.detail(span, {"model": facts})
