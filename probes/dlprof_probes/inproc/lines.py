@@ -79,9 +79,8 @@ class Lines(object):
             _listen_locally(self.profiler, self._codes)
         else:
             trace = sys.gettrace()
-            # Only a manager (line_profiler >= 5) can be put back after a pause; before that the profiler itself
-            # stands there, which is callable too, but as a decorator.
-            self._manager = trace if callable(trace) and trace is not self.profiler else None
+            # A manager (line_profiler >= 5), or the profiler itself before that: both can be put back after a pause.
+            self._manager = trace if callable(trace) else None
 
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""
@@ -104,6 +103,9 @@ class Lines(object):
 
     def _trace(self):
         manager = self._manager
+        if manager is self.profiler:
+            manager.enable()  # puts its C trace function in place, and nothing else
+            return
         sys.settrace(manager)
         # The manager's first call puts its C trace function in its own place.
         manager(sys._getframe(), "call", None)
