@@ -31,7 +31,7 @@ from tests.benchmarks import traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
-BACKENDS = ("tensorflow", "jax", "torch", "mxnet")
+BACKENDS = ("tensorflow", "jax", "torch", "mxnet", "tensorflow1", "cntk")
 
 
 def steps(pairs: int) -> None:
@@ -56,7 +56,7 @@ def _python(backend: str) -> str:
 
 def _bare(backend: str) -> float:
     with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, "KERAS_BACKEND": backend, "KERAS_HOME": home}
+        environment = {**os.environ, "KERAS_BACKEND": registry.get(backend).keras_backend, "KERAS_HOME": home}
         return _step_ms([_python(backend), str(HERE / "steady.py")], environment)
 
 
