@@ -82,7 +82,9 @@ class Kernels:
     aggregated: bool
 
 
-def summarise(run: Run, by: str, *, phase: str | None = None, kinds: Sequence[str] = SHOWN) -> Kernels:
+def summarise(
+    run: Run, by: str, *, phase: str | None = None, kinds: Sequence[str] = SHOWN, window: int | None = None
+) -> Kernels:
     """Sum the executions of a run.
 
     Args:
@@ -90,10 +92,15 @@ def summarise(run: Run, by: str, *, phase: str | None = None, kinds: Sequence[st
         by: One of GROUPS.
         phase: Only those that began in this phase (`fit` is also `fit.steps` and so on).
         kinds: Only those of these kinds.
+        window: Only those of this window.
     """
     ops = run.table("kernel_ops")
     table = _Ops(ops, kinds)
-    events = _chosen(run.table("kernel_events", _COLUMNS if phase is None else (*_COLUMNS, "phase")), table, phase)
+    more = [name for name, value in (("phase", phase), ("window", window)) if value is not None]
+    stored = run.table("kernel_events", (*_COLUMNS, *more))
+    if window is not None:
+        stored = stored.filter(pc.equal(stored["window"], window))
+    events = _chosen(stored, table, phase)
     rows = _of_events(events, table, by)
     totals = [] if phase else _of_totals(run.table("kernel_totals"), table, by)
     own, loose = events.own, table.is_loose[events.op]

@@ -60,7 +60,7 @@ def _row(found: Any) -> dict[str, Any]:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    from dlprof.report.units import duration, safe, size
+    from dlprof.units import duration, safe, size
 
     for row in rows:
         if "damaged" in row:

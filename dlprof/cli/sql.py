@@ -49,8 +49,8 @@ def _tables(found: Any) -> list[tuple[Any, ...]]:
 def _print_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     from rich.table import Table
 
-    from dlprof.report.text import make_console
-    from dlprof.report.units import safe
+    from dlprof.report.console import make_console
+    from dlprof.units import safe
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for index, name in enumerate(columns):

@@ -14,6 +14,11 @@ from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.cores/1"
+_COUNTERS = (
+    "switches_voluntary", "switches_involuntary", "read_bytes", "write_bytes", "run_ns", "wait_ns", "main_run_ns",
+    "main_wait_ns", "io_calls",
+)  # fmt: skip
+_STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
 
 
 def read(path: Path, who: Who) -> tuple[dict[str, pa.Table], list[Health], dict[str, Any]]:
@@ -83,6 +88,7 @@ class _Reader:
             own = scale * (after[3] - before[3])
             tree = scale * _tree_ticks(before[4], after[4])
             slow = marks[after[1]]
+            stalls = slow[7] if len(slow) > 7 else [None] * 4
             yield {
                 "time_ns": self._at(after[1]),
                 "interval_ns": interval,
@@ -93,6 +99,7 @@ class _Reader:
                 "memory_available_bytes": slow[2],
                 "swap_used_bytes": slow[3],
                 "temperature_c": slow[4],
+                **dict(zip(_STALLS, stalls, strict=True)),
             }
 
     def process_samples(self) -> Iterator[dict[str, Any]]:
@@ -102,7 +109,8 @@ class _Reader:
             old = {process[0]: process for process in before[4]}
             unseen = max(0, _tree_ticks(before[4], after[4]) - _seen_ticks(before[4], after[4]))
             for pid, ticks, rss, threads, minor, major, *_ in after[4]:
-                counters = slow.get(after[1], {}).get(pid, [pid, None, None, None, None])
+                counters = slow.get(after[1], {}).get(pid, [pid])
+                known = dict(zip(_COUNTERS, [*counters[1:], *[None] * len(_COUNTERS)], strict=False))
                 elapsed = after[1] - before[1]
                 used = ticks - old[pid][1] if pid in old else None
                 if used is not None and pid == self._traced:
@@ -114,12 +122,9 @@ class _Reader:
                     "cpu_pct": None if used is None else 100 * used / self._ticks / (elapsed / 1e9),
                     "rss_bytes": rss * self._page,
                     "threads": threads,
-                    "switches_voluntary": counters[1],
-                    "switches_involuntary": counters[2],
                     "faults_minor": minor,
                     "faults_major": major,
-                    "read_bytes": counters[3],
-                    "write_bytes": counters[4],
+                    **known,
                 }
 
     def processes(self) -> Iterator[dict[str, Any]]:

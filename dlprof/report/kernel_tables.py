@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dlprof.analysis.kernels import GROUPS, INCLUSIVE, Kernels, Row
-from dlprof.report.text import make_console
-from dlprof.report.units import duration, percent, safe
+from dlprof.report.console import make_console
 from dlprof.store.run import Run
+from dlprof.units import duration, percent, safe
 
 _WIDE = 130
 """Columns from which on all figures are shown; also where there is no terminal to be narrow."""

@@ -8,9 +8,9 @@ from typing import TextIO
 from rich.text import Text
 
 from dlprof.analysis.lines import FunctionLines
-from dlprof.report.text import make_console
-from dlprof.report.units import duration, safe
+from dlprof.report.console import make_console
 from dlprof.store.run import Run
+from dlprof.units import duration, safe
 
 _HEAD = f"{'Line #':>6}  {'Hits':>9}  {'Time (ms)':>12}  {'Per Hit (ms)':>13}  {'% Time':>6}  Line Contents"
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
 from typing import Any, TextIO
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from dlprof.report import summary
-from dlprof.report.units import bar, duration, percent, resample, safe, size, strip
+from dlprof.report.console import Page, is_ascii, make_console
 from dlprof.store.run import Run
+from dlprof.units import bar, duration, percent, resample, safe, size, strip
 
 _STACK_AT_LEAST_NS = 100_000_000
 """Stacks that stood for less are a sample or two by chance."""
@@ -31,28 +29,7 @@ def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) 
         top: How many lines at most.
         plain: No colour, only ASCII.
     """
-    _Printer(make_console(file, plain=plain), summary.summarise(run, top=top), _is_ascii(file, plain)).print()
-
-
-def make_console(file: TextIO, *, plain: bool = False) -> Console:
-    """A console as wide as the terminal behind `file`, or 100 columns."""
-    terminal = file.isatty()
-    if _is_ascii(file, plain=False) and hasattr(file, "reconfigure"):
-        file.reconfigure(errors="replace")  # a character that cannot be shown must not end the report
-    width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
-    return Console(
-        file=file,
-        width=max(60, width),
-        no_color=plain or not terminal,
-        # Names and source lines come from the run: nothing in them is markup.
-        markup=False,
-        highlight=False,
-        emoji=False,
-    )
-
-
-def _is_ascii(file: TextIO, plain: bool) -> bool:
-    return plain or "utf" not in (getattr(file, "encoding", None) or "ascii").lower()
+    _Printer(make_console(file, plain=plain), summary.summarise(run, top=top), is_ascii(file, plain)).print()
 
 
 _RECOMPILATIONS = 6
@@ -69,11 +46,10 @@ def _why(one: Mapping[str, Any]) -> Text:
     return Text(safe(f"{one['argument']}: {before} to {now}"))
 
 
-class _Printer:
+class _Printer(Page):
     def __init__(self, console: Console, report: dict[str, Any], ascii_only: bool) -> None:
-        self.console = console
+        super().__init__(console, ascii_only=ascii_only)
         self.report = report
-        self.ascii = ascii_only
         self.wide = console.width >= 90
 
     def print(self) -> None:
@@ -99,30 +75,6 @@ class _Printer:
         found = self.report[name]
         return bool(found["measured"] if name == "gpu" else found)
 
-    # -- pieces ------------------------------------------------------------------------------------
-
-    def _say(self, text: str, style: str = "", indent: int = 0) -> None:
-        self.console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent)))
-
-    def _title(self, text: str, note: str = "") -> None:
-        self.console.print()
-        self.console.print(Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim"))
-
-    def _table(self, *columns: tuple[str, str]) -> Table:
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for name, justify in columns:
-            table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
-        return table
-
-    def _show(self, table: Table) -> None:
-        # All but the last column keep their width; what is too long is cut, or folded, in the last.
-        taken = 2
-        for column in table.columns[:-1]:
-            column.min_width = max(Text(str(cell)).cell_len for cell in [column.header, *column.cells])
-            taken += column.min_width + 2
-        table.columns[-1].max_width = max(12, self.console.width - taken - 1)
-        self.console.print(Padding(table, (0, 0, 0, 2)))
-
     # -- sections ----------------------------------------------------------------------------------
 
     def _head(self) -> None:
@@ -136,15 +88,15 @@ class _Printer:
         self.console.print()
         names = ", ".join(row["file"] for row in report["sources"][:4])
         more = len(report["sources"]) - 4
-        self._say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
-        self._say(f"imported as {report['run']}; {duration(report['wall_ns'])} from the first to the last event", "dim")
-        self._title("Sources")
-        table = self._table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
+        self.say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
+        self.say(f"imported as {report['run']}; {duration(report['wall_ns'])} from the first to the last event", "dim")
+        self.title("Sources")
+        table = self.table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
         for row in report["sources"]:
             events = "-" if row["events"] is None else f"{row['events']:,}"
             first = self.report["window_starts"].get(row["file"])
             table.add_row(Text(safe(row["file"])), row["format"], events, duration(first))
-        self._show(table)
+        self.show(table)
 
     def _traced_head(self) -> None:
         report = self.report
@@ -161,14 +113,14 @@ class _Printer:
         machine = report["machine"]
         self.console.print()
         where = "" if report["source"] == "program" else f"  on {report['backend'] or 'no known backend'}"
-        self._say(safe(f"{arguments}{where}"), "bold")
-        self._say(
+        self.say(safe(f"{arguments}{where}"), "bold")
+        self.say(
             f"{', '.join(part for part in parts if part)}; {machine['cores']} cores, {machine['cpu'] or 'unknown CPU'}",
             "dim",
         )
-        self._say(f"run {report['run']}; {self._ended()}; wall time {duration(report['wall_ns'])}", "dim")
+        self.say(f"run {report['run']}; {self._ended()}; wall time {duration(report['wall_ns'])}", "dim")
         self.console.print()
-        self._say(self._verdict())
+        self.say(self._verdict())
 
     def _ended(self) -> str:
         ended = self.report["exit"]
@@ -196,8 +148,8 @@ class _Printer:
 
     def _phases(self) -> None:
         wall = self.report["wall_ns"]
-        self._title("Phases", "of the wall time, main thread")
-        table = self._table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
+        self.title("Phases", "of the wall time, main thread")
+        table = self.table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
         width = min(40, self.console.width - 55)
         for phase in self.report["phases"]:
             inner = phase["parent"] is not None
@@ -209,54 +161,54 @@ class _Printer:
             )
         unattributed = self.report["unattributed_ns"]
         table.add_row("unattributed", duration(unattributed), percent(unattributed, wall), "", "")
-        self._show(table)
+        self.show(table)
 
     def _steps(self) -> None:
         loops = self.report["loops"]
-        self._title("Steps", "median, p95 and throughput over steps in which nothing was compiled" if loops else "")
+        self.title("Steps", "median, p95 and throughput over steps in which nothing was compiled" if loops else "")
         if not loops:
             called = [p["name"] for p in self.report["phases"] if p["name"] in ("fit", "evaluate", "predict")]
             reason = f"no step of {called[0]} was finished" if called else "fit, evaluate and predict were never called"
-            self._say(f"none: {reason}", indent=2)
+            self.say(f"none: {reason}", indent=2)
             return
         names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
-        table = self._table(*[(name, "left" if name == "loop" else "right") for name in names])
+        table = self.table(*[(name, "left" if name == "loop" else "right") for name in names])
         inside = self.report["steps"]["input_inside_step"]
         for loop in loops:
             rate = f"{loop['samples_per_s']:,.0f}" if loop["samples_per_s"] else "-"
             waited = "in call" if inside else duration(loop["input_median_ns"])
             times = [duration(loop[n]) for n in ("first_ns", "median_ns", "p95_ns", "call_median_ns")]
             table.add_row(loop["loop"], f"{loop['count']}", *times, waited, rate, f"{loop['compiled']}")
-        self._show(table)
+        self.show(table)
         if inside:
-            self._say(
+            self.say(
                 "input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2
             )
         if self.report["steps"]["asynchronous_dispatch"]:
-            self._say("call: dispatch only; the work itself goes on after the call", "dim", 2)
+            self.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
         self._epochs()
 
     def _epochs(self) -> None:
         epochs = self.report["epochs"]
         for epoch in epochs if len(epochs) <= 4 else [*epochs[:1], *epochs[-2:]]:
             values = "  ".join(f"{safe(name)} {value:.4g}" for name, value in epoch["metrics"].items())
-            self._say(f"epoch {epoch['epoch'] + 1:<3} {duration(epoch['dur_ns']):>9}   {values}", "dim", 2)
+            self.say(f"epoch {epoch['epoch'] + 1:<3} {duration(epoch['dur_ns']):>9}   {values}", "dim", 2)
 
     def _recompilations(self) -> None:
         found = self.report["recompilations"]
         if not found:
             return
         count, time = sum(one["count"] for one in found), sum(one["time_ns"] for one in found)
-        self._title(f"Compiled again  {count} times, {duration(time)} in all", "beyond the first time of each function")
-        table = self._table(
+        self.title(f"Compiled again  {count} times, {duration(time)} in all", "beyond the first time of each function")
+        table = self.table(
             ("function", "left"), ("count", "right"), ("time", "right"), ("line", "left"), ("why", "left")
         )
         for one in found[:_RECOMPILATIONS]:
             line = f"{one['file']}:{one['line']}" if one["file"] else "-"
             table.add_row(Text(safe(one["function"])), str(one["count"]), duration(one["time_ns"]), line, _why(one))
-        self._show(table)
+        self.show(table)
         if len(found) > _RECOMPILATIONS:
-            self._say(f"and {len(found) - _RECOMPILATIONS} more: --json", "dim", indent=2)
+            self.say(f"and {len(found) - _RECOMPILATIONS} more: --json", "dim", indent=2)
 
     def _split(self) -> None:
         split = self.report["step_split"]
@@ -268,8 +220,8 @@ class _Printer:
             note = f"{traced} ({split['slowdown']:.2f} x a plain one), scaled to a plain step"
         else:
             note = f"{traced}, not scaled: there was no plain step"
-        self._title(f"A {split['loop']} step of {duration(whole)}", note)
-        table = self._table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
+        self.title(f"A {split['loop']} step of {duration(whole)}", note)
+        table = self.table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
         for part in split["parts"]:
             time = part["plain_ns"] if split["plain_step_ns"] else part["window_ns"]
             if time is None:
@@ -277,14 +229,14 @@ class _Printer:
                 continue
             drawn = bar(time / whole if whole else 0, 30, ascii_only=self.ascii)
             table.add_row(part["name"], duration(time), percent(time, whole), drawn)
-        self._show(table)
+        self.show(table)
 
     def _kernels(self) -> None:
         found = self.report["kernels"]
         if found is None or not found["rows"]:
             return
-        self._title("Kernels", f"{duration(found['all_ns'])} in all; more: dlprof kernels {self.report['run']}")
-        table = self._table(
+        self.title("Kernels", f"{duration(found['all_ns'])} in all; more: dlprof kernels {self.report['run']}")
+        table = self.table(
             ("layer", "left"), ("direction", "left"), ("on", "left"), ("count", "right"), ("time", "right"),
             ("%", "right"), ("operator", "left"),
         )  # fmt: skip
@@ -293,15 +245,15 @@ class _Printer:
                 Text(safe(row["layer"] or "(no layer)")), row["direction"] or "-", row["device"], f"{row['count']:,}",
                 duration(row["total_ns"]), f"{100 * row['share']:.1f}", Text(safe(row["op"] or f"({row['category']})")),
             )  # fmt: skip
-        self._show(table)
+        self.show(table)
         if found["dropped_events"]:
-            self._say(f"{found['dropped_events']} events were dropped by the profiler", "yellow", 2)
+            self.say(f"{found['dropped_events']} events were dropped by the profiler", "yellow", 2)
 
     def _gpu_idle(self) -> None:
         rows = self.report["gpu_idle"]
         if not rows:
             return
-        self._title("GPU idle", "time between the first and the last kernel in which nothing ran on the device")
+        self.title("GPU idle", "time between the first and the last kernel in which nothing ran on the device")
         for row in rows:
             parts = ", ".join(
                 f"{duration(row[name])} {text}"
@@ -312,27 +264,27 @@ class _Printer:
                 )
             )
             share = percent(row["idle_ns"], row["span_ns"])
-            self._say(f"gpu:{row['device']} idle {duration(row['idle_ns'])} ({share} %): {parts}", indent=2)
+            self.say(f"gpu:{row['device']} idle {duration(row['idle_ns'])} ({share} %): {parts}", indent=2)
             for name, time in row["blamed"][:3]:
-                self._say(f"{duration(time)} while the host ran {safe(name or 'what no profiler saw')}", "dim", 4)
+                self.say(f"{duration(time)} while the host ran {safe(name or 'what no profiler saw')}", "dim", 4)
 
     def _lines(self) -> None:
         wall = self.report["wall_ns"]
         rows = self.report["lines"]
-        self._title("Hottest lines", "with what they call; calls of other profiled functions taken off" if rows else "")
+        self.title("Hottest lines", "with what they call; calls of other profiled functions taken off" if rows else "")
         if not rows:
             self._missing("lines")
             return
-        table = self._table(("time", "right"), ("%", "right"), ("hits", "right"), ("line", "left"), ("source", "left"))
+        table = self.table(("time", "right"), ("%", "right"), ("hits", "right"), ("line", "left"), ("source", "left"))
         for row in rows:
             place = f"{safe(row['file'])}:{row['line']}"
             source = safe((row["source"] or "").strip())
             table.add_row(duration(row["own_ns"]), percent(row["own_ns"], wall), f"{row['hits']}", place, source)
-        self._show(table)
+        self.show(table)
 
     def _stacks(self) -> None:
         rows = self.report["stacks"]
-        self._title("Hottest stacks by phase", "sampled; main thread; innermost first" if rows else "")
+        self.title("Hottest stacks by phase", "sampled; main thread; innermost first" if rows else "")
         if not rows:
             self._missing("stacks")
             return
@@ -341,14 +293,14 @@ class _Printer:
         for row in [row for row in rows if row["dur_ns"] >= _STACK_AT_LEAST_NS]:
             if row["phase"] != phase:
                 phase = row["phase"]
-                self._say(phase, "cyan", 2)
+                self.say(phase, "cyan", 2)
             frames = [f"{f['function']} ({f['file'].rpartition('/')[2]}:{f['line']})" for f in row["frames"][:_FRAMES]]
             text = f"{100 * row['share']:5.1f} %  {duration(row['dur_ns']):>8}  {safe(arrow.join(frames))}"
             self.console.print(Padding(Text(text, no_wrap=True, overflow="ellipsis"), (0, 0, 0, 2)))
 
     def _cores(self) -> None:
         rows, process = self.report["cores"], self.report["process"]
-        self._title("Cores and memory", "busy share over the run" if rows else "")
+        self.title("Cores and memory", "busy share over the run" if rows else "")
         if not rows:
             self._missing("cores")
             return
@@ -356,17 +308,17 @@ class _Printer:
         for row in rows[:32]:
             mean = f"{row['mean_pct']:5.1f} %" if row["mean_pct"] is not None else "      -"
             drawn = strip(resample(row["strip_pct"], width), ascii_only=self.ascii)
-            self._say(f"core {row['core']:<3} {mean}  {drawn}", indent=2)
+            self.say(f"core {row['core']:<3} {mean}  {drawn}", indent=2)
         if len(rows) > 32:
             overall = sum(row["mean_pct"] or 0 for row in rows) / len(rows)
-            self._say(f"... {len(rows) - 32} more cores; mean of all {overall:.1f} %", "dim", 2)
-        self._say(
+            self.say(f"... {len(rows) - 32} more cores; mean of all {overall:.1f} %", "dim", 2)
+        self.say(
             f"process tree {self._cores_of(process['tree_cpu_pct'])}, "
             f"others {self._cores_of(process['others_cpu_pct'])}, "
             f"dlprof beside it {self._cores_of(process['dlprof_cpu_pct'])}",
             indent=2,
         )
-        self._say(
+        self.say(
             f"memory peak {size(process['peak_rss_bytes'])} in {process['processes']} process(es), "
             f"{process['threads'] or '-'} threads; least available {size(process['available_min_bytes'])}",
             indent=2,
@@ -378,11 +330,11 @@ class _Printer:
 
     def _gpu(self) -> None:
         gpu = self.report["gpu"]
-        self._title("GPU")
+        self.title("GPU")
         if not gpu["measured"]:
-            self._say(f"not measured, because {gpu['reason']}", indent=2)
+            self.say(f"not measured, because {gpu['reason']}", indent=2)
             return
-        table = self._table(
+        table = self.table(
             *[(n, "right") for n in ("gpu", "kernels running %", "memory", "power", "temp.", "SM clock", "throttled")]
         )
         for row in gpu["gpus"]:
@@ -393,39 +345,39 @@ class _Printer:
                 _figure(row["temperature_peak_c"], "%.0f C"), _figure(row["sm_clock_mean_mhz"], "%.0f MHz"),
                 _figure(row["throttled_share"] and 100 * row["throttled_share"], "%.0f %%"),
             )  # fmt: skip
-        self._show(table)
+        self.show(table)
 
     def _ledger(self) -> None:
-        self._title("Overhead ledger", "what each probe cost, as far as known")
-        table = self._table(("probe", "left"), ("state", "left"), ("cost", "right"), ("how known, or why not", "left"))
+        self.title("Overhead ledger", "what each probe cost, as far as known")
+        table = self.table(("probe", "left"), ("state", "left"), ("cost", "right"), ("how known, or why not", "left"))
         for probe in self.report["probes"]:
             why = "; ".join(part for part in (probe["reason"], probe["cost_source"]) if part)
             style = "" if probe["state"] in ("on", "off") else "yellow"
             table.add_row(probe["name"], Text(probe["state"], style=style), duration(probe["cost_ns"]), safe(why))
         table.columns[-1].no_wrap = False
         table.columns[-1].overflow = "fold"
-        self._show(table)
+        self.show(table)
 
     def _health(self) -> None:
         rows = self.report["health"]
-        self._title("Health")
+        self.title("Health")
         if not rows:
-            self._say("nothing was dropped, cut or killed", indent=2)
+            self.say("nothing was dropped, cut or killed", indent=2)
         for row in rows:
             style = {"error": "red", "warning": "yellow"}.get(row["severity"], "")
-            self._say(f"{row['severity']}: {safe(row['message'])} [{row['slug']}]", style, 2)
+            self.say(f"{row['severity']}: {safe(row['message'])} [{row['slug']}]", style, 2)
 
     def _next(self) -> None:
         name = self.report["run"]
         self.console.print()
-        self._say(
+        self.say(
             f'more: dlprof lines {name}   dlprof sql {name} "SELECT * FROM steps"   dlprof report {name} --json', "dim"
         )
 
     def _missing(self, probe: str) -> None:
         row = next((p for p in self.report["probes"] if p["name"] == probe), None)
         reason = (row or {}).get("reason") or "nothing was recorded"
-        self._say(f"not measured, because {safe(reason)}", indent=2)
+        self.say(f"not measured, because {safe(reason)}", indent=2)
 
 
 def _figure(value: float | None, pattern: str) -> str:

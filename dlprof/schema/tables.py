@@ -7,6 +7,7 @@ run's time line, whose zero is the moment at which dlprof started the traced pro
 History of SCHEMA_VERSION:
     1  first version
     2  kernels: kernel_ops, kernel_events, kernel_totals, kernel_windows, gpu_gaps; sources
+    3  scheduling, calls and stalls in process_samples and machine
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -140,6 +141,11 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("memory_available_bytes", pa.int64()),
             ("swap_used_bytes", pa.int64()),
             ("temperature_c", pa.float32()),
+            # Counters since the machine began: time in which something waited for a core, for memory, for a disk ...
+            ("stall_cpu_ns", _NS),
+            ("stall_memory_ns", _NS),
+            ("stall_io_ns", _NS),
+            ("throttled_ns", _NS),  # ... and in which the quota of the process's control group held it back
             who=False,
         ),
         # The traced process tree, one row per process and sample.
@@ -156,8 +162,13 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("switches_involuntary", pa.int64()),
             ("faults_minor", pa.int64()),
             ("faults_major", pa.int64()),
-            ("read_bytes", pa.int64()),
+            ("read_bytes", pa.int64()),  # by system calls, from the page cache too
             ("write_bytes", pa.int64()),
+            ("run_ns", _NS),  # of all threads that are there: on a core ...
+            ("wait_ns", _NS),  # ... and able to run, without one
+            ("main_run_ns", _NS),
+            ("main_wait_ns", _NS),
+            ("io_calls", pa.int64()),  # reads and writes
         ),
         "gpu": _table(
             ("time_ns", _NS),

@@ -62,7 +62,7 @@ class Run:
             return schema.empty_table().select(columns or schema.names)
         try:
             with pq.ParquetFile(path, memory_map=True) as file:
-                table = file.read(columns)
+                table = _complete(file.read(columns), columns or schema.names, schema)
         except (OSError, pa.ArrowException) as error:
             raise BadDataError(
                 f"{path} cannot be read: {error}", hint=f"dlprof report {self.name} --rebuild"
@@ -71,3 +71,11 @@ class Run:
         if version > SCHEMA_VERSION:
             raise BadDataError(f"{path} was made by a newer dlprof (schema {version}).", hint="pip install -U dlprof")
         return table
+
+
+def _complete(table: pa.Table, columns: Sequence[str], schema: pa.Schema) -> pa.Table:
+    """A table of an older dlprof, with null in the columns that it did not have."""
+    missing = [name for name in columns if name not in table.schema.names]
+    for name in missing:
+        table = table.append_column(schema.field(name), pa.nulls(table.num_rows, schema.field(name).type))
+    return table.select(columns) if missing else table

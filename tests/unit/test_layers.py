@@ -31,7 +31,7 @@ LAYERS = (
     {"backends"},
     {"schema"},
     {"config", "rundir"},
-    {"errors"},
+    {"errors", "units"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 APART = {"store", "ingest", "launch", "report", "export"}

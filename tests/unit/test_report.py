@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dlprof import units
 from dlprof.analysis import lines, stacks, steps, utilisation
 from dlprof.errors import BadDataError, UsageError
-from dlprof.report import summary, text, units
+from dlprof.report import summary, text
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import TABLES
 from dlprof.store import query

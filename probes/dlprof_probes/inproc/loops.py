@@ -24,14 +24,14 @@ class Loop(object):
         callbacks: Time in batch callbacks of the current step (ns).
         user_callbacks: Whether a callback of the user's own code takes part.
         epoch: Index of the epoch, or `wire.NONE`.
-        described: Whether facts about its model were recorded.
+        described, data_seen: Whether facts about its model, and its data, were recorded.
         watch: Called after each step with (loop, steps, flags), while kernel windows are waited for; else None.
         kind, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
     """
 
     __slots__ = (
         "_merged", "_recorder", "_thread", "begin", "call_ns", "call_start", "callbacks", "compiled", "compiles",
-        "described",
+        "data_seen", "described",
         "epoch", "first", "kind", "previous_end", "span", "step_index", "user_callbacks", "warmed", "watch",
         "window_after", "window_steps",
     )  # fmt: skip
@@ -47,7 +47,7 @@ class Loop(object):
         self.previous_end = 0
         self.step_index = 0
         self.watch = None
-        self.described = False
+        self.described = self.data_seen = False
         self.kind = ""
         self.warmed = 0
         self._clear()

@@ -4,6 +4,7 @@ import sys
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import facts
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.patching import Patches
 
@@ -38,6 +39,7 @@ class Probe(object):
         self.loops = loops
         self.windows = windows
         self.describe_model = self.guard(lambda model: None)
+        self.describe_training = self.guard(self._describe_training)
         self.lines = lines
         self.wrappers = wrappers
         self.is_user_file = is_user_file
@@ -114,9 +116,11 @@ class Probe(object):
             span = self.recorder.begin(kind, name, sys._getframe(3))
             if outermost:
                 self.lines.save(at_most_every_s=5)
-            facts = self.describe_model(args[0]) if args else None
-            if facts:
-                self.recorder.detail(span, {"model": facts})
+            model = self.describe_model(args[0]) if args else None
+            if model:
+                self.recorder.detail(span, {"model": model})
+            if outermost and kind == wire.SpanKind.FIT and model:
+                self.describe_training(span, args[0])
             return span, was_on, self.loops.open(span, kind)
 
         def leave(token, _args):
@@ -128,6 +132,18 @@ class Probe(object):
 
         return self.around(owner, name, enter, leave)
 
+    def _describe_training(self, span, model):
+        """Note how a model is about to be trained; what that takes is our own time."""
+        own = self.recorder.begin(wire.SpanKind.DLPROF, "facts of the training")
+        self.recorder.detail(span, {"training": facts.of_training(model)})
+        self.recorder.end(own)
+
+    def describe_data(self, loop, arrays):
+        """Note what a loop is given."""
+        if not loop.data_seen:
+            loop.data_seen = True
+            self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
+
     def on_batch(self, owner, name, label=None):
         """Record a step around each call of `owner.name` (train_on_batch and its kin)."""
         label = label or name
@@ -137,9 +153,10 @@ class Probe(object):
             loop = self.loops.enter_on_batch(label)
             if loop is not None and not loop.described:
                 loop.described = True
-                facts = self.describe_model(args[0])
-                if facts and facts["layers"]:
-                    self.recorder.detail(loop.span, {"model": facts})
+                model = self.describe_model(args[0])
+                if model and model["layers"]:
+                    self.recorder.detail(loop.span, {"model": model})
+                    self.describe_training(loop.span, args[0])
             return loop, was_on
 
         def leave(token, _args):
@@ -184,14 +201,14 @@ class Probe(object):
                 return None
             self.loops.compiles[0] += 1
             known = told(args)
-            facts = self.causes.note(*known) if known else None
+            cause = self.causes.note(*known) if known else None
             if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):
                 return None
             text = label(args) if label else name
             was_on = self.lines.pause()
             span = self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, sys._getframe(3))
-            if facts:
-                self.recorder.detail(span, {"compiled": facts})
+            if cause:
+                self.recorder.detail(span, {"compiled": cause})
             return span, was_on
 
         def leave(token, _args):

@@ -8,6 +8,7 @@ the reader's work.
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,9 @@ class Cores:
     - `["c", time_ns, [[user, system, iowait, steal, idle] per core], own_ticks, [[pid, ticks, rss_pages, threads,
       minor_faults, major_faults] per process]]`: every sample; ticks are cumulative clock ticks.
     - `["m", time_ns, available_bytes, swap_used_bytes, temperature_c, [mhz per core] or null, [[pid, voluntary,
-      involuntary, read_bytes, write_bytes] per process]]`: once a second.
+      involuntary, read_bytes, write_bytes, run_ns, wait_ns, main_run_ns, main_wait_ns, calls] per process],
+      [cpu, memory, io, throttled]]`: once a second. `wait_ns` is time in which threads could run and had no core;
+      the last are cumulative stalls of the machine, and throttling of the process's control group (ns, or null).
     - `["p", time_ns, pid, parent_pid, command, end]`: a process appeared (`end` false) or was gone (true).
     """
 
@@ -40,6 +43,7 @@ class Cores:
         self._own: list[int] = []
         self._tree: dict[int, int] = {}
         self._next_slow = 0
+        self._quota = _quota_file(pid)
         self.writer = Writer(raw / "cores.jsonl", self._header())
 
     def _header(self) -> dict[str, Any]:
@@ -59,7 +63,7 @@ class Cores:
         if now >= self._next_slow:
             self._next_slow = now + SLOW_NS
             self._refresh_tree(now)
-            self.writer.row(["m", now, *self._machine(), self._slow_processes()])
+            self.writer.row(["m", now, *self._machine(), self._slow_processes(), self._stalls()])
         processes = [row for pid in list(self._tree) if (row := _fast_process(pid)) is not None]
         own = sum(row[1] for pid in self._own if (row := _fast_process(pid)) is not None)
         self.writer.row(["c", now, self._per_core(), own, processes])
@@ -91,7 +95,14 @@ class Cores:
         self._own = [pid for pid in everything if pid not in found]
 
     def _slow_processes(self) -> list[list[int | None]]:
-        return [[pid, *_switches(pid), *_io(pid)] for pid in self._tree]
+        rows = []
+        for pid in self._tree:
+            read_bytes, write_bytes, calls = _io(pid)
+            rows.append([pid, *_switches(pid), read_bytes, write_bytes, *_scheduled(pid), calls])
+        return rows
+
+    def _stalls(self) -> list[int | None]:
+        return [*(_stalled(name) for name in ("cpu", "memory", "io")), _throttled(self._quota)]
 
     def tree(self) -> list[int]:
         """The traced process and its descendants, as last seen."""
@@ -151,12 +162,48 @@ def _threads(pid: int) -> list[str]:
         return []
 
 
-def _io(pid: int) -> tuple[int | None, int | None]:
-    """Bytes read and written by system calls; None without the right to know."""
+def _io(pid: int) -> tuple[int | None, int | None, int | None]:
+    """Bytes read and written by system calls, and the number of these calls; None without the right to know."""
     fields = dict(line.split(b": ") for line in _read(f"/proc/{pid}/io").split(b"\n") if b": " in line)
     if b"rchar" not in fields:
-        return None, None
-    return int(fields[b"rchar"]), int(fields[b"wchar"])
+        return None, None, None
+    return int(fields[b"rchar"]), int(fields[b"wchar"]), int(fields[b"syscr"]) + int(fields[b"syscw"])
+
+
+def _scheduled(pid: int) -> list[int | None]:
+    """Time on a core and waiting for one (ns): of all threads that are there, and of the main one."""
+    found = {}
+    for thread in _threads(pid):
+        words = _read(f"/proc/{pid}/task/{thread}/schedstat").split()
+        if len(words) == 3:
+            found[int(thread)] = int(words[0]), int(words[1])
+    if pid not in found:
+        return [None] * 4
+    return [sum(run for run, _ in found.values()), sum(wait for _, wait in found.values()), *found[pid]]
+
+
+def _stalled(resource: str) -> int | None:
+    """Time in which something on the machine waited for `resource`, since the machine's start (ns)."""
+    match = re.search(rb"^some .*total=(\d+)", _read(f"/proc/pressure/{resource}"))
+    return int(match[1]) * 1000 if match else None
+
+
+def _quota_file(pid: int) -> str | None:
+    """Where the control group of a process counts how long it was held back by its CPU quota."""
+    for line in _read(f"/proc/{pid}/cgroup").decode("utf-8", "replace").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers in ("", "cpu", "cpu,cpuacct", "cpuacct,cpu"):
+            for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", f"/sys/fs/cgroup/{controllers or 'cpu'}"):
+                if os.path.isfile(file := f"{root}{path.rstrip('/')}/cpu.stat"):  # noqa: PTH113
+                    return file
+    return None
+
+
+def _throttled(path: str | None) -> int | None:
+    """Time for which a control group was held back (ns): version 2 counts microseconds, version 1 nanoseconds."""
+    match = re.search(rb"throttled_(usec|time) (\d+)", _read(path)) if path else None
+    return int(match[2]) * (1000 if match[1] == b"usec" else 1) if match else None
 
 
 def _command(pid: int) -> str | None:

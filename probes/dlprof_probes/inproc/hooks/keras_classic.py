@@ -37,6 +37,8 @@ def attach(probe, keras):
     common.step_functions(probe, models, "_make_%s_function", kind)
     for owner in common.each_definer(models, "_standardize_user_data"):
         probe.span(owner, "_standardize_user_data", wire.SpanKind.INPUT, "prepare data")
+        hook = probe.guard(lambda _result, args: _data(probe, args[1:3]))
+        probe.replace(owner, "_standardize_user_data", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
     callback_list = keras.callbacks.CallbackList
     common.epochs(probe, callback_list)
     _batches(probe, callback_list)
@@ -44,6 +46,14 @@ def attach(probe, keras):
     _validation(probe)
     common.data_and_files(probe, keras)
     _kernels(probe, keras.backend.backend(), sys.modules["keras.engine.base_layer"].Layer)
+
+
+def _data(probe, arrays):
+    """What `fit` was given: inputs and targets."""
+    loop = probe.current_loop()
+    if loop is not None:
+        flat = [one for given in arrays for one in (given if isinstance(given, (list, tuple)) else [given])]
+        probe.describe_data(loop, [one for one in flat if one is not None])
 
 
 def _kernels(probe, backend, layer):

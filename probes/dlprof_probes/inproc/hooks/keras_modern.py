@@ -119,6 +119,9 @@ def _describe(probe, iterator):
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             continue  # this kind of data does not know it
     facts["adapter"] = type(adapter).__name__
+    inputs = getattr(adapter, "_inputs", None)
+    if isinstance(inputs, (list, tuple)):
+        probe.describe_data(loop, [getattr(one, "array", one) for one in inputs if one is not None])
     if facts.get("batches"):
         probe.windows.planned(loop, facts["batches"])
     probe.recorder.detail(loop.span, facts)

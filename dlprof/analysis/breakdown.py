@@ -1,0 +1,224 @@
+"""The wall time of a run as one tree whose leaves sum to it: phases, and inside steps what the engine and the host did.
+
+    fit/steps/kernels/matmul      at least one kernel ran; categories share this time as they share the work
+    fit/steps/dispatch            the framework got work ready
+    fit/steps/edges               between the steps: beginnings and ends of epochs, what is left of first steps
+    dlprof/tracing                what kernel windows made their steps longer
+
+How steps are composed is measured in a kernel window and laid over the plain steps, whose time is measured without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis import kernels, step_split, step_times
+from dlprof.store.run import Run
+
+STEPS = {"train": "fit/steps", "test": "evaluate/steps", "predict": "predict/steps"}
+"""Where the steps of each loop are in the tree."""
+_PHASES = {"train": "fit.steps", "test": "evaluate", "predict": "predict"}
+OWN = ("dlprof/own", "dlprof/tracing")
+"""Leaves that are dlprof's own cost."""
+
+
+@dataclass(frozen=True)
+class LayerTime:
+    """Kernel time of a layer in one direction, as a part of the run (ns)."""
+
+    layer: str | None
+    direction: str | None
+    op: str | None
+    category: str | None
+    ns: int
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The tree of one run.
+
+    Attributes:
+        leaves: Path to time (ns); with `unattributed_ns` they sum to `wall_ns`.
+        wall_ns: Start to end of the process.
+        unattributed_ns: In no phase.
+        steps: Path of the leaves that are split, such as `fit/steps`; None: the run had no steps.
+        unsplit: Why the steps are not split; None: they are.
+        layers: The kernels of the steps by layer, direction and operator; they sum to the leaves of kernels.
+    """
+
+    leaves: Mapping[str, int]
+    wall_ns: int
+    unattributed_ns: int
+    steps: str | None
+    unsplit: str | None
+    layers: tuple[LayerTime, ...]
+
+    def time(self, path: str) -> int:
+        """Time of a leaf, or of all leaves below a path (ns)."""
+        return sum(ns for leaf, ns in self.leaves.items() if leaf == path or leaf.startswith(f"{path}/"))
+
+
+def of_run(run: Run) -> Breakdown | None:
+    """The tree of a run; None where its wall time or its phases are not known."""
+    wall, rows = run.wall_ns, run.rows("phases")
+    if wall is None or not rows:
+        return None
+    parents = {row["parent"] for row in rows if row["parent"]}
+    leaves = {_path(row["phase"]): row["dur_ns"] for row in rows if row["phase"] not in parents}
+    leaves = {name: ns for name, ns in leaves.items() if ns > 0}
+    loop, traced = _main_loop(run), _tracing(run)
+    for name, ns in traced.items():
+        _move(leaves, _path(_PHASES[name]), "dlprof/tracing", ns)
+    unattributed = wall - sum(leaves.values())
+    if loop is None or _path(_PHASES[loop]) not in leaves:
+        return Breakdown(leaves, wall, unattributed, None, "no step of fit, evaluate or predict was seen", ())
+    return _split(run, loop, leaves, wall, unattributed)
+
+
+def _path(phase: str) -> str:
+    return "dlprof/own" if phase == "dlprof" else phase.replace(".", "/")
+
+
+def _move(leaves: dict[str, int], source: str, target: str, ns: int) -> None:
+    moved = min(ns, leaves.get(source, 0))
+    if moved > 0:
+        leaves[source] -= moved
+        leaves[target] = leaves.get(target, 0) + moved
+
+
+def _main_loop(run: Run) -> str | None:
+    seen = set(pc.unique(run.table("steps")["loop"]).to_pylist())
+    return next((loop for loop in STEPS if loop in seen), None)
+
+
+def _tracing(run: Run) -> dict[str, int]:
+    """By how much kernel windows made their steps longer, by loop (ns)."""
+    asynchronous = bool(run.manifest["backend"].get("asynchronous_dispatch"))
+    tables = {name: run.table(name) for name in ("steps", "epochs", "phase_intervals", "kernel_windows")}
+    found: dict[str, int] = {}
+    for row in run.rows("kernel_windows"):
+        if row["loop"] in STEPS and row["steps"]:
+            times = step_times.compare(tables, row["window"], asynchronous=asynchronous)
+            if times.plain_ns is not None:
+                extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
+                found[row["loop"]] = found.get(row["loop"], 0) + extra
+    return found
+
+
+def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown:
+    whole = _path(_PHASES[loop])
+    edges = _edges(run, loop, leaves[whole])
+    parts, layers, why = _parts(run, loop, leaves[whole] - edges)
+    time = leaves.pop(whole)
+    if parts is None:
+        return Breakdown({**leaves, STEPS[loop]: time}, wall, unattributed, STEPS[loop], why, ())
+    leaves.update({f"{STEPS[loop]}/{name}": ns for name, ns in parts.items() if ns > 0})
+    if edges:
+        leaves[f"{STEPS[loop]}/edges"] = edges
+    return Breakdown(leaves, wall, unattributed, STEPS[loop], None, layers)
+
+
+def _edges(run: Run, loop: str, phase_ns: int) -> int:
+    """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
+    if run.manifest["backend"].get("asynchronous_dispatch"):
+        return 0
+    steps = run.table("steps")
+    steps = steps.filter(pc.and_(pc.equal(steps["loop"].cast(pa.string()), loop), pc.invert(steps["compiled"])))
+    own = pc.sum(steps["dur_ns"]).as_py() or 0
+    own -= (pc.sum(steps["callbacks_ns"]).as_py() or 0) if loop == "train" else 0
+    own -= _tracing(run).get(loop, 0)
+    return max(0, phase_ns - own)
+
+
+Parts = tuple[dict[str, int] | None, tuple[LayerTime, ...], str | None]
+
+
+def _parts(run: Run, loop: str, time_ns: int) -> Parts:
+    """The time of the steps by part; None, and why, where there was no window to measure them in."""
+    split = step_split.of_run(run)
+    if split is None or split.loop != loop:
+        return _by_totals(run, time_ns)
+    shares = {name.replace(" ", "_"): ns or 0 for name, ns in split.window_ns.items()}
+    _take_phases(shares, _mean_outside(run, split))
+    found = shared(time_ns, shares)
+    layers = _layers(run, found.pop("kernels", 0), split.window)
+    found.update(_categories(layers))
+    return found, layers, None
+
+
+def _mean_outside(run: Run, split: step_split.StepSplit) -> int:
+    """What steps of the window spent waiting for their batch and in callbacks: other phases hold that (ns a step)."""
+    if split.loop != "train":
+        return 0
+    window = next(row for row in run.rows("kernel_windows") if row["window"] == split.window)
+    steps = run.table("steps")
+    start = np.asarray(steps["start_ns"])
+    inside = (start >= window["start_ns"]) & (start < window["start_ns"] + window["dur_ns"])
+    rows = steps.filter(pa.array(inside))
+    total = (pc.sum(rows["input_ns"]).as_py() or 0) + (pc.sum(rows["callbacks_ns"]).as_py() or 0)
+    return int(total // max(1, split.steps))
+
+
+def _take_phases(shares: dict[str, int], outside: int) -> None:
+    """Take the host's time in other phases off: first where it was seen, at last where kernels ran beside it."""
+    for name in ("input", "host_python", "dispatch", "idle", "sync", "kernels"):
+        taken = min(outside, shares.get(name, 0))
+        if taken:
+            shares[name] -= taken
+            outside -= taken
+
+
+def shared(whole: int, weights: Mapping[str, int]) -> dict[str, int]:
+    """`whole` in proportion to `weights`, in whole numbers that sum to it."""
+    total = sum(weights.values())
+    if not total:
+        return {"host_python": whole} if whole else {}
+    parts = {name: whole * weight // total for name, weight in weights.items()}
+    largest = max(parts, key=lambda name: parts[name])
+    parts[largest] += whole - sum(parts.values())
+    return parts
+
+
+def _layers(run: Run, time_ns: int, window: int | None) -> tuple[LayerTime, ...]:
+    """Kernel time by layer, direction and operator."""
+    found = kernels.summarise(run, "layer", phase=None, kinds=("kernel", "operator"), window=window)
+    weights: dict[tuple[str | None, str | None, str | None, str | None], int] = {}
+    for row in found.rows:
+        keys = row.keys
+        key = keys.get("layer"), keys.get("direction"), keys.get("op"), keys.get("category")
+        weights[key] = weights.get(key, 0) + row.total_ns
+    numbers = {str(number): weight for number, weight in enumerate(weights.values())}
+    parts = shared(time_ns, numbers) if numbers else {}
+    return tuple(LayerTime(*key, parts[str(number)]) for number, key in enumerate(weights)) if parts else ()
+
+
+def _categories(layers: tuple[LayerTime, ...]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in layers:
+        name = f"kernels/{(one.category or 'other').replace(' ', '_')}"
+        found[name] = found.get(name, 0) + one.ns
+    return found
+
+
+def _by_totals(run: Run, time_ns: int) -> Parts:
+    """From sums over the whole run (Theano): its executing phases share them as they share the time."""
+    totals = run.table("kernel_totals")
+    if not totals.num_rows:
+        return None, (), _why_unsplit(run)
+    executing = {"fit.steps", "fit.validation", "evaluate", "predict"}
+    whole = sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in executing)
+    spent = pc.sum(totals["total_ns"]).as_py()
+    share = min(1.0, time_ns / whole) if whole else 0.0
+    worked = min(time_ns, int(spent * share))
+    layers = _layers(run, worked, None)
+    return {**_categories(layers), "host_python": time_ns - sum(one.ns for one in layers)}, layers, None
+
+
+def _why_unsplit(run: Run) -> str:
+    probe = next((row for row in run.rows("probes") if row["name"] == "kernels"), None)
+    return (probe["reason"] if probe else None) or "no kernel window was traced"

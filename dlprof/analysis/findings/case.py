@@ -1,0 +1,354 @@
+"""What the rules look at: one run, or a slow one beside a fast one, with what several rules need."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis import breakdown, recompilations, step_split, steps, training
+from dlprof.analysis.breakdown import Breakdown
+from dlprof.analysis.compare import Comparison
+from dlprof.analysis.findings.finding import Abstain
+from dlprof.store.run import Run
+
+Frame = tuple[str, str, int]
+"""Function, file, line."""
+Interval = tuple[int, int]
+"""Begin and end (ns)."""
+WORK = ("fit", "evaluate", "predict", "script", "data")
+"""Top of the tree where the user's own work is done, not the start and the end of the process."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A thread stood in a stack for a while.
+
+    Attributes:
+        phase: Leaf phase of the main thread then.
+        main: Whether it was the main thread.
+        dur_ns: For how long, by the samples.
+        frames: Innermost first.
+    """
+
+    phase: str
+    main: bool
+    dur_ns: int
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """The traced process on the machine's cores over a stretch of time.
+
+    Attributes:
+        run_ns: Time of all threads on a core.
+        wait_ns: Time of all threads that could run and had no core.
+        main_wait_ns: Of that, the main thread's.
+        others_pct: What other programs used, in percent of one core.
+        span_ns: Wall time of the stretch.
+        tree_pct: What the process and its children used, in percent of one core.
+    """
+
+    run_ns: int
+    wait_ns: int
+    main_wait_ns: int
+    others_pct: float
+    span_ns: int
+    tree_pct: float
+
+    @property
+    def waiting(self) -> float:
+        """Share of the runnable time that was spent without a core."""
+        return self.wait_ns / (self.run_ns + self.wait_ns) if self.run_ns + self.wait_ns else 0.0
+
+
+class Case:
+    """A run to be diagnosed; with `against`, why it is slower than the other run of that comparison.
+
+    Args:
+        run: The run, or the slow one.
+        against: The comparison whose side A is the run; None: the run alone.
+    """
+
+    def __init__(self, run: Run, against: Comparison | None = None) -> None:
+        tree = breakdown.of_run(run)
+        if tree is None:
+            raise Abstain("the run has no phases")
+        self.run = run
+        self.tree: Breakdown = tree
+        self.against = against
+        self.other: Case | None = Case(against.b.runs[0]) if against is not None else None
+
+    @property
+    def pair(self) -> bool:
+        """Whether this is about the gap between two runs."""
+        return self.against is not None
+
+    @property
+    def whole_ns(self) -> int:
+        """What shares are of: the wall time, or the gap."""
+        return max(1, self.against.gap_ns) if self.against is not None else max(1, self.tree.wall_ns)
+
+    @cached_property
+    def available(self) -> dict[str, int]:
+        """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns)."""
+        if self.against is None:
+            return dict(self.tree.leaves)
+        return {item.path: item.delta_ns for item in self.against.items if item.delta_ns > 0 and not item.noise}
+
+    def time(self, path: str) -> int:
+        """Available time of a leaf and of all below it (ns)."""
+        return sum(ns for leaf, ns in self.available.items() if _below(leaf, path))
+
+    def own(self, path: str) -> int:
+        """The run's own time there, whatever the other run spent (ns)."""
+        return self.tree.time(path)
+
+    def takes(self, *paths: str, share: float = 1.0) -> dict[str, int]:
+        """A share of the available time of all leaves at and below some paths."""
+        return {
+            leaf: int(ns * share)
+            for leaf, ns in self.available.items()
+            if any(_below(leaf, path) for path in paths) and leaf not in breakdown.OWN
+        }
+
+    # -- facts ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def training(self) -> training.Training | None:
+        """What the run was told of its training."""
+        return training.of_run(self.run)
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend that Keras ran on, or of the engine."""
+        manifest = self.run.manifest
+        keras, engine = manifest.get("keras") or {}, manifest.get("engine") or {}
+        return str(keras.get("backend") or engine.get("name") or manifest["backend"]["name"] or "")
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether a step's call returns before the work is done."""
+        return bool(self.run.manifest["backend"].get("asynchronous_dispatch"))
+
+    @cached_property
+    def split(self) -> step_split.StepSplit | None:
+        """What a step consists of, where a kernel window was traced."""
+        return step_split.of_run(self.run)
+
+    @cached_property
+    def recompilations(self) -> list[recompilations.Recompilation]:
+        """Graphs that were compiled again."""
+        return recompilations.find(self.run.table("spans"))
+
+    @cached_property
+    def spans(self) -> list[dict[str, Any]]:
+        """Rows of `spans`."""
+        return self.run.rows("spans")
+
+    @cached_property
+    def loop(self) -> steps.StepSummary | None:
+        """Steps of the main loop."""
+        found = steps.summarise(self.run.table("steps"), self.run.table("kernel_windows"))
+        return found[0] if found else None
+
+    @cached_property
+    def usable_cores(self) -> int:
+        """Cores that the process might use."""
+        machine = self.run.manifest["machine"]
+        told = self.training.threads.get("usable_cores") if self.training else None
+        return int(told or machine.get("usable_cores") or machine["cores"] or 1)
+
+    @cached_property
+    def has_gpu(self) -> bool:
+        """Whether kernels ran on a GPU."""
+        return bool(pc.any(pc.greater_equal(self.run.table("kernel_events")["device"], 0)).as_py())
+
+    # -- time ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def phases(self) -> list[tuple[int, int, str]]:
+        """(begin, end, leaf of the tree), in order of time."""
+        return [
+            (row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"].replace(".", "/"))
+            for row in self.run.rows("phase_intervals")
+        ]
+
+    @cached_property
+    def training_span(self) -> Interval:
+        """From the first step's begin to the last one's end; the whole run where there was none."""
+        table = self.run.table("steps")
+        if not table.num_rows:
+            return 0, self.tree.wall_ns
+        start, dur = np.asarray(table["start_ns"]), np.asarray(table["dur_ns"])
+        return int(start.min()), int((start + dur).max())
+
+    def by_phase(self, intervals: Iterable[Interval]) -> dict[str, int]:
+        """Time of some intervals in each leaf phase (ns)."""
+        found: dict[str, int] = {}
+        for begin, end in intervals:
+            index = max(0, bisect_right(self.phases, (begin, 1 << 62, "")) - 1)
+            while index < len(self.phases) and self.phases[index][0] < end:
+                low, high, phase = self.phases[index]
+                overlap = min(end, high) - max(begin, low)
+                if overlap > 0:
+                    found[phase] = found.get(phase, 0) + overlap
+                index += 1
+        return found
+
+    def spread(self, by_phase: dict[str, int]) -> dict[str, int]:
+        """Times by leaf phase as times by leaf of the tree: what is in steps is shared by their parts."""
+        found: dict[str, int] = {}
+        for phase, ns in by_phase.items():
+            inside = [leaf for leaf in self.tree.leaves if _below(leaf, phase)]
+            whole = sum(self.tree.leaves[leaf] for leaf in inside)
+            for leaf in inside:
+                part = ns * self.tree.leaves[leaf] // max(1, whole)
+                found[leaf] = found.get(leaf, 0) + min(part, self.tree.leaves[leaf])
+        return found
+
+    # -- samples ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def user_files(self) -> set[str]:
+        """Files of the user's own code, as far as they were seen."""
+        lines = set(pc.unique(self.run.table("lines")["file"]).to_pylist())
+        return lines | {row["file"] for row in self.spans if row["file"]}
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """All sampled stacks, cut by phase."""
+        texts = _stack_frames(self.run.table("frames"))
+        found = []
+        for row in self.run.rows("stacks"):
+            frames = texts.get(row["stack_id"])
+            if frames is None:
+                continue
+            main = row["thread"] == "MainThread"
+            for phase, ns in self.by_phase([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
+                found.append(Sample(phase, main, ns, frames))
+        return found
+
+    def need_samples(self) -> None:
+        """Abstain where no stack was sampled."""
+        if not self.samples:
+            raise Abstain("no Python stack was sampled")
+
+    def sampled(self, phases: Sequence[str], chosen: Callable[[Sample], bool], *, main: bool = True) -> float:
+        """Share of the sampled time of some phases in which a stack of that thread is one of those chosen."""
+        inside = [one for one in self.samples if one.main == main and any(_below(one.phase, p) for p in phases)]
+        # Other threads come and go: their time is a share of the phase's.
+        whole = sum(one.dur_ns for one in inside) if main else sum(self.own(phase) for phase in phases)
+        return min(1.0, sum(one.dur_ns for one in inside if chosen(one)) / whole) if whole else 0.0
+
+    def hottest_user_line(
+        self, phases: Sequence[str], chosen: Callable[[Sample], bool] = lambda _one: True, *, main: bool | None = True
+    ) -> tuple[str, int] | None:
+        """The innermost line of the user's code that stood longest in some phases: (file, line)."""
+        stood: dict[tuple[str, int], int] = {}
+        for one in self.samples:
+            if (main is None or one.main == main) and any(_below(one.phase, p) for p in phases) and chosen(one):
+                frame = self.user_frame(one)
+                if frame is not None:
+                    stood[frame[1], frame[2]] = stood.get((frame[1], frame[2]), 0) + one.dur_ns
+        return max(stood, key=lambda place: stood[place]) if stood else None
+
+    def user_frame(self, sample: Sample) -> Frame | None:
+        """The innermost frame of the user's code."""
+        return next((frame for frame in sample.frames if frame[1] in self.user_files), None)
+
+    def is_called_back(self, sample: Sample) -> bool:
+        """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
+        outer_first = [frame[1] in self.user_files for frame in reversed(sample.frames)]
+        if not sample.main:
+            return any(outer_first)
+        seen_library = False
+        for number, is_users in enumerate(outer_first):
+            if is_users and seen_library:
+                return True
+            # Files of Python itself, and what dlprof starts the script with, come before the script's own frames.
+            seen_library = seen_library or (not is_users and any(outer_first[:number]))
+        return False
+
+    @cached_property
+    def _sources(self) -> dict[tuple[str, int], str]:
+        return {(row["file"], row["line"]): row["source"] or "" for row in self.run.rows("lines")}
+
+    def source(self, file: str, line: int) -> str:
+        """Text of a line of the user's code; empty where it was not counted."""
+        return self._sources.get((file, line), "")
+
+    # -- machine ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def scheduling(self) -> Scheduling:
+        """The process on the cores while it trained.
+
+        Abstains where the machine was not sampled often enough.
+        """
+        begin, end = self.training_span
+        rows = [row for row in self.run.rows("process_samples") if row["run_ns"] is not None]
+        rows = [row for row in rows if begin - 1_500_000_000 <= row["time_ns"] <= end + 1_500_000_000]
+        main_pid = (self.run.manifest.get("process") or {}).get("pid")
+        rows = [row for row in rows if row["pid"] == main_pid]
+        if len(rows) < 2:
+            raise Abstain("the scheduling of threads was sampled less than twice during the training")
+        first, last = rows[0], rows[-1]
+        span = last["time_ns"] - first["time_ns"]
+        return Scheduling(
+            max(0, last["run_ns"] - first["run_ns"]),
+            max(0, last["wait_ns"] - first["wait_ns"]),
+            max(0, last["main_wait_ns"] - first["main_wait_ns"]),
+            self.machine_mean("others_cpu_pct"),
+            span,
+            self._tree_pct(begin, end),
+        )
+
+    def machine_mean(self, column: str) -> float:
+        """Mean of a column of `machine` while the run trained."""
+        table = self._in_training(self.run.table("machine"))
+        value = pc.mean(table[column]).as_py()
+        if value is None:
+            raise Abstain(f"{column} was not measured during the training")
+        return float(value)
+
+    def machine_growth(self, column: str) -> int:
+        """By how much a counter of `machine` grew over the run (ns)."""
+        values = self.run.table("machine")[column].drop_null().to_pylist()
+        if len(values) < 2:
+            raise Abstain(f"this machine does not tell {column}")
+        return int(values[-1] - values[0])
+
+    def _in_training(self, table: pa.Table) -> pa.Table:
+        begin, end = self.training_span
+        time = table["time_ns"]
+        rows = table.filter(pc.and_(pc.greater(time, begin), pc.less_equal(time, end + 200_000_000)))
+        return rows if rows.num_rows else table
+
+    def _tree_pct(self, begin: int, end: int) -> float:
+        total, spans = 0.0, {}
+        for row in self.run.rows("process_samples"):
+            if begin < row["time_ns"] <= end and row["cpu_pct"] is not None:
+                total += row["cpu_pct"] * row["interval_ns"]
+                spans[row["time_ns"]] = row["interval_ns"]
+        if not spans:
+            raise Abstain("the process was not sampled during the training")
+        return float(total / sum(spans.values()))
+
+
+def _below(leaf: str, path: str) -> bool:
+    return leaf == path or leaf.startswith(f"{path}/")
+
+
+def _stack_frames(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
+    grouped: dict[int, list[tuple[int, Frame]]] = {}
+    for row in table.to_pylist():
+        grouped.setdefault(row["stack_id"], []).append((row["depth"], (row["function"], row["file"], row["line"])))
+    return {stack: tuple(frame for _, frame in sorted(rows, reverse=True)) for stack, rows in grouped.items()}

@@ -1,0 +1,33 @@
+"""Other programs took cores that the training could have used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import WORK, Case
+from dlprof.analysis.findings.finding import Claim
+
+_OTHERS_PCT = 25.0
+"""Below a quarter of a core others do not matter."""
+_USE = (
+    "use of the machine",
+    "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns",
+)
+_WAITING = 0.04
+"""Nor where threads hardly ever waited for a core."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Threads that could run waited for a core while other programs were busy."""
+    seen = case.scheduling
+    if seen.others_pct < _OTHERS_PCT or seen.waiting < _WAITING:
+        return
+    yield Claim(
+        f"Other programs used {seen.others_pct:.0f} % of a core while training, and its threads spent "
+        f"{100 * seen.waiting:.0f} % of their runnable time without one: {{time}}, {{share}}.",
+        case.takes(*WORK, share=seen.waiting),
+        [queries.scheduled(), _USE],
+        "Stop the other programs, or give each its own cores (taskset), and measure again.",
+        basis="estimated",
+    )

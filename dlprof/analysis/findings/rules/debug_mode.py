@@ -1,0 +1,52 @@
+"""A switch for debugging is on: every operation is checked, recorded, or run alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+
+_EAGER = "tf.config.run_functions_eagerly"
+"""That one is eager execution, a finding of its own."""
+_ENVIRONMENT = {
+    "MXNET_ENGINE_TYPE=NaiveEngine": {"MXNET_ENGINE_TYPE": None},
+    "MXNET_EXEC_BULK_EXEC_TRAIN=0": {"MXNET_EXEC_BULK_EXEC_TRAIN": None},
+    "TF_ENABLE_ONEDNN_OPTS=0": {"TF_ENABLE_ONEDNN_OPTS": None},
+}
+_COST = {
+    "torch.autograd.set_detect_anomaly": 0.45,
+    "tf.debugging.enable_check_numerics": 0.55,
+    "jax_debug_nans": 0.50,
+    "jax_debug_infs": 0.50,
+    "jax_disable_jit": 0.90,
+    "jax_check_tracer_leaks": 0.30,
+    "MXNET_ENGINE_TYPE=NaiveEngine": 0.15,
+    "MXNET_EXEC_BULK_EXEC_TRAIN=0": 0.10,
+    "TF_ENABLE_ONEDNN_OPTS=0": 0.35,
+    "torch.backends.mkldnn.enabled = False": 0.35,
+    "theano mode": 0.50,
+}
+"""Share of the steps that a switch costs on the scenarios, by the exam (docs/exam.md): --confirm measures it."""
+_LEAST = 0.10
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Switches that were on when the training began."""
+    if case.training is None:
+        raise Abstain("the run did not train under Keras")
+    other = case.other.training.flags if case.other and case.other.training else {}
+    found = [name for name in case.training.flags if name != _EAGER and name not in other]
+    if not found:
+        return
+    cost = max(_COST.get(name, _LEAST) for name in found)
+    environment = {key: value for name in found for key, value in _ENVIRONMENT.get(name, {}).items()}
+    yield Claim(
+        f"Switched on for debugging: {', '.join(sorted(found))}. That costs about {{time}}, {{share}}.",
+        case.takes("fit/steps", "fit/validation", "evaluate", share=cost),
+        [queries.training_told("training.flags")],
+        "Switch it off for trainings that are not for debugging.",
+        remedy=Remedy(f"without {', '.join(sorted(found))}", environment, {"flags_off": sorted(found)}),
+        basis="estimated",
+    )

@@ -1,0 +1,41 @@
+"""Each operation of the training is started by Python, one by one, where a graph could be run as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+
+_FLAG = "tf.config.run_functions_eagerly"
+_GRAPHS = ("tensorflow", "jax")
+"""Backends on which Keras compiles steps unless told otherwise."""
+_KERNELS_LEFT = 0.5
+"""Share of the kernel time that a graph saves too: fused, or left out."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """The model was compiled with run_eagerly, or all functions of TensorFlow were made to run eagerly."""
+    told = case.training
+    if told is None or "run_eagerly" not in told.settings:
+        raise Abstain("Keras did not say whether the model runs eagerly")
+    other = case.other.training if case.other else None
+    eager = bool(told.settings["run_eagerly"]) or _FLAG in told.flags
+    if not eager or case.backend not in _GRAPHS or (other is not None and other.settings.get("run_eagerly")):
+        return
+    steps = case.own("fit/steps")
+    kernels = case.own("fit/steps/kernels")
+    yield Claim(
+        f"The model runs eagerly: Python starts each operation by itself, and kernels ran in only "
+        f"{100 * kernels / max(1, steps):.0f} % of the steps' time: {{time}}, {{share}}.",
+        {
+            **case.takes("fit/steps", "fit/validation", share=0.85),
+            **case.takes("fit/steps/kernels", share=_KERNELS_LEFT),
+        },
+        [queries.training_told("training.run_eagerly", "training.flags"), queries.operators(by="op")],
+        "Leave run_eagerly=True out of compile(), and tf.config.run_functions_eagerly out of the script.",
+        (told.file, told.line) if told.file and told.line else None,
+        Remedy("run_eagerly off", {}, {"run_eagerly": False, "flags_off": [_FLAG]}),
+        basis="estimated",
+    )

@@ -1,0 +1,41 @@
+"""The GPU lowered its clocks: power limit, heat, or a brake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis import utilisation
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim
+
+_SHARE = 0.05
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Samples of NVML that gave a reason for lower clocks, other than idleness or a setting."""
+    table = case.run.table("gpu")
+    if not table.num_rows:
+        raise Abstain("no GPU was measured")
+    found = utilisation.gpus(table, case.run.manifest.get("gpus") or [])
+    shares = [gpu["throttled_share"] for gpu in found if gpu["throttled_share"] is not None]
+    if not shares:
+        raise Abstain("this GPU does not tell why it lowers its clocks")
+    share = max(shares)
+    if share < _SHARE:
+        return
+    full = max((v for v in table["sm_clock_mhz"].to_pylist() if v), default=0)
+    mean = sum(gpu["sm_clock_mean_mhz"] or 0 for gpu in found) / len(found)
+    slower = max(0.0, 1 - mean / full) if full else 0.0
+    yield Claim(
+        f"The GPU was throttled in {100 * share:.0f} % of the samples, at {mean:.0f} MHz in the mean of at most "
+        f"{full:.0f}: {{time}}, {{share}}.",
+        case.takes("fit/steps/kernels", "predict/steps/kernels", share=slower),
+        [
+            (
+                "clocks and reasons",
+                "SELECT time_ns, gpu, sm_clock_mhz, power_w, temperature_c, throttle_reasons FROM gpu ORDER BY time_ns",
+            )
+        ],
+        "Look at cooling and at the power limit (nvidia-smi -q -d PERFORMANCE,POWER).",
+        basis="estimated",
+    )

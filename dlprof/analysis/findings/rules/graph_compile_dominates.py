@@ -1,0 +1,35 @@
+"""Making and compiling the graph takes longer than the training that it is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim
+
+_SHARE_OF_WORK = 0.30
+_LEAST_NS = 1_000_000_000
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """First calls of step functions, tracing, binding and explicit compilation."""
+    paths = ("fit/graph_compile", "fit/build", "compile", "construct")
+    total = sum(case.own(path) for path in paths)
+    work = total + sum(
+        case.own(top)
+        for top in ("fit/steps", "fit/input", "fit/callbacks", "fit/validation", "evaluate", "predict", "script")
+    )
+    if not case.pair and (total < _SHARE_OF_WORK * work or total < _LEAST_NS):
+        return
+    if case.pair and sum(case.time(path) for path in paths) < 0.03 * case.whole_ns:
+        return
+    told = case.training
+    yield Claim(
+        f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work: {{time}}, {{share}}.",
+        case.takes(*paths),
+        [queries.spans("graph_compile", "build", "construct", "compile")],
+        "Train longer per start, roll loops of layers (unroll=False, lax.scan, RNN layers), make fewer layers, "
+        "or keep compiled graphs (JAX_COMPILATION_CACHE_DIR).",
+        (told.file, told.line) if told and told.file and told.line else None,
+    )

@@ -1,0 +1,30 @@
+"""JAX runs the step operation by operation, because its compiler was switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """`jit_compile=False` where the backend lives by it: JAX, and TensorFlow on a GPU."""
+    told = case.training
+    if told is None or "jit_compile" not in told.settings:
+        raise Abstain("Keras did not say whether the model is compiled by XLA")
+    other = case.other.training if case.other else None
+    needed = case.backend == "jax" or (case.backend == "tensorflow" and case.has_gpu)
+    eager = bool(told.settings.get("run_eagerly"))
+    if told.settings["jit_compile"] or eager or not needed or (other and other.settings.get("jit_compile") is False):
+        return
+    yield Claim(
+        "The step is not compiled by XLA (jit_compile=False): each operation is dispatched alone, {time}, {share}.",
+        {**case.takes("fit/steps", "fit/validation", share=0.85), **case.takes("fit/steps/kernels", share=0.5)},
+        [queries.training_told("training.jit_compile"), queries.operators(by="name")],
+        "Leave jit_compile=False out of compile().",
+        (told.file, told.line) if told.file and told.line else None,
+        Remedy("jit_compile on", {}, {"jit_compile": True}),
+        basis="estimated",
+    )

@@ -1,0 +1,60 @@
+"""The process waits for memory: it swaps, reads its own pages back, or touches new pages all the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings.case import WORK, Case
+from dlprof.analysis.findings.finding import Abstain, Claim
+
+_FAULT_NS = 500
+"""What one minor fault costs at least: the kernel enters, finds and clears a page of 4 KiB (about 0.25 us each)."""
+_FAULTS_PER_S = 100_000
+"""More new pages per second than this are no longer the usual growth of a training."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Stalls that the kernel counts, pages read from disk, and new pages."""
+    stalled = _stalled(case)
+    begin, end = case.training_span
+    rows = [row for row in case.run.rows("process_samples") if begin <= row["time_ns"] <= end + 200_000_000]
+    pid = (case.run.manifest.get("process") or {}).get("pid")
+    rows = [row for row in rows if row["pid"] == pid and row["faults_minor"] is not None]
+    if len(rows) < 2:
+        raise Abstain("page faults were not sampled during the training")
+    minor, major = (rows[-1][name] - rows[0][name] for name in ("faults_minor", "faults_major"))
+    span_s = (rows[-1]["time_ns"] - rows[0]["time_ns"]) / 1e9
+    lost = stalled
+    if minor / max(1e-3, span_s) > _FAULTS_PER_S:
+        lost += minor * _FAULT_NS
+    if lost < 1 or (stalled < 50_000_000 and lost == stalled):
+        return
+    peak = max(row["rss_bytes"] for row in rows)
+    inside = {phase: ns for phase, ns in case.by_phase([(begin, end)]).items() if phase.partition("/")[0] in WORK}
+    whole = max(1, sum(inside.values()))
+    yield Claim(
+        f"The process waited for memory, {{time}}, {{share}}: {minor:,} new pages and {major:,} pages from disk while "
+        f"training, {stalled / 1e6:.0f} ms of stalls on the machine, {peak / 1e9:.2f} GB at its largest.",
+        case.spread({phase: int(lost * ns / whole) for phase, ns in inside.items()}),
+        [
+            (
+                "memory and faults over time",
+                "SELECT time_ns, rss_bytes, faults_minor, faults_major FROM process_samples ORDER BY time_ns",
+            ),
+            (
+                "stalls of the machine",
+                "SELECT time_ns, memory_available_bytes, swap_used_bytes, stall_memory_ns FROM "
+                "machine ORDER BY time_ns",
+            ),
+        ],
+        "Use a smaller batch or less data at once, reuse buffers, and do not make large arrays anew for each batch.",
+        case.hottest_user_line(tuple(inside), case.is_called_back),
+        basis="estimated",
+    )
+
+
+def _stalled(case: Case) -> int:
+    try:
+        return case.machine_growth("stall_memory_ns")
+    except Abstain:
+        return 0

@@ -1,0 +1,90 @@
+"""Python code takes the time: the user's own in the middle of steps or around the training, or that of Keras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case, Sample
+from dlprof.analysis.findings.finding import Claim
+
+_SHARE_OF_WORK = 0.05
+_SCRIPT = ("script", "data")
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Stacks in user code inside steps; the script's own lines outside; in a pair, what Keras' Python takes more."""
+    work = sum(case.own(top) for top in ("fit", "script", "data", "evaluate", "predict")) or 1
+    if case.samples:
+        yield from _in_steps(case, work)
+    yield from _in_script(case, work)
+    if case.pair and case.time("fit/steps/host_python") > _SHARE_OF_WORK * work:
+        yield Claim(
+            "Python between the operations of a step, of Keras or of the script, takes {time} more, {share}.",
+            case.takes("fit/steps/host_python", "predict/steps/host_python", "construct"),
+            [queries.python_stood("fit.steps")],
+            "Larger batches, steps_per_execution, or a compiled step have Python run less often.",
+        )
+
+
+def _in_steps(case: Case, work: int) -> Iterator[Claim]:
+    """User code that runs inside steps: a layer, a loss or a metric in Python."""
+    main = case.sampled(("fit/steps",), lambda one: _is_python(case, one))
+    kernels = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
+    main = min(main, max(0.0, 1 - kernels)) if case.tree.unsplit is None else main
+    beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
+    feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
+    share = max(main, beside - feeding)
+    if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
+        return
+    whole = max(1, sum(case.takes("fit/steps").values()))
+    wanted = int(share * case.own("fit/steps"))
+    order = ("host_python", "dispatch", "idle", "sync", "edges", "input", "kernels")
+    takes: dict[str, int] = {}
+    for name in order:
+        for leaf, ns in case.takes(f"fit/steps/{name}").items():
+            part = min(ns, wanted)
+            wanted -= part
+            takes[leaf] = part
+    if not takes:
+        takes = case.takes("fit/steps", share=min(1.0, share * case.own("fit/steps") / whole))
+    yield Claim(
+        "Python code of the script runs inside the steps, where graphs and kernels should: {time}, {share}.",
+        takes,
+        [queries.python_stood("fit.steps", where="f.file IN (SELECT file FROM lines)")],
+        "Write it with operations of keras.ops or of the engine, over whole arrays.",
+        case.hottest_user_line(("fit/steps",), lambda one: _is_python(case, one), main=None),
+    )
+
+
+def _is_python(case: Case, sample: Sample) -> bool:
+    """Whether user code that was called back runs in Python itself, or in numpy, and not in the engine."""
+    if not case.is_called_back(sample):
+        return False
+    for _function, file, _line in sample.frames:
+        if file in case.user_files:
+            return True
+        if not file.startswith(("<", "numpy/")):
+            return False
+    return False
+
+
+def _in_script(case: Case, work: int) -> Iterator[Claim]:
+    """The script's own lines, outside Keras."""
+    takes = case.takes(*_SCRIPT)
+    if sum(takes.values()) < _SHARE_OF_WORK * work:
+        return
+    place = case.hottest_user_line(_SCRIPT)
+    yield Claim(
+        "The script's own Python, outside of Keras, takes {time}, {share}.",
+        takes,
+        [
+            (
+                "lines of the script",
+                "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8",
+            ),
+            queries.python_stood("script", "data"),
+        ],
+        "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file.",
+        place,
+    )

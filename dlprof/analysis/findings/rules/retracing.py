@@ -1,0 +1,88 @@
+"""Graphs are compiled again and again, because an argument's shape, type or value keeps changing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.recompilations import Recompilation
+
+_LOOPS = ("fit/", "evaluate", "predict", "script")
+_USUAL = 2
+"""The short batch at the end of an epoch, and its kin, are compiled once more: no cause for a word."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Recompilations with a cause, and what they made of the steps that they fell into."""
+    spans = _again(case)
+    count = len(spans)
+    if count <= _USUAL:
+        return
+    functions = {(json.loads(row["detail"])["compiled"]).get("function") for row in spans}
+    worst = max((one for one in case.recompilations if one.function in functions), key=lambda one: one.time_ns)
+    by_phase = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in spans)
+    spread = case.spread(by_phase)
+    # A step in which a graph was compiled is longer by more than the compilation: the new graph is made ready, too.
+    edges = _slow_first_runs(case, sum(by_phase.values()))
+    for leaf in ("fit/steps/edges", "fit/steps/dispatch", "fit/graph_compile"):
+        room = case.own(leaf) - spread.get(leaf, 0)
+        more = min(edges, max(0, room))
+        if more:
+            spread[leaf] = spread.get(leaf, 0) + more
+            edges -= more
+    yield Claim(
+        f"{count} graphs were compiled again, most often {worst.function} ({_why(worst)}): {{time}}, {{share}}.",
+        spread,
+        [
+            queries.spans("graph_compile"),
+            (
+                "a few with their causes",
+                "SELECT start_ns, dur_ns, detail FROM spans WHERE detail LIKE '%\"again\": true%' "
+                "ORDER BY dur_ns DESC LIMIT 3",
+            ),
+        ],
+        "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers, "
+        "or give an input_signature / dynamic=True.",
+        (worst.file, worst.line) if worst.file and worst.line else _training_line(case),
+    )
+
+
+def _again(case: Case) -> list[dict[str, Any]]:
+    """Recompilations inside loops: what building a model compiles once for each shape is left out."""
+    found = []
+    for row in case.spans:
+        if row["kind"] == "graph_compile" and row["detail"]:
+            told = (json.loads(row["detail"]).get("compiled") or {}).get("again")
+            phases = case.by_phase([(row["start_ns"], row["start_ns"] + row["dur_ns"])])
+            if told and any(phase.startswith(_LOOPS) for phase in phases):
+                found.append(row)
+    return found
+
+
+def _slow_first_runs(case: Case, compiled_ns: int) -> int:
+    """Time of the steps with a recompilation beyond a usual step and the compilation itself (ns)."""
+    table = case.run.table("steps")
+    compiled = np.asarray(table["compiled"]) & ~np.asarray(table["first"])
+    dur = np.asarray(table["dur_ns"])
+    usual = np.median(dur[~np.asarray(table["compiled"])]) if (~np.asarray(table["compiled"])).any() else 0
+    return max(0, int(dur[compiled].sum() - compiled.sum() * usual) - compiled_ns)
+
+
+def _training_line(case: Case) -> tuple[str, int] | None:
+    told = case.training
+    return (told.file, told.line) if told and told.file and told.line else None
+
+
+def _why(one: Recompilation) -> str:
+    if one.what is None:
+        return "for no reason that is told"
+    if one.what == "guard":
+        return " ".join((one.now or "").split())[:120].replace("{", "(").replace("}", ")")
+    text = f"{one.what} of {one.argument}: {one.before} to {one.now}"
+    return text.replace("{", "(").replace("}", ")")

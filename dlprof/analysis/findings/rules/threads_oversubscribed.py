@@ -1,0 +1,44 @@
+"""More computing threads than cores: they take the cores from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+
+_WAITING = 0.15
+"""Share of the runnable time that threads must have spent waiting for a core."""
+_OTHERS_PCT = 50.0
+"""With other programs this busy it cannot be told who took the cores."""
+VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """The engine has more threads than there are cores, and they wait for each other."""
+    told, cores = threads(case), case.usable_cores
+    if told <= cores:
+        return
+    seen = case.scheduling
+    if seen.others_pct > _OTHERS_PCT or seen.waiting < _WAITING:
+        return
+    yield Claim(
+        f"{told} computing threads share {cores} cores: threads spent {100 * seen.waiting:.0f} % of their "
+        "runnable time waiting for a core, {time}, {share}.",
+        case.takes("fit/steps", "evaluate", "predict", "fit/validation", share=seen.waiting),
+        [queries.scheduled(), queries.training_told("training.threads")],
+        f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
+        remedy=Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
+        basis="estimated",
+    )
+
+
+def threads(case: Case) -> int:
+    """The largest number of threads that a loaded engine was told, or decided, to use."""
+    if case.training is None or not case.training.threads:
+        raise Abstain("the engine's number of threads is not known")
+    known = [n for name, n in case.training.threads.items() if name != "usable_cores" and n > 0]
+    if not known:
+        raise Abstain("this engine does not tell its number of threads")
+    return max(known)

@@ -1,0 +1,278 @@
+"""Whether two runs did the same work on the same machine: before that is known, no word about speed."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dlprof.analysis import training as trainings
+from dlprof.analysis.training import Training
+from dlprof.store.run import Run
+
+LOSS_TOLERANCE = 0.10
+"""Losses of an epoch may differ by so much of the first epoch's loss: random numbers differ between backends."""
+WEIGHTS_TOLERANCE = 1e-3
+"""Sums of squares of the initial weights may differ by so much, for their rounding."""
+DATA_TOLERANCE = 1e-3
+_BUSY_PCT = 25.0
+"""Other programs that took more than this of one core are mentioned."""
+_SAME_SETTINGS = {
+    "floatx": "float type", "policy": "dtype policy", "layout": "image layout", "loss": "loss function",
+}  # fmt: skip
+_CHOSEN = {"run_eagerly": "eager execution", "jit_compile": "jit_compile", "steps_per_execution": "steps per execution"}
+
+
+@dataclass(frozen=True)
+class Parity:
+    """What differs.
+
+    Attributes:
+        why_not: Why the runs cannot be compared; empty: they can.
+        differences: What also differs, and may be what is compared, or may explain the gap.
+        unknown: What could not be checked, because a run does not hold it.
+    """
+
+    why_not: tuple[str, ...]
+    differences: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether nothing stands against a comparison."""
+        return not self.why_not
+
+
+def check(a: Run, b: Run) -> Parity:
+    """Compare what two runs did, and where."""
+    found = _Check(a, b)
+    found.all()
+    return Parity(tuple(found.why_not), tuple(found.differences), tuple(found.unknown))
+
+
+class _Check:
+    def __init__(self, a: Run, b: Run) -> None:
+        self.a, self.b = a, b
+        self.why_not: list[str] = []
+        self.differences: list[str] = []
+        self.unknown: list[str] = []
+
+    def all(self) -> None:
+        """Every check, the gravest first."""
+        self.why_not.extend(f"{name} {why}" for name, run in (("A", self.a), ("B", self.b)) for why in _incomplete(run))
+        if not self.why_not:
+            self._same_run()
+            self._work()
+            one, two = trainings.of_run(self.a), trainings.of_run(self.b)
+            if one is not None and two is not None:
+                self._training(one, two)
+            elif (one is None) != (two is None):
+                self.why_not.append(f"only {'A' if one else 'B'} trained")
+        self._machine()
+
+    def _same_run(self) -> None:
+        if self.a.folder.path == self.b.folder.path:
+            self.why_not.append("A and B are the same run")
+
+    def _work(self) -> None:
+        one, two = _script(self.a), _script(self.b)
+        if one != two and not _are_twins(self.a, self.b):
+            self.why_not.append(f"the scripts differ: {one} and {two}")
+        elif one != two:
+            self.differences.append(f"one runs the model without Keras: {one} and {two}")
+        elif None not in (texts := (_digest(self.a), _digest(self.b))) and texts[0] != texts[1]:
+            self.differences.append("the text of the script differs")
+        arguments = [" ".join(run.manifest["command"]["argv"]) or "none" for run in (self.a, self.b)]
+        if arguments[0] != arguments[1]:
+            self.why_not.append(f"the arguments differ: {arguments[0]} and {arguments[1]}")
+
+    def _training(self, one: Training, two: Training) -> None:
+        losses = self._losses(one, two)
+        self._settings(one, two)
+        self._optimizer(one, two, losses_agree=losses)
+        self._batch(one, two)
+        self._data(one, two)
+        self._weights(one, two)
+        for name, title in _CHOSEN.items():
+            values = one.settings.get(name), two.settings.get(name)
+            if None not in values and values[0] != values[1]:
+                self.differences.append(f"{title}: {values[0]} and {values[1]}")
+        if one.flags != two.flags:
+            self.differences.append(f"switches for debugging: {_names(one.flags)} and {_names(two.flags)}")
+
+    def _losses(self, one: Training, two: Training) -> bool:
+        if not one.losses or not two.losses:
+            self.unknown.append("losses: not both runs kept them")
+            return False
+        if len(one.losses) != len(two.losses):
+            self.why_not.append(f"the numbers of epochs differ: {len(one.losses)} and {len(two.losses)}")
+            return False
+        why = loss_difference(one.losses, two.losses)
+        if why is not None:
+            self.why_not.append(why)
+        return why is None
+
+    def _settings(self, one: Training, two: Training) -> None:
+        for name, title in _SAME_SETTINGS.items():
+            values = one.settings.get(name), two.settings.get(name)
+            if values[0] != values[1] and None not in values:
+                self.why_not.append(f"the {title} differs: {values[0]} and {values[1]}")
+
+    def _optimizer(self, one: Training, two: Training, *, losses_agree: bool) -> None:
+        first, second = one.optimizer, two.optimizer
+        if not first or not second:
+            self.unknown.append("settings of the optimiser")
+            return
+        if str(first.get("class")).lower() != str(second.get("class")).lower():
+            self.why_not.append(f"the optimisers differ: {first.get('class')} and {second.get('class')}")
+            return
+        for name in sorted(first.keys() & second.keys() - {"class"}):
+            if not _near(first[name], second[name], 1e-6):
+                text = f"the optimiser's {name} differs: {first[name]:g} and {second[name]:g}"
+                changes_work = isinstance(first[name], bool) or 0 in (first[name], second[name])
+                if changes_work or not losses_agree:
+                    self.why_not.append(text)
+                else:
+                    self.differences.append(f"{text} (the losses agree)")
+
+    def _batch(self, one: Training, two: Training) -> None:
+        for name, values in (
+            ("batch sizes", (one.batch_size, two.batch_size)),
+            ("numbers of samples", (one.samples, two.samples)),
+        ):
+            if None in values:
+                self.unknown.append(name)
+            elif values[0] != values[1]:
+                self.why_not.append(f"the {name} differ: {values[0]} and {values[1]}")
+
+    def _data(self, one: Training, two: Training) -> None:
+        if not one.data or not two.data:
+            self.unknown.append("data: not seen in both runs")
+            return
+        for first, second in zip(one.data, two.data, strict=False):
+            shapes = first["shape"], second["shape"]
+            if shapes[0] != shapes[1] and math.prod(shapes[0]) != math.prod(shapes[1]):
+                self.why_not.append(f"the shapes of the data differ: {shapes[0]} and {shapes[1]}")
+            elif not _near(first.get("mean"), second.get("mean"), DATA_TOLERANCE):
+                self.why_not.append(
+                    f"the data differ: means of the first rows are {first['mean']} and {second['mean']}"
+                )
+
+    def _weights(self, one: Training, two: Training) -> None:
+        counts = one.weights.get("count"), two.weights.get("count")
+        if None not in counts and counts[0] != counts[1]:
+            self.why_not.append(f"the models differ: {counts[0]:,} and {counts[1]:,} trainable weights")
+            return
+        first, second = one.weights.get("sums"), two.weights.get("sums")
+        if first is None or second is None:
+            self.unknown.append("initial weights: not seen in both runs")
+            return
+        if not all(_near(x[2], y[2], WEIGHTS_TOLERANCE) for x, y in zip(first, second, strict=False)):
+            self.why_not.append("the initial weights differ")
+
+    def _machine(self) -> None:
+        one, two = self.a.manifest["machine"], self.b.manifest["machine"]
+        for name, title in (("host", "machines"), ("cpu", "processors"), ("usable_cores", "usable cores")):
+            values = one.get(name), two.get(name)
+            if values[0] != values[1] and None not in values:
+                self.differences.append(f"{title}: {values[0]} and {values[1]}")
+        self._load()
+        pairs = self.a.manifest.get("environment") or {}, self.b.manifest.get("environment") or {}
+        for name in sorted(pairs[0].keys() | pairs[1].keys()):
+            values = pairs[0].get(name), pairs[1].get(name)
+            if values[0] != values[1] and name not in ("KERAS_BACKEND", "PYTHONPATH"):
+                self.differences.append(f"{name}: {values[0] or 'not set'} and {values[1] or 'not set'}")
+
+    def _load(self) -> None:
+        loads = [_mean(run, "others_cpu_pct") for run in (self.a, self.b)]
+        if any(load is not None and load > _BUSY_PCT for load in loads):
+            told = " and ".join("not measured" if load is None else f"{load:.0f} %" for load in loads)
+            self.differences.append(f"other programs used {told} of a core")
+        hot = [_mean(run, "temperature_c") for run in (self.a, self.b)]
+        if None not in hot and abs(hot[0] - hot[1]) > 15:  # type: ignore[operator]
+            self.differences.append(f"temperature: {hot[0]:.0f} and {hot[1]:.0f} degrees")
+        clocks = [_clock(run) for run in (self.a, self.b)]
+        if None not in clocks and not _near(clocks[0], clocks[1], 0.05):
+            self.differences.append(f"clock of the cores: {clocks[0]:.0f} and {clocks[1]:.0f} MHz")
+
+
+def loss_difference(a: tuple[float, ...], b: tuple[float, ...]) -> str | None:
+    """Why two loss curves of equal length are not equivalent; None: they are, within LOSS_TOLERANCE."""
+    scale = max(abs(a[0]), abs(b[0])) if math.isfinite(a[0]) and math.isfinite(b[0]) else 0.0
+    for epoch, (one, two) in enumerate(zip(a, b, strict=True), 1):
+        if math.isfinite(one) != math.isfinite(two):
+            return f"the loss of epoch {epoch} is {one:g} and {two:g}"
+        if math.isfinite(one) and abs(one - two) > LOSS_TOLERANCE * scale:
+            return (
+                f"the losses differ: {one:.4g} and {two:.4g} in epoch {epoch}, by more than "
+                f"{LOSS_TOLERANCE:.0%} of the first epoch's"
+            )
+    return None
+
+
+def _incomplete(run: Run) -> Iterator[str]:
+    """Why a run cannot be compared whatever the other is."""
+    manifest = run.manifest
+    if manifest["state"] == "imported":
+        yield "is made of foreign traces, which know no phases"
+        return
+    process = manifest.get("process") or {}
+    if manifest["state"] == "running":
+        yield "has no end: its dlprof was killed, or is still at work"
+    elif manifest["state"] == "interrupted":
+        yield "was interrupted"
+    elif process.get("signal"):
+        yield f"was ended by signal {process['signal']}"
+    elif process.get("exit_code"):
+        yield f"failed with exit code {process['exit_code']}"
+    if not run.table("phases").num_rows:
+        yield "has no phases: " + next(
+            (row["reason"] for row in run.rows("probes") if row["name"] == "phases" and row["reason"]), "none were seen"
+        )
+
+
+def _script(run: Run) -> str | None:
+    command = run.manifest["command"]
+    name = command.get("script") or command.get("program")
+    return PurePath(name).name if name else command.get("module")
+
+
+def _are_twins(a: Run, b: Run) -> bool:
+    """Whether one run is of the model without Keras that stands in for the other's script."""
+    stems = [PurePath(run.manifest["command"].get("script") or "").stem for run in (a, b)]
+    native = [(run.manifest["backend"]["name"] or "").startswith("native-") for run in (a, b)]
+    return any(native) and stems[0].partition("_")[0] == stems[1].partition("_")[0] != ""
+
+
+def _digest(run: Run) -> str | None:
+    """Of the script's text, where a copy is in the run folder."""
+    name = PurePath(run.manifest["command"].get("script") or "").name
+    path = run.folder.raw / "sources" / name
+    return hashlib.sha256(path.read_bytes()).hexdigest() if name and path.is_file() else None
+
+
+def _near(a: Any, b: Any, tolerance: float) -> bool:
+    if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+        return bool(a == b) or a is None or b is None
+    return bool(abs(a - b) <= tolerance * max(abs(a), abs(b), 1e-12))
+
+
+def _names(flags: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(flags)) or "none"
+
+
+def _mean(run: Run, column: str) -> float | None:
+    value = pc.mean(run.table("machine")[column]).as_py()
+    return None if value is None else float(value)
+
+
+def _clock(run: Run) -> float | None:
+    cores = run.table("cores")
+    busy = cores.filter(pc.greater(cores["busy_pct"], 50))["freq_mhz"].drop_null()
+    return float(np.mean(busy.to_numpy())) if len(busy) else None

@@ -1,0 +1,407 @@
+"""The exam of the rules: scripts with a planted cause, run with and without it, and what the diagnosis makes of them.
+
+A truth file (TOML, see scenarios/faults/README.md) names cause, script and backends, and what plants the cause.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dlprof.analysis import breakdown, compare
+from dlprof.analysis.compare import Side
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.findings.rules import RULES
+from dlprof.backends import registry
+from dlprof.errors import DlprofError, NoInputError, UsageError
+from dlprof.opening import open_run
+from dlprof.store.run import Run
+
+PAIRS = 12
+"""Clean runs that are made twice, at most."""
+FALSE_SHARE = 0.05
+"""A finding above this share of the wall time, where nothing is wrong, is a false alarm."""
+_KEYS = {"slug", "also", "about", "script", "backends", "arguments", "line", "fault", "environment"}
+_BUSY = "while True:\n    pass"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A planted cause on one backend.
+
+    Attributes:
+        name: Name of the truth file.
+        slug: The cause.
+        also: Other names that are right for it.
+        script: The script.
+        backend: Managed backend.
+        arguments: Of both runs.
+        environment: Variables of both runs.
+        fault_arguments, fault_environment: What plants the cause.
+        beside: Busy processes that run beside the faulty run.
+        line: Text in the line that is to blame; None: there is no such line.
+    """
+
+    name: str
+    slug: str
+    also: tuple[str, ...]
+    script: Path
+    backend: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    fault_arguments: tuple[str, ...]
+    fault_environment: Mapping[str, str]
+    beside: int
+    line: str | None
+
+    @property
+    def clean_key(self) -> str:
+        """Name of the clean run, which several truths may share."""
+        words = [self.script.stem, self.backend, *self.arguments, *(f"{k}={v}" for k, v in self.environment.items())]
+        return "clean-" + "-".join(word.strip("-").replace("/", "_") for word in words)[:120]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the diagnosis made of a planted cause.
+
+    Attributes:
+        truth: The cause.
+        found: Slugs of the findings, ranked.
+        rank: Place of the planted cause, from 1 on; None: it was not found.
+        at_stake_ns: Its time at stake.
+        cost_ns: What it really cost: the faulty run less the clean one, without dlprof's own time.
+        line_found: Whether its line was named; None: there is none to name.
+        failed: Why a run failed; None: both came to their end.
+    """
+
+    truth: Truth
+    found: tuple[str, ...] = ()
+    rank: int | None = None
+    at_stake_ns: int | None = None
+    cost_ns: int | None = None
+    line_found: bool | None = None
+    failed: str | None = None
+
+    @property
+    def error(self) -> float | None:
+        """By how much the time at stake misses the cost, as a share of it."""
+        if self.at_stake_ns is None or not self.cost_ns or self.cost_ns <= 0:
+            return None
+        return self.at_stake_ns / self.cost_ns - 1
+
+
+@dataclass(frozen=True)
+class CleanPair:
+    """Two runs of the same thing.
+
+    Attributes:
+        name: Which.
+        gap_ns: Their difference.
+        findings: (slug, share of the wall time) of findings on either side.
+        failed: Why a run failed, or None.
+    """
+
+    name: str
+    gap_ns: int = 0
+    findings: tuple[tuple[str, float], ...] = ()
+    failed: str | None = None
+
+    @property
+    def false_alarm(self) -> bool:
+        """Whether something was found above FALSE_SHARE."""
+        return any(share > FALSE_SHARE for _, share in self.findings)
+
+
+@dataclass(frozen=True)
+class Result:
+    """An exam."""
+
+    answers: tuple[Answer, ...]
+    pairs: tuple[CleanPair, ...] = field(default=())
+
+
+def load(folder: Path, *, only: Sequence[str] = ()) -> list[Truth]:
+    """Read the truth files of a folder.
+
+    Args:
+        folder: Where they are.
+        only: Names of truth files, slugs or backends; empty: all.
+
+    Raises:
+        NoInputError: There are none.
+        UsageError: One is wrong; the text says where.
+    """
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise NoInputError(f"There is no truth file in {folder}.", hint="dlprof exam scenarios/faults")
+    found = [truth for path in paths for truth in _read(path)]
+    chosen = [one for one in found if not only or {one.name, one.slug, one.backend} & set(only)]
+    if not chosen:
+        raise UsageError(f"Nothing in {folder} is called {', '.join(only)}.", hint="names, slugs or backends")
+    return chosen
+
+
+def _read(path: Path) -> Iterator[Truth]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    unknown = sorted(content.keys() - _KEYS)
+    if unknown:
+        raise UsageError(f"{path}: unknown key {unknown[0]}.", hint=f"known: {', '.join(sorted(_KEYS))}")
+    fault = content.get("fault", {})
+    script = (path.parent / str(content.get("script", ""))).resolve()
+    if content.get("slug") not in RULES:
+        raise UsageError(f"{path}: there is no finding {content.get('slug')}.", hint=f"known: {', '.join(RULES)}")
+    if not script.is_file():
+        raise NoInputError(f"{path}: there is no script {content.get('script')}.")
+    for backend in content.get("backends", []):
+        registry.get(backend)
+        yield Truth(
+            path.stem, content["slug"], tuple(content.get("also", ())), script, backend,
+            tuple(content.get("arguments", ())), content.get("environment", {}), tuple(fault.get("arguments", ())),
+            fault.get("environment", {}), int(fault.get("beside", 0)), content.get("line"),
+        )  # fmt: skip
+
+
+def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS) -> Result:
+    """Run what is not run yet, and diagnose everything.
+
+    Args:
+        truths: The causes.
+        folder: Keeps the runs; those that are there are not run again.
+        say: Takes a line for the user at each run.
+        pairs: Clean runs to make twice, at most.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    answers = []
+    for number, truth in enumerate(truths, 1):
+        say(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
+        answers.append(_answer(truth, folder))
+        say(f"  {_told(answers[-1])}")
+    clean = list({truth.clean_key: truth for truth in truths}.values())[:pairs]
+    found = []
+    for number, truth in enumerate(clean, 1):
+        say(f"clean pair {number}/{len(clean)}: {truth.clean_key}")
+        found.append(_clean_pair(truth, folder))
+    return Result(tuple(answers), tuple(found))
+
+
+def _told(answer: Answer) -> str:
+    if answer.failed:
+        return f"failed: {answer.failed}"
+    error = "" if answer.error is None else f", time at stake {answer.error:+.0%}"
+    cost = f"cost {answer.cost_ns / 1e9:.2f} s" if answer.cost_ns is not None else ""
+    return f"rank {answer.rank or '-'} of {', '.join(answer.found[:4]) or 'nothing'}; {cost}{error}"
+
+
+def _answer(truth: Truth, folder: Path) -> Answer:
+    try:
+        clean = _run(truth, folder / truth.clean_key, faulty=False)
+        faulty = _run(truth, folder / f"fault-{truth.name}-{truth.backend}", faulty=True)
+        found = _diagnose(truth, faulty, clean)
+    except DlprofError as error:
+        return Answer(truth, failed=error.message)
+    slugs = tuple(finding.slug for finding in found.findings)
+    right = [n for n, finding in enumerate(found.findings) if finding.slug in (truth.slug, *truth.also)]
+    best = found.findings[right[0]] if right else None
+    stake = sum(finding.at_stake_ns for finding in found.findings if best and finding.slug == best.slug)
+    line = None
+    if truth.line is not None:
+        line = best is not None and best.file is not None and truth.line in _text(faulty, best.file, best.line)
+    return Answer(
+        truth, slugs, right[0] + 1 if right else None, stake if best else None, _net(faulty) - _net(clean), line
+    )
+
+
+def _diagnose(truth: Truth, faulty: Run, clean: Run) -> Diagnosis:
+    if truth.slug != "slow-kernel":
+        return diagnose.diagnose(faulty)
+    return diagnose.diagnose_gap(compare.compare(Side("faulty", (faulty,)), Side("clean", (clean,))))
+
+
+def _net(run: Run) -> int:
+    """Wall time without dlprof's own share (ns)."""
+    tree = breakdown.of_run(run)
+    if tree is None:
+        raise DlprofError(f"{run.name} has no phases.")
+    return tree.wall_ns - sum(tree.leaves.get(leaf, 0) for leaf in breakdown.OWN)
+
+
+def _text(run: Run, file: str, line: int | None) -> str:
+    """The text of a line, and of those around it that belong to the same statement."""
+    path = run.folder.raw / "sources" / file.removeprefix("~/").removeprefix("/")
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(lines[max(0, (line or 1) - 2) : (line or 0) + 1])
+
+
+def _clean_pair(truth: Truth, folder: Path) -> CleanPair:
+    try:
+        one = _run(truth, folder / truth.clean_key, faulty=False)
+        two = _run(truth, folder / f"{truth.clean_key}-again", faulty=False)
+    except DlprofError as error:
+        return CleanPair(truth.clean_key, failed=error.message)
+    found: list[tuple[str, float]] = []
+    for a, b in ((one, two), (two, one)):
+        gap = compare.compare(Side("a", (a,)), Side("b", (b,)))
+        wall = max(gap.a_wall_ns, gap.b_wall_ns)
+        found.extend((f.slug, f.at_stake_ns / wall) for f in diagnose.diagnose_gap(gap).findings)
+    return CleanPair(truth.clean_key, _net(one) - _net(two), tuple(found))
+
+
+def _run(truth: Truth, place: Path, *, faulty: bool) -> Run:
+    """A run of the script; one that is there, and came to its end, is taken as it is."""
+    with contextlib.suppress(DlprofError):
+        run = open_run(str(place))
+        if run.manifest["state"] == "finished":
+            return run
+    shutil.rmtree(place, ignore_errors=True)
+    extra = truth.fault_arguments if faulty else ()
+    environment = {**os.environ, **truth.environment, **(truth.fault_environment if faulty else {})}
+    command = [
+        sys.executable, "-m", "dlprof", "trace", str(truth.script), "--backend", truth.backend, "-o", str(place),
+        "--no-report", "--no-progress", "--", *truth.arguments, *extra,
+    ]  # fmt: skip
+    with _busy(truth.beside if faulty else 0):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise DlprofError(f"{place.name} failed with exit code {done.returncode}: {lines[-1] if lines else ''}")
+    return open_run(str(place))
+
+
+@contextlib.contextmanager
+def _busy(count: int) -> Iterator[None]:
+    """Keep so many processes busy meanwhile."""
+    beside = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in beside:
+            process.kill()
+            process.wait()
+
+
+@dataclass(frozen=True)
+class Row:
+    """Figures of one rule. None: there was no case to take them from.
+
+    Attributes:
+        slug: The rule.
+        cases: Planted causes of that name that ran.
+        first: How many of them were ranked first.
+        recall: Share that was found at all.
+        precision: Of the findings of that name that were ranked first, the share that was planted.
+        rank: Mean rank of those found.
+        error: Median of the absolute error of the time at stake, as a share of the cost.
+        within: Share of the cases whose time at stake is within 20 % of the cost.
+    """
+
+    slug: str
+    cases: int
+    first: int
+    recall: float | None
+    precision: float | None
+    rank: float | None
+    error: float | None
+    within: float | None
+
+
+def rows(result: Result) -> list[Row]:
+    """Figures of every rule that was examined or spoke first, and of all together (slug `all`)."""
+    ran = [answer for answer in result.answers if not answer.failed]
+    slugs = sorted({answer.truth.slug for answer in ran} | {answer.found[0] for answer in ran if answer.found})
+    return [*(_row(slug, ran) for slug in slugs), _row(None, ran)]
+
+
+def _row(slug: str | None, ran: Sequence[Answer]) -> Row:
+    own = [answer for answer in ran if slug in (None, answer.truth.slug)]
+    spoke = [answer for answer in ran if answer.found and slug in (None, answer.found[0])]
+    right = [answer for answer in spoke if answer.found[0] in (answer.truth.slug, *answer.truth.also)]
+    ranks = [answer.rank for answer in own if answer.rank]
+    errors = [abs(answer.error) for answer in own if answer.error is not None]
+    return Row(
+        slug or "all", len(own), sum(1 for rank in ranks if rank == 1), len(ranks) / len(own) if own else None,
+        len(right) / len(spoke) if spoke else None, statistics.mean(ranks) if ranks else None,
+        statistics.median(errors) if errors else None,
+        sum(1 for error in errors if error <= 0.2) / len(own) if own else None,
+    )  # fmt: skip
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The exam as one JSON object (`dlprof.exam/1`)."""
+    return {
+        "schema": "dlprof.exam/1",
+        "cases": [
+            {
+                "name": answer.truth.name, "slug": answer.truth.slug, "backend": answer.truth.backend,
+                "found": list(answer.found), "rank": answer.rank, "at_stake_ns": answer.at_stake_ns,
+                "cost_ns": answer.cost_ns, "error": answer.error, "line_found": answer.line_found,
+                "failed": answer.failed,
+            }
+            for answer in result.answers
+        ],
+        "rules": [vars(row) for row in rows(result)],
+        "clean_pairs": [
+            {"name": pair.name, "gap_ns": pair.gap_ns, "findings": [list(one) for one in pair.findings],
+             "false_alarm": pair.false_alarm, "failed": pair.failed}
+            for pair in result.pairs
+        ],
+    }  # fmt: skip
+
+
+def as_markdown(result: Result) -> str:
+    """The exam as two tables: rules, and cases."""
+    lines = [
+        "| rule | cases | first | found | precision | mean rank | median error | within 20 % |",
+        "| --- " + "| ---: " * 7 + "|",
+    ]
+    for row in rows(result):
+        cells = [
+            row.slug, str(row.cases), str(row.first), _percent(row.recall), _percent(row.precision),
+            "-" if row.rank is None else f"{row.rank:.1f}", _percent(row.error), _percent(row.within),
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "| case | backend | planted | first finding | rank | cost (s) | at stake (s) | error | line |",
+              "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
+    lines += [_case(answer) for answer in result.answers]
+    alarms = [pair for pair in result.pairs if pair.false_alarm]
+    if result.pairs:
+        lines += [
+            "",
+            f"Clean pairs: {len(result.pairs)}, with a finding above {FALSE_SHARE:.0%} of wall: {len(alarms)}.",
+        ]
+        lines += [
+            f"- {pair.name}: {', '.join(f'{slug} {share:.0%}' for slug, share in pair.findings)}" for pair in alarms
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _case(answer: Answer) -> str:
+    seconds = ["-" if ns is None else f"{ns / 1e9:.2f}" for ns in (answer.cost_ns, answer.at_stake_ns)]
+    line = {None: "-", True: "yes", False: "no"}[answer.line_found]
+    first = f"failed: {answer.failed}" if answer.failed else answer.found[0] if answer.found else "nothing"
+    cells = [
+        answer.truth.name, answer.truth.backend, answer.truth.slug, first, str(answer.rank or "-"), *seconds,
+        "-" if answer.error is None else f"{answer.error:+.0%}", line,
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f} %"
