@@ -6,10 +6,11 @@ folder or above it, environment variables `DLPROF_…`, flags of the command lin
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ _SETTABLE = (
     "gpu_tracer",
     "output",
     "progress",
+    "overrides",
 )
 
 
@@ -66,6 +68,8 @@ class TraceConfig:
     """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
     output: str | None = None
     """Run folder; None: a new one below dlprof_runs/."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that a trial run takes instead of the script's own (JSON in DLPROF_OVERRIDES; `diagnose --confirm`)."""
     progress: bool = True
     """A status line while the script runs, where standard error is a terminal."""
     origins: tuple[tuple[str, str], ...] = ()
@@ -139,7 +143,7 @@ def _read_pyproject(path: Path) -> dict[str, Any]:
 
 
 _CHOICES = {"kernels": ("off", "windows", "all"), "gpu_tracer": ("auto", "framework", "nsys", "nvprof", "off")}
-_TYPES = {field.name: field.type for field in fields(TraceConfig)}
+_TYPES = {one.name: one.type for one in fields(TraceConfig)}
 
 
 def _checked(name: str, value: Any, source: str) -> Any:
@@ -147,14 +151,12 @@ def _checked(name: str, value: Any, source: str) -> Any:
         return parse_probes(value)
     if name in ("lines", "arguments"):
         return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
-    if name in ("stacks_hz", "cores_hz"):
-        return _rate(name, value, source)
     if name in _CHOICES and value not in _CHOICES[name]:
         near = get_close_matches(str(value), _CHOICES[name], 1)
         hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(_CHOICES[name])}"
         raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint)
-    if name == "kernel_steps":
-        return _count(name, value, source)
+    if name in _PARSED:
+        return _PARSED[name](name, value, source)
     if name == "progress" and not isinstance(value, bool):
         return str(value).lower() not in ("0", "no", "off", "false")
     return value
@@ -170,6 +172,16 @@ def _count(name: str, value: Any, source: str) -> int:
     return count
 
 
+def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UsageError(f"{name} from {source} is not a JSON object: {value}")
+    return found
+
+
 def _rate(name: str, value: Any, source: str) -> float:
     try:
         rate = float(value)
@@ -178,6 +190,9 @@ def _rate(name: str, value: Any, source: str) -> float:
     if not 0.1 <= rate <= 1000:
         raise UsageError(f"{name} from {source} must lie between 0.1 and 1000 samples per second, not {value}.")
     return rate
+
+
+_PARSED = {"kernel_steps": _count, "overrides": _object, "stacks_hz": _rate, "cores_hz": _rate}
 
 
 def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:

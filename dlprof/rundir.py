@@ -143,6 +143,27 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     return run
 
 
+def repeats_folder(path: Path | None, label: str) -> Path:
+    """Make the empty folder of a run that is repeated: it takes one run folder each.
+
+    Args:
+        path: Where the user wants it; None: a new one below `dlprof_runs/`.
+        label: Part of its name in that case.
+
+    Raises:
+        CannotCreateError: It exists and is not empty, or cannot be made.
+    """
+    if path is None:
+        path = _free_name(Path(RUNS_FOLDER), f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{label}-repeats")
+    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise CannotCreateError(
+            f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
+        )
+    with writing_into(path):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def _free_name(folder: Path, name: str) -> Path:
     path, number = folder / name, 1
     while path.exists():

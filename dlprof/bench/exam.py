@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dlprof.analysis import breakdown, compare
+from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.findings.rules import RULES
 from dlprof.backends import registry
+from dlprof.bench import trials
 from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.opening import open_run
 from dlprof.store.run import Run
@@ -222,7 +223,12 @@ def _answer(truth: Truth, folder: Path) -> Answer:
     if truth.line is not None:
         line = best is not None and best.file is not None and truth.line in _text(faulty, best.file, best.line)
     return Answer(
-        truth, slugs, right[0] + 1 if right else None, stake if best else None, _net(faulty) - _net(clean), line
+        truth,
+        slugs,
+        right[0] + 1 if right else None,
+        stake if best else None,
+        trials.net_ns(faulty) - trials.net_ns(clean),
+        line,
     )
 
 
@@ -230,14 +236,6 @@ def _diagnose(truth: Truth, faulty: Run, clean: Run) -> Diagnosis:
     if truth.slug != "slow-kernel":
         return diagnose.diagnose(faulty)
     return diagnose.diagnose_gap(compare.compare(Side("faulty", (faulty,)), Side("clean", (clean,))))
-
-
-def _net(run: Run) -> int:
-    """Wall time without dlprof's own share (ns)."""
-    tree = breakdown.of_run(run)
-    if tree is None:
-        raise DlprofError(f"{run.name} has no phases.")
-    return tree.wall_ns - sum(tree.leaves.get(leaf, 0) for leaf in breakdown.OWN)
 
 
 def _text(run: Run, file: str, line: int | None) -> str:
@@ -261,7 +259,7 @@ def _clean_pair(truth: Truth, folder: Path) -> CleanPair:
         gap = compare.compare(Side("a", (a,)), Side("b", (b,)))
         wall = max(gap.a_wall_ns, gap.b_wall_ns)
         found.extend((f.slug, f.at_stake_ns / wall) for f in diagnose.diagnose_gap(gap).findings)
-    return CleanPair(truth.clean_key, _net(one) - _net(two), tuple(found))
+    return CleanPair(truth.clean_key, trials.net_ns(one) - trials.net_ns(two), tuple(found))
 
 
 def _run(truth: Truth, place: Path, *, faulty: bool) -> Run:

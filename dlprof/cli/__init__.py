@@ -20,6 +20,7 @@ COMMANDS = {
     "kernels": "print kernels by layer, operator, category, device or step",
     "compare": "say where the gap between runs comes from, part by part",
     "diagnose": "name the causes of a run's time, or of the gap between two runs",
+    "gate": "exit with 1 when a part of a run became slower than before",
     "bench": "run scenarios on backends again and again, as one table",
     "exam": "say how often the diagnosis is right, on scripts with a planted cause",
     "import": "make a run of traces of other profilers",

@@ -25,6 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "runs", metavar="RUN", nargs="+", help="a run; or the slow and the fast one (each also repeats)"
     )
     parser.add_argument("--evidence", action="store_true", help="show rows and queries, and rules that could not tell")
+    parser.add_argument(
+        "--confirm", action="store_true", help="try the remedies: run the script again with and without"
+    )
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="rounds of --confirm (default: 3)")
+    parser.add_argument("--yes", action="store_true", help="do not ask before --confirm runs the script")
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.diagnose/1, see docs/json.md)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
@@ -35,7 +40,12 @@ def run(args: argparse.Namespace) -> int:
 
     if len(args.runs) > 2:
         raise UsageError("A diagnosis takes one run, or two.", hint="dlprof compare takes more")
-    found, title, note, names, parity = _one(args.runs[0]) if len(args.runs) == 1 else _two(args.runs)
+    run_, found, title, note, names, parity = _one(args.runs[0]) if len(args.runs) == 1 else _two(args.runs)
+    if args.confirm:
+        _confirm(args, run_, found)
+    from dlprof.bench import confirm
+
+    found = confirm.told(run_, found)
     if args.json:
         from dlprof.report import diagnosis_json
 
@@ -56,7 +66,7 @@ def _one(name: str) -> tuple[Any, ...]:
 
     found = open_run(name)
     title = f"Where {found.name} loses time, of {duration(found.wall_ns)}"
-    return diagnose.diagnose(found), title, "", [found.name], None
+    return found, diagnose.diagnose(found), title, "", [found.name], None
 
 
 def _two(names: list[str]) -> tuple[Any, ...]:
@@ -73,4 +83,38 @@ def _two(names: list[str]) -> tuple[Any, ...]:
         notes.append(f"It is not: turn them around (dlprof diagnose {names[1]} {names[0]}).")
     notes.append(verdict(found))
     runs = [side.runs[0].name for side in (a, b)]
-    return diagnose.diagnose_gap(found), title, " ".join(notes), runs, found.parity
+    return a.runs[0], diagnose.diagnose_gap(found), title, " ".join(notes), runs, found.parity
+
+
+def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
+    """Try what can be tried, if the user agrees."""
+    from dlprof.bench import confirm
+    from dlprof.errors import UsageError
+
+    if not 1 <= args.repeat <= 100:
+        raise UsageError(f"--repeat must lie between 1 and 100, not {args.repeat}.")
+    findings = confirm.candidates(found)
+    if not findings:
+        _say("nothing to try: no finding of 5 % or more has a remedy that leaves your files alone")
+        return
+    minutes = confirm.seconds(run_, len(findings), args.repeat) / 60
+    what = "; ".join(f"{one.slug}: {one.remedy.title}" for one in findings if one.remedy)
+    _say(f"to try: {what}; the script runs {(len(findings) + 1) * args.repeat} times, about {minutes:.1f} min")
+    if not args.yes and not _agreed():
+        _say("nothing was run")
+        return
+    for trial in confirm.tries(run_, findings, _say, repeats=args.repeat):
+        _say(f"{trial.slug}: {trial.state}")
+
+
+def _agreed() -> bool:
+    from dlprof.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError("--confirm runs the script again, and there is no terminal to ask at.", hint="--yes")
+    print("dlprof: go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _say(line: str) -> None:
+    print(f"dlprof: {line}", file=sys.stderr, flush=True)

@@ -20,10 +20,14 @@ examples:
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
+  dlprof trace train.py --repeat 5 -o runs/base  five runs, for `compare` and `gate` to give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
 
 probes: {", ".join(PROBES)}. Settings may also stand in pyproject.toml, as [tool.dlprof], and in
 environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
+
+
+_REPEATS = 1000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--gpu-tracer", metavar="T", help="auto (default), framework, nsys, nvprof or off")
     what.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
     out = parser.add_argument_group("results")
+    out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
     out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
     out.add_argument("--no-progress", dest="progress", action="store_false", default=None, help="no status line")
@@ -52,9 +57,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Trace, report, and end as the script ended."""
     from dlprof import config as configuration
-    from dlprof import pipeline
 
     settings = configuration.load(_flags(args), *configuration.current())
+    if args.repeat != 1:
+        return _repeated(args, settings)
+    return _once(args, settings)
+
+
+def _repeated(args: argparse.Namespace, settings: Any) -> int:
+    """Run the script several times, into a folder of its own; the first failure ends it."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from dlprof.report import repeats
+    from dlprof.rundir import repeats_folder
+
+    if not 2 <= args.repeat <= _REPEATS:
+        raise UsageError(f"--repeat must lie between 1 and {_REPEATS}, not {args.repeat}.")
+    folder = repeats_folder(Path(settings.output) if settings.output else None, settings.label)
+    shown, args.no_report = not args.no_report, True
+    for number in range(1, args.repeat + 1):
+        _say(f"run {number} of {args.repeat}")
+        code = _once(args, replace(settings, output=str(folder / f"{number:03d}")))
+        if code:
+            _say(f"run {number} ended with exit code {code}: no more runs")
+            return code
+    if shown:
+        sys.stdout.flush()
+        repeats.print_repeats(folder, file=sys.stderr)
+    return 0
+
+
+def _once(args: argparse.Namespace, settings: Any) -> int:
+    from dlprof import pipeline
+
     status = _status_line(settings)
     try:
         traced = pipeline.trace(settings, report=_say, tick=status.tick)

@@ -118,6 +118,7 @@ class Session:
                 "kernels": self._kernels(),
                 "engine": spec.module if spec is not None and not spec.keras_backend else None,
                 "pid": str(self.run.payload / "pid") if self._gpu_tracer.wraps else None,
+                "overrides": dict(config.overrides) or None,
             },
         )
         return [*self._wrapper(), python, *staged]

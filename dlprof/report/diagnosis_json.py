@@ -48,5 +48,6 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "next_step": finding.next_step,
         "state": finding.state,
         "remedy": remedy.title if remedy else None,
+        "not_tried_because": finding.not_tried,
         "saving_ns": dict(finding.saving_ns) if finding.saving_ns else None,
     }

@@ -62,6 +62,8 @@ class _Printer(Page):
             predicted, achieved = (duration(finding.saving_ns.get(name)) for name in ("predicted", "achieved"))
             remedy = finding.remedy.title if finding.remedy else ""
             self.say(safe(f"tried: {remedy}: predicted {predicted}, saved {achieved}"), "bold", 3)
+        elif finding.not_tried is not None and finding.remedy:
+            self.say(safe(f"{finding.remedy.title} could not be tried: {finding.not_tried}"), "dim", 3)
         elif finding.basis == "estimated":
             hint = "; --confirm measures it" if finding.remedy else ""
             self.say(f"the time is an estimate{hint}", "dim", 3)

@@ -76,6 +76,7 @@ class Finding:
         state: `untested`, `confirmed` or `refuted`.
         remedy: What dlprof can try, or None.
         saving_ns: `predicted` and `achieved` saving, once it was tried.
+        not_tried: Why the remedy could not be tried, where it was to be.
     """
 
     slug: str
@@ -91,6 +92,7 @@ class Finding:
     state: str = "untested"
     remedy: Remedy | None = None
     saving_ns: Mapping[str, int | None] | None = None
+    not_tried: str | None = None
 
 
 @dataclass(frozen=True)

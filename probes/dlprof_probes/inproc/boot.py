@@ -12,7 +12,17 @@ import threading
 import types
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import gc_probe, imports, lines, loops, marks, profile_decorator, recorder, tracebacks
+from dlprof_probes.inproc import (
+    gc_probe,
+    imports,
+    lines,
+    loops,
+    marks,
+    overrides,
+    profile_decorator,
+    recorder,
+    tracebacks,
+)
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
 from dlprof_probes.inproc.probe import Probe
@@ -112,7 +122,8 @@ class _Session(object):
         self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
-        imports.Imports(self.probe).install()
+        settings = config.get("overrides")
+        imports.Imports(self.probe, overrides.Overrides(self.probe, settings) if settings else None).install()
         marks.Marks(self.probe, config.get("engine")).install()
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()

@@ -14,8 +14,9 @@ LONG_NS = 5 * 1000 * 1000
 class Imports(object):
     """Wraps the import system's entry for modules that are not loaded yet."""
 
-    def __init__(self, probe):
+    def __init__(self, probe, overrides=None):
         self._probe = probe
+        self._overrides = overrides
         self._attached = set()
         self._depth = {}
         self._attach = probe.guard(lambda: hooks.attach_new(probe, sys.modules, self._attached))
@@ -55,6 +56,8 @@ class Imports(object):
         else:
             self._probe.recorder.end(span)
             self._attach()
+            if self._overrides is not None:
+                self._overrides.apply()
         self._probe.lines.restore(was_on)
 
     def _select(self, code, loader, module):

@@ -23,7 +23,7 @@ def look(case: Case) -> Iterator[Claim]:
     blamed = next((name for name, _ in worst.blamed if name), None)
     yield Claim(
         f"GPU {worst.device} was idle in {100 * worst.idle_ns / max(1, worst.span_ns):.0f} % of the traced steps, "
-        f" the host had launched nothing{f' ({blamed})' if blamed else ''}: {{time}}, {{share}}.",
+        f"mostly because the host had launched nothing{f' ({blamed})' if blamed else ''}: {{time}}, {{share}}.",
         case.takes("fit/steps/dispatch", "fit/steps/host_python", "fit/steps/idle", "fit/steps/sync"),
         [
             (

@@ -1,0 +1,97 @@
+"""Runs a traced script again, as it was or with a setting changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dlprof.analysis import breakdown
+from dlprof.analysis.findings.finding import Remedy
+from dlprof.errors import DlprofError, UsageError
+from dlprof.opening import open_run
+from dlprof.store.run import Run
+
+PROBES = "phases"
+"""A trial needs its wall time and its phases, no more: other probes would only disturb it."""
+
+
+def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
+    """The command that traces the script of a run again.
+
+    Raises:
+        UsageError: The run is not one of a script that can be run again.
+    """
+    manifest = run.manifest
+    told, source = manifest["command"], manifest["backend"]["source"]
+    if not told.get("script") and not told.get("module"):
+        raise UsageError(f"{run.name} cannot be run again: it is not one of a Python script.")
+    what = ["-m", told["module"]] if told.get("module") else [str(_script(run))]
+    where: list[str] = []
+    if source == "managed":
+        where = ["--backend", manifest["backend"]["name"]]
+    elif source == "python":
+        where = ["--python", str(manifest["config"]["python"])]
+    return [
+        sys.executable, "-m", "dlprof", "trace", *what, *where, "-o", str(place), "--probes", probes, "--no-report",
+        "--no-progress", "--", *told["argv"],
+    ]  # fmt: skip
+
+
+def _script(run: Run) -> Path:
+    path = Path(run.manifest["script_folder"]) / Path(run.manifest["command"]["script"]).name
+    if not path.is_file():
+        raise UsageError(f"{run.name} cannot be run again: its script {path} is not there any more.")
+    return path
+
+
+def again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = PROBES) -> Run:
+    """Run the script of a run again, with its environment variables, and with a remedy.
+
+    Raises:
+        DlprofError: It cannot be run, or failed; the text says why.
+    """
+    shutil.rmtree(place, ignore_errors=True)
+    environment = _environment(run.manifest.get("environment") or {}, remedy)
+    done = subprocess.run(
+        command(run, place, probes), env=environment, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode:
+        raise DlprofError(f"the run ended with exit code {done.returncode}: {_last(done.stderr.splitlines())}")
+    return open_run(str(place))
+
+
+def _environment(told: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
+    environment = {**os.environ, **told}
+    if remedy is None:
+        return environment
+    for name, value in remedy.environment.items():
+        if value is None:
+            environment.pop(name, None)
+        else:
+            environment[name] = value
+    if remedy.overrides:
+        environment["DLPROF_OVERRIDES"] = json.dumps(dict(remedy.overrides))
+    return environment
+
+
+def _last(lines: Sequence[str]) -> str:
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1][:200] if said else "it printed nothing"
+
+
+def net_ns(run: Run) -> int:
+    """Wall time without dlprof's own share (ns).
+
+    Raises:
+        DlprofError: The run has no phases.
+    """
+    tree = breakdown.of_run(run)
+    if tree is None:
+        raise DlprofError(f"{run.name} has no phases.")
+    return tree.wall_ns - sum(tree.leaves.get(leaf, 0) for leaf in breakdown.OWN)
