@@ -47,20 +47,20 @@ def phases(**seconds: float) -> list[dict[str, Any]]:
     """Rows of `phases`: `fit_steps=2` is 2 s of fit.steps; `fit` is their sum."""
     inside = {name: s for name, s in seconds.items() if name.startswith("fit_")}
     rows = [
-        {"phase": name, "parent": None, "dur_ns": int(s * S), "count": 1}
+        {"phase": name, "parent": None, "dur_ns": round(s * S), "count": 1}
         for name, s in seconds.items()
         if name not in inside
     ]
     if inside:
-        rows.append({"phase": "fit", "parent": None, "dur_ns": int(sum(inside.values()) * S), "count": 1})
+        rows.append({"phase": "fit", "parent": None, "dur_ns": round(sum(inside.values()) * S), "count": 1})
     for name, s in inside.items():
-        rows.append({"phase": "fit." + name[4:], "parent": "fit", "dur_ns": int(s * S), "count": 1})
+        rows.append({"phase": "fit." + name[4:], "parent": "fit", "dur_ns": round(s * S), "count": 1})
     return rows
 
 
 def intervals(*parts: tuple[str, float, float]) -> list[dict[str, Any]]:
     """Rows of `phase_intervals`: (phase, begin, end) in seconds."""
-    return [{"phase": n, "start_ns": int(a * S), "dur_ns": int((b - a) * S)} for n, a, b in parts]
+    return [{"phase": n, "start_ns": round(a * S), "dur_ns": round(b * S) - round(a * S)} for n, a, b in parts]
 
 
 def steps(count: int, *, start_s: float = 2.0, dur_ms: float = 20.0, **changes: Any) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def span(kind: str, begin_s: float, end_s: float, **changes: Any) -> dict[str, A
     """A row of `spans` of the main thread."""
     return {
         "thread_id": 1, "thread": "MainThread", "span_id": 2, "parent_id": None, "kind": kind, "name": kind,
-        "start_ns": int(begin_s * S), "dur_ns": int((end_s - begin_s) * S), "ended": True, "file": "train.py", "line": 7,
+        "start_ns": round(begin_s * S), "dur_ns": round(end_s * S) - round(begin_s * S), "ended": True, "file": "train.py", "line": 7,
         "detail": None, **changes,
     }  # fmt: skip
 
@@ -125,7 +125,7 @@ def window(
             events.append({"op_id": number, "device": one.get("device", -1), "lane": "t", "start_ns": at, "dur_ns": ns,
                            "nested_ns": 0, "step": step, "phase": "fit.steps", "window": 0})  # fmt: skip
             at += ns
-    row = {"window": 0, "engine": "torch", "source": "w", "loop": "train", "start_ns": int(begin_s * S),
+    row = {"window": 0, "engine": "torch", "source": "w", "loop": "train", "start_ns": round(begin_s * S),
            "dur_ns": int(count * dur_ms * MS), "first_step": 50, "steps": count, "start_cost_ns": 0, "stop_cost_ns": 0,
            "dropped": 0}  # fmt: skip
     return {"kernel_ops": ops, "kernel_events": events, "kernel_windows": [row]}
