@@ -80,6 +80,23 @@ def of_run(run: Run) -> Breakdown | None:
     return _split(run, loop, leaves, wall, unattributed)
 
 
+def without_phases(run: Run) -> Breakdown | None:
+    """The tree of a run that has no phases, such as one of foreign traces: all of its time is unattributed.
+
+    Its kernels are all there are, each with its own time. None: not even the wall time is known.
+    """
+    if run.wall_ns is None:
+        return None
+    found = kernels.summarise(run, "layer", kinds=("kernel", "operator"))
+    layers = tuple(
+        LayerTime(
+            row.keys.get("layer"), row.keys.get("direction"), row.keys.get("op"), row.keys.get("category"), row.total_ns
+        )
+        for row in found.rows
+    )
+    return Breakdown({}, run.wall_ns, run.wall_ns, None, "a run has no phases", layers)
+
+
 def _path(phase: str) -> str:
     return "dlprof/own" if phase == "dlprof" else phase.replace(".", "/")
 
@@ -190,6 +207,8 @@ def _layers(run: Run, time_ns: int, window: int | None) -> tuple[LayerTime, ...]
     weights: dict[tuple[str | None, str | None, str | None, str | None], int] = {}
     for row in found.rows:
         keys = row.keys
+        if keys.get("layer") == step_split.INPUT_LAYER or keys.get("op") in step_split.PYTHON_OPS:
+            continue
         key = keys.get("layer"), keys.get("direction"), keys.get("op"), keys.get("category")
         weights[key] = weights.get(key, 0) + row.total_ns
     numbers = {str(number): weight for number, weight in enumerate(weights.values())}

@@ -65,7 +65,7 @@ class Item:
 
 @dataclass(frozen=True)
 class LayerItem:
-    """Kernels of one layer in one direction on both sides (ns in the whole run); None: not there."""
+    """Kernels of one layer in one direction on both sides (ns, in all steps); None: not there."""
 
     layer: str | None
     direction: str | None
@@ -113,7 +113,7 @@ def compare(a: Side, b: Side) -> Comparison:
     """Compare two sides.
 
     Raises:
-        UsageError: A run has no wall time or no phases, so that nothing can be compared.
+        UsageError: A run has no wall time, so that nothing can be compared.
     """
     trees = _trees(a), _trees(b)
     unsplit = next((tree.unsplit for side in trees for tree in side if tree.unsplit), None)
@@ -126,11 +126,11 @@ def compare(a: Side, b: Side) -> Comparison:
 def _trees(side: Side) -> list[Breakdown]:
     found = []
     for run in side.runs:
-        tree = breakdown.of_run(run)
+        tree = breakdown.of_run(run) or breakdown.without_phases(run)
         if tree is None:
-            why = "; ".join(reason for reason in parity.check(run, run).why_not if reason.startswith("A "))
-            why = why.replace("A ", "it ", 1) or "its in-process probe left nothing"
-            raise UsageError(f"{run.name} cannot be compared: {why}.", hint=f"dlprof report {run.name}")
+            raise UsageError(
+                f"{run.name} cannot be compared: not even its wall time is known.", hint=f"dlprof report {run.name}"
+            )
         found.append(tree)
     return found
 
@@ -173,7 +173,7 @@ def _result(
         _is_noise(*walls, gap_ci, _GAP_SHARE, _GAP_NS),
         tuple(sorted(items, key=lambda item: (-abs(item.delta_ns), item.path))),
         int(means[0][-2] - means[1][-2]), unsplit,
-        _layers(a, b, trees) if unsplit is None else (), _step(a), _step(b),
+        _layers(a, b, trees) if all(tree.layers for side in trees for tree in side) else (), _step(a), _step(b),
     )  # fmt: skip
 
 

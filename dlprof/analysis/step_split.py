@@ -2,13 +2,13 @@
 
 Each moment of the traced steps belongs to one part, the first that fits:
 
-    kernels      at least one kernel or operator runs
+    kernels      at least one kernel or operator of the model runs
     transfer     a copy between host and device runs
-    input        the next batch is waited for
+    input        the next batch is waited for, or made by the engine's own threads
     sync         the host waits for the device or the engine, which runs nothing
     idle         the calling thread waits, and no thread of the engine does anything
     dispatch     the rest of the step function's call: the framework gets work ready
-    host python  the rest of the step: Keras' own loop, callbacks, the user's code
+    host python  Python functions that the engine calls; and the rest of the step: Keras' own loop, the user's code
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ Integers = npt.NDArray[np.int64]
 Spans = tuple[Integers, Integers]
 """Begins and ends (ns)."""
 _LOOPS = ("train", "predict", "test")
+INPUT_LAYER = "input"
+"""What attribution calls the work of input pipelines."""
+PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless", "Custom", "_backward_Custom", "pure_callback", "io_callback")
+"""Operators that call a function of Python: what runs in it is no kernel."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +119,26 @@ def _numbers(table: pa.Table, column: str) -> Integers:
 def _of_events(run: Run, window: Mapping[str, Any]) -> dict[str, Any]:
     events = run.table("kernel_events")
     events = events.filter(pc.equal(events["window"], window["window"]))
-    kinds = {row["op_id"]: row["kind"] for row in run.table("kernel_ops").select(["op_id", "kind"]).to_pylist()}
-    names = ("operator", "kernel", "transfer", "wait", "runtime", "input")
+    kinds = {row["op_id"]: _kind(row) for row in run.rows("kernel_ops")}
+    names = ("operator", "kernel", "transfer", "wait", "runtime", "input", "python")
     code = np.full(max(kinds, default=-1) + 1, -1)
-    for number, kind in kinds.items():
-        code[number] = names.index(kind) if kind in names else -1
+    for number, part in kinds.items():
+        code[number] = names.index(part) if part in names else -1
     kind = code[_numbers(events, "op_id")] if events.num_rows else np.empty(0, np.int64)
     start, dur, nested = (_numbers(events, name) for name in ("start_ns", "dur_ns", "nested_ns"))
     # An operator that is mostly other operators is their dispatch, not work of its own.
     works = (kind == 1) | ((kind == 0) & (2 * nested <= dur))
     chosen = {"kernels": works, **{name: kind == names.index(name) for name in names[2:]}}
     return {name: (start[rows], (start + dur)[rows]) for name, rows in chosen.items()}
+
+
+def _kind(op: Mapping[str, Any]) -> str:
+    """The part that an operator's time belongs to."""
+    if op["kind"] != "operator":
+        return str(op["kind"])
+    if op["layer"] == INPUT_LAYER:
+        return "input"
+    return "python" if op["op"] in PYTHON_OPS else "operator"
 
 
 def _coverage(covers: Mapping[str, Spans]) -> tuple[Integers, dict[str, npt.NDArray[np.bool_]]]:
@@ -145,13 +158,13 @@ def _parts(
 ) -> dict[str, int]:
     left = on["step"].copy()
     quiet = on["wait"] & ~on["runtime"]
-    rules = {
+    rules: dict[str, npt.NDArray[np.bool_]] = {
         "kernels": on["kernels"],
         "transfer": on["transfer"],
         "input": on["input"],
         "sync": quiet & (not waits_are_idle),
-        "idle": quiet & waits_are_idle,
-        "dispatch": on["call"] | (on["runtime"] if asynchronous else np.zeros(len(time), bool)),
+        "idle": quiet & waits_are_idle & ~on["python"],
+        "dispatch": ~on["python"] & (on["call"] | (on["runtime"] if asynchronous else np.zeros(len(time), bool))),
         "host python": np.ones(len(time), bool),
     }
     found = {}

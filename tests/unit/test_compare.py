@@ -219,13 +219,23 @@ def test_layers_with_names_of_keras_own_are_joined_by_their_place(tmp_path: Path
     assert (layer.layer, layer.a_ns, layer.b_ns) == ("dense", 5 * S // 2, 5 * S // 4)
 
 
-def test_a_run_without_phases_cannot_be_compared(tmp_path: Path) -> None:
-    """The sentence says why."""
-    probes = [
-        {"name": "phases", "state": "failed", "reason": "the disk was full", "cost_ns": None, "cost_source": None}
-    ]
-    with pytest.raises(UsageError, match="r cannot be compared: it has no phases: the disk was full"):
-        compared(runs.trained(tmp_path / "a"), runs.make(tmp_path / "r", probes=probes))
+def test_of_a_run_without_phases_wall_time_and_kernels_are_compared(tmp_path: Path) -> None:
+    """The sentence says why there is no more."""
+    probes = [{"name": "phases", "state": "failed", "reason": "the disk was full", "cost_ns": None, "cost_source": None}]
+    bare = runs.make(tmp_path / "r", probes=probes, **runs.window(KERNELS))
+
+    found = compared(runs.trained(tmp_path / "a", **runs.window(KERNELS)), bare)
+
+    assert found.parity.why_not == ("B has no phases: the disk was full",)
+    assert (found.gap_ns, found.unattributed_ns) == (0, -10 * S)
+    assert sum(item.delta_ns for item in found.items) == 10 * S
+    assert [(one.layer, one.b_ns) for one in found.layers] == [("dense", 100 * MS)]
+
+
+def test_a_run_without_a_wall_time_cannot_be_compared(tmp_path: Path) -> None:
+    """Nothing is known of it."""
+    with pytest.raises(UsageError, match="r cannot be compared: not even its wall time is known"):
+        compared(runs.trained(tmp_path / "a"), runs.make(tmp_path / "r", runs.manifest(process={})))
 
 
 def line(number: int, source: str, ms: int, hits: int = 1) -> dict[str, Any]:

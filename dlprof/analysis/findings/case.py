@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,11 @@ Frame = tuple[str, str, int]
 """Function, file, line."""
 Interval = tuple[int, int]
 """Begin and end (ns)."""
+_INPUT_FILES = (
+    "data_adapter", "epoch_iterator", "py_dataset", "torch/utils/data", "tensorflow/python/data",
+    "keras/utils/data_utils", "keras/engine/training_generator",
+)  # fmt: skip
+"""Files through which Keras and the engines call for a batch."""
 WORK = ("fit", "evaluate", "predict", "script", "data")
 """Top of the tree where the user's own work is done, not the start and the end of the process."""
 
@@ -277,6 +283,21 @@ class Case:
             seen_library = seen_library or (not is_users and any(outer_first[:number]))
         return False
 
+    def is_feeding(self, sample: Sample) -> bool:
+        """Whether the stack is that of making a batch: it goes through the engine's or Keras' input pipeline."""
+        return any(word in file for _function, file, _line in sample.frames for word in _INPUT_FILES)
+
+    @cached_property
+    def feeds_arrays(self) -> bool:
+        """Whether whole arrays were given to `fit`, so that all that batches cost is the engine's and Keras' own."""
+        for row in self.spans:
+            if row["kind"] == "fit" and row["detail"]:
+                detail = json.loads(row["detail"])
+                if "adapter" in detail:
+                    return bool(detail["adapter"] == "ArrayDataAdapter")
+                return row["name"] == "fit" and bool(detail.get("data"))
+        return False
+
     @cached_property
     def _sources(self) -> dict[tuple[str, int], str]:
         return {(row["file"], row["line"]): row["source"] or "" for row in self.run.rows("lines")}
@@ -284,6 +305,12 @@ class Case:
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where it was not counted."""
         return self._sources.get((file, line), "")
+
+    def line_with(self, *words: str) -> tuple[str, int] | None:
+        """The first line of the user's code that ran and has one of these words: the call that set something."""
+        rows = (row for row in self.run.rows("lines") if row["hits"] and row["source"])
+        found = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
+        return min(found, default=None)
 
     # -- machine ---------------------------------------------------------------------------------------
 

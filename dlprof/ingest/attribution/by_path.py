@@ -170,7 +170,8 @@ class _Hlo:
 
     @staticmethod
     def _operator(instruction: Instruction) -> str:
-        inside = {opcode for _, opcode in instruction.inside}
+        # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
+        inside = {instruction.opcode, *(opcode for _, opcode in instruction.inside)}
         for opcode in ("convolution", "dot"):
             if opcode in inside:
                 return "dot_general" if opcode == "dot" else "conv_general_dilated"

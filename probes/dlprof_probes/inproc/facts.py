@@ -172,7 +172,7 @@ _FLAGS = (
     (
         "tensorflow.python.debug.lib.check_numerics_callback",
         "tf.debugging.enable_check_numerics",
-        lambda module: getattr(module._state, "callback", None) is not None,
+        lambda module: hasattr(module._state, "check_numerics_callback"),
     ),
     (
         "tensorflow.python.framework.config",

@@ -22,6 +22,7 @@ class Loop(object):
     Attributes:
         begin: Start of the current step (ns); 0 outside a step.
         callbacks: Time in batch callbacks of the current step (ns).
+        waited: Time for which the call of the step function waited for the batch (ns), where Keras fetches it there.
         user_callbacks: Whether a callback of the user's own code takes part.
         epoch: Index of the epoch, or `wire.NONE`.
         described, data_seen: Whether facts about its model, and its data, were recorded.
@@ -32,7 +33,8 @@ class Loop(object):
     __slots__ = (
         "_merged", "_recorder", "_thread", "begin", "call_ns", "call_start", "callbacks", "compiled", "compiles",
         "data_seen", "described",
-        "epoch", "first", "kind", "previous_end", "span", "step_index", "user_callbacks", "warmed", "watch",
+        "epoch", "first", "kind", "previous_end", "span", "step_index", "user_callbacks", "waited", "warmed",
+        "watch",
         "window_after", "window_steps",
     )  # fmt: skip
 
@@ -55,6 +57,7 @@ class Loop(object):
     def _clear(self):
         self.begin = 0
         self.callbacks = 0
+        self.waited = 0
         self.call_start = 0
         self.call_ns = 0
         self.compiled = self.compiles[0]
@@ -100,7 +103,14 @@ class Loop(object):
             flags |= wire.STEP_FIRST | wire.STEP_COMPILED
         elif self.compiled != self.compiles[0]:
             flags |= wire.STEP_COMPILED
-        begin = self.begin
+        # A wait inside the call is told as one before the step, which begins that much later.
+        begin = self.begin + self.waited
+        if self.waited:
+            waited += self.waited
+            flags |= wire.STEP_HAS_INPUT
+            self.call_ns -= self.waited
+            self.call_start += self.waited
+            self.begin = begin
         offset = 0
         if self.call_start:
             flags |= wire.STEP_HAS_CALL

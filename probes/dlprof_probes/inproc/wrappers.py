@@ -67,6 +67,21 @@ def with_keywords(original, change, hook):
     return wrapper
 
 
+def waited_for(original, current, now):
+    """The `__next__` of what gives batches inside a step."""
+
+    def wrapper(self):
+        start = now()
+        try:
+            return original(self)
+        finally:
+            loop = current.get(get_ident())
+            if loop is not None and loop.begin:
+                loop.waited += now() - start
+
+    return wrapper
+
+
 def batch_begin(original, current, now, lines):
     """`CallbackList.on_*_batch_begin`: the step begins."""
 

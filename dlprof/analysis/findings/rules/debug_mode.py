@@ -47,6 +47,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes("fit/steps", "fit/validation", "evaluate", share=cost),
         [queries.training_told("training.flags")],
         "Switch it off for trainings that are not for debugging.",
+        case.line_with(*(name.rpartition(".")[2].partition(" ")[0] for name in found)),
         remedy=Remedy(f"without {', '.join(sorted(found))}", environment, {"flags_off": sorted(found)}),
         basis="estimated",
     )

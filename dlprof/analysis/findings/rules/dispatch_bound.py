@@ -7,35 +7,35 @@ from collections.abc import Iterator
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
-_SMALL_BATCH = 32
-_SHARE = 0.35
+_LARGE_BATCH = 128
+_SHARE = 0.50
 """Share of the steps in which something else than a kernel of the model ran."""
+_SHARE_OF_LARGE = 0.75
+"""The same, where the batch is large already."""
+_GAIN_OF_LARGE = 0.5
 _STEPS = 50
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """A small batch with much time around the kernels; in a pair, what starting work takes more."""
+    """Steps with little time in kernels; in a pair, what starting work takes more."""
     if case.loop is None or case.tree.steps is None:
         raise Abstain("the run had no steps")
-    if case.tree.unsplit is not None and not _tiny(case):
+    if case.tree.unsplit is not None:
         raise Abstain(f"the steps are not split: {case.tree.unsplit}")
     root = case.tree.steps
     overhead = case.takes(*(f"{root}/{name}" for name in ("dispatch", "host_python", "idle", "sync", "edges")))
-    if root == "fit/steps":
-        overhead.update(case.takes("fit/input", "fit/callbacks"))
-    updates = _updates(case)
-    whole = case.own(root) or 1
-    batch = case.training.batch_size if case.training else None
+    if root == "fit/steps" and case.feeds_arrays:
+        overhead.update(case.takes("fit/input", "fit/callbacks", "fit/steps/input"))
+    batch = _batch(case)
     if case.pair:
         if sum(overhead.values()) < 0.03 * case.whole_ns:
             return
         takes = overhead
     else:
-        share = (sum(overhead.values()) + sum(updates.values())) / whole
-        if not _tiny(case) or share < _SHARE or case.loop.count < _STEPS:
+        gain = _gain(case, sum(overhead.values()), batch)
+        if not gain or case.loop.count < _STEPS:
             return
-        saved = 1 - (batch or 1) / (4 * _SMALL_BATCH)
-        takes = {leaf: int(ns * saved) for leaf, ns in _merged(overhead, updates).items()}
+        takes = {leaf: int(ns * gain) for leaf, ns in _merged(overhead, _updates(case)).items()}
     step = case.loop.median_ns or 0
     yield Claim(
         f"{case.loop.count:,} steps{f' of {batch} samples' if batch else ''} of {step / 1e6:.2f} ms: starting the work "
@@ -59,6 +59,15 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
+def _gain(case: Case, overhead: int, batch: int | None) -> float:
+    """Share of what a step costs whatever its size that larger batches would save; 0: steps are full of kernels."""
+    whole = overhead + case.own(f"{case.tree.steps}/kernels")
+    share = overhead / whole if whole else 0.0
+    if batch is not None and batch < _LARGE_BATCH:
+        return 1 - batch / _LARGE_BATCH if share >= _SHARE else 0.0
+    return _GAIN_OF_LARGE if share >= _SHARE_OF_LARGE else 0.0
+
+
 def _remedy(case: Case, batch: int | None) -> Remedy | None:
     if (
         case.backend in ("tensorflow", "jax")
@@ -66,14 +75,14 @@ def _remedy(case: Case, batch: int | None) -> Remedy | None:
         and case.training.settings.get("steps_per_execution") == 1
     ):
         return Remedy("16 steps per execution", {}, {"steps_per_execution": 16})
-    return Remedy("batch size 128", {}, {"batch_size": 128}) if batch and batch < _SMALL_BATCH else None
+    return Remedy("batch size 128", {}, {"batch_size": _LARGE_BATCH}) if batch and batch < _LARGE_BATCH else None
 
 
-def _tiny(case: Case) -> bool:
-    batch = case.training.batch_size if case.training else None
-    samples = case.run.table("steps")["samples"].drop_null().to_pylist()
-    usual = batch or (sorted(samples)[len(samples) // 2] if samples else None)
-    return usual is not None and usual < _SMALL_BATCH
+def _batch(case: Case) -> int | None:
+    """Samples of a usual step."""
+    samples = sorted(case.run.table("steps")["samples"].drop_null().to_pylist())
+    told = case.training.batch_size if case.training else None
+    return told or (samples[len(samples) // 2] if samples else None)
 
 
 def _updates(case: Case) -> dict[str, int]:

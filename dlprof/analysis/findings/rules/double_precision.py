@@ -42,6 +42,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes(*paths, "fit/validation", "evaluate", share=_SHARE),
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
         "Use float32: leave set_floatx('float64') and dtype='float64' out.",
+        case.line_with("set_floatx(", "set_dtype_policy(", "float64"),
         remedy=Remedy("float32", {}, {"floatx": "float32"}),
         basis="estimated",
     )

@@ -35,7 +35,7 @@ def look(case: Case) -> Iterator[Claim]:
         },
         [queries.training_told("training.run_eagerly", "training.flags"), queries.operators(by="op")],
         "Leave run_eagerly=True out of compile(), and tf.config.run_functions_eagerly out of the script.",
-        (told.file, told.line) if told.file and told.line else None,
+        case.line_with("run_eagerly=True", "run_functions_eagerly("),
         Remedy("run_eagerly off", {}, {"run_eagerly": False, "flags_off": [_FLAG]}),
         basis="estimated",
     )

@@ -12,16 +12,22 @@ from dlprof.analysis.findings.finding import Claim
 
 _SHARE_OF_LOOP = 0.10
 """Waiting for less than this share of the training is usual."""
+_SHARE_OF_ARRAYS = 0.35
+"""Cutting batches out of whole arrays costs Keras more than that only where steps are tiny: a cause of its own."""
+_USERS = 0.2
+"""Share of the waits in which code of the user's own must run to be behind them."""
 _BETWEEN = 0.15
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Time between batches, waits inside the step, and what the script does between its own calls of a step."""
     takes = case.takes("fit/input", "fit/steps/input")
-    takes.update(_hidden(case))
+    for leaf, ns in _hidden(case).items():
+        takes[leaf] = max(takes.get(leaf, 0), ns)
     loop = sum(case.own(path) for path in ("fit/input", "fit/steps", "fit/callbacks"))
-    total = sum(takes.values())
-    if total < _SHARE_OF_LOOP * loop or (not case.pair and not total):
+    users = case.sampled(("fit/input",), lambda one: _feeds(case, one)) > _USERS
+    share = _SHARE_OF_ARRAYS if case.feeds_arrays and not users and not case.pair else _SHARE_OF_LOOP
+    if sum(takes.values()) < share * loop:
         takes = {}
     between = _between_own_steps(case)
     if not takes and not between:
@@ -49,24 +55,27 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _feeds(case: Case, sample: Sample) -> bool:
-    """Whether user code runs that was called to make a batch: all but callbacks, between steps or on other threads."""
-    return case.is_called_back(sample) and (sample.phase == "fit/input" or not sample.main)
+    """Whether user code runs that was called to make a batch."""
+    if not case.is_called_back(sample):
+        return False
+    return sample.phase == "fit/input" or case.is_feeding(sample)
 
 
 def _hidden(case: Case) -> dict[str, int]:
-    """Waits inside the step that no window saw: the step's call waits while a thread of the input pipeline works.
+    """Waits inside the step that its parts do not show: samples of user code that makes batches meanwhile.
 
-    TensorFlow fetches the batch inside the step. Where its windows did not tell these waits apart, time in which user
-    code on another thread made batches while the main thread stood in the step is such a wait, less the kernels.
+    TensorFlow fetches the batch inside the step, from threads of its own; the step waits for them where no kernel runs.
     """
-    if not case.run.manifest["backend"].get("input_inside_step") or not case.samples:
-        return {}
-    share = case.sampled(("fit/steps",), case.is_called_back, main=False)
-    seen = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
-    more = share - seen - case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
-    if more < _SHARE_OF_LOOP:
-        return {}
-    return case.takes("fit/steps/idle", "fit/steps/dispatch", "fit/steps/edges", "fit/steps/host_python", share=1.0)
+    main = case.sampled(("fit/steps",), lambda one: _feeds(case, one))
+    beside = case.sampled(("fit/steps",), lambda one: _feeds(case, one), main=False)
+    steps = max(1, case.own("fit/steps"))
+    wanted = int(max(main, beside - case.own("fit/steps/kernels") / steps) * steps) - case.own("fit/steps/input")
+    found = {}
+    for name in ("idle", "sync", "dispatch", "host_python", "edges"):
+        for leaf, ns in case.takes(f"fit/steps/{name}").items():
+            found[leaf] = max(0, min(ns, wanted))
+            wanted -= found[leaf]
+    return found
 
 
 def _between_own_steps(case: Case) -> dict[str, int]:

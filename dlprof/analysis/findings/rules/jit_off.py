@@ -24,7 +24,7 @@ def look(case: Case) -> Iterator[Claim]:
         {**case.takes("fit/steps", "fit/validation", share=0.85), **case.takes("fit/steps/kernels", share=0.5)},
         [queries.training_told("training.jit_compile"), queries.operators(by="name")],
         "Leave jit_compile=False out of compile().",
-        (told.file, told.line) if told.file and told.line else None,
+        case.line_with("jit_compile=False"),
         Remedy("jit_compile on", {}, {"jit_compile": True}),
         basis="estimated",
     )

@@ -9,6 +9,8 @@ from dlprof.analysis.findings.case import Case, Sample
 from dlprof.analysis.findings.finding import Claim
 
 _SHARE_OF_WORK = 0.05
+_SHARE_OF_SCRIPT = 0.10
+"""A script may load its data and build its model."""
 _SCRIPT = ("script", "data")
 
 
@@ -59,7 +61,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
 
 def _is_python(case: Case, sample: Sample) -> bool:
     """Whether user code that was called back runs in Python itself, or in numpy, and not in the engine."""
-    if not case.is_called_back(sample):
+    if not case.is_called_back(sample) or case.is_feeding(sample):
         return False
     for _function, file, _line in sample.frames:
         if file in case.user_files:
@@ -72,7 +74,7 @@ def _is_python(case: Case, sample: Sample) -> bool:
 def _in_script(case: Case, work: int) -> Iterator[Claim]:
     """The script's own lines, outside Keras."""
     takes = case.takes(*_SCRIPT)
-    if sum(takes.values()) < _SHARE_OF_WORK * work:
+    if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
         return
     place = case.hottest_user_line(_SCRIPT)
     yield Claim(

@@ -13,6 +13,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
 from dlprof.analysis.recompilations import Recompilation
 
+_SHARE_OF_WORK = 0.05
 _LOOPS = ("fit/", "evaluate", "predict", "script")
 _USUAL = 2
 """The short batch at the end of an epoch, and its kin, are compiled once more: no cause for a word."""
@@ -23,6 +24,8 @@ def look(case: Case) -> Iterator[Claim]:
     spans = _again(case)
     count = len(spans)
     if count <= _USUAL:
+        return
+    if sum(row["dur_ns"] for row in spans) < _SHARE_OF_WORK * sum(case.own(top) for top in ("fit", "script")):
         return
     functions = {(json.loads(row["detail"])["compiled"]).get("function") for row in spans}
     worst = max((one for one in case.recompilations if one.function in functions), key=lambda one: one.time_ns)

@@ -29,6 +29,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes("fit/steps", "evaluate", "predict", "fit/validation", share=seen.waiting),
         [queries.scheduled(), queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
+        case.line_with("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS"),
         remedy=Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
         basis="estimated",
     )

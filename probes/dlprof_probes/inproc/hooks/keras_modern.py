@@ -4,6 +4,7 @@ import sys
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks import keras_common as common
 from dlprof_probes.inproc.hooks import openvino, torch
 
@@ -46,6 +47,8 @@ def attach(probe, keras):
         openvino.watch_layers(probe, keras.layers.Layer)
     else:
         probe.windows.use(_backend(keras))
+    if _backend(keras) == "jax":
+        _waits_in_call(probe)
     if _backend(keras) == "torch":
         torch.annotate(probe, keras, models)
     common.data_and_files(probe, keras)
@@ -102,6 +105,14 @@ def _input(probe, models):
                 probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
                 hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
                 probe.replace(cls, "__init__", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
+
+
+def _waits_in_call(probe):
+    """On JAX the step function fetches the batch: what that takes is no part of the call."""
+    iterator = getattr(sys.modules.get("keras.src.backend.jax.trainer"), "JAXEpochIterator", None)
+    if iterator is not None and "__next__" in vars(iterator):
+        current = probe.loops.current
+        probe.replace(iterator, "__next__", lambda f: probe.wrappers.waited_for(f, current, now))
 
 
 def _describe(probe, iterator):
