@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import kernels, step_split, step_times
+from dlprof.analysis import kernels, samples, step_split, step_times
 from dlprof.store.run import Run
 
 STEPS = {"train": "fit/steps", "test": "evaluate/steps", "predict": "predict/steps"}
@@ -128,6 +128,10 @@ def _tracing(run: Run) -> dict[str, int]:
 
 
 def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown:
+    if loop == "train" and run.manifest["backend"].get("asynchronous_dispatch"):
+        found = _split_asynchronous(run, leaves, wall, unattributed)
+        if found is not None:
+            return found
     whole = _path(_PHASES[loop])
     edges = _edges(run, loop, leaves[whole])
     parts, layers, why = _parts(run, loop, leaves[whole] - edges)
@@ -138,6 +142,49 @@ def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed:
     if edges:
         leaves[f"{STEPS[loop]}/edges"] = edges
     return Breakdown(leaves, wall, unattributed, STEPS[loop], None, layers)
+
+
+_HOST = ("fit/steps", "fit/callbacks", "fit/input")
+"""Phases of the host in a training loop, beside which the device works, where steps return before they are done."""
+
+
+def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown | None:
+    """Split a loop in which the host runs ahead of the device: kernels first, whatever the host did beside them.
+
+    Kernels take as long as in the window, for each step. They ran while the host waited for values in callbacks, while
+    it was in the step, and, as far as that is not enough, beside the rest. None: no window was traced.
+    """
+    split = step_split.of_run(run)
+    if split is None or split.loop != "train":
+        return None
+    host = {name: leaves.pop(name, 0) for name in _HOST}
+    steps = run.table("steps")
+    count = pc.sum(steps.filter(pc.equal(steps["loop"].cast(pa.string()), "train"))["count"]).as_py() or 0
+    window = {name.replace(" ", "_"): ns or 0 for name, ns in split.window_ns.items()}
+    total = sum(host.values())
+    kernel_ns = min(window["kernels"] * count, total)
+    left = kernel_ns
+    for name, most in (("fit/callbacks", _waits(run, host["fit/callbacks"])), *((n, host[n]) for n in _HOST)):
+        hidden = min(left, most, host[name])
+        host[name] -= hidden
+        left -= hidden
+    rest = {name: ns for name, ns in window.items() if name not in ("kernels", "input") and ns}
+    parts = shared(host.pop("fit/steps"), rest)
+    layers = _layers(run, kernel_ns, split.window)
+    parts.update(_categories(layers))
+    leaves.update({name: ns for name, ns in host.items() if ns})
+    leaves.update({f"fit/steps/{name}": ns for name, ns in parts.items() if ns > 0})
+    lost = total - sum(host.values()) - sum(parts.values())
+    if lost:  # kernels without a row: those of input pipelines
+        leaves["fit/steps/dispatch"] = leaves.get("fit/steps/dispatch", 0) + lost
+    return Breakdown(leaves, wall, unattributed, "fit/steps", None, layers)
+
+
+def _waits(run: Run, callbacks_ns: int) -> int:
+    """How long callbacks waited for values of the device, by the samples; all of it where nothing was sampled (ns)."""
+    found = samples.of_run(run, samples.Phases(run))
+    share = samples.waiting_share(found, "fit/callbacks")
+    return callbacks_ns if share is None else int(share * callbacks_ns)
 
 
 def _edges(run: Run, loop: str, phase_ns: int) -> int:

@@ -221,7 +221,9 @@ def test_layers_with_names_of_keras_own_are_joined_by_their_place(tmp_path: Path
 
 def test_of_a_run_without_phases_wall_time_and_kernels_are_compared(tmp_path: Path) -> None:
     """The sentence says why there is no more."""
-    probes = [{"name": "phases", "state": "failed", "reason": "the disk was full", "cost_ns": None, "cost_source": None}]
+    probes = [
+        {"name": "phases", "state": "failed", "reason": "the disk was full", "cost_ns": None, "cost_source": None}
+    ]
     bare = runs.make(tmp_path / "r", probes=probes, **runs.window(KERNELS))
 
     found = compared(runs.trained(tmp_path / "a", **runs.window(KERNELS)), bare)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,40 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import breakdown, recompilations, step_split, steps, training
+from dlprof.analysis import breakdown, recompilations, samples, step_split, steps, training
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.samples import Frame, Sample
 from dlprof.store.run import Run
 
-Frame = tuple[str, str, int]
-"""Function, file, line."""
 Interval = tuple[int, int]
 """Begin and end (ns)."""
-_INPUT_FILES = (
-    "data_adapter", "epoch_iterator", "py_dataset", "torch/utils/data", "tensorflow/python/data",
-    "keras/utils/data_utils", "keras/engine/training_generator",
-)  # fmt: skip
-"""Files through which Keras and the engines call for a batch."""
 WORK = ("fit", "evaluate", "predict", "script", "data")
 """Top of the tree where the user's own work is done, not the start and the end of the process."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A thread stood in a stack for a while.
-
-    Attributes:
-        phase: Leaf phase of the main thread then.
-        main: Whether it was the main thread.
-        dur_ns: For how long, by the samples.
-        frames: Innermost first.
-    """
-
-    phase: str
-    main: bool
-    dur_ns: int
-    frames: tuple[Frame, ...]
 
 
 @dataclass(frozen=True)
@@ -180,12 +156,8 @@ class Case:
     # -- time ------------------------------------------------------------------------------------------
 
     @cached_property
-    def phases(self) -> list[tuple[int, int, str]]:
-        """(begin, end, leaf of the tree), in order of time."""
-        return [
-            (row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"].replace(".", "/"))
-            for row in self.run.rows("phase_intervals")
-        ]
+    def _phases(self) -> samples.Phases:
+        return samples.Phases(self.run)
 
     @cached_property
     def training_span(self) -> Interval:
@@ -198,16 +170,7 @@ class Case:
 
     def by_phase(self, intervals: Iterable[Interval]) -> dict[str, int]:
         """Time of some intervals in each leaf phase (ns)."""
-        found: dict[str, int] = {}
-        for begin, end in intervals:
-            index = max(0, bisect_right(self.phases, (begin, 1 << 62, "")) - 1)
-            while index < len(self.phases) and self.phases[index][0] < end:
-                low, high, phase = self.phases[index]
-                overlap = min(end, high) - max(begin, low)
-                if overlap > 0:
-                    found[phase] = found.get(phase, 0) + overlap
-                index += 1
-        return found
+        return self._phases.of(intervals)
 
     def spread(self, by_phase: dict[str, int]) -> dict[str, int]:
         """Times by leaf phase as times by leaf of the tree: what is in steps is shared by their parts."""
@@ -225,22 +188,12 @@ class Case:
     @cached_property
     def user_files(self) -> set[str]:
         """Files of the user's own code, as far as they were seen."""
-        lines = set(pc.unique(self.run.table("lines")["file"]).to_pylist())
-        return lines | {row["file"] for row in self.spans if row["file"]}
+        return samples.user_files(self.run)
 
     @cached_property
     def samples(self) -> list[Sample]:
         """All sampled stacks, cut by phase."""
-        texts = _stack_frames(self.run.table("frames"))
-        found = []
-        for row in self.run.rows("stacks"):
-            frames = texts.get(row["stack_id"])
-            if frames is None:
-                continue
-            main = row["thread"] == "MainThread"
-            for phase, ns in self.by_phase([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
-                found.append(Sample(phase, main, ns, frames))
-        return found
+        return samples.of_run(self.run, self._phases)
 
     def need_samples(self) -> None:
         """Abstain where no stack was sampled."""
@@ -272,20 +225,7 @@ class Case:
 
     def is_called_back(self, sample: Sample) -> bool:
         """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
-        outer_first = [frame[1] in self.user_files for frame in reversed(sample.frames)]
-        if not sample.main:
-            return any(outer_first)
-        seen_library = False
-        for number, is_users in enumerate(outer_first):
-            if is_users and seen_library:
-                return True
-            # Files of Python itself, and what dlprof starts the script with, come before the script's own frames.
-            seen_library = seen_library or (not is_users and any(outer_first[:number]))
-        return False
-
-    def is_feeding(self, sample: Sample) -> bool:
-        """Whether the stack is that of making a batch: it goes through the engine's or Keras' input pipeline."""
-        return any(word in file for _function, file, _line in sample.frames for word in _INPUT_FILES)
+        return samples.is_called_back(sample, self.user_files)
 
     @cached_property
     def feeds_arrays(self) -> bool:
@@ -372,10 +312,3 @@ class Case:
 
 def _below(leaf: str, path: str) -> bool:
     return leaf == path or leaf.startswith(f"{path}/")
-
-
-def _stack_frames(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
-    grouped: dict[int, list[tuple[int, Frame]]] = {}
-    for row in table.to_pylist():
-        grouped.setdefault(row["stack_id"], []).append((row["depth"], (row["function"], row["file"], row["line"])))
-    return {stack: tuple(frame for _, frame in sorted(rows, reverse=True)) for stack, rows in grouped.items()}

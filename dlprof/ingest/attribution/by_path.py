@@ -15,6 +15,7 @@ from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, MET
 from dlprof.ingest.traces.base import NONE, Kind, Trace
 from dlprof.ingest.traces.hlo import Instruction, Program
 
+_EAGER = "EagerLocalExecute: "
 _TYPED = re.compile(r"^(.*?):(_?[A-Za-z]\w*)(?:#.*)?$", re.DOTALL)
 _INSERTED = frozenset(
     [
@@ -66,6 +67,8 @@ def _input_lanes(trace: Trace, columns: dict[str, npt.NDArray[Any]], labels: Lab
 
 def _of_name(path: str, name: str, model: Model) -> tuple[str | None, str | None, str]:
     """Layer, direction and operator of an event of TensorFlow: `SCOPE/NAME:Type`."""
+    if path.startswith(_EAGER):
+        return None, None, path.removeprefix(_EAGER)
     match = _TYPED.match(path)
     if not match:
         return None, None, name

@@ -39,6 +39,8 @@ _COPIES = re.compile(r"^(Memcpy|Memset|MEMCPY|MEMSET)")
 _WAITS = ("FunctionRun", "ThunkExecutor::Execute (wait", "PjRtBuffer::Await", "BlockHostUntilReady", "Await")
 _WORK = ("ExecutorState::Process", "ThunkExecutor::Execute", "ExecutorDoneCallback")
 _FETCH = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
+_EAGER = re.compile(r"^EagerLocalExecute: [A-Z]\w*$")
+"""An operation that TensorFlow runs by itself; one that begins with underscores is a whole graph."""
 _LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
 BYTES_AT_MOST = 2 << 30
 """What a protocol buffer can hold."""
@@ -430,4 +432,6 @@ def _host_kind(name: str) -> int:
             return kind
     if _LAUNCH.match(name):
         return Kind.RUNTIME
+    if _EAGER.match(name):
+        return Kind.OPERATOR
     return Kind.OPERATOR if _OPERATOR.match(name) and "::" not in name else _MAYBE

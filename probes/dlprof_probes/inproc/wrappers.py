@@ -184,11 +184,11 @@ class StepFunction(object):
 
     _dlprof = True
 
-    def __init__(self, function, current, now):
+    def __init__(self, function, current, now, is_again=False):
         self.__wrapped__ = function
         self._current = current
         self._now = now
-        self._calls = 0
+        self._calls = 1 if is_again else 0
 
     def __call__(self, *args, **kwargs):
         loop = self._current.get(get_ident())

@@ -11,8 +11,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 _FLAG = "tf.config.run_functions_eagerly"
 _GRAPHS = ("tensorflow", "jax")
 """Backends on which Keras compiles steps unless told otherwise."""
-_KERNELS_LEFT = 0.5
-"""Share of the kernel time that a graph saves too: fused, or left out."""
+_STARTS, _KERNELS, _COMPILED = 0.85, 0.5, 0.85
+"""What a graph saves: of starting operations; of kernels and of compilations, where XLA makes one of each operation."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -29,13 +29,19 @@ def look(case: Case) -> Iterator[Claim]:
     yield Claim(
         f"The model runs eagerly: Python starts each operation by itself, and kernels ran in only "
         f"{100 * kernels / max(1, steps):.0f} % of the steps' time: {{time}}, {{share}}.",
-        {
-            **case.takes("fit/steps", "fit/validation", share=0.85),
-            **case.takes("fit/steps/kernels", share=_KERNELS_LEFT),
-        },
+        op_by_op(case),
         [queries.training_told("training.run_eagerly", "training.flags"), queries.operators(by="op")],
         "Leave run_eagerly=True out of compile(), and tf.config.run_functions_eagerly out of the script.",
         case.line_with("run_eagerly=True", "run_functions_eagerly("),
         Remedy("run_eagerly off", {}, {"run_eagerly": False, "flags_off": [_FLAG]}),
         basis="estimated",
     )
+
+
+def op_by_op(case: Case) -> dict[str, int]:
+    """What a compiled step would save, by leaf."""
+    takes = case.takes("fit/steps", "fit/validation", share=_STARTS)
+    takes.update(case.takes("fit/steps/kernels", share=_KERNELS if case.backend == "jax" else 0.0))
+    if case.backend == "jax":
+        takes.update(case.takes("fit/graph_compile", share=_COMPILED))
+    return takes

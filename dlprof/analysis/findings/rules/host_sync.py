@@ -4,30 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings.case import Case, Sample
+from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.samples import WAITS, Sample
 
-_WAITS = {
-    "_value",
-    "block_until_ready",
-    "__array__",
-    "_single_device_array_to_np_array_did_copy",
-    "asnumpy",
-    "asscalar",
-    "wait_to_read",
-    "waitall",
-    "numpy",
-    "_numpy",
-    "item",
-    "tolist",
-    "cpu",
-    "synchronize",
-    "convert_to_numpy",
-    "get_value",
-    "batch_get_value",
-    "get_weights",
-}
-"""Functions of the engines that wait for a value and bring it to the host."""
 _SHARE = 0.05
 
 
@@ -37,14 +17,14 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"{case.backend or 'this engine'} works on the calling thread here: there is nothing to overlap")
     case.need_samples()
     phases = ("fit/callbacks", "fit/steps", "script")
-    inside = {phase: case.sampled((phase,), lambda one: _waits(case, one)) for phase in phases}
-    if sum(share * case.own(phase) for phase, share in inside.items()) < _SHARE * max(1, case.own("fit")):
+    host = {row["phase"].replace(".", "/"): row["dur_ns"] for row in case.run.rows("phases")}
+    waited = {phase: case.sampled((phase,), lambda one: _waits(case, one)) * host.get(phase, 0) for phase in phases}
+    if sum(waited.values()) < _SHARE * max(1, host.get("fit", 0)):
         return
-    takes = {}
-    for phase, share in inside.items():
-        takes.update(case.takes(phase, share=share))
-    exposed = _exposed(case)
-    takes.update({leaf: max(ns, exposed.get(leaf, 0)) for leaf, ns in takes.items()})
+    # The wait itself is the device's work. Lost is what the host does alone, instead of beside the device.
+    takes = case.takes(*(f"fit/steps/{name}" for name in ("sync", "idle", "dispatch", "host_python")))
+    takes.update(case.takes("fit/callbacks"))
+    takes.update(case.takes("script", share=waited["script"] / max(1, host.get("script", 0))))
     yield Claim(
         "The user's code waits for values of the device while training, and brings them to the host: {time}, {share}.",
         takes,
@@ -53,7 +33,7 @@ def look(case: Case) -> Iterator[Claim]:
                 "stacks that stood in such a call",
                 "SELECT f.function, f.file, f.line, sum(s.dur_ns) AS stood_ns FROM stacks s "
                 "JOIN frames f USING (stack_id) "
-                f"WHERE f.function IN ({', '.join(repr(name) for name in sorted(_WAITS))}) GROUP BY ALL "
+                f"WHERE f.function IN ({', '.join(repr(name) for name in sorted(WAITS))}) GROUP BY ALL "
                 "ORDER BY stood_ns DESC LIMIT 8",
             )
         ],
@@ -69,11 +49,6 @@ def _waits(case: Case, sample: Sample) -> bool:
     for function, file, _line in sample.frames:
         if file in case.user_files:
             return False
-        if function in _WAITS:
+        if function in WAITS:
             return True
     return False
-
-
-def _exposed(case: Case) -> dict[str, int]:
-    """What the host does alone where it could have been hidden behind the device."""
-    return case.takes("fit/steps/sync", "fit/steps/idle")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from dlprof.analysis.findings import queries
-from dlprof.analysis.findings.case import Case, Sample
+from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.samples import Sample
 
 _SHARE_OF_LOOP = 0.10
 """Waiting for less than this share of the training is usual."""
@@ -58,7 +59,7 @@ def _feeds(case: Case, sample: Sample) -> bool:
     """Whether user code runs that was called to make a batch."""
     if not case.is_called_back(sample):
         return False
-    return sample.phase == "fit/input" or case.is_feeding(sample)
+    return sample.phase == "fit/input" or not sample.main
 
 
 def _hidden(case: Case) -> dict[str, int]:

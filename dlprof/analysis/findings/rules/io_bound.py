@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dlprof.analysis.findings.case import Case, Sample
+from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.samples import Sample
 
 _PHASES = ("fit/input", "fit/steps/input", "fit/callbacks", "script", "data")
 _CALLS_PER_S, _BYTES_PER_S = 300.0, 20e6

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.rules.eager_execution import op_by_op
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -21,7 +22,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     yield Claim(
         "The step is not compiled by XLA (jit_compile=False): each operation is dispatched alone, {time}, {share}.",
-        {**case.takes("fit/steps", "fit/validation", share=0.85), **case.takes("fit/steps/kernels", share=0.5)},
+        op_by_op(case),
         [queries.training_told("training.jit_compile"), queries.operators(by="name")],
         "Leave jit_compile=False out of compile().",
         case.line_with("jit_compile=False"),

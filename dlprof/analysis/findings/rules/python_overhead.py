@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof.analysis import kernels, step_split
 from dlprof.analysis.findings import queries
-from dlprof.analysis.findings.case import Case, Sample
+from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.samples import Sample
 
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
@@ -17,8 +19,7 @@ _SCRIPT = ("script", "data")
 def look(case: Case) -> Iterator[Claim]:
     """Stacks in user code inside steps; the script's own lines outside; in a pair, what Keras' Python takes more."""
     work = sum(case.own(top) for top in ("fit", "script", "data", "evaluate", "predict")) or 1
-    if case.samples:
-        yield from _in_steps(case, work)
+    yield from _in_steps(case, work)
     yield from _in_script(case, work)
     if case.pair and case.time("fit/steps/host_python") > _SHARE_OF_WORK * work:
         yield Claim(
@@ -32,11 +33,12 @@ def look(case: Case) -> Iterator[Claim]:
 def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     """User code that runs inside steps: a layer, a loss or a metric in Python."""
     main = case.sampled(("fit/steps",), lambda one: _is_python(case, one))
-    kernels = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
-    main = min(main, max(0.0, 1 - kernels)) if case.tree.unsplit is None else main
+    busy = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
+    main = min(main, max(0.0, 1 - busy)) if case.tree.unsplit is None else main
     beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
     feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
-    share = max(main, beside - feeding)
+    called = _called_by_operators(case)
+    share = max(main, beside - feeding, called)
     if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
         return
     whole = max(1, sum(case.takes("fit/steps").values()))
@@ -55,13 +57,21 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
         takes,
         [queries.python_stood("fit.steps", where="f.file IN (SELECT file FROM lines)")],
         "Write it with operations of keras.ops or of the engine, over whole arrays.",
-        case.hottest_user_line(("fit/steps",), lambda one: _is_python(case, one), main=None),
+        case.hottest_user_line(("fit/steps",), lambda one: _is_python(case, one), main=None)
+        or case.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),
     )
+
+
+def _called_by_operators(case: Case) -> float:
+    """Share of the steps in which an operator ran that calls a function of Python."""
+    found = kernels.summarise(case.run, "op", kinds=("operator",))
+    inside = sum(row.union_ns or 0 for row in found.rows if row.keys.get("op") in step_split.PYTHON_OPS)
+    return min(1.0, inside / found.window_ns) if found.window_ns else 0.0
 
 
 def _is_python(case: Case, sample: Sample) -> bool:
     """Whether user code that was called back runs in Python itself, or in numpy, and not in the engine."""
-    if not case.is_called_back(sample) or case.is_feeding(sample):
+    if not case.is_called_back(sample):
         return False
     for _function, file, _line in sample.frames:
         if file in case.user_files:

@@ -10,6 +10,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
 _WAITING = 0.15
 """Share of the runnable time that threads must have spent waiting for a core."""
+_LOST = 0.5
+"""Of the time that threads wait for a core another one of the same training mostly works: about half is lost."""
 _OTHERS_PCT = 50.0
 """With other programs this busy it cannot be told who took the cores."""
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
@@ -26,7 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield Claim(
         f"{told} computing threads share {cores} cores: threads spent {100 * seen.waiting:.0f} % of their "
         "runnable time waiting for a core, {time}, {share}.",
-        case.takes("fit/steps", "evaluate", "predict", "fit/validation", share=seen.waiting),
+        case.takes("fit/steps", "evaluate", "predict", "fit/validation", share=seen.waiting * _LOST),
         [queries.scheduled(), queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
         case.line_with("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS"),

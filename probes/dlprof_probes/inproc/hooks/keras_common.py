@@ -95,15 +95,18 @@ def step_functions(probe, classes, maker_pattern, kind=wire.SpanKind.BUILD):
 def _step_function(probe, owner, maker, attribute, kind):
     def enter(args):
         if getattr(args[0], attribute, None) is not None:
-            return None
-        return probe.recorder.begin(kind, maker, None)
+            return None, True
+        return probe.recorder.begin(kind, maker, None), False
 
     def leave(token, args):
-        if token is not None:
-            probe.recorder.end(token)
+        span, is_again = token or (None, False)
+        if span is not None:
+            probe.recorder.end(span)
         function = getattr(args[0], attribute, None)
         if function is not None and not getattr(function, "_dlprof", False):
-            setattr(args[0], attribute, probe.wrappers.StepFunction(function, probe.loops.current, now))
+            # keras-mxnet makes it anew in each call of train_on_batch: that compiles nothing.
+            step = probe.wrappers.StepFunction(function, probe.loops.current, now, is_again)
+            setattr(args[0], attribute, step)
 
     probe.around(owner, maker, enter, leave)
 

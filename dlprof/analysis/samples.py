@@ -1,0 +1,122 @@
+"""Sampled stacks with what they mean: the phase they stood in, and whose code ran."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.store.run import Run
+
+Frame = tuple[str, str, int]
+"""Function, file, line."""
+_INPUT_FILES = (
+    "data_adapter", "epoch_iterator", "py_dataset", "torch/utils/data", "tensorflow/python/data",
+    "keras/utils/data_utils", "keras/engine/training_generator",
+)  # fmt: skip
+"""Files through which Keras and the engines call for a batch."""
+_CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
+WAITS = frozenset({
+    "_value", "block_until_ready", "__array__", "_single_device_array_to_np_array_did_copy", "asnumpy", "asscalar",
+    "wait_to_read", "waitall", "numpy", "_numpy", "item", "tolist", "cpu", "synchronize", "convert_to_numpy",
+    "get_value", "batch_get_value", "get_weights",
+})  # fmt: skip
+"""Functions of the engines that wait for a value and bring it to the host."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A thread stood in a stack for a while.
+
+    Attributes:
+        phase: Leaf of the tree in which the main thread was then. Callbacks and input between the steps are told by
+            the stack: as intervals of time they are not kept step by step.
+        main: Whether it was the main thread.
+        dur_ns: For how long, by the samples.
+        frames: Innermost first.
+    """
+
+    phase: str
+    main: bool
+    dur_ns: int
+    frames: tuple[Frame, ...]
+
+
+class Phases:
+    """The leaf phases of the main thread over time."""
+
+    def __init__(self, run: Run) -> None:
+        self._rows = [
+            (row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"].replace(".", "/"))
+            for row in run.rows("phase_intervals")
+        ]
+
+    def of(self, intervals: Iterable[tuple[int, int]]) -> dict[str, int]:
+        """Time of some intervals, (begin, end), in each leaf phase (ns)."""
+        found: dict[str, int] = {}
+        for begin, end in intervals:
+            index = max(0, bisect_right(self._rows, (begin, 1 << 62, "")) - 1)
+            while index < len(self._rows) and self._rows[index][0] < end:
+                low, high, phase = self._rows[index]
+                overlap = min(end, high) - max(begin, low)
+                if overlap > 0:
+                    found[phase] = found.get(phase, 0) + overlap
+                index += 1
+        return found
+
+
+def of_run(run: Run, phases: Phases) -> list[Sample]:
+    """All sampled stacks, cut by phase."""
+    texts = _stack_frames(run.table("frames"))
+    found = []
+    for row in run.rows("stacks"):
+        frames = texts.get(row["stack_id"])
+        if frames is None:
+            continue
+        main = row["thread"] == "MainThread"
+        for phase, ns in phases.of([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
+            found.append(Sample(_told(phase, frames) if main else phase, main, ns, frames))
+    return found
+
+
+def _told(phase: str, frames: tuple[Frame, ...]) -> str:
+    if phase == "fit/steps":
+        if any(file.startswith(_CALLBACK_FILES) for _, file, _ in frames):
+            return "fit/callbacks"
+        if any(word in file for _, file, _ in frames for word in _INPUT_FILES):
+            return "fit/input"
+    return phase
+
+
+def _stack_frames(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
+    grouped: dict[int, list[tuple[int, Frame]]] = {}
+    for row in table.to_pylist():
+        grouped.setdefault(row["stack_id"], []).append((row["depth"], (row["function"], row["file"], row["line"])))
+    return {stack: tuple(frame for _, frame in sorted(rows, reverse=True)) for stack, rows in grouped.items()}
+
+
+def user_files(run: Run) -> set[str]:
+    """Files of the user's own code, as far as they were seen."""
+    lines = set(pc.unique(run.table("lines")["file"]).to_pylist())
+    return lines | {row["file"] for row in run.rows("spans") if row["file"]}
+
+
+def is_called_back(sample: Sample, users: set[str]) -> bool:
+    """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
+    outer_first = [frame[1] in users for frame in reversed(sample.frames)]
+    if not sample.main:
+        return any(outer_first)
+    # Files of Python itself, and what dlprof starts the script with, come before the script's own frames.
+    first = outer_first.index(True) if True in outer_first else len(outer_first)
+    return False in outer_first[first:] and any(outer_first[first + outer_first[first:].index(False) :])
+
+
+def waiting_share(samples: Sequence[Sample], phase: str) -> float | None:
+    """Share of a phase in which the main thread waited for a value of the engine; None: it was not sampled there."""
+    inside = [one for one in samples if one.main and one.phase == phase]
+    whole = sum(one.dur_ns for one in inside)
+    waited = sum(one.dur_ns for one in inside if any(frame[0] in WAITS for frame in one.frames[:6]))
+    return waited / whole if whole else None
