@@ -321,7 +321,7 @@ class _Ingest:
 
     def _source(self, file: str) -> Sequence[str]:
         """Lines of a source file, as it was when it ran: a copy is in the run folder."""
-        for path in (session.source_path(self.folder, self.names.short(file)), Path(file)):
+        for path in (self.folder.source_path(self.names.short(file)), Path(file)):
             try:
                 return path.read_text(encoding="utf-8", errors="replace").splitlines()
             except OSError:

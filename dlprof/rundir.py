@@ -55,6 +55,17 @@ class RunDir:
         """The manifest's file."""
         return self.path / "manifest.json"
 
+    def source_path(self, short: str) -> Path:
+        """Where the copy of a source file lies, by its name in the tables."""
+        return self.raw / "sources" / short.removeprefix("~/").removeprefix("/")
+
+    def source_lines(self, short: str) -> list[str]:
+        """The lines of a source file as it was when it ran; none where no copy was kept."""
+        try:
+            return self.source_path(short).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+
     def read_manifest(self) -> dict[str, Any]:
         """The manifest.
 

@@ -128,7 +128,7 @@ def _tracing(run: Run) -> dict[str, int]:
 
 
 def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown:
-    if loop == "train" and run.manifest["backend"].get("asynchronous_dispatch"):
+    if loop == "train" and _works_beside_host(run):
         found = _split_asynchronous(run, leaves, wall, unattributed)
         if found is not None:
             return found
@@ -146,6 +146,12 @@ def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed:
 
 _HOST = ("fit/steps", "fit/callbacks", "fit/input")
 """Phases of the host in a training loop, beside which the device works, where steps return before they are done."""
+
+
+def _works_beside_host(run: Run) -> bool:
+    """Whether the engine works on when a step has returned: on MXNet the update does, though outputs are there."""
+    backend = run.manifest["backend"]
+    return bool(backend.get("asynchronous_dispatch")) or (run.manifest.get("keras") or {}).get("backend") == "mxnet"
 
 
 def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown | None:

@@ -253,8 +253,8 @@ def _are_twins(a: Run, b: Run) -> bool:
 def _digest(run: Run) -> str | None:
     """Of the script's text, where a copy is in the run folder."""
     name = PurePath(run.manifest["command"].get("script") or "").name
-    path = run.folder.raw / "sources" / name
-    return hashlib.sha256(path.read_bytes()).hexdigest() if name and path.is_file() else None
+    lines = run.folder.source_lines(name) if name else []
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None
 
 
 def _near(a: Any, b: Any, tolerance: float) -> bool:

@@ -240,11 +240,7 @@ def _diagnose(truth: Truth, faulty: Run, clean: Run) -> Diagnosis:
 
 def _text(run: Run, file: str, line: int | None) -> str:
     """The text of a line, and of those around it that belong to the same statement."""
-    path = run.folder.raw / "sources" / file.removeprefix("~/").removeprefix("/")
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
+    lines = run.folder.source_lines(file)
     return "\n".join(lines[max(0, (line or 1) - 2) : (line or 0) + 1])
 
 

@@ -329,15 +329,10 @@ def keep_sources(run: RunDir, files: dict[str, str]) -> None:
         files: Short name (as in the tables) to absolute name.
     """
     for short, path in files.items():
-        target = source_path(run, short)
+        target = run.source_path(short)
         try:
             content = Path(path).read_bytes()
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         except OSError:
             continue  # the report then shows lines without their text
-
-
-def source_path(run: RunDir, short: str) -> Path:
-    """Where the copy of a source file lies in the run folder."""
-    return run.raw / "sources" / short.removeprefix("~/").removeprefix("/")

@@ -93,6 +93,11 @@ class Case:
         """The run's own time there, whatever the other run spent (ns)."""
         return self.tree.time(path)
 
+    def host(self, phase: str) -> int:
+        """Time of the host in a phase, whatever the device did beside it (ns)."""
+        rows = self.run.rows("phases")
+        return sum(row["dur_ns"] for row in rows if row["phase"] == phase.replace("/", "."))
+
     def takes(self, *paths: str, share: float = 1.0) -> dict[str, int]:
         """A share of the available time of all leaves at and below some paths."""
         return {
@@ -238,13 +243,14 @@ class Case:
                 return row["name"] == "fit" and bool(detail.get("data"))
         return False
 
-    @cached_property
-    def _sources(self) -> dict[tuple[str, int], str]:
-        return {(row["file"], row["line"]): row["source"] or "" for row in self.run.rows("lines")}
-
     def source(self, file: str, line: int) -> str:
-        """Text of a line of the user's code; empty where it was not counted."""
-        return self._sources.get((file, line), "")
+        """Text of a line of the user's code; empty where no copy of the file was kept."""
+        lines = self._sources.setdefault(file, self.run.folder.source_lines(file))
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+    @cached_property
+    def _sources(self) -> dict[str, list[str]]:
+        return {}
 
     def line_with(self, *words: str) -> tuple[str, int] | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""

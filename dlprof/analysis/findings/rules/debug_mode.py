@@ -16,15 +16,15 @@ _ENVIRONMENT = {
     "TF_ENABLE_ONEDNN_OPTS=0": {"TF_ENABLE_ONEDNN_OPTS": None},
 }
 _COST = {
-    "torch.autograd.set_detect_anomaly": 0.45,
+    "torch.autograd.set_detect_anomaly": 0.30,
     "tf.debugging.enable_check_numerics": 0.55,
-    "jax_debug_nans": 0.50,
-    "jax_debug_infs": 0.50,
+    "jax_debug_nans": 0.05,
+    "jax_debug_infs": 0.05,
     "jax_disable_jit": 0.90,
     "jax_check_tracer_leaks": 0.30,
     "MXNET_ENGINE_TYPE=NaiveEngine": 0.15,
     "MXNET_EXEC_BULK_EXEC_TRAIN=0": 0.10,
-    "TF_ENABLE_ONEDNN_OPTS=0": 0.35,
+    "TF_ENABLE_ONEDNN_OPTS=0": 0.15,
     "torch.backends.mkldnn.enabled = False": 0.35,
     "theano mode": 0.50,
 }

@@ -8,8 +8,8 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
 
-_SHARE_OF_WORK = 0.50
-_LEAST_NS = 3_000_000_000
+_SHARE_OF_WORK = 0.30
+_LEAST_NS = 2_500_000_000
 """A few seconds of compilation are what a graph costs; short trials of a script are mostly that."""
 
 

@@ -13,18 +13,17 @@ _SHARE = 0.05
 
 def look(case: Case) -> Iterator[Claim]:
     """Stacks in which code of the user's own, called by Keras, stands in such a function."""
-    if not case.asynchronous and not case.has_gpu:
+    if not case.asynchronous and not case.has_gpu and case.backend != "mxnet":
         raise Abstain(f"{case.backend or 'this engine'} works on the calling thread here: there is nothing to overlap")
     case.need_samples()
     phases = ("fit/callbacks", "fit/steps", "script")
-    host = {row["phase"].replace(".", "/"): row["dur_ns"] for row in case.run.rows("phases")}
-    waited = {phase: case.sampled((phase,), lambda one: _waits(case, one)) * host.get(phase, 0) for phase in phases}
-    if sum(waited.values()) < _SHARE * max(1, host.get("fit", 0)):
+    waited = {phase: case.sampled((phase,), lambda one: _waits(case, one)) * case.host(phase) for phase in phases}
+    if sum(waited.values()) < _SHARE * max(1, case.host("fit")):
         return
     # The wait itself is the device's work. Lost is what the host does alone, instead of beside the device.
     takes = case.takes(*(f"fit/steps/{name}" for name in ("sync", "idle", "dispatch", "host_python")))
     takes.update(case.takes("fit/callbacks"))
-    takes.update(case.takes("script", share=waited["script"] / max(1, host.get("script", 0))))
+    takes.update(case.takes("script", share=waited["script"] / max(1, case.host("script"))))
     yield Claim(
         "The user's code waits for values of the device while training, and brings them to the host: {time}, {share}.",
         takes,

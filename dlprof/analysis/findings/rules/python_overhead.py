@@ -13,6 +13,7 @@ from dlprof.analysis.samples import Sample
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
+_ENGINES = ("tensorflow/", "torch/", "jax/", "jaxlib/", "mxnet/", "theano/", "keras/", "cntk/", "chainer/", "openvino/")
 _SCRIPT = ("script", "data")
 
 
@@ -64,8 +65,9 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
 
 def _called_by_operators(case: Case) -> float:
     """Share of the steps in which an operator ran that calls a function of Python."""
-    found = kernels.summarise(case.run, "op", kinds=("operator",))
-    inside = sum(row.union_ns or 0 for row in found.rows if row.keys.get("op") in step_split.PYTHON_OPS)
+    found = kernels.summarise(case.run, "layer", kinds=("operator",))
+    calling = [row for row in found.rows if row.keys.get("op") in step_split.PYTHON_OPS]
+    inside = sum(row.union_ns or 0 for row in calling if row.keys.get("layer") != step_split.INPUT_LAYER)
     return min(1.0, inside / found.window_ns) if found.window_ns else 0.0
 
 
@@ -81,12 +83,19 @@ def _is_python(case: Case, sample: Sample) -> bool:
     return False
 
 
+def _is_own(sample: Sample) -> bool:
+    """Whether Python itself, numpy or the script's own files run, and not an engine that the script called."""
+    file = sample.frames[0][1]
+    return "/" not in file or file.startswith(("<", "numpy/")) or not file.startswith(_ENGINES)
+
+
 def _in_script(case: Case, work: int) -> Iterator[Claim]:
     """The script's own lines, outside Keras."""
-    takes = case.takes(*_SCRIPT)
+    share = case.sampled(_SCRIPT, _is_own) if case.samples else 1.0
+    takes = case.takes(*_SCRIPT, share=share)
     if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
         return
-    place = case.hottest_user_line(_SCRIPT)
+    place = case.hottest_user_line(_SCRIPT, _is_own)
     yield Claim(
         "The script's own Python, outside of Keras, takes {time}, {share}.",
         takes,

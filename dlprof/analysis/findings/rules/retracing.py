@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from dlprof.analysis.findings.finding import Claim
 from dlprof.analysis.recompilations import Recompilation
 
 _SHARE_OF_WORK = 0.05
-_LOOPS = ("fit/", "evaluate", "predict", "script")
+_LOOPS = ("fit/", "evaluate", "predict", "script", "compile")
 _USUAL = 2
 """The short batch at the end of an epoch, and its kin, are compiled once more: no cause for a word."""
 
@@ -22,11 +22,37 @@ _USUAL = 2
 def look(case: Case) -> Iterator[Claim]:
     """Recompilations with a cause, and what they made of the steps that they fell into."""
     spans = _again(case)
+    count, firsts = len(spans), _first_calls(case)
+    work = sum(case.own(top) for top in ("fit", "script", "compile"))
+    compiled = sum(row["dur_ns"] for row in spans)
+    if count > _USUAL and compiled >= _SHARE_OF_WORK * work:
+        yield _of_arguments(case, spans)
+    elif len(firsts) > _USUAL and sum(ns for _, ns in firsts[1:]) >= _SHARE_OF_WORK * work:
+        yield _of_new_functions(case, firsts)
+
+
+def _of_new_functions(case: Case, firsts: Sequence[tuple[int, int]]) -> Claim:
+    """Step functions that were made anew: each first call traces and compiles again."""
+    spread = case.spread(case.by_phase((start, start + ns) for start, ns in firsts[1:]))
+    return Claim(
+        f"The step function was made anew {len(firsts) - 1} times, and each first call compiles it again: {{time}}, "
+        "{share}.",
+        spread,
+        [queries.spans("compile", "build", "graph_compile")],
+        "Call compile() once, before the first fit; change the optimizer's learning_rate instead of compiling again.",
+        case.line_with(".compile("),
+    )
+
+
+def _first_calls(case: Case) -> list[tuple[int, int]]:
+    """(begin, duration) of the first calls of training step functions (ns)."""
+    rows = case.run.rows("steps")
+    return [(row["start_ns"], row["dur_ns"]) for row in rows if row["first"] and row["loop"] == "train"]
+
+
+def _of_arguments(case: Case, spans: Sequence[dict[str, Any]]) -> Claim:
+    """Functions that were traced again for another argument."""
     count = len(spans)
-    if count <= _USUAL:
-        return
-    if sum(row["dur_ns"] for row in spans) < _SHARE_OF_WORK * sum(case.own(top) for top in ("fit", "script")):
-        return
     functions = {(json.loads(row["detail"])["compiled"]).get("function") for row in spans}
     worst = max((one for one in case.recompilations if one.function in functions), key=lambda one: one.time_ns)
     by_phase = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in spans)
@@ -39,7 +65,7 @@ def look(case: Case) -> Iterator[Claim]:
         if more:
             spread[leaf] = spread.get(leaf, 0) + more
             edges -= more
-    yield Claim(
+    return Claim(
         f"{count} graphs were compiled again, most often {worst.function} ({_why(worst)}): {{time}}, {{share}}.",
         spread,
         [

@@ -13,16 +13,18 @@ _SHARE_OF_FIT = 0.05
 
 def look(case: Case) -> Iterator[Claim]:
     """All that callbacks take and no other rule explains better."""
-    # Where steps return before they are done, Keras' own callbacks wait for the device: no fault of theirs.
-    share = case.sampled(("fit/callbacks",), case.is_called_back) if case.asynchronous and case.samples else 1.0
-    total = share * case.own("fit/callbacks")
+    total = case.own("fit/callbacks")
+    if case.asynchronous and case.samples:
+        # Where steps return before they are done, Keras' own callbacks wait for the device: no fault of theirs.
+        users = case.sampled(("fit/callbacks",), case.is_called_back) * case.host("fit/callbacks")
+        total = min(total, int(users))
     if total < _SHARE_OF_FIT * max(1, case.own("fit")):
         return
     place = case.hottest_user_line(("fit/callbacks",), case.is_called_back)
     function = _function(case, place)
     yield Claim(
         f"Callbacks{f', most of all {function},' if function else ''} hold the training up: {{time}}, {{share}}.",
-        case.takes("fit/callbacks", share=share),
+        case.takes("fit/callbacks", share=total / max(1, case.own("fit/callbacks"))),
         [
             (
                 "callbacks by epoch",
