@@ -56,7 +56,7 @@ class Curve(keras.callbacks.Callback):
         super(Curve, self).__init__()
         self.every, self.timing = every, timing
 
-    def on_train_begin(self, logs=None):  # noqa: ARG002  (Keras names it)
+    def on_train_begin(self, logs=None):
         self.begin = time.time()
 
     def on_epoch_end(self, epoch, logs=None):

@@ -157,8 +157,9 @@ def _works_beside_host(run: Run) -> bool:
 def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown | None:
     """Split a loop in which the host runs ahead of the device: kernels first, whatever the host did beside them.
 
-    Kernels take as long as in the window, for each step. They ran while the host waited for values in callbacks, while
-    it was in the step, and, as far as that is not enough, beside the rest. None: no window was traced.
+    Kernels take as long as in the window, for each step, less the tracer's cost. They ran while the host waited for
+    values in callbacks, while it was in the step, and, as far as that is not enough, beside the rest. None: there was no
+    window.
     """
     split = step_split.of_run(run)
     if split is None or split.loop != "train":
@@ -168,10 +169,10 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     count = pc.sum(steps.filter(pc.equal(steps["loop"].cast(pa.string()), "train"))["count"]).as_py() or 0
     window = {name.replace(" ", "_"): ns or 0 for name, ns in split.window_ns.items()}
     total = sum(host.values())
-    kernel_ns = min(window["kernels"] * count, total)
-    left = kernel_ns
+    kernel_ns = min(int(window["kernels"] / max(1.0, split.slowdown or 1.0)) * count, total)
+    left, apart = kernel_ns, _validation(run)
     for name, most in (("fit/callbacks", _waits(run, host["fit/callbacks"])), *((n, host[n]) for n in _HOST)):
-        hidden = min(left, most, host[name])
+        hidden = max(0, min(left, most, host[name] - (apart if name == "fit/callbacks" else 0)))
         host[name] -= hidden
         left -= hidden
     rest = {name: ns for name, ns in window.items() if name not in ("kernels", "input") and ns}
@@ -184,6 +185,13 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     if lost:  # kernels without a row: those of input pipelines
         leaves["fit/steps/dispatch"] = leaves.get("fit/steps/dispatch", 0) + lost
     return Breakdown(leaves, wall, unattributed, "fit/steps", None, layers)
+
+
+def _validation(run: Run) -> int:
+    """Time of evaluations that callbacks make (ns): their waits are for their own kernels."""
+    spans = run.rows("spans")
+    outer = {row["span_id"] for row in spans if row["kind"] == "callbacks"}
+    return sum(row["dur_ns"] for row in spans if row["kind"] in ("evaluate", "predict") and row["parent_id"] in outer)
 
 
 def _waits(run: Run, callbacks_ns: int) -> int:

@@ -471,7 +471,7 @@ def test_a_slower_kernel_is_named_with_layer_and_ratio(tmp_path: Path) -> None:
     assert slugs(diagnosis)[0] == "slow-kernel"
     assert one(diagnosis, "slow-kernel").at_stake_ns == pytest.approx(6 * S, rel=0.02)
     claim = diagnosis.findings[0].claim
-    assert "dense takes 10.8 s in kernels, 2.2 x as long as b's (aten::mm), most of all aten::mm (forward)" in claim
+    assert claim.startswith("aten::mm and what goes with it in dense takes 10.8 s, 2.2 x as long as b's (aten::mm)")
 
 
 def test_equal_runs_have_no_cause(tmp_path: Path) -> None:

@@ -175,7 +175,33 @@ class Case:
 
     def by_phase(self, intervals: Iterable[Interval]) -> dict[str, int]:
         """Time of some intervals in each leaf phase (ns)."""
-        return self._phases.of(intervals)
+        found: dict[str, int] = {}
+        for begin, end in intervals:
+            for phase, ns in self._phases.of([(begin, end)]).items():
+                told = self._part_of_step(begin) if phase == "fit/steps" else phase
+                found[told] = found.get(told, 0) + ns
+        return found
+
+    def _part_of_step(self, begin: int) -> str:
+        """Whether a moment inside the steps is one of callbacks or of input: these are kept as sums of each step."""
+        starts, ends, callbacks, waited = self._steps
+        index = int(np.searchsorted(starts, begin, "right")) - 1
+        if index >= 0 and begin < ends[index]:
+            return "fit/callbacks" if begin >= ends[index] - callbacks[index] else "fit/steps"
+        following = index + 1
+        return (
+            "fit/input" if following < len(starts) and begin >= starts[following] - waited[following] else "fit/steps"
+        )
+
+    @cached_property
+    def _steps(self) -> tuple[np.ndarray, ...]:
+        """Begin, end, callbacks and input of the training steps, in order of time (ns)."""
+        table = self.run.table("steps")
+        table = table.filter(pc.equal(table["loop"].cast(pa.string()), "train")).sort_by("start_ns")
+        columns = [
+            np.asarray(pc.fill_null(table[name], 0)) for name in ("start_ns", "dur_ns", "callbacks_ns", "input_ns")
+        ]
+        return columns[0], columns[0] + columns[1], columns[2], columns[3]
 
     def spread(self, by_phase: dict[str, int]) -> dict[str, int]:
         """Times by leaf phase as times by leaf of the tree: what is in steps is shared by their parts."""

@@ -67,19 +67,40 @@ def with_keywords(original, change, hook):
     return wrapper
 
 
-def waited_for(original, current, now):
-    """The `__next__` of what gives batches inside a step."""
+def giving_batches(original, current, now):
+    """A method that gives an iterator of batches, whose `next` is called inside a step."""
 
-    def wrapper(self):
-        start = now()
-        try:
-            return original(self)
-        finally:
-            loop = current.get(get_ident())
-            if loop is not None and loop.begin:
-                loop.waited += now() - start
+    def wrapper(*args, **kwargs):
+        return Batches(original(*args, **kwargs), current, now)
 
     return wrapper
+
+
+class Batches(object):
+    """Stands for an iterator of batches; notes for how long a step waits for each."""
+
+    def __init__(self, batches, current, now):
+        self.__wrapped__ = batches
+        self._batches = iter(batches)
+        self._current = current
+        self._now = now
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        start = self._now()
+        try:
+            return next(self._batches)
+        finally:
+            loop = self._current.get(get_ident())
+            if loop is not None and loop.begin:
+                loop.waited += self._now() - start
+
+    def __getattr__(self, name):
+        if name == "__wrapped__":  # a copy under construction
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
 
 
 def batch_begin(original, current, now, lines):

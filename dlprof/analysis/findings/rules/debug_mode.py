@@ -17,7 +17,7 @@ _ENVIRONMENT = {
 }
 _COST = {
     "torch.autograd.set_detect_anomaly": 0.30,
-    "tf.debugging.enable_check_numerics": 0.55,
+    "tf.debugging.enable_check_numerics": 0.65,
     "jax_debug_nans": 0.05,
     "jax_debug_infs": 0.05,
     "jax_disable_jit": 0.90,

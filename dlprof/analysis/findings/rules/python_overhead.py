@@ -13,6 +13,7 @@ from dlprof.analysis.samples import Sample
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
+_TINY_NS = 20_000
 _ENGINES = ("tensorflow/", "torch/", "jax/", "jaxlib/", "mxnet/", "theano/", "keras/", "cntk/", "chainer/", "openvino/")
 _SCRIPT = ("script", "data")
 
@@ -35,7 +36,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     """User code that runs inside steps: a layer, a loss or a metric in Python."""
     main = case.sampled(("fit/steps",), lambda one: _is_python(case, one))
     busy = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
-    main = min(main, max(0.0, 1 - busy)) if case.tree.unsplit is None else main
+    main = min(main, max(0.0, 1 - busy + _tiny(case))) if case.tree.unsplit is None else main
     beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
     feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
     called = _called_by_operators(case)
@@ -61,6 +62,13 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
         case.hottest_user_line(("fit/steps",), lambda one: _is_python(case, one), main=None)
         or case.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),
     )
+
+
+def _tiny(case: Case) -> float:
+    """Share of the steps in operators so small that the Python which starts them is what they cost."""
+    found = kernels.summarise(case.run, "layer", kinds=("operator",))
+    tiny = sum(row.total_ns for row in found.rows if row.mean_ns < _TINY_NS)
+    return tiny / found.window_ns if found.window_ns else 0.0
 
 
 def _called_by_operators(case: Case) -> float:

@@ -12,7 +12,7 @@ from dlprof.units import duration
 
 _RATIO = 1.3
 """Layers that take less than this much longer are as good as equal."""
-_LAYERS = 6
+_OPERATORS = 4
 _SHARE_OF_GAP = 0.02
 
 
@@ -22,10 +22,12 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("it takes a second run to say that a kernel is slow: dlprof diagnose A B")
     if case.against.unsplit is not None:
         raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
-    layers = _by_layer(case.against.layers)
-    slower = [one for one in layers if _is_slower(one, case.whole_ns)]
-    for one in sorted(slower, key=lambda one: (one.b_ns or 0) - (one.a_ns or 0))[:_LAYERS]:
-        yield _claim(case, one)
+    slower = [one for one in _by_layer(case.against.layers) if _is_slower(one, case.whole_ns)]
+    groups: dict[str, list[LayerItem]] = {}
+    for one in sorted(slower, key=lambda one: (one.b_ns or 0) - (one.a_ns or 0)):
+        groups.setdefault(one.a_ops[0] if one.a_ops else "", []).append(one)
+    for group in list(groups.values())[:_OPERATORS]:
+        yield _claim(case, group)
 
 
 def _by_layer(items: Sequence[LayerItem]) -> list[LayerItem]:
@@ -46,9 +48,11 @@ def _is_slower(item: LayerItem, gap_ns: int) -> bool:
     return a - b > _SHARE_OF_GAP * gap_ns and a > _RATIO * b
 
 
-def _claim(case: Case, item: LayerItem) -> Claim:
-    a, b = item.a_ns or 0, item.b_ns or 0
-    parts = [one for one in case.tree.layers if one.layer == item.layer]
+def _claim(case: Case, items: Sequence[LayerItem]) -> Claim:
+    """Layers in which the same operator takes most of the time; the worst comes first."""
+    worst, layers = items[0], {item.layer for item in items}
+    a, b = (sum(getattr(item, name) or 0 for item in items) for name in ("a_ns", "b_ns"))
+    parts = [one for one in case.tree.layers if one.layer in layers]
     whole = sum(one.ns for one in parts) or 1
     takes: dict[str, int] = {}
     for one in parts:
@@ -57,12 +61,15 @@ def _claim(case: Case, item: LayerItem) -> Claim:
     assert case.against is not None  # noqa: S101
     label = case.against.b.label
     ratio = f"{a / b:.1f} x as long as {label}'s" if b else f"and has no counterpart in {label}"
-    theirs = f" ({', '.join(item.b_ops)})" if item.b_ops else ""
-    where = f"layer = {_quoted(item.layer)}" if item.layer else "layer IS NULL"
+    theirs = f" ({', '.join(worst.b_ops)})" if worst.b_ops else ""
+    names = ", ".join(item.layer or "what belongs to no layer" for item in items[:3])
+    more = f" and {len(items) - 3} more layers" if len(items) > 3 else ""
     text = (
-        f"{item.layer or 'What belongs to no layer'} takes {duration(a)} in kernels, {ratio}{theirs}, most of all "
-        f"{', '.join(item.a_ops[:2]) or 'one kernel'} ({item.direction or 'no direction'})"
+        f"{worst.a_ops[0] if worst.a_ops else 'A kernel'} and what goes with it in {names}{more} takes {duration(a)}, "
+        f"{ratio}{theirs}, most of all {worst.direction or 'in no known direction'}"
     )
+    named = ", ".join(_quoted(layer) for layer in layers if layer)
+    where = f"layer IN ({named})" if named else "layer IS NULL"
     return Claim(
         text.replace("{", "(").replace("}", ")") + ": {time}, {share}.",
         takes,

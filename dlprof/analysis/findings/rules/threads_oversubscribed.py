@@ -10,7 +10,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
 _WAITING = 0.15
 """Share of the runnable time that threads must have spent waiting for a core."""
-_LOST = 0.5
+_LOST = 0.55
 """Of the time that threads wait for a core another one of the same training mostly works: about half is lost."""
 _OTHERS_PCT = 50.0
 """With other programs this busy it cannot be told who took the cores."""

@@ -110,9 +110,9 @@ def _input(probe, models):
 def _waits_in_call(probe):
     """On JAX the step function fetches the batch: what that takes is no part of the call."""
     iterator = getattr(sys.modules.get("keras.src.backend.jax.trainer"), "JAXEpochIterator", None)
-    if iterator is not None and "__next__" in vars(iterator):
+    if iterator is not None:
         current = probe.loops.current
-        probe.replace(iterator, "__next__", lambda f: probe.wrappers.waited_for(f, current, now))
+        probe.replace(iterator, "_get_iterator", lambda f: probe.wrappers.giving_batches(f, current, now))
 
 
 def _describe(probe, iterator):
