@@ -158,7 +158,7 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     """Split a loop in which the host runs ahead of the device: kernels first, whatever the host did beside them.
 
     Kernels take as long as in the window, for each step, less the tracer's cost. They ran while the host waited for
-    values in callbacks, while it was in the step, and, as far as that is not enough, beside the rest. None: there was no
+    values in callbacks, while it was in the step, and, as far as that is not enough, beside the rest. None: no
     window.
     """
     split = step_split.of_run(run)

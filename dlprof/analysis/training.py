@@ -26,6 +26,7 @@ class Training:
         batch_size: Rows of a step.
         samples: Rows of an epoch.
         losses: `loss` at the end of each epoch.
+        random: Names of layers that draw random numbers while training, such as dropout.
         file, line: Where the training was started.
     """
 
@@ -38,10 +39,12 @@ class Training:
     batch_size: int | None
     samples: int | None
     losses: tuple[float, ...]
+    random: tuple[str, ...]
     file: str | None
     line: int | None
 
 
+_RANDOM = ("Dropout", "Noise", "Random")
 _SETTINGS = ("floatx", "layout", "policy", "run_eagerly", "jit_compile", "steps_per_execution", "loss")
 
 
@@ -54,6 +57,7 @@ def of_run(run: Run) -> Training | None:
     detail = json.loads(span["detail"] or "{}")
     told = detail.get("training") or {}
     data = tuple(one for one in detail.get("data") or () if one)
+    layers = (detail.get("model") or {}).get("layers") or ()
     return Training(
         settings={name: told[name] for name in _SETTINGS if name in told},
         optimizer=told.get("optimizer") or {},
@@ -64,6 +68,7 @@ def of_run(run: Run) -> Training | None:
         batch_size=detail.get("batch_size"),
         samples=detail.get("samples") or (data[0]["shape"][0] if data and data[0].get("shape") else None),
         losses=_losses(run, span["span_id"]),
+        random=tuple(one["name"] for one in layers if any(word in one["class"] for word in _RANDOM)),
         file=span["file"],
         line=span["line"],
     )

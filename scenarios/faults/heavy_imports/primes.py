@@ -10,4 +10,4 @@ def below(limit):
     return found
 
 
-PRIMES = below(100000)
+PRIMES = below(150000)

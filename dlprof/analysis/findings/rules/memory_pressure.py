@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
-_FAULT_NS = 500
-"""What one minor fault costs at least: the kernel enters, finds and clears a page of 4 KiB (about 0.25 us each)."""
+_USUAL_SYSTEM = 0.05
+"""Share of the CPU time that a training spends inside the kernel anyway."""
 _FAULTS_PER_S = 100_000
 """More new pages per second than this are no longer the usual growth of a training."""
 
@@ -26,7 +26,7 @@ def look(case: Case) -> Iterator[Claim]:
     span_s = (rows[-1]["time_ns"] - rows[0]["time_ns"]) / 1e9
     lost = stalled
     if minor / max(1e-3, span_s) > _FAULTS_PER_S:
-        lost += minor * _FAULT_NS
+        lost += int(_in_system(case) * sum(case.own(top) for top in WORK))
     if lost < 1 or (stalled < 50_000_000 and lost == stalled):
         return
     peak = max(row["rss_bytes"] for row in rows)
@@ -47,10 +47,21 @@ def look(case: Case) -> Iterator[Claim]:
                 "machine ORDER BY time_ns",
             ),
         ],
-        "Use a smaller batch or less data at once, reuse buffers, and do not make large arrays anew for each batch.",
+        "Reuse buffers, do not make large arrays anew for each batch, use a smaller batch; huge pages make new memory "
+        "cheaper: GLIBC_TUNABLES=glibc.malloc.hugetlb=1.",
         case.hottest_user_line(tuple(inside), case.is_called_back),
+        remedy=Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis="estimated",
     )
+
+
+def _in_system(case: Case) -> float:
+    """Share of the process's CPU time inside the kernel, beyond the usual: that is where new pages are made."""
+    process = case.run.manifest.get("process") or {}
+    user, system = process.get("cpu_user_ns"), process.get("cpu_system_ns")
+    if not user or system is None:
+        raise Abstain("the CPU time of the process is not known")
+    return max(0.0, float(system / (user + system)) - _USUAL_SYSTEM)
 
 
 def _stalled(case: Case) -> int:

@@ -62,6 +62,8 @@ def _claim(case: Case, items: Sequence[LayerItem]) -> Claim:
     label = case.against.b.label
     ratio = f"{a / b:.1f} x as long as {label}'s" if b else f"and has no counterpart in {label}"
     theirs = f" ({', '.join(worst.b_ops)})" if worst.b_ops else ""
+    if worst.layer is None:  # what the two runs have outside of layers need not be the same
+        ratio, theirs = f"where {label} spends {duration(b)} outside of layers", ""
     names = ", ".join(item.layer or "what belongs to no layer" for item in items[:3])
     more = f" and {len(items) - 3} more layers" if len(items) > 3 else ""
     text = (
