@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -264,7 +263,6 @@ def _run(truth: Truth, place: Path, *, faulty: bool) -> Run:
         run = open_run(str(place))
         if run.manifest["state"] == "finished":
             return run
-    shutil.rmtree(place, ignore_errors=True)
     extra = truth.fault_arguments if faulty else ()
     environment = {**os.environ, **truth.environment, **(truth.fault_environment if faulty else {})}
     command = [
@@ -272,10 +270,7 @@ def _run(truth: Truth, place: Path, *, faulty: bool) -> Run:
         "--no-report", "--no-progress", "--", *truth.arguments, *extra,
     ]  # fmt: skip
     with _busy(truth.beside if faulty else 0):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        raise DlprofError(f"{place.name} failed with exit code {done.returncode}: {lines[-1] if lines else ''}")
+        trials.run_into(place, command, environment)
     return open_run(str(place))
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from dlprof.backends import registry
-from dlprof.bench import measures
+from dlprof.bench import measures, processes
 from dlprof.bench.matrix import Cell, Matrix
 from dlprof.errors import BadDataError, CannotCreateError, DlprofError, UsageError
 from dlprof.launch import environments
 from dlprof.opening import open_run
 
 FORMAT = "dlprof.bench-state/1"
-_PR_SET_PDEATHSIG = 1
 Say = Callable[[str], None]
 
 
@@ -168,35 +165,13 @@ def _run(cell: Cell, matrix: Matrix, folder: Folder) -> dict[str, Any]:
     ]  # fmt: skip
     begin = time.perf_counter()
     with folder.output(cell).open("wb") as output:
-        error = _ended(command, output, matrix.limit_s)
+        error = processes.ended(command, output, limit_s=matrix.limit_s)
     result = {**_head(cell), "seconds": time.perf_counter() - begin, "error": error}
     if error and error.startswith("exit"):
-        result["error"] = f"{error}: {_last_line(folder.output(cell))}"
+        result["error"] = f"{error}: {processes.last_line(folder.output(cell))}"
     with contextlib.suppress(DlprofError):
         result["measures"] = measures.of_run(open_run(str(place))) if not error else {}
     return result
-
-
-def _ended(command: Sequence[str], output: Any, limit_s: float | None) -> str | None:
-    """Run a command; why it failed, or None."""
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, preexec_fn=_end_with_parent
-    ) as process:
-        try:
-            code = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            return f"took more than {limit_s:g} s"
-        except BaseException:
-            _end(process)
-            raise
-    return f"exit code {code}" if code else None
-
-
-def _end_with_parent() -> None:
-    """Have Linux end the run when this process is killed, so that it does not disturb the runs of the next one."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @contextlib.contextmanager
@@ -211,17 +186,3 @@ def ending_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Have dlprof end the script and itself."""
-    process.terminate()
-    try:
-        process.wait(15)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-def _last_line(path: Path) -> str:
-    lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it printed nothing"

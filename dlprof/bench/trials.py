@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dlprof.analysis import breakdown
 from dlprof.analysis.findings.finding import Remedy
+from dlprof.bench import processes
 from dlprof.errors import DlprofError, UsageError
 from dlprof.opening import open_run
+from dlprof.rundir import writing_into
 from dlprof.store.run import Run
 
 PROBES = "phases"
@@ -55,15 +56,24 @@ def again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = 
     Raises:
         DlprofError: It cannot be run, or failed; the text says why.
     """
-    shutil.rmtree(place, ignore_errors=True)
-    environment = _environment(run.manifest.get("environment") or {}, remedy)
-    done = subprocess.run(
-        command(run, place, probes), env=environment, capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    if done.returncode:
-        raise DlprofError(f"the run ended with exit code {done.returncode}: {_last(done.stderr.splitlines())}")
+    run_into(place, command(run, place, probes), _environment(run.manifest.get("environment") or {}, remedy))
     return open_run(str(place))
+
+
+def run_into(place: Path, made: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Run a command that makes the run folder `place`, anew; what it prints goes to a file beside it.
+
+    Raises:
+        DlprofError: It failed; the text says why.
+    """
+    shutil.rmtree(place, ignore_errors=True)
+    with writing_into(place.parent):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        log = place.with_name(f"{place.name}.txt")
+        with log.open("wb") as output:
+            failed = processes.ended(made, output, environment=environment)
+    if failed:
+        raise DlprofError(f"the run ended with {failed}: {processes.last_line(log)}")
 
 
 def _environment(told: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
@@ -78,11 +88,6 @@ def _environment(told: Mapping[str, str], remedy: Remedy | None) -> dict[str, st
     if remedy.overrides:
         environment["DLPROF_OVERRIDES"] = json.dumps(dict(remedy.overrides))
     return environment
-
-
-def _last(lines: Sequence[str]) -> str:
-    said = [line.strip() for line in lines if line.strip()]
-    return said[-1][:200] if said else "it printed nothing"
 
 
 def net_ns(run: Run) -> int:

@@ -88,7 +88,7 @@ def _two(names: list[str]) -> tuple[Any, ...]:
 
 def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
     """Try what can be tried, if the user agrees."""
-    from dlprof.bench import confirm
+    from dlprof.bench import confirm, running
     from dlprof.errors import UsageError
 
     if not 1 <= args.repeat <= 100:
@@ -103,7 +103,9 @@ def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
     if not args.yes and not _agreed():
         _say("nothing was run")
         return
-    for trial in confirm.tries(run_, findings, _say, repeats=args.repeat):
+    with running.ending_on_sigterm():
+        trials = confirm.tries(run_, findings, _say, repeats=args.repeat)
+    for trial in trials:
         _say(f"{trial.slug}: {trial.state}")
 
 

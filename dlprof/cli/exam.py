@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Sit the exam; 1 if a run failed."""
     import shutil
 
-    from dlprof.bench import exam
+    from dlprof.bench import exam, running
 
     truths = exam.load(Path(args.folder), only=args.only)
     folder = Path(args.output)
@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
         for truth in truths:
             for name in (truth.clean_key, f"{truth.clean_key}-again", f"fault-{truth.name}-{truth.backend}"):
                 shutil.rmtree(folder / name, ignore_errors=True)
-    result = exam.sit(truths, folder, _say, pairs=args.pairs)
+    with running.ending_on_sigterm():
+        result = exam.sit(truths, folder, _say, pairs=args.pairs)
     print(json.dumps(exam.as_json(result), indent=1) if args.format == "json" else exam.as_markdown(result))
     return 1 if any(a.failed for a in result.answers) or any(p.failed for p in result.pairs) else 0
 
