@@ -21,8 +21,12 @@ RUNS_FOR_INTERVAL = 3
 """Runs that a side needs before an interval can be given."""
 _RESAMPLES = 2000
 _SEED = 1
-_ITEM_SHARE, _ITEM_NS = 0.10, 30_000_000
-_GAP_SHARE, _GAP_NS = 0.05, 100_000_000
+_ITEM_SHARE, _ITEM_NS = 0.20, 50_000_000
+_GAP_SHARE, _GAP_NS = 0.10, 100_000_000
+_COMMON_MOST = 1.25
+"""More than this is never put down to the machine."""
+_COMMON_NS = 50_000_000
+"""Leaves of at least this time tell how fast the machine was."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -47,8 +51,8 @@ class Item:
         path: Such as `fit/steps/kernels/matmul`.
         a_ns, b_ns: Time on each side.
         ci_ns: 95 % interval of the difference; None with fewer than RUNS_FOR_INTERVAL runs on a side.
-        noise: Whether the difference is within noise: its interval holds 0, or without intervals it is below 10 %
-            of the larger side or below 30 ms.
+        noise: Whether the difference is within noise: its interval holds 0, or without intervals it is below 20 %
+            of the larger side or below 50 ms, less what the machine's speed explains.
     """
 
     path: str
@@ -91,6 +95,8 @@ class Comparison:
         unsplit: Why the steps could not be compared part by part; None: they could.
         layers: Kernels by layer and direction, the largest difference first.
         a_step_ns, b_step_ns: A steady step; None where there was none, or where steps return before they are done.
+        common: By how much everything took longer in A, where both are single runs of the same script and backend:
+            then the machine was slower, or busier. 1 in all other comparisons.
     """
 
     a: Side
@@ -107,6 +113,7 @@ class Comparison:
     layers: tuple[LayerItem, ...]
     a_step_ns: int | None
     b_step_ns: int | None
+    common: float = 1.0
 
 
 def compare(a: Side, b: Side) -> Comparison:
@@ -161,8 +168,9 @@ def _result(
 ) -> Comparison:  # fmt: skip
     means = [_whole_means(table) for table in tables]
     intervals = _intervals(tables[0], tables[1])
+    common = _common(means[0][:-2], means[1][:-2]) if intervals is None and _are_alike(a.runs[0], b.runs[0]) else 1.0
     items = [
-        _item(path, int(means[0][n]), int(means[1][n]), intervals[n] if intervals else None)
+        _item(path, int(means[0][n]), int(means[1][n]), intervals[n] if intervals else None, common)
         for n, path in enumerate(paths)
     ]
     walls = int(means[0][-1]), int(means[1][-1])
@@ -170,10 +178,10 @@ def _result(
     gap = walls[0] - walls[1]
     return Comparison(
         a, b, parity.check(a.runs[0], b.runs[0]), *walls, gap, gap_ci,
-        _is_noise(*walls, gap_ci, _GAP_SHARE, _GAP_NS),
+        _is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, _GAP_NS),
         tuple(sorted(items, key=lambda item: (-abs(item.delta_ns), item.path))),
         int(means[0][-2] - means[1][-2]), unsplit,
-        _layers(a, b, trees) if all(tree.layers for side in trees for tree in side) else (), _step(a), _step(b),
+        _layers(a, b, trees) if all(tree.layers for side in trees for tree in side) else (), _step(a), _step(b), common,
     )  # fmt: skip
 
 
@@ -185,8 +193,32 @@ def _whole_means(table: Floats) -> npt.NDArray[np.int64]:
     return np.asarray(means, np.int64)
 
 
-def _item(path: str, a: int, b: int, ci: tuple[int, int] | None) -> Item:
-    return Item(path, a, b, ci, _is_noise(a, b, ci, _ITEM_SHARE, _ITEM_NS))
+def _are_alike(a: Run, b: Run) -> bool:
+    """Whether both are of the same script on the same backend, so that their parts may be set against each other."""
+    told = [
+        (
+            run.manifest["command"].get("script"),
+            run.manifest["backend"]["name"],
+            (run.manifest.get("keras") or {}).get("backend"),
+        )
+        for run in (a, b)
+    ]
+    return told[0] == told[1]
+
+
+def _common(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
+    """The ratio that half of the time lies above and half below: a part that grew hardly moves it."""
+    known = np.minimum(a, b) >= _COMMON_NS
+    if not known.any():
+        return 1.0
+    ratio, weight = a[known] / b[known], np.minimum(a, b)[known]
+    order = np.argsort(ratio)
+    middle = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
+    return float(np.clip(ratio[order][middle], 1 / _COMMON_MOST, _COMMON_MOST))
+
+
+def _item(path: str, a: int, b: int, ci: tuple[int, int] | None, common: float) -> Item:
+    return Item(path, a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, _ITEM_NS))
 
 
 def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns: int) -> bool:

@@ -15,7 +15,7 @@ examples:
   dlprof gate runs/base runs/new --max-regression 10% --only fit/steps,wall
 
 A part has regressed when it grew beyond noise, beyond the limit, and by more than 1 % of the wall time.
-With three runs or more on each side, noise is a 95 % interval; with fewer, 10 % of the part or 30 ms."""
+With three runs or more on each side, noise is a 95 % interval; with fewer, 20 % of the part or 50 ms."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -33,6 +33,7 @@ def as_json(found: Comparison, lines: Sequence[LinePair]) -> dict[str, Any]:
         "gap_ci_ns": list(found.gap_ci_ns) if found.gap_ci_ns else None,
         "within_noise": found.noise,
         "items": [_item(item) for item in found.items],
+        "common_slowdown": found.common,
         "unattributed_ns": found.unattributed_ns,
         "steps_not_split_because": found.unsplit,
         "layers": [asdict(layer) for layer in found.layers],

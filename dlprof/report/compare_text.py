@@ -18,6 +18,8 @@ _BAR = 18
 _LEAST_SHARE = 0.01
 """Items below this share of the larger wall time are summed up in one row."""
 _STRIP_PARTS = 60
+_COMMON = 0.05
+"""A smaller difference of the machine's speed is not mentioned."""
 
 
 def print_comparison(
@@ -110,6 +112,11 @@ class _Printer(Page):
             self.say(f"differs: {safe(text)}", "dim", 2)
         for text in found.parity.unknown:
             self.say(f"not checked: {safe(text)}", "dim", 2)
+        if abs(found.common - 1) > _COMMON:
+            text = (
+                f"everything took {found.common:.2f} x as long in A: the speed or the load of the machine, not a part"
+            )
+            self.say(f"differs: {text}", "dim", 2)
         self.console.print()
         self.say(safe(verdict(found)))
 
@@ -138,7 +145,7 @@ class _Printer(Page):
         if found.unsplit:
             self.say(f"steps are not split: {safe(found.unsplit)}", "dim", 2)
         if repeats < RUNS_FOR_INTERVAL:
-            text = "noise: below 10 % of the part or 30 ms; dlprof trace --repeat 5 gives intervals instead"
+            text = "noise: below 20 % of the part or 50 ms; dlprof trace --repeat 5 gives intervals instead"
             self.say(text, "dim", 2)
 
     def _row(self, item: Item) -> list[str]:

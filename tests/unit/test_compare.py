@@ -321,3 +321,29 @@ def test_losses_of_models_with_dropout_may_differ_more(tmp_path: Path) -> None:
 
     assert not plain.comparable
     assert parity.check(a, runs.trained(tmp_path / "d", spans=spans, metrics=runs.losses(1.0, 0.7))).comparable
+
+
+def scaled(path: Path, factor: float, steps_factor: float) -> Run:
+    """A run of which every part takes so much longer, and the steps as told."""
+    seconds = {"startup": 2 * factor, "fit_steps": 5 * steps_factor, "fit_callbacks": factor, "teardown": 2 * factor}
+    wall = round(sum(seconds.values()) * S)
+    told = runs.manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": wall})
+    return runs.trained(path, told, phases=runs.phases(**seconds))
+
+
+def test_a_machine_that_was_slower_is_no_cause(tmp_path: Path) -> None:
+    """Everything took 1.2 x as long: no difference beyond noise."""
+    found = compared(scaled(tmp_path / "a", 1.2, 1.2), scaled(tmp_path / "b", 1, 1))
+
+    assert found.common == pytest.approx(1.2)
+    assert found.noise
+    assert all(item.noise for item in found.items)
+
+
+def test_steps_that_take_twice_as_long_are_not_put_down_to_the_machine(tmp_path: Path) -> None:
+    """Even where they are most of the run."""
+    found = compared(scaled(tmp_path / "a", 1, 2), scaled(tmp_path / "b", 1, 1))
+
+    assert not found.noise
+    assert found.items[0].path == "fit/steps"
+    assert not found.items[0].noise

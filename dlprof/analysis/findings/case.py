@@ -83,7 +83,11 @@ class Case:
         """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns)."""
         if self.against is None:
             return dict(self.tree.leaves)
-        return {item.path: item.delta_ns for item in self.against.items if item.delta_ns > 0 and not item.noise}
+        return {
+            item.path: min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
+            for item in self.against.items
+            if item.delta_ns > 0 and not item.noise
+        }
 
     def time(self, path: str) -> int:
         """Available time of a leaf and of all below it (ns)."""

@@ -11,7 +11,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 _FLAG = "tf.config.run_functions_eagerly"
 _GRAPHS = ("tensorflow", "jax")
 """Backends on which Keras compiles steps unless told otherwise."""
-_STARTS, _KERNELS, _COMPILED = 0.85, 0.5, 0.85
+_STARTS, _KERNELS, _COMPILED = 0.85, 0.1, 0.85
 """What a graph saves: of starting operations; of kernels and of compilations, where XLA makes one of each operation."""
 
 
