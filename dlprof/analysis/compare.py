@@ -23,6 +23,7 @@ _RESAMPLES = 2000
 _SEED = 1
 _ITEM_SHARE, _ITEM_NS = 0.20, 50_000_000
 _GAP_SHARE, _GAP_NS = 0.10, 100_000_000
+_STEPS = ("fit/", "evaluate", "predict")
 _COMMON_MOST = 1.25
 """More than this is never put down to the machine."""
 _COMMON_NS = 50_000_000
@@ -168,7 +169,9 @@ def _result(
 ) -> Comparison:  # fmt: skip
     means = [_whole_means(table) for table in tables]
     intervals = _intervals(tables[0], tables[1])
-    common = _common(means[0][:-2], means[1][:-2]) if intervals is None and _are_alike(a.runs[0], b.runs[0]) else 1.0
+    common = (
+        _common(paths, means[0][:-2], means[1][:-2]) if intervals is None and _are_alike(a.runs[0], b.runs[0]) else 1.0
+    )
     items = [
         _item(path, int(means[0][n]), int(means[1][n]), intervals[n] if intervals else None, common)
         for n, path in enumerate(paths)
@@ -206,15 +209,24 @@ def _are_alike(a: Run, b: Run) -> bool:
     return told[0] == told[1]
 
 
-def _common(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
-    """The ratio that half of the time lies above and half below: a part that grew hardly moves it."""
+def _common(paths: Sequence[str], a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
+    """By how much everything took longer: what both the steps and all the rest have in common, else 1."""
+    inside = np.asarray([path.startswith(_STEPS) for path in paths])
+    ratios = [_middle(a[rows], b[rows]) for rows in (inside, ~inside)]
+    if (ratios[0] - 1) * (ratios[1] - 1) <= 0:
+        return 1.0
+    nearer = min(ratios, key=lambda ratio: abs(np.log(ratio)))
+    return float(np.clip(nearer, 1 / _COMMON_MOST, _COMMON_MOST))
+
+
+def _middle(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
+    """The ratio that half of the time lies above and half below; 1 where there is too little time to tell."""
     known = np.minimum(a, b) >= _COMMON_NS
     if not known.any():
         return 1.0
     ratio, weight = a[known] / b[known], np.minimum(a, b)[known]
     order = np.argsort(ratio)
-    middle = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
-    return float(np.clip(ratio[order][middle], 1 / _COMMON_MOST, _COMMON_MOST))
+    return float(ratio[order][np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)])
 
 
 def _item(path: str, a: int, b: int, ci: tuple[int, int] | None, common: float) -> Item:

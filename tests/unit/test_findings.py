@@ -274,12 +274,12 @@ def test_a_switch_for_debugging_is_named(tmp_path: Path) -> None:
     assert finding.remedy.overrides == {"flags_off": ["torch.autograd.set_detect_anomaly"]}
 
 
-def test_64_bit_floats_cost_half_of_the_kernels(tmp_path: Path) -> None:
-    """16 of each 20 ms are kernels: 4.8 s."""
+def test_64_bit_floats_cost_a_part_of_the_kernels(tmp_path: Path) -> None:
+    """16 of each 20 ms are kernels: 4.8 s, of which 0.3 on torch."""
     spans = [runs.fit_span(training={"floatx": "float64", "weights": {"count": 10, "dtype": "float64"}})]
 
     assert one(found(tmp_path / "r", **quiet(spans=spans)), "double-precision").at_stake_ns == pytest.approx(
-        2.4 * S, rel=0.01
+        0.3 * 4.8 * S, rel=0.01
     )
 
 

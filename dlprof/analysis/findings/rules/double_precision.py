@@ -8,8 +8,9 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
-_SHARE = 0.5
-"""A vector register holds half as many of them, and memory moves half as many a second."""
+_SHARE, _SHARES = 0.3, {"tensorflow": 0.6}
+"""A vector register holds half as many of them, and memory moves half as many; TensorFlow's oneDNN has none."""
+_CONVERSION = 0.5
 _FLOATS = (
     "matmul",
     "conv",
@@ -39,7 +40,10 @@ def look(case: Case) -> Iterator[Claim]:
     paths = [f"{case.tree.steps}/kernels/{name}" for name in _FLOATS] if case.tree.unsplit is None else ["fit/steps"]
     yield Claim(
         "The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits: {time}, {share}.",
-        case.takes(*paths, "fit/validation", "evaluate", share=_SHARE),
+        {
+            **case.takes(*paths, "fit/validation", "evaluate", share=_SHARES.get(case.backend, _SHARE)),
+            **case.takes("fit/input", share=_CONVERSION),
+        },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
         "Use float32: leave set_floatx('float64') and dtype='float64' out.",
         case.line_with("set_floatx(", "set_dtype_policy(", "float64"),
