@@ -108,7 +108,7 @@ def test_repeats_of_the_same_thing_pass_the_gate(tmp_path: Path, scenarios: Path
     [
         pytest.param("slow_logger", "torch", marks=pytest.mark.backend("torch")),
         pytest.param("eager", "tensorflow", marks=pytest.mark.backend("tensorflow")),
-        pytest.param("ragged", "jax", marks=pytest.mark.backend("jax")),
+        pytest.param("ragged_jax", "jax", marks=pytest.mark.backend("jax")),
         pytest.param("checkpoint_epochs", "mxnet", marks=pytest.mark.backend("mxnet")),
     ],
 )
