@@ -326,7 +326,7 @@ def test_other_programs_are_named(tmp_path: Path) -> None:
     tables = quiet(spans=threads(2), **cpu((2.5, BUSY[0]), (7.5, WAITING), others=150.0))
     finding = one(found(tmp_path / "r", **tables), "cpu-contention")
 
-    assert finding.at_stake_ns == pytest.approx(0.4 * 6 * S, rel=0.01)
+    assert finding.at_stake_ns == pytest.approx(0.85 * 0.4 * 6 * S, rel=0.01)
 
 
 def test_a_quota_is_named(tmp_path: Path) -> None:

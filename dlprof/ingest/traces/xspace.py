@@ -39,7 +39,7 @@ _COPIES = re.compile(r"^(Memcpy|Memset|MEMCPY|MEMSET)")
 _WAITS = ("FunctionRun", "ThunkExecutor::Execute (wait", "PjRtBuffer::Await", "BlockHostUntilReady", "Await")
 _WORK = ("ExecutorState::Process", "ThunkExecutor::Execute", "ExecutorDoneCallback")
 _FETCH = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
-_EAGER = re.compile(r"^EagerLocalExecute: (?!Optional|Iterator|\w*Dataset)[A-Z]\w*$")
+_EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A-Z]\w*$")
 """An operation that TensorFlow runs by itself; underscores begin a whole graph, the others are bookkeeping of input."""
 _LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
 BYTES_AT_MOST = 2 << 30

@@ -10,6 +10,8 @@ from dlprof.analysis.findings.finding import Claim
 
 _OTHERS_PCT = 25.0
 """Below a quarter of a core others do not matter."""
+_LOST = 0.85
+"""Of the time that threads wait for a core, by the exam; where they spin for each other (OpenMP) far more is lost."""
 _USE = (
     "use of the machine",
     "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns",
@@ -26,7 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield Claim(
         f"Other programs used {seen.others_pct:.0f} % of a core while training, and its threads spent "
         f"{100 * seen.waiting:.0f} % of their runnable time without one: {{time}}, {{share}}.",
-        case.takes(*WORK, share=seen.waiting),
+        case.takes(*WORK, share=_LOST * seen.waiting),
         [queries.scheduled(), _USE],
         "Stop the other programs, or give each its own cores (taskset), and measure again.",
         basis="estimated",

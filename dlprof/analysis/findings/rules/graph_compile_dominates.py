@@ -28,7 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
     told = case.training
     yield Claim(
         f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work: {{time}}, {{share}}.",
-        case.takes(*paths),
+        case.takes(*paths, "fit/steps/edges"),
         [queries.spans("graph_compile", "build", "construct", "compile")],
         "Train longer per start, roll loops of layers (unroll=False, lax.scan, RNN layers), make fewer layers, "
         "or keep compiled graphs (JAX_COMPILATION_CACHE_DIR).",

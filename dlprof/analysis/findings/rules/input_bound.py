@@ -30,6 +30,10 @@ def look(case: Case) -> Iterator[Claim]:
     share = _SHARE_OF_ARRAYS if case.feeds_arrays and not users and not case.pair else _SHARE_OF_LOOP
     if sum(takes.values()) < share * loop:
         takes = {}
+    elif case.run.manifest["backend"].get("input_inside_step") and not case.pair:
+        # TensorFlow's own iterator costs so much whatever it is fed with.
+        usual = max(0.0, 1 - _SHARE_OF_LOOP * loop / max(1, sum(takes.values())))
+        takes = {leaf: int(ns * usual) for leaf, ns in takes.items()}
     between = _between_own_steps(case)
     if not takes and not between:
         return

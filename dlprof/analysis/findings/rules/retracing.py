@@ -34,6 +34,8 @@ def look(case: Case) -> Iterator[Claim]:
 def _of_new_functions(case: Case, firsts: Sequence[tuple[int, int]]) -> Claim:
     """Step functions that were made anew: each first call traces and compiles again."""
     spread = case.spread(case.by_phase((start, start + ns) for start, ns in firsts[1:]))
+    again = (len(firsts) - 1) / len(firsts)
+    spread.update(case.takes("fit/steps/edges", share=again))  # each fit begins and ends its epochs anew, too
     return Claim(
         f"The step function was made anew {len(firsts) - 1} times, and each first call compiles it again: {{time}}, "
         "{share}.",
