@@ -144,10 +144,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     """
     if path is None:
         path = _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
-    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise CannotCreateError(
-            f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
-        )
+    _refuse_full(path)
     run = RunDir(path.absolute())
     with writing_into(path):
         run.raw.mkdir(parents=True, exist_ok=True)
@@ -166,13 +163,22 @@ def repeats_folder(path: Path | None, label: str) -> Path:
     """
     if path is None:
         path = _free_name(Path(RUNS_FOLDER), f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{label}-repeats")
-    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise CannotCreateError(
-            f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
-        )
+    _refuse_full(path)
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def _refuse_full(path: Path) -> None:
+    """Refuse a place that holds something already.
+
+    Raises:
+        CannotCreateError: It does.
+    """
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise CannotCreateError(
+            f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
+        )
 
 
 def _free_name(folder: Path, name: str) -> Path:

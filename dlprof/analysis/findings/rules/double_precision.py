@@ -11,19 +11,6 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 _SHARE, _SHARES = 0.3, {"tensorflow": 0.6}
 """A vector register holds half as many of them, and memory moves half as many; TensorFlow's oneDNN has none."""
 _CONVERSION = 0.5
-_FLOATS = (
-    "matmul",
-    "conv",
-    "recurrent",
-    "elementwise",
-    "normalisation",
-    "reduction",
-    "optimiser",
-    "random",
-    "embedding",
-    "data_movement",
-    "other",
-)
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -37,11 +24,11 @@ def look(case: Case) -> Iterator[Claim]:
     other = case.other.training if case.other else None
     if other is not None and other.weights.get("dtype") == "float64":
         return
-    paths = [f"{case.tree.steps}/kernels/{name}" for name in _FLOATS] if case.tree.unsplit is None else ["fit/steps"]
+    path = f"{case.tree.steps}/kernels" if case.tree.unsplit is None else "fit/steps"
     yield Claim(
         "The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits: {time}, {share}.",
         {
-            **case.takes(*paths, "fit/validation", "evaluate", share=_SHARES.get(case.backend, _SHARE)),
+            **case.takes(path, "fit/validation", "evaluate", share=_SHARES.get(case.backend, _SHARE)),
             **case.takes("fit/input", share=_CONVERSION),
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],

@@ -8,19 +8,6 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 from dlprof.analysis.findings.rules.threads_oversubscribed import VARIABLES, threads
 
-_PARALLEL = (
-    "matmul",
-    "conv",
-    "recurrent",
-    "elementwise",
-    "normalisation",
-    "reduction",
-    "optimiser",
-    "random",
-    "other",
-    "data_movement",
-    "embedding",
-)
 _GAIN = 0.8
 """Share of the ideal gain that more threads bring: MXNet's CNN went from 155 to 98 ms with 2 threads for 1."""
 _ROOM = 0.35
@@ -44,12 +31,11 @@ def look(case: Case) -> Iterator[Claim]:
     if busy > used + _ROOM or free < 0.25 or kernels < _WORTH * max(1, case.own(str(case.tree.steps))):
         return
     gain = (1 - used / cores) * _GAIN
-    paths = [f"{case.tree.steps}/kernels/{name}" for name in _PARALLEL]
     limit = "thread" if used == 1 else "threads"
     yield Claim(
         f"The engine computes with {used} {limit} on {cores} cores, {busy:.1f} of which were busy while training: "
         "{time}, {share}.",
-        case.takes(*paths, "fit/validation", "evaluate", share=gain),
+        case.takes(f"{case.tree.steps}/kernels", "fit/validation", "evaluate", share=gain),
         [
             ("cores over the run", "SELECT core, avg(busy_pct) AS busy_pct FROM cores GROUP BY core ORDER BY core"),
             (
