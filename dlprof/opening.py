@@ -50,7 +50,7 @@ def open_sides(texts: Sequence[str]) -> list[Side]:
     from dlprof.analysis.compare import Side  # noqa: PLC0415
 
     groups = [tuple(run for name in text.split(",") for run in _runs(name)) for text in texts]
-    labels = [_label(runs[0]) for runs in groups]
+    labels = [runs[0].backend or runs[0].name for runs in groups]
     if len(set(labels)) < len(labels):
         labels = [runs[0].name if len(runs) == 1 else runs[0].folder.path.parent.name for runs in groups]
     if len(set(labels)) < len(labels):
@@ -67,10 +67,3 @@ def _runs(text: str) -> list[Run]:
     if not text:
         raise NoInputError("One of the runs has no name.", hint="dlprof compare RUN,RUN RUN,RUN")
     return [open_run(text)]
-
-
-def _label(run: Run) -> str:
-    """The backend that ran, as people call it."""
-    backend, keras = run.manifest["backend"], run.manifest.get("keras") or {}
-    name = backend["name"] if backend["source"] == "managed" else keras.get("backend") or backend["name"]
-    return name or run.name

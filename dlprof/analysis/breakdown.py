@@ -58,6 +58,15 @@ class Breakdown:
     unsplit: str | None
     layers: tuple[LayerTime, ...]
 
+    @property
+    def net_ns(self) -> int:
+        """Wall time without dlprof's own share (ns)."""
+        return self.wall_ns - sum(self.leaves.get(leaf, 0) for leaf in OWN)
+
+    def kernels_leaf(self, category: str | None) -> str:
+        """Path of the leaf that holds kernels of a category; there is one where the steps are split."""
+        return f"{self.steps}/{_part(category)}"
+
     def time(self, path: str) -> int:
         """Time of a leaf, or of all leaves below a path (ns)."""
         return sum(ns for leaf, ns in self.leaves.items() if leaf == path or leaf.startswith(f"{path}/"))
@@ -77,7 +86,7 @@ def of_run(run: Run) -> Breakdown | None:
     unattributed = wall - sum(leaves.values())
     if loop is None or _path(_PHASES[loop]) not in leaves:
         return Breakdown(leaves, wall, unattributed, None, "no step of fit, evaluate or predict was seen", ())
-    return _split(run, loop, leaves, wall, unattributed)
+    return _split(run, loop, leaves, wall, unattributed, traced.get(loop, 0))
 
 
 def without_phases(run: Run) -> Breakdown | None:
@@ -127,13 +136,13 @@ def _tracing(run: Run) -> dict[str, int]:
     return found
 
 
-def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown:
+def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed: int, traced_ns: int) -> Breakdown:
     if loop == "train" and _works_beside_host(run):
         found = _split_asynchronous(run, leaves, wall, unattributed)
         if found is not None:
             return found
     whole = _path(_PHASES[loop])
-    edges = _edges(run, loop, leaves[whole])
+    edges = _edges(run, loop, leaves[whole], traced_ns)
     parts, layers, why = _parts(run, loop, leaves[whole] - edges)
     time = leaves.pop(whole)
     if parts is None:
@@ -201,7 +210,7 @@ def _waits(run: Run, callbacks_ns: int) -> int:
     return callbacks_ns if share is None else int(share * callbacks_ns)
 
 
-def _edges(run: Run, loop: str, phase_ns: int) -> int:
+def _edges(run: Run, loop: str, phase_ns: int, traced_ns: int) -> int:
     """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
     if run.manifest["backend"].get("asynchronous_dispatch"):
         return 0
@@ -209,8 +218,7 @@ def _edges(run: Run, loop: str, phase_ns: int) -> int:
     steps = steps.filter(pc.and_(pc.equal(steps["loop"].cast(pa.string()), loop), pc.invert(steps["compiled"])))
     own = pc.sum(steps["dur_ns"]).as_py() or 0
     own -= (pc.sum(steps["callbacks_ns"]).as_py() or 0) if loop == "train" else 0
-    own -= _tracing(run).get(loop, 0)
-    return max(0, phase_ns - own)
+    return max(0, phase_ns - (own - traced_ns))
 
 
 Parts = tuple[dict[str, int] | None, tuple[LayerTime, ...], str | None]
@@ -280,9 +288,13 @@ def _layers(run: Run, time_ns: int, window: int | None) -> tuple[LayerTime, ...]
 def _categories(layers: tuple[LayerTime, ...]) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in layers:
-        name = f"kernels/{(one.category or 'other').replace(' ', '_')}"
+        name = _part(one.category)
         found[name] = found.get(name, 0) + one.ns
     return found
+
+
+def _part(category: str | None) -> str:
+    return f"kernels/{(category or 'other').replace(' ', '_')}"
 
 
 def _by_totals(run: Run, time_ns: int) -> Parts:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.analysis import breakdown, parity, steps
+from dlprof.analysis import bootstrap, breakdown, parity, steps
+from dlprof.analysis.bootstrap import Floats
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.parity import Parity
 from dlprof.errors import UsageError
@@ -19,8 +20,6 @@ from dlprof.store.run import Run
 
 RUNS_FOR_INTERVAL = 3
 """Runs that a side needs before an interval can be given."""
-_RESAMPLES = 2000
-_SEED = 1
 _ITEM_SHARE, _ITEM_NS = 0.20, 50_000_000
 _GAP_SHARE, _GAP_NS = 0.10, 100_000_000
 _STEPS = ("fit/", "evaluate", "predict")
@@ -28,7 +27,6 @@ _COMMON_MOST = 1.25
 """More than this is never put down to the machine."""
 _COMMON_NS = 50_000_000
 """Leaves of at least this time tell how fast the machine was."""
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -240,21 +238,11 @@ def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns
 
 
 def _intervals(a: Floats, b: Floats) -> list[tuple[int, int]] | None:
-    """95 % intervals of the differences of means, by drawing runs again and again from those there are.
-
-    Drawing from n runs shows a spread that is too small by sqrt(1 - 1/n): it is widened by that.
-    """
+    """95 % intervals of the differences of means; None: too few runs."""
     if min(len(a), len(b)) < RUNS_FOR_INTERVAL:
         return None
-    draw = np.random.default_rng(_SEED)
-    differences = []
-    for table, sign in ((a, 1.0), (b, -1.0)):
-        chosen = draw.integers(0, len(table), (_RESAMPLES, len(table)))
-        spread = table[chosen].mean(axis=1) - table.mean(axis=0)
-        differences.append(sign * spread * np.sqrt(len(table) / (len(table) - 1)))
-    middle = a.mean(axis=0) - b.mean(axis=0)
-    low, high = np.percentile(differences[0] + differences[1], (2.5, 97.5), axis=0)
-    return [(int(m + x), int(m + y)) for m, x, y in zip(middle, low, high, strict=True)]
+    low, high = bootstrap.difference_of_means(a, b)
+    return [(int(x), int(y)) for x, y in zip(low, high, strict=True)]
 
 
 def _step(side: Side) -> int | None:

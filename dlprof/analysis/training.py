@@ -43,6 +43,11 @@ class Training:
     file: str | None
     line: int | None
 
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """(file, line) where the training was started; None: not known."""
+        return (self.file, self.line) if self.file and self.line else None
+
 
 _RANDOM = ("Dropout", "Noise", "Random")
 _SETTINGS = ("floatx", "layout", "policy", "run_eagerly", "jit_compile", "steps_per_execution", "loss")

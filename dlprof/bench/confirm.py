@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dlprof.analysis import bootstrap
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.bench import trials
 from dlprof.errors import DlprofError
@@ -21,7 +22,6 @@ LEAST_SHARE = 0.05
 """Findings below this share are not tried: it would take long to see them in the noise."""
 _ENOUGH = 1 / 3
 """A remedy that saves less of what was predicted does not confirm its finding."""
-_RESAMPLES, _SEED = 2000, 1
 Say = Callable[[str], None]
 
 
@@ -98,16 +98,11 @@ def _judged(finding: Finding, plain: Sequence[int], changed: Sequence[int], fail
 
 
 def _interval(a: Sequence[int], b: Sequence[int]) -> tuple[int, int] | None:
-    """95 % interval of the difference of means, by drawing runs again and again; None for a single run."""
+    """95 % interval of the difference of means; None for a single run."""
     if min(len(a), len(b)) < 2:
         return None
-    draw = np.random.default_rng(_SEED)
-    means = []
-    for values in (np.asarray(a, float), np.asarray(b, float)):
-        spread = draw.choice(values, (_RESAMPLES, len(values))).mean(axis=1) - values.mean()
-        means.append(values.mean() + spread * np.sqrt(len(values) / (len(values) - 1)))
-    low, high = np.percentile(means[0] - means[1], (2.5, 97.5))
-    return int(low), int(high)
+    low, high = bootstrap.difference_of_means(np.asarray(a, float)[:, None], np.asarray(b, float)[:, None])
+    return int(low[0]), int(high[0])
 
 
 def _keep(place: Path, found: Sequence[Trial]) -> None:

@@ -99,4 +99,4 @@ def net_ns(run: Run) -> int:
     tree = breakdown.of_run(run)
     if tree is None:
         raise DlprofError(f"{run.name} has no phases.")
-    return tree.wall_ns - sum(tree.leaves.get(leaf, 0) for leaf in breakdown.OWN)
+    return tree.net_ns

@@ -30,7 +30,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "arguments": manifest["command"]["argv"],
         "state": manifest["state"],
         "source": manifest["backend"].get("source"),
-        "backend": _backend(manifest),
+        "backend": run.backend,
         "keras_version": (manifest.get("keras") or {}).get("version"),
         "engine": manifest.get("engine"),
         "versions": {name: version for name, version in manifest.get("packages", {}).items() if version},
@@ -72,13 +72,6 @@ def _script(command: dict[str, Any]) -> str | None:
 
 def _phase(row: dict[str, Any]) -> dict[str, Any]:
     return {"name": row["phase"], "parent": row["parent"], "dur_ns": row["dur_ns"], "count": row["count"]}
-
-
-def _backend(manifest: dict[str, Any]) -> str | None:
-    """The managed backend that was asked for, else the one that Keras said it ran on."""
-    asked, told = manifest["backend"]["name"], (manifest.get("keras") or {}).get("backend")
-    backend: str | None = (asked or told) if manifest["backend"].get("source") == "managed" else (told or asked)
-    return backend
 
 
 def _steps(run: Run) -> dict[str, Any]:

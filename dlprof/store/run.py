@@ -33,6 +33,13 @@ class Run:
         """Wall time of the traced process, from start to end (ns); None when it is not known."""
         return self.manifest.get("process", {}).get("wall_ns")  # type: ignore[no-any-return]
 
+    @property
+    def backend(self) -> str | None:
+        """The managed backend that was asked for, else the one that Keras said it ran on; None: not known."""
+        asked, told = self.manifest["backend"]["name"], (self.manifest.get("keras") or {}).get("backend")
+        managed = self.manifest["backend"].get("source") == "managed"
+        return (asked or told) if managed else (told or asked)
+
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """A table of the run; one that was not written is empty, with its schema.
 

@@ -21,6 +21,8 @@ from dlprof.store.run import Run
 
 Interval = tuple[int, int]
 """Begin and end (ns)."""
+_AROUND_NS = 1_500_000_000
+"""Counters of the process are taken so long before and after the training: they are sampled once a second."""
 WORK = ("fit", "evaluate", "predict", "script", "data")
 """Top of the tree where the user's own work is done, not the start and the end of the process."""
 
@@ -32,17 +34,13 @@ class Scheduling:
     Attributes:
         run_ns: Time of all threads on a core.
         wait_ns: Time of all threads that could run and had no core.
-        main_wait_ns: Of that, the main thread's.
         others_pct: What other programs used, in percent of one core.
-        span_ns: Wall time of the stretch.
         tree_pct: What the process and its children used, in percent of one core.
     """
 
     run_ns: int
     wait_ns: int
-    main_wait_ns: int
     others_pct: float
-    span_ns: int
     tree_pct: float
 
     @property
@@ -116,6 +114,11 @@ class Case:
     def training(self) -> training.Training | None:
         """What the run was told of its training."""
         return training.of_run(self.run)
+
+    @property
+    def training_place(self) -> tuple[str, int] | None:
+        """(file, line) where the training was started."""
+        return self.training.place if self.training else None
 
     @property
     def backend(self) -> str:
@@ -275,7 +278,9 @@ class Case:
 
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where no copy of the file was kept."""
-        lines = self._sources.setdefault(file, self.run.folder.source_lines(file))
+        if file not in self._sources:
+            self._sources[file] = self.run.folder.source_lines(file)
+        lines = self._sources[file]
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
     @cached_property
@@ -296,23 +301,26 @@ class Case:
 
         Abstains where the machine was not sampled often enough.
         """
-        begin, end = self.training_span
-        rows = [row for row in self.run.rows("process_samples") if row["run_ns"] is not None]
-        rows = [row for row in rows if begin - 1_500_000_000 <= row["time_ns"] <= end + 1_500_000_000]
-        main_pid = (self.run.manifest.get("process") or {}).get("pid")
-        rows = [row for row in rows if row["pid"] == main_pid]
+        rows = self.process_samples("run_ns")
         if len(rows) < 2:
             raise Abstain("the scheduling of threads was sampled less than twice during the training")
         first, last = rows[0], rows[-1]
-        span = last["time_ns"] - first["time_ns"]
         return Scheduling(
             max(0, last["run_ns"] - first["run_ns"]),
             max(0, last["wait_ns"] - first["wait_ns"]),
-            max(0, last["main_wait_ns"] - first["main_wait_ns"]),
             self.machine_mean("others_cpu_pct"),
-            span,
-            self._tree_pct(begin, end),
+            self._tree_pct(*self.training_span),
         )
+
+    def process_samples(self, column: str, around_ns: int = _AROUND_NS) -> list[dict[str, Any]]:
+        """Samples of the traced process, without its children, around the training, where a column was measured."""
+        begin, end = self.training_span
+        pid = (self.run.manifest.get("process") or {}).get("pid")
+        return [
+            row
+            for row in self.run.rows("process_samples")
+            if row["pid"] == pid and row[column] is not None and begin - around_ns <= row["time_ns"] <= end + around_ns
+        ]
 
     def machine_mean(self, column: str) -> float:
         """Mean of a column of `machine` while the run trained."""
@@ -322,12 +330,10 @@ class Case:
             raise Abstain(f"{column} was not measured during the training")
         return float(value)
 
-    def machine_growth(self, column: str) -> int:
-        """By how much a counter of `machine` grew over the run (ns)."""
+    def machine_growth(self, column: str) -> int | None:
+        """By how much a counter of `machine` grew over the run (ns); None: this machine does not tell it."""
         values = self.run.table("machine")[column].drop_null().to_pylist()
-        if len(values) < 2:
-            raise Abstain(f"this machine does not tell {column}")
-        return int(values[-1] - values[0])
+        return int(values[-1] - values[0]) if len(values) >= 2 else None
 
     def _in_training(self, table: pa.Table) -> pa.Table:
         begin, end = self.training_span

@@ -10,12 +10,11 @@ from dlprof.analysis.findings.finding import Abstain, Claim
 
 def look(case: Case) -> Iterator[Claim]:
     """How long the control group of the process was held back."""
-    try:
-        throttled = case.machine_growth("throttled_ns")
-    except Abstain:
+    throttled = case.machine_growth("throttled_ns")
+    if throttled is None:
         steal = _stolen(case)
         if steal is None:
-            raise
+            raise Abstain("this machine does not tell throttled_ns")
         throttled = int(steal * case.own("fit"))
     if not throttled:
         return

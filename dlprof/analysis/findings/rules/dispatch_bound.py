@@ -90,7 +90,7 @@ def _updates(case: Case) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in case.tree.layers:
         if one.direction == "update" or one.category == "optimiser":
-            leaf = f"{case.tree.steps}/kernels/{(one.category or 'other').replace(' ', '_')}"
+            leaf = case.tree.kernels_leaf(one.category)
             found[leaf] = found.get(leaf, 0) + one.ns
     return found
 

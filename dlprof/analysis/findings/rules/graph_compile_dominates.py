@@ -25,12 +25,11 @@ def look(case: Case) -> Iterator[Claim]:
         return
     if case.pair and sum(case.time(path) for path in paths) < 0.03 * case.whole_ns:
         return
-    told = case.training
     yield Claim(
         f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work: {{time}}, {{share}}.",
         case.takes(*paths, "fit/steps/edges"),
         [queries.spans("graph_compile", "build", "construct", "compile")],
         "Train longer per start, roll loops of layers (unroll=False, lax.scan, RNN layers), make fewer layers, "
         "or keep compiled graphs (JAX_COMPILATION_CACHE_DIR).",
-        (told.file, told.line) if told and told.file and told.line else None,
+        case.training_place,
     )

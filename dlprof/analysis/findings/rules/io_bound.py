@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim
@@ -14,41 +13,13 @@ _CALLS_PER_S, _BYTES_PER_S = 300.0, 20e6
 """More reads and writes, or bytes, per second than a training needs that has its data in memory."""
 _IO_WAIT = 0.10
 _FILE_WORDS = (
-    "numpy/lib/",
-    "<python>/gzip",
-    "<python>/zipfile",
-    "<python>/pickle",
-    "h5py/",
-    "PIL/",
-    "<python>/csv",
-    "<python>/tarfile",
-    "<python>/shutil",
-    "pandas/io/",
-    "<python>/pathlib",
-    "<python>/_compression",
-)
+    "numpy/lib/", "pandas/io/", "h5py/", "PIL/", "<python>/gzip", "<python>/zipfile", "<python>/tarfile",
+    "<python>/_compression", "<python>/pickle", "<python>/csv", "<python>/shutil", "<python>/pathlib",
+)  # fmt: skip
 _FILE_FUNCTIONS = {
-    "open",
-    "read",
-    "readline",
-    "readlines",
-    "write",
-    "flush",
-    "fsync",
-    "load",
-    "loadtxt",
-    "genfromtxt",
-    "fromfile",
-    "read_array",
-    "save",
-    "savez",
-    "read_bytes",
-    "read_text",
-    "write_text",
-    "write_bytes",
-    "read_csv",
-    "imread",
-}
+    "open", "read", "readline", "readlines", "write", "flush", "fsync", "load", "loadtxt", "genfromtxt", "fromfile",
+    "read_array", "save", "savez", "read_bytes", "read_text", "write_text", "write_bytes", "read_csv", "imread",
+}  # fmt: skip
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -57,7 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
     rate = _rates(case)
     waits = _disk_wait(case)
     busy = rate["calls"] > _CALLS_PER_S or rate["bytes"] > _BYTES_PER_S
-    if not busy and waits < _IO_WAIT:
+    if not busy and (waits or 0.0) < _IO_WAIT:
         return
     takes: dict[str, int] = {}
     for phase in ("fit/input", "fit/callbacks", "script", "data", "fit/steps"):
@@ -68,7 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     yield Claim(
         f"Reading and writing files holds the training up: {rate['calls']:,.0f} calls and {rate['bytes'] / 1e6:.1f} MB "
-        f"per second, and the disk was waited for {100 * waits:.0f} % of the time: {{time}}, {{share}}.",
+        f"per second, and {_told(waits)}: {{time}}, {{share}}.",
         takes,
         [
             (
@@ -103,14 +74,7 @@ def _calls_a_file(case: Case, file: str, line: int) -> bool:
 
 
 def _rates(case: Case) -> dict[str, float]:
-    begin, end = case.training_span
-    rows: list[dict[str, Any]] = [
-        row
-        for row in case.run.rows("process_samples")
-        if row["io_calls"] is not None and begin - 1_500_000_000 <= row["time_ns"] <= end + 1_500_000_000
-    ]
-    pid = (case.run.manifest.get("process") or {}).get("pid")
-    rows = [row for row in rows if row["pid"] == pid]
+    rows = case.process_samples("io_calls")
     if len(rows) < 2:
         raise Abstain("reads and writes were sampled less than twice during the training")
     seconds = max(1e-3, (rows[-1]["time_ns"] - rows[0]["time_ns"]) / 1e9)
@@ -118,9 +82,13 @@ def _rates(case: Case) -> dict[str, float]:
     return {"calls": (rows[-1]["io_calls"] - rows[0]["io_calls"]) / seconds, "bytes": moved / seconds}
 
 
-def _disk_wait(case: Case) -> float:
-    """Share of the run in which something on the machine waited for a disk."""
-    try:
-        return case.machine_growth("stall_io_ns") / max(1, case.tree.wall_ns)
-    except Abstain:
-        return 0.0
+def _disk_wait(case: Case) -> float | None:
+    """Share of the run in which something on the machine waited for a disk; None: not measured."""
+    stalled = case.machine_growth("stall_io_ns")
+    return None if stalled is None else stalled / max(1, case.tree.wall_ns)
+
+
+def _told(waits: float | None) -> str:
+    if waits is None:
+        return "how long the disk was waited for was not measured"
+    return f"the disk was waited for {100 * waits:.0f} % of the time"

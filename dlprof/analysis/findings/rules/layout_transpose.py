@@ -28,7 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     by_category: dict[str, int] = {}
     for one in turning:
-        leaf = f"{case.tree.steps}/kernels/{(one.category or 'other').replace(' ', '_')}"
+        leaf = case.tree.kernels_leaf(one.category)
         by_category[leaf] = by_category.get(leaf, 0) + one.ns
     whole = sum(by_category.values())
     worst = max(turning, key=lambda one: one.ns)

@@ -15,26 +15,23 @@ _FAULTS_PER_S = 100_000
 
 def look(case: Case) -> Iterator[Claim]:
     """Stalls that the kernel counts, pages read from disk, and new pages."""
-    stalled = _stalled(case)
-    begin, end = case.training_span
-    rows = [row for row in case.run.rows("process_samples") if begin <= row["time_ns"] <= end + 200_000_000]
-    pid = (case.run.manifest.get("process") or {}).get("pid")
-    rows = [row for row in rows if row["pid"] == pid and row["faults_minor"] is not None]
+    stalled = case.machine_growth("stall_memory_ns")
+    rows = case.process_samples("faults_minor", around_ns=200_000_000)
     if len(rows) < 2:
         raise Abstain("page faults were not sampled during the training")
     minor, major = (rows[-1][name] - rows[0][name] for name in ("faults_minor", "faults_major"))
     span_s = (rows[-1]["time_ns"] - rows[0]["time_ns"]) / 1e9
-    lost = stalled
+    lost = stalled or 0
     if minor / max(1e-3, span_s) > _FAULTS_PER_S:
         lost += int(_in_system(case) * sum(case.own(top) for top in WORK))
-    if lost < 1 or (stalled < 50_000_000 and lost == stalled):
+    if lost < 1 or (lost == stalled and stalled < 50_000_000):
         return
     peak = max(row["rss_bytes"] for row in rows)
-    inside = {phase: ns for phase, ns in case.by_phase([(begin, end)]).items() if phase.partition("/")[0] in WORK}
+    inside = {phase: ns for phase, ns in case.by_phase([case.training_span]).items() if phase.partition("/")[0] in WORK}
     whole = max(1, sum(inside.values()))
     yield Claim(
         f"The process waited for memory, {{time}}, {{share}}: {minor:,} new pages and {major:,} pages from disk while "
-        f"training, {stalled / 1e6:.0f} ms of stalls on the machine, {peak / 1e9:.2f} GB at its largest.",
+        f"training, {_told(stalled)}, {peak / 1e9:.2f} GB at its largest.",
         case.spread({phase: int(lost * ns / whole) for phase, ns in inside.items()}),
         [
             (
@@ -64,8 +61,7 @@ def _in_system(case: Case) -> float:
     return max(0.0, float(system / (user + system)) - _USUAL_SYSTEM)
 
 
-def _stalled(case: Case) -> int:
-    try:
-        return case.machine_growth("stall_memory_ns")
-    except Abstain:
-        return 0
+def _told(stalled: int | None) -> str:
+    if stalled is None:
+        return "stalls of the machine not measured"
+    return f"{stalled / 1e6:.0f} ms of stalls on the machine"

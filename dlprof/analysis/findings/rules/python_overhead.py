@@ -36,10 +36,11 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     """User code that runs inside steps: a layer, a loss or a metric in Python."""
     main = case.sampled(("fit/steps",), lambda one: _is_python(case, one))
     busy = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
-    main = min(main, max(0.0, 1 - busy + _tiny(case))) if case.tree.unsplit is None else main
+    operators = kernels.summarise(case.run, "layer", kinds=("operator",))
+    main = min(main, max(0.0, 1 - busy + _tiny(operators))) if case.tree.unsplit is None else main
     beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
     feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
-    called = _called_by_operators(case)
+    called = _called_back(operators)
     share = max(main, beside - feeding, called)
     if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
         return
@@ -64,16 +65,14 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     )
 
 
-def _tiny(case: Case) -> float:
+def _tiny(found: kernels.Kernels) -> float:
     """Share of the steps in operators so small that the Python which starts them is what they cost."""
-    found = kernels.summarise(case.run, "layer", kinds=("operator",))
     tiny = sum(row.total_ns for row in found.rows if row.mean_ns < _TINY_NS)
     return tiny / found.window_ns if found.window_ns else 0.0
 
 
-def _called_by_operators(case: Case) -> float:
+def _called_back(found: kernels.Kernels) -> float:
     """Share of the steps in which an operator ran that calls a function of Python."""
-    found = kernels.summarise(case.run, "layer", kinds=("operator",))
     calling = [row for row in found.rows if row.keys.get("op") in step_split.PYTHON_OPS]
     inside = sum(row.union_ns or 0 for row in calling if row.keys.get("layer") != step_split.INPUT_LAYER)
     return min(1.0, inside / found.window_ns) if found.window_ns else 0.0
@@ -92,9 +91,8 @@ def _is_python(case: Case, sample: Sample) -> bool:
 
 
 def _is_own(sample: Sample) -> bool:
-    """Whether Python itself, numpy or the script's own files run, and not an engine that the script called."""
-    file = sample.frames[0][1]
-    return "/" not in file or file.startswith(("<", "numpy/")) or not file.startswith(_ENGINES)
+    """Whether Python itself, a library of its kin or the script runs, and not an engine that the script called."""
+    return not sample.frames[0][1].startswith(_ENGINES)
 
 
 def _in_script(case: Case, work: int) -> Iterator[Claim]:

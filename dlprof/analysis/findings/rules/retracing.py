@@ -80,7 +80,7 @@ def _of_arguments(case: Case, spans: Sequence[dict[str, Any]]) -> Claim:
         ],
         "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers, "
         "or give an input_signature / dynamic=True.",
-        (worst.file, worst.line) if worst.file and worst.line else _training_line(case),
+        (worst.file, worst.line) if worst.file and worst.line else case.training_place,
     )
 
 
@@ -103,11 +103,6 @@ def _slow_first_runs(case: Case, compiled_ns: int) -> int:
     dur = np.asarray(table["dur_ns"])
     usual = np.median(dur[~np.asarray(table["compiled"])]) if (~np.asarray(table["compiled"])).any() else 0
     return max(0, int(dur[compiled].sum() - compiled.sum() * usual) - compiled_ns)
-
-
-def _training_line(case: Case) -> tuple[str, int] | None:
-    told = case.training
-    return (told.file, told.line) if told and told.file and told.line else None
 
 
 def _why(one: Recompilation) -> str:

@@ -56,7 +56,7 @@ def _claim(case: Case, items: Sequence[LayerItem]) -> Claim:
     whole = sum(one.ns for one in parts) or 1
     takes: dict[str, int] = {}
     for one in parts:
-        leaf = f"{case.tree.steps}/kernels/{(one.category or 'other').replace(' ', '_')}"
+        leaf = case.tree.kernels_leaf(one.category)
         takes[leaf] = takes.get(leaf, 0) + (a - b) * one.ns // whole
     assert case.against is not None  # noqa: S101
     label = case.against.b.label

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 from dlprof.analysis.findings.rules.threads_oversubscribed import VARIABLES, threads
@@ -38,11 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes(f"{case.tree.steps}/kernels", "fit/validation", "evaluate", share=gain),
         [
             ("cores over the run", "SELECT core, avg(busy_pct) AS busy_pct FROM cores GROUP BY core ORDER BY core"),
-            (
-                "threads of the engines",
-                "SELECT json_extract(detail, '$.training.threads') AS threads FROM spans WHERE kind "
-                "IN ('fit', 'on_batch') AND detail LIKE '%threads%'",
-            ),
+            queries.training_told("training.threads"),
         ],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
         case.line_with("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS"),

@@ -26,17 +26,14 @@ def look(case: Case) -> Iterator[Claim]:
     total = sum(by_phase.values())
     if not total or total < _SHARE_OF_FIT * case.own("fit"):
         return
-    told = case.training
     place = (
         case.hottest_user_line(("fit/callbacks",), case.is_called_back) if by_phase.get("fit/callbacks", 0) else None
     )
-    if place is None and told and told.file and told.line:
-        place = told.file, told.line
     yield Claim(
         f"Validation ran {len(inner)} times inside fit and took {100 * total / max(1, case.own('fit')):.0f} % of it: "
         "{time}, {share}.",
         case.spread(by_phase),
         [queries.spans("evaluate", "predict")],
         "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
-        place,
+        place or case.training_place,
     )
