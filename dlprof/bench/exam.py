@@ -6,7 +6,9 @@ A truth file (TOML, see scenarios/faults/README.md) names cause, script and back
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -27,11 +29,15 @@ from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.opening import open_run
 from dlprof.store.run import Run
 
+REPEATS = 2
+"""Runs of each side that the cost of a cause is taken from, unless told otherwise."""
 PAIRS = 12
 """Clean runs that are made twice, at most."""
 FALSE_SHARE = 0.05
 """A finding above this share of the wall time, where nothing is wrong, is a false alarm."""
 _KEYS = {"slug", "also", "about", "script", "backends", "arguments", "line", "fault", "environment"}
+_ALL = "all"
+"""Probes of a run that is diagnosed: those that a user gets."""
 _BUSY = "while True:\n    pass"
 Say = Callable[[str], None]
 
@@ -65,11 +71,18 @@ class Truth:
     beside: int
     line: str | None
 
-    @property
-    def clean_key(self) -> str:
-        """Name of the clean run, which several truths may share."""
+    def folder(self, *, faulty: bool) -> str:
+        """Name of the folder of its runs; several truths may share the clean ones.
+
+        It holds a digest of the script and of all that goes into a run: changed, it is another folder.
+        """
         words = [self.script.stem, self.backend, *self.arguments, *(f"{k}={v}" for k, v in self.environment.items())]
-        return "clean-" + "-".join(word.strip("-").replace("/", "_") for word in words)[:120]
+        parts: list[object] = [_sources(self.script, set()), *words]
+        if faulty:
+            parts += [*self.fault_arguments, sorted(self.fault_environment.items()), self.beside]
+        digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+        name = "-".join(word.strip("-").replace("/", "_") for word in words)[:100]
+        return f"fault-{self.name}-{self.backend}-{digest}" if faulty else f"clean-{name}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,8 @@ class Answer:
         found: Slugs of the findings, ranked.
         rank: Place of the planted cause, from 1 on; None: it was not found.
         at_stake_ns: Its time at stake.
-        cost_ns: What it really cost: the faulty run less the clean one, without dlprof's own time.
+        cost_ns: What it really cost: the mean of faulty runs less that of clean ones, all with no probe but the
+            phases, and without dlprof's own time.
         line_found: Whether its line was named; None: there is none to name.
         failed: Why a run failed; None: both came to their end.
     """
@@ -176,7 +190,7 @@ def _read(path: Path) -> Iterator[Truth]:
         )  # fmt: skip
 
 
-def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS) -> Result:
+def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS, repeats: int = REPEATS) -> Result:
     """Run what is not run yet, and diagnose everything.
 
     Args:
@@ -184,19 +198,29 @@ def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS) 
         folder: Keeps the runs; those that are there are not run again.
         say: Takes a line for the user at each run.
         pairs: Clean runs to make twice, at most.
+        repeats: Runs of each side that the cost is taken from.
     """
     folder.mkdir(parents=True, exist_ok=True)
     answers = []
     for number, truth in enumerate(truths, 1):
         say(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
-        answers.append(_answer(truth, folder))
+        answers.append(_answer(truth, folder, repeats))
         say(f"  {_told(answers[-1])}")
-    clean = list({truth.clean_key: truth for truth in truths}.values())[:pairs]
+    clean = list({truth.folder(faulty=False): truth for truth in truths}.values())[:pairs]
     found = []
     for number, truth in enumerate(clean, 1):
-        say(f"clean pair {number}/{len(clean)}: {truth.clean_key}")
+        say(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
         found.append(_clean_pair(truth, folder))
     return Result(tuple(answers), tuple(found))
+
+
+def _sources(script: Path, seen: set[Path]) -> str:
+    """The text of a script and of the modules beside it that it imports."""
+    seen.add(script)
+    text = script.read_text(encoding="utf-8")
+    named = re.findall(r"^\s*(?:import|from)\s+(\w+)", text, re.MULTILINE)
+    beside = sorted({script.with_name(f"{name}.py") for name in named} - seen)
+    return "\n".join([text, *(_sources(path, seen) for path in beside if path.is_file())])
 
 
 def _told(answer: Answer) -> str:
@@ -207,11 +231,11 @@ def _told(answer: Answer) -> str:
     return f"rank {answer.rank or '-'} of {', '.join(answer.found[:4]) or 'nothing'}; {cost}{error}"
 
 
-def _answer(truth: Truth, folder: Path) -> Answer:
+def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     try:
-        clean = _run(truth, folder / truth.clean_key, faulty=False)
-        faulty = _run(truth, folder / f"fault-{truth.name}-{truth.backend}", faulty=True)
-        found = _diagnose(truth, faulty, clean)
+        faulty = _run(truth, folder, "diagnosed", faulty=True)
+        found = _diagnose(truth, faulty, folder)
+        cost = _cost(truth, folder, repeats)
     except DlprofError as error:
         return Answer(truth, failed=error.message)
     slugs = tuple(finding.slug for finding in found.findings)
@@ -226,14 +250,24 @@ def _answer(truth: Truth, folder: Path) -> Answer:
         slugs,
         right[0] + 1 if right else None,
         stake if best else None,
-        trials.net_ns(faulty) - trials.net_ns(clean),
+        cost,
         line,
     )
 
 
-def _diagnose(truth: Truth, faulty: Run, clean: Run) -> Diagnosis:
+def _cost(truth: Truth, folder: Path, repeats: int) -> int:
+    """What the cause costs, by runs of their own: faulty and clean ones in turn, so that all meet the same machine."""
+    sums = {True: 0, False: 0}
+    for number in range(1, repeats + 1):
+        for faulty in sums:
+            sums[faulty] += trials.net_ns(_run(truth, folder, f"bare-{number:03d}", trials.PROBES, faulty=faulty))
+    return (sums[True] - sums[False]) // repeats
+
+
+def _diagnose(truth: Truth, faulty: Run, folder: Path) -> Diagnosis:
     if truth.slug != "slow-kernel":
         return diagnose.diagnose(faulty)
+    clean = _run(truth, folder, "diagnosed", faulty=False)
     return diagnose.diagnose_gap(compare.compare(Side("faulty", (faulty,)), Side("clean", (clean,))))
 
 
@@ -244,21 +278,22 @@ def _text(run: Run, file: str, line: int | None) -> str:
 
 
 def _clean_pair(truth: Truth, folder: Path) -> CleanPair:
+    name = f"{truth.script.stem} on {truth.backend}"
     try:
-        one = _run(truth, folder / truth.clean_key, faulty=False)
-        two = _run(truth, folder / f"{truth.clean_key}-again", faulty=False)
+        one, two = (_run(truth, folder, place, faulty=False) for place in ("diagnosed", "again"))
     except DlprofError as error:
-        return CleanPair(truth.clean_key, failed=error.message)
+        return CleanPair(name, failed=error.message)
     found: list[tuple[str, float]] = []
     for a, b in ((one, two), (two, one)):
         gap = compare.compare(Side("a", (a,)), Side("b", (b,)))
         wall = max(gap.a_wall_ns, gap.b_wall_ns)
         found.extend((f.slug, f.at_stake_ns / wall) for f in diagnose.diagnose_gap(gap).findings)
-    return CleanPair(truth.clean_key, trials.net_ns(one) - trials.net_ns(two), tuple(found))
+    return CleanPair(name, trials.net_ns(one) - trials.net_ns(two), tuple(found))
 
 
-def _run(truth: Truth, place: Path, *, faulty: bool) -> Run:
+def _run(truth: Truth, folder: Path, name: str, probes: str = _ALL, *, faulty: bool) -> Run:
     """A run of the script; one that is there, and came to its end, is taken as it is."""
+    place = folder / truth.folder(faulty=faulty) / name
     with contextlib.suppress(DlprofError):
         run = open_run(str(place))
         if run.manifest["state"] == "finished":
@@ -267,7 +302,7 @@ def _run(truth: Truth, place: Path, *, faulty: bool) -> Run:
     environment = {**os.environ, **truth.environment, **(truth.fault_environment if faulty else {})}
     command = [
         sys.executable, "-m", "dlprof", "trace", str(truth.script), "--backend", truth.backend, "-o", str(place),
-        "--no-report", "--no-progress", "--", *truth.arguments, *extra,
+        "--probes", probes, "--no-report", "--no-progress", "--", *truth.arguments, *extra,
     ]  # fmt: skip
     with _busy(truth.beside if faulty else 0):
         trials.run_into(place, command, environment)

@@ -13,8 +13,9 @@ examples:
   dlprof exam my/faults --only slow-callback     one cause, one backend or one truth file
   dlprof exam --format json > exam.json
 
-Each script is run with its cause and without it, then diagnosed. Runs that are there are not made again
-(--restart does). How a truth file is written: scenarios/faults/README.md."""
+Each script is run with its cause and diagnosed; what the cause really costs is told by runs of their own, with it and
+without it, that have no probe but the phases. Runs that are there are not made again (--restart does; so does a
+script or a truth file that changed). How a truth file is written: scenarios/faults/README.md."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a truth file, slug or backend")
     parser.add_argument("-o", dest="output", default="dlprof_exam", metavar="DIR", help="keeps the runs")
     parser.add_argument("--pairs", type=int, default=12, metavar="N", help="clean runs made twice (default: 12)")
+    parser.add_argument(
+        "--repeat", type=int, default=2, metavar="N", help="runs a side to take costs from (default: 2)"
+    )
     parser.add_argument("--format", choices=("markdown", "json"), default="markdown", help="of the result")
     parser.add_argument("--restart", action="store_true", help="throw away earlier runs of the chosen cases first")
 
@@ -37,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     if args.restart:
         for truth in truths:
-            for name in (truth.clean_key, f"{truth.clean_key}-again", f"fault-{truth.name}-{truth.backend}"):
-                shutil.rmtree(folder / name, ignore_errors=True)
+            for faulty in (True, False):
+                shutil.rmtree(folder / truth.folder(faulty=faulty), ignore_errors=True)
     with running.ending_on_sigterm():
-        result = exam.sit(truths, folder, _say, pairs=args.pairs)
+        result = exam.sit(truths, folder, _say, pairs=args.pairs, repeats=max(1, args.repeat))
     print(json.dumps(exam.as_json(result), indent=1) if args.format == "json" else exam.as_markdown(result))
     return 1 if any(a.failed for a in result.answers) or any(p.failed for p in result.pairs) else 0
 
