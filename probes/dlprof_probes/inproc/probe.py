@@ -65,7 +65,7 @@ class Probe(object):
 
         return guarded
 
-    def span(self, owner, name, kind, label=None, outermost=False):
+    def span(self, owner, name, kind, label=None, outermost=False, detail=None):
         """Record a span around each call of `owner.name`.
 
         Args:
@@ -74,6 +74,7 @@ class Probe(object):
             kind: `wire.SpanKind` of the span.
             label: Name of the span, or a function from the call's arguments to it.
             outermost: Only when no other span is open on the thread, so that hot inner calls cost nothing.
+            detail: Function from the call's arguments to the span's detail, or None; asked when the call is over.
         """
 
         def enter(args):
@@ -84,8 +85,11 @@ class Probe(object):
             was_on = self.lines.pause()
             return self.recorder.begin(kind, text, sys._getframe(3)), was_on
 
-        def leave(token, _args):
+        def leave(token, args):
             if token is not None:
+                told = detail(args) if detail else None
+                if told:
+                    self.recorder.detail(token[0], told)
                 self.recorder.end(token[0])
                 self.lines.restore(token[1])
 
@@ -211,8 +215,11 @@ class Probe(object):
                 self.recorder.detail(span, {"compiled": cause})
             return span, was_on
 
-        def leave(token, _args):
+        def leave(token, args):
             if token is not None:
+                told = detail(args) if detail else None
+                if told:
+                    self.recorder.detail(token[0], told)
                 self.recorder.end(token[0])
                 self.lines.restore(token[1])
 

@@ -48,12 +48,14 @@ def _each(classes, name, hook):
 
 def _construct(probe, owner, name):
     if owner.__module__.split(".")[0] in ("keras", "tf_keras"):
-        probe.span(owner, name, wire.SpanKind.CONSTRUCT, _method_label(name), outermost=True)
+        told = _layer_name if name == "__init__" else None
+        probe.span(owner, name, wire.SpanKind.CONSTRUCT, _method_label(name), outermost=True, detail=told)
 
 
 def layers(probe, layer):
     """Hook making layers and calling them on symbolic tensors."""
-    probe.span(layer, "__init__", wire.SpanKind.CONSTRUCT, _method_label("__init__"), outermost=True)
+    label = _method_label("__init__")
+    probe.span(layer, "__init__", wire.SpanKind.CONSTRUCT, label, outermost=True, detail=_layer_name)
 
     def enter(args):
         if probe.recorder.stack() or len(args) < 2 or not is_symbolic(args[1]):
@@ -68,6 +70,12 @@ def layers(probe, layer):
             probe.lines.restore(token[1])
 
     probe.around(layer, "__call__", enter, leave)
+
+
+def _layer_name(args):
+    """Which layer was made: its kernels are known by this name."""
+    name = getattr(args[0], "name", None)
+    return {"layer": name} if isinstance(name, str) else None
 
 
 def is_symbolic(value):
