@@ -1,0 +1,1 @@
+"""A run, or a comparison, as one self-contained HTML page."""

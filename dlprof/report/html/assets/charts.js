@@ -1,0 +1,306 @@
+// Colours, the tip, and the charts that stand for themselves.
+
+// Okabe and Ito's colours, which colour-blind people can tell apart.
+const PALETTE = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800', '#7f7f7f'];
+const KNOWN = {
+  'phase:import': 7, 'phase:startup': 7, 'phase:construct': 4, 'phase:compile': 3, 'phase:fit': 0, 'phase:evaluate': 2,
+  'phase:predict': 2, 'phase:script': 1, 'phase:data': 5, 'phase:save': 6, 'phase:teardown': 7, 'phase:dlprof': 6,
+  'loop:epoch': 4, 'loop:gc': 5, 'step:plain': 0, 'step:compiled': 5, 'step:call': 4, 'step:input': 1,
+  'kernel:conv': 0, 'kernel:matmul': 2, 'kernel:elementwise': 4, 'kernel:reduction': 3, 'kernel:optimiser': 1,
+  'kernel:data movement': 5, 'kernel:normalisation': 6, 'kernel:other': 7, 'kernel:wait': 1, 'kernel:input': 5,
+  'kernel:runtime': 7, 'kernel:transfer': 3, 'kernel:annotation': 7,
+};
+const DIRECTIONS = {forward: 0, backward: 1, update: 2, 'not known': 7};
+const charts = [];
+
+/** Colour of a kind of event: always the same one. */
+function colourOf(kind) {
+  if (kind in KNOWN) return PALETTE[KNOWN[kind]];
+  let hash = 0;
+  for (const c of kind) hash = (hash * 31 + c.codePointAt(0)) % 9973;
+  return PALETTE[hash % 7];
+}
+
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** Make a chart, and make it anew when the theme changes. */
+function chartIn(element, draw) {
+  const made = {element, draw, chart: null};
+  made.make = () => {
+    if (made.chart) made.chart.dispose();
+    made.chart = echarts.init(element, null, {renderer: 'canvas'});
+    draw(made.chart);
+  };
+  charts.push(made);
+  made.make();
+  return made;
+}
+
+const baseOption = () => ({
+  animation: false,
+  textStyle: {color: css('--text'), fontFamily: 'system-ui, sans-serif'},
+  aria: {enabled: true},
+});
+
+const axisStyle = () => ({
+  axisLine: {lineStyle: {color: css('--line')}},
+  axisTick: {lineStyle: {color: css('--line')}},
+  axisLabel: {color: css('--weak')},
+  nameTextStyle: {color: css('--weak')},
+  splitLine: {lineStyle: {color: css('--line'), opacity: 0.5}},
+});
+
+/** Texts below each other: as text, whatever is in them. */
+function tipContent(lines) {
+  const box = document.createElement('div');
+  for (const line of lines.filter(Boolean)) {
+    const row = document.createElement('div');
+    row.textContent = line;
+    box.append(row);
+  }
+  return box;
+}
+
+/** Show a tip at the pointer; no lines: hide it. */
+function showTip(lines, event) {
+  const tip = $('tip');
+  if (!lines) {
+    tip.hidden = true;
+    return;
+  }
+  tip.replaceChildren(...tipContent(lines).children);
+  tip.hidden = false;
+  const {clientX: x, clientY: y} = event;
+  tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${y + 18 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 12 : y + 18}px`;
+}
+
+const tooltip = lines => ({
+  trigger: 'item', confine: true, backgroundColor: css('--raised'), borderColor: css('--line'),
+  textStyle: {color: css('--text')}, formatter: item => tipContent(lines(item)),
+});
+
+/** Phases as one bar; leaf phases, so that the parts do not overlap. */
+function phaseChart(data) {
+  const parents = new Set(data.phases.map(phase => phase.parent));
+  const leaves = data.phases.filter(phase => !parents.has(phase.name) && phase.dur_ns > 0);
+  if (data.unattributed_ns > 0) leaves.push({name: 'unattributed', dur_ns: data.unattributed_ns});
+  chartIn($('phase-chart'), chart => chart.setOption({
+    ...baseOption(),
+    aria: {enabled: true, decal: {show: true}},
+    grid: {left: 4, right: 12, top: 34, bottom: 22},
+    legend: {top: 0, type: 'scroll', textStyle: {color: css('--text')}, itemWidth: 14, itemHeight: 10},
+    tooltip: tooltip(item => [item.seriesName, `${duration(item.value)}, ${percent(item.value, data.wall_ns)} of the wall time`]),
+    xAxis: {type: 'value', max: data.wall_ns, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => moment(v, data.wall_ns)}},
+    yAxis: {type: 'category', data: [''], show: false},
+    series: leaves.map((phase, index) => ({
+      name: phase.name, type: 'bar', stack: 'wall', data: [phase.dur_ns], barWidth: 26,
+      itemStyle: {color: PALETTE[index % PALETTE.length], borderColor: css('--ground'), borderWidth: 1},
+    })),
+  }));
+}
+
+/** Time of each step. */
+function stepChart(data) {
+  const select = $('step-loop'), log = $('step-log');
+  data.steps.forEach((loop, index) => select.append(new Option(loop.loop, index)));
+  const {step_ms: times} = data.steps[0];
+  log.checked = Math.max(...times) > 5 * [...times].sort((a, b) => a - b)[times.length >> 1];
+  const made = chartIn($('step-chart'), chart => chart.setOption(stepOption(data.steps[Number(select.value) || 0], log.checked), true));
+  select.onchange = log.onchange = () => made.draw(made.chart);
+}
+
+function stepOption(loop, logarithmic) {
+  const compiled = new Set(loop.compiled);
+  const plain = loop.step_ms.filter((_, index) => !compiled.has(index)).sort((a, b) => a - b);
+  const median = plain.length ? plain[plain.length >> 1] : null;
+  const points = {step: [], outlier: [], compiled: []};
+  loop.step_ms.forEach((ms, index) => {
+    points[compiled.has(index) ? 'compiled' : median !== null && ms > 2 * median ? 'outlier' : 'step'].push([index + 1, ms]);
+  });
+  const series = (name, symbol, colour, size) => ({
+    name, type: 'scatter', data: points[name], symbol, symbolSize: size, large: points[name].length > 4000,
+    itemStyle: {color: colour},
+  });
+  const steps = series('step', 'circle', PALETTE[0], loop.step_ms.length > 500 ? 3 : 5);
+  const lines = loop.epoch_starts.length <= 60 ? loop.epoch_starts.map(start => ({xAxis: start + 1})) : [];
+  steps.markLine = {
+    silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: css('--weak'), type: 'dotted', opacity: 0.7},
+    data: median === null ? lines : [...lines, {yAxis: median, label: {
+      show: true, formatter: `median ${duration(median * 1e6)}`, color: css('--text'), position: 'insideEndTop'}, lineStyle: {type: 'solid'}}],
+  };
+  steps.markArea = {
+    silent: true, itemStyle: {color: PALETTE[1], opacity: 0.18},
+    label: {color: css('--weak'), position: 'insideTop'},
+    data: loop.windows.map(([first, last]) => [{xAxis: first + 0.5, name: 'kernel window'}, {xAxis: last + 0.5}]),
+  };
+  return {
+    ...baseOption(),
+    grid: {left: 70, right: 20, top: 30, bottom: 60},
+    legend: {top: 0, textStyle: {color: css('--text')}, data: ['step', 'outlier', 'compiled']},
+    tooltip: tooltip(item => [`${loop.loop} step ${item.value[0]}`, duration(item.value[1] * 1e6), item.seriesName === 'compiled' ? 'a graph was compiled in it'
+      : item.seriesName === 'outlier' ? 'more than twice the median' : '']),
+    dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl'}, {type: 'slider', height: 18, bottom: 8, showDetail: false}],
+    xAxis: {type: 'value', name: 'step', min: 1, max: Math.max(2, loop.step_ms.length), minInterval: 1, nameLocation: 'middle', nameGap: 22, ...axisStyle()},
+    yAxis: {type: logarithmic ? 'log' : 'value', name: 'ms', ...axisStyle()},
+    series: [steps, series('outlier', 'triangle', PALETTE[5], 9), series('compiled', 'diamond', PALETTE[3], 10)],
+  };
+}
+
+/** Kernel time of each layer, by direction. */
+function layerChart(data) {
+  const layers = data.layers.slice(0, 30).reverse();
+  const directions = Object.keys(DIRECTIONS).filter(name => layers.some(layer => layer.ns[name]));
+  horizontalBars($('layer-chart'), layers.map(layer => layer.layer), directions.map(name => ({
+    name, colour: PALETTE[DIRECTIONS[name]], values: layers.map(layer => layer.ns[name] || 0),
+  })), 'stack');
+}
+
+/** Kernel time of each layer on both sides of a comparison. */
+function layersOfBoth(data) {
+  const layers = data.layers_of_both.slice(0, 24).reverse();
+  const sides = [['a_ns', PALETTE[0]], ['b_ns', PALETTE[1]]];
+  horizontalBars($('layer-chart'), layers.map(layer => `${layer.layer || 'no layer'} ${layer.direction || ''}`), sides.map(([key, colour], index) => ({
+    name: data.labels[index], colour, values: layers.map(layer => layer[key]),
+  })));
+}
+
+function horizontalBars(element, labels, series, stack) {
+  element.style.height = `${80 + labels.length * (stack ? 20 : 30)}px`;
+  chartIn(element, chart => chart.setOption({
+    ...baseOption(),
+    aria: {enabled: true, decal: {show: true}},
+    grid: {left: 190, right: 30, top: 30, bottom: 30},
+    legend: {top: 0, textStyle: {color: css('--text')}},
+    tooltip: tooltip(item => [item.name, `${item.seriesName}: ${duration(item.value)}, in all steps`]),
+    xAxis: {type: 'value', ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
+    yAxis: {type: 'category', data: labels, ...axisStyle(), axisLabel: {color: css('--text'), width: 175, overflow: 'truncate', interval: 0}},
+    series: series.map(one => ({name: one.name, type: 'bar', stack, data: one.values, itemStyle: {color: one.colour}})),
+  }));
+}
+
+/** From B's wall time to A's, part by part. */
+function waterfallChart(data) {
+  const [a, b] = data.labels, [aWall, bWall] = data.walls_ns;
+  const labels = [b], low = [0], up = [null], down = [null], whole = [bWall], noise = [null];
+  let at = bWall;
+  for (const part of data.waterfall) {
+    labels.push(part.path);
+    low.push(Math.min(at, at + part.delta_ns));
+    const size = Math.abs(part.delta_ns);
+    noise.push(part.noise ? size : null);
+    up.push(!part.noise && part.delta_ns > 0 ? size : null);
+    down.push(!part.noise && part.delta_ns <= 0 ? size : null);
+    whole.push(null);
+    at += part.delta_ns;
+  }
+  labels.push(a); low.push(0); up.push(null); down.push(null); noise.push(null); whole.push(aWall);
+  const element = $('waterfall-chart');
+  element.style.height = `${90 + labels.length * 24}px`;
+  const bars = (name, values, colour) => ({name, type: 'bar', stack: 'w', data: values, itemStyle: {color: colour}, barCategoryGap: '25%'});
+  chartIn(element, chart => chart.setOption({
+    ...baseOption(),
+    aria: {enabled: true, decal: {show: true}},
+    grid: {left: 230, right: 90, top: 30, bottom: 30},
+    legend: {top: 0, textStyle: {color: css('--text')}, data: ['wall time', `more in ${a}`, `less in ${a}`, 'within noise']},
+    tooltip: tooltip(item => {
+      const part = data.waterfall[item.dataIndex - 1];
+      if (!part) return [`${item.name}: ${duration(item.value)}`];
+      const interval = part.ci_ns ? `95 %: ${duration(part.ci_ns[0])} to ${duration(part.ci_ns[1])}` : '';
+      return [part.path, `${duration(part.delta_ns)} (${a} less ${b})`, interval, part.noise ? 'within noise' : ''];
+    }),
+    xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
+    yAxis: {type: 'category', inverse: true, data: labels, ...axisStyle(), axisLabel: {color: css('--text'), width: 215, overflow: 'truncate', interval: 0}},
+    series: [
+      {type: 'bar', stack: 'w', data: low, itemStyle: {color: 'transparent'}, silent: true, tooltip: {show: false}, decal: {symbol: 'none'}},
+      bars('wall time', whole, PALETTE[7]),
+      bars(`more in ${a}`, up, PALETTE[5]),
+      bars(`less in ${a}`, down, PALETTE[2]),
+      bars('within noise', noise, css('--line')),
+    ].map((series, index) => index === 0 ? series : {...series, label: {
+      show: true, position: 'right', color: css('--text'), formatter: item => {
+        if (item.value === null || item.value === undefined) return '';
+        const part = data.waterfall[item.dataIndex - 1];
+        return duration(part ? part.delta_ns : item.value);
+      },
+    }}),
+  }));
+}
+
+/** Sampled stacks of a phase, the outermost frame on top. */
+function flameChart(data) {
+  const select = $('flame-phase'), search = $('flame-search');
+  const height = 18;
+  data.flames.forEach((flame, index) => select.append(new Option(`${flame.phase} (${flame.thread} thread${flame.thread === 'main' ? '' : 's'}, ${duration(flame.ns)})`, index)));
+  let zoomed = null;
+  const current = () => data.flames[Number(select.value) || 0];
+  const label = node => `${node[3]} (${node[4]}:${node[5]})`;
+  const draw = chart => {
+    const flame = current();
+    const [from, width] = zoomed ? [zoomed[1], zoomed[2]] : [0, flame.ns];
+    const nodes = flame.nodes.filter(node => node[1] < from + width && node[1] + node[2] > from);
+    const depth = Math.max(1, ...nodes.map(node => node[0] + 1));
+    $('flame-chart').style.height = `${depth * height + 40}px`;
+    chart.resize();
+    const wanted = search.value.trim().toLowerCase();
+    const matches = node => !wanted || label(node).toLowerCase().includes(wanted);
+    $('flame-matches').textContent = wanted ? matchText(nodes.filter(matches), flame) : '';
+    chart.setOption({
+      ...baseOption(),
+      grid: {left: 4, right: 4, top: 4, bottom: 26},
+      xAxis: {type: 'value', min: from, max: from + width, ...axisStyle(), splitLine: {show: false}, axisLabel: {color: css('--weak'), formatter: v => duration(v - from)}},
+      yAxis: {type: 'value', min: 0, max: depth, inverse: true, show: false},
+      series: [{
+        type: 'custom', clip: true, data: nodes.map((_, index) => [index]), encode: {x: -1, y: -1},
+        renderItem: (_, api) => {
+          const node = nodes[api.value(0)];
+          const [x0, y] = api.coord([Math.max(from, node[1]), node[0]]);
+          const [x1] = api.coord([Math.min(from + width, node[1] + node[2]), node[0]]);
+          const colour = node[6] ? PALETTE[0] : shadeOf(node[4]);
+          return {
+            type: 'rect', shape: {x: x0, y, width: Math.max(0.5, x1 - x0 - 0.5), height: height - 1},
+            style: {fill: colour, opacity: matches(node) ? 1 : 0.2},
+            textContent: {style: {text: x1 - x0 > 30 ? node[3] : '', fill: node[6] ? '#fff' : '#111', fontSize: 11, width: x1 - x0 - 6, overflow: 'truncate'}},
+            textConfig: {position: 'insideLeft'},
+          };
+        },
+      }],
+    }, true);
+    made.nodes = nodes;
+  };
+  const made = {};
+  const held = chartIn($('flame-chart'), chart => {
+    draw(chart);
+    chart.on('click', event => {
+      zoomed = made.nodes[event.data[0]];
+      $('flame-chosen').textContent = flameText(zoomed, current());
+      draw(chart);
+    });
+    chart.on('mousemove', event => showTip(flameText(made.nodes[event.data[0]], current()).split(' — '), event.event.event));
+    chart.on('mouseout', () => showTip(null));
+    chart.on('globalout', () => showTip(null));
+  });
+  const whole = () => { zoomed = null; draw(held.chart); };
+  select.onchange = $('flame-reset').onclick = whole;
+  search.oninput = () => draw(held.chart);
+}
+
+/** Time under frames that match, each moment once: frames within a matching frame do not count again. */
+function matchText(nodes, flame) {
+  let end = -1, total = 0;
+  for (const node of [...nodes].sort((a, b) => a[1] - b[1] || b[2] - a[2])) {
+    const begin = Math.max(end, node[1]);
+    total += Math.max(0, node[1] + node[2] - begin);
+    end = Math.max(end, node[1] + node[2]);
+  }
+  return `${nodes.length} frames, ${duration(total)}, ${percent(total, flame.ns)} of the phase`;
+}
+
+const flameText = (node, flame) => `${node[3]} — ${node[4]}:${node[5]} — ${duration(node[2])}, ${percent(node[2], flame.ns)} of what was sampled in ${flame.phase}`;
+
+/** A warm, light colour for a library: text stays readable on it. */
+function shadeOf(file) {
+  let hash = 0;
+  for (const c of file.split('/')[0]) hash = (hash * 31 + c.codePointAt(0)) % 9973;
+  return ['#f0c27b', '#e8b08a', '#e3c9a0', '#d9b3c6', '#cfd3a1', '#c9c9c9', '#b9d3c2'][hash % 7];
+}

@@ -1,0 +1,89 @@
+// Puts the page together: the theme first, then charts as the reader comes near them.
+
+const root = document.documentElement;
+const wantsDark = matchMedia('(prefers-color-scheme: dark)');
+
+function setTheme(dark) {
+  root.dataset.theme = dark ? 'dark' : 'light';
+  charts.forEach(one => one.make());
+}
+
+setTheme(wantsDark.matches);
+$('theme').onclick = () => setTheme(root.dataset.theme !== 'dark');
+wantsDark.onchange = event => setTheme(event.matches);
+addEventListener('beforeprint', () => setTheme(false));
+addEventListener('resize', () => charts.forEach(one => one.chart.resize()));
+
+for (const link of document.querySelectorAll('.download')) {
+  const name = link.dataset.json;
+  link.onclick = event => {
+    event.preventDefault();
+    const made = document.createElement('a');
+    made.href = URL.createObjectURL(new Blob([$(name).textContent], {type: 'application/json'}));
+    made.download = name;
+    made.click();
+    URL.revokeObjectURL(made.href);
+  };
+}
+
+/** Open the file of a line that a link leads to. */
+function openTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const file = target && target.closest('details');
+  if (file && !file.open) {
+    file.open = true;
+    target.scrollIntoView({block: 'center'});
+  }
+}
+addEventListener('hashchange', openTarget);
+
+/** Let the browser paint, then go on. */
+const breath = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+
+async function fill() {
+  const [data] = await Promise.all([readData(), loadLibrary()]);
+  const jobs = [];
+  const job = (id, work) => { if ($(id)) jobs.push(work); };
+  if (data.kind === 'run') {
+    job('phase-chart', () => phaseChart(data));
+    job('step-chart', () => stepChart(data));
+    job('flame-chart', () => flameChart(data));
+    job('layer-chart', () => layerChart(data));
+  } else {
+    job('waterfall-chart', () => waterfallChart(data));
+    job('layer-chart', () => layersOfBoth(data));
+  }
+  const timelines = [];
+  for (const element of document.querySelectorAll('[data-timeline]')) {
+    const {content} = data.timelines[element.dataset.timeline];
+    if (!content) {
+      element.textContent = 'Nothing in this run has a time.';
+      continue;
+    }
+    jobs.push(() => timelines.push(new Timeline(element, content, data.column)));
+  }
+  for (const work of jobs) {
+    await breath();
+    work();
+  }
+  if (timelines.length === 2) tie(timelines);
+  window.dlprofPage = {data, timelines};
+  root.dataset.ready = 'yes';
+}
+
+/** Two time lines show the same stretch, unless the reader says otherwise. */
+function tie(timelines) {
+  timelines.forEach((one, index) => one.listeners.push((from, to) => {
+    if ($('together').checked) timelines[1 - index].show(from, to, 0, false);
+  }));
+}
+
+openTarget();
+fill().catch(error => {
+  root.dataset.ready = 'failed';
+  const told = document.createElement('p');
+  told.className = 'bad';
+  told.textContent = `The charts cannot be drawn: ${error.message}. The tables are complete.`;
+  document.querySelector('main').prepend(told);
+  console.error(error);
+});

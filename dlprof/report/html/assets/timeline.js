@@ -1,0 +1,437 @@
+// The time line: tracks of events, cores and series on one axis. Only what can be seen is drawn: events that are
+// narrower than a pixel are drawn with their neighbours, so that a million of them cost no more than a few thousand.
+
+const ROW = 17, CORE = 12, SERIES = 62, LEFT = 190, RIGHT = 16, GAP = 10, DEEPEST = 24;
+const NARROWEST = 1000;  // ns that the axis shows at least
+
+/** Events that do not overlap, in order of time. */
+class Row {
+  constructor(count) {
+    this.start = new Float64Array(count);
+    this.end = new Float64Array(count);
+    this.name = new Uint32Array(count);
+    this.merged = null;
+    this.length = 0;
+  }
+
+  /** Index of the first event that ends after a moment. */
+  after(time, from = 0) {
+    let low = from, high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.end[middle] > time) high = middle; else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+/** Rows of a track: an event inside another one stands one row below it. */
+function rowsOf(track, tick, column) {
+  const start = column(track.start), dur = column(track.dur), name = column(track.name);
+  const merged = track.merged === null ? null : column(track.merged);
+  const depth = new Uint8Array(start.length), counts = [], ends = [];
+  for (let i = 0; i < start.length; i++) {
+    while (ends.length && ends[ends.length - 1] <= start[i]) ends.pop();
+    depth[i] = Math.min(ends.length, DEEPEST);
+    ends.push(start[i] + dur[i]);
+    counts[depth[i]] = (counts[depth[i]] || 0) + 1;
+  }
+  const rows = counts.slice(0, DEEPEST).map(count => new Row(count));
+  if (merged) rows.forEach(row => { row.merged = new Uint32Array(row.start.length); });
+  for (let i = 0; i < start.length; i++) {
+    const row = rows[depth[i]];
+    if (!row) continue;
+    const at = row.length++;
+    row.start[at] = start[i] * tick;
+    row.end[at] = (start[i] + dur[i]) * tick;
+    row.name[at] = name[i];
+    if (merged) row.merged[at] = merged[i];
+  }
+  return rows;
+}
+
+class Timeline {
+  constructor(root, content, column) {
+    this.root = root;
+    this.element = root.querySelector('.chart');
+    this.content = content;
+    this.rows = [];
+    this.labels = [];
+    for (const track of content.tracks) {
+      rowsOf(track, content.tick_ns, column).forEach((row, depth) => {
+        this.rows.push(row);
+        this.labels.push(depth ? '' : track.label);
+      });
+    }
+    this.cores = content.cores.map(core => ({...core, busy: column(core.busy_pct)}));
+    this.series = content.series.map(one => ({
+      ...one, time: column(one.time).map(time => time * content.tick_ns), value: column(one.value),
+    }));
+    this.colours = content.names.kind.map(colourOf);
+    this.wanted = null;
+    this.from = 0;
+    this.to = content.span_ns;
+    this.listeners = [];
+    this.layOut();
+    this.made = chartIn(this.element, chart => this.draw(chart));
+    this.bind();
+  }
+
+  get chart() { return this.made.chart; }
+
+  layOut() {
+    const groups = [...new Set(this.series.map(one => one.group))];
+    let top = 8;
+    this.grids = [];
+    const add = (kind, height, more = {}) => {
+      this.grids.push({kind, top, height, ...more});
+      top += height + GAP;
+    };
+    if (this.rows.length) add('events', this.rows.length * ROW);
+    if (this.cores.length) add('cores', Math.max(16, this.cores.length * CORE));
+    for (const group of groups) add('series', SERIES, {group, series: this.series.filter(one => one.group === group)});
+    this.height = top + 62;
+    this.element.style.height = `${this.height}px`;
+  }
+
+  draw(chart) {
+    if (!this.registered) registerRects();
+    this.registered = true;
+    const last = this.grids.length - 1;
+    chart.setOption({
+      ...baseOption(),
+      aria: {enabled: false},
+      grid: this.grids.map(grid => ({left: LEFT, right: RIGHT, top: grid.top, height: grid.height, outerBoundsMode: 'none'})),
+      xAxis: this.grids.map((grid, index) => ({
+        gridIndex: index, type: 'value', min: 0, max: this.content.span_ns, ...axisStyle(),
+        axisLabel: {show: index === last, color: css('--weak'), hideOverlap: true, formatter: v => moment(v, this.to - this.from)},
+        axisTick: {show: index === last}, axisPointer: {show: false},
+      })),
+      yAxis: this.grids.map((grid, index) => this.yAxis(grid, index)),
+      dataZoom: [
+        {id: 'inside', type: 'inside', xAxisIndex: 'all', filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false,
+          preventDefaultMouseMove: false, minValueSpan: NARROWEST, startValue: this.from, endValue: this.to},
+        {id: 'slider', type: 'slider', xAxisIndex: 'all', filterMode: 'none', height: 18, bottom: 8, showDetail: false, showDataShadow: false,
+          left: LEFT, right: RIGHT, minValueSpan: NARROWEST, startValue: this.from, endValue: this.to},
+      ],
+      series: this.grids.flatMap((grid, index) => this.seriesOf(grid, index)),
+    }, true);
+    chart.on('datazoom', () => this.zoomed());
+    const zr = chart.getZr();
+    zr.on('mousemove', event => this.hover(event));
+    zr.on('globalout', () => showTip(null));
+    zr.on('click', event => this.choose(this.eventAt(event.offsetX, event.offsetY)));
+    zr.on('dblclick', event => {
+      const found = this.eventAt(event.offsetX, event.offsetY);
+      if (found) this.show(found.row.start[found.index], found.row.end[found.index], 0.2);
+    });
+  }
+
+  yAxis(grid, index) {
+    if (grid.kind === 'events') {
+      return {
+        gridIndex: index, type: 'category', inverse: true, data: this.labels.map((label, row) => ({value: `${row}\u0000${label}`})),
+        ...axisStyle(), axisTick: {show: false}, splitLine: {show: false},
+        axisLabel: {color: css('--text'), interval: 0, width: LEFT - 14, overflow: 'truncate', fontSize: 11, formatter: value => value.split('\u0000')[1]},
+      };
+    }
+    if (grid.kind === 'cores') {
+      const few = this.cores.length <= 32;
+      return {
+        gridIndex: index, type: 'category', inverse: true, data: this.cores.map(core => `core ${core.core}`), ...axisStyle(),
+        axisTick: {show: false}, splitLine: {show: false},
+        axisLabel: {color: css('--text'), fontSize: few ? 10 : 9, interval: few ? 0 : Math.ceil(this.cores.length / 16)},
+      };
+    }
+    const names = grid.series.map((one, at) => `${['—', '– –', '····'][at % 3]} ${one.label}`);
+    return {
+      gridIndex: index, type: 'value', min: 0, splitNumber: 2, ...axisStyle(),
+      axisLabel: {color: css('--weak'), fontSize: 10, formatter: v => v.toLocaleString('en')},
+      name: `${names.join('\n')}\n${grid.series[0].unit}`, nameLocation: 'middle', nameRotate: 0, nameGap: 110,
+      nameTextStyle: {color: css('--text'), fontSize: 11, lineHeight: 14, align: 'center', width: 150, overflow: 'truncate'},
+    };
+  }
+
+  seriesOf(grid, index) {
+    const place = {xAxisIndex: index, yAxisIndex: index, animation: false, silent: true};
+    if (grid.kind === 'events') {
+      return [{...place, id: 'events', type: 'custom', clip: true, encode: {x: -1, y: -1}, data: this.rows.map((_, row) => [row]),
+        renderItem: (params, api) => this.renderRow(params, api)}];
+    }
+    if (grid.kind === 'cores') {
+      return [{...place, id: 'cores', type: 'custom', clip: true, encode: {x: -1, y: -1}, data: this.cores.map((_, core) => [core]),
+        renderItem: (params, api) => this.renderCore(params, api)}];
+    }
+    return grid.series.map((one, at) => ({
+      ...place, type: 'line', showSymbol: false, data: Array.from(one.time, (time, n) => [time, one.value[n]]),
+      lineStyle: {width: 1.3, color: PALETTE[at], type: ['solid', 'dashed', 'dotted'][at % 3]}, itemStyle: {color: PALETTE[at]},
+    }));
+  }
+
+  /** Pixels of a moment: what ECharts says of two of them. */
+  scale(params, api, y) {
+    const x0 = api.coord([0, y])[0], x1 = api.coord([this.content.span_ns, y])[0];
+    const perNs = (x1 - x0) / this.content.span_ns;
+    const area = params.coordSys;
+    return {x0, perNs, from: (area.x - x0) / perNs, to: (area.x + area.width - x0) / perNs, area};
+  }
+
+  renderRow(params, api) {
+    const number = api.value(0), row = this.rows[number];
+    const {x0, perNs, from, to, area} = this.scale(params, api, number);
+    const y = api.coord([0, number])[1] - ROW / 2 + 1, height = ROW - 2;
+    const rects = new Map(), texts = [];
+    const add = (colour, x, width) => {
+      if (!rects.has(colour)) rects.set(colour, []);
+      rects.get(colour).push(x, y, width, height);
+    };
+    let index = row.after(from);
+    while (index < row.length && row.start[index] < to) {
+      const x = Math.max(area.x, x0 + row.start[index] * perNs);
+      const width = Math.min(area.x + area.width, x0 + row.end[index] * perNs) - x;
+      const colour = this.colour(row.name[index]);
+      if (width >= 1.5) {
+        add(colour, x, Math.max(1, width - (width > 3 ? 0.7 : 0)));
+        if (width > 34) texts.push(this.label(row, index, x, y, width, height, colour));
+        index++;
+      } else {
+        add(colour, x, 1.2);
+        index = Math.max(index + 1, row.after(((x + 1.5) - x0) / perNs, index));
+      }
+    }
+    return {type: 'group', silent: true, children: [
+      ...Array.from(rects, ([fill, list]) => ({type: 'dlprofRects', shape: {rects: list}, style: {fill}, silent: true})), ...texts]};
+  }
+
+  label(row, index, x, y, width, height, colour) {
+    const count = row.merged ? row.merged[index] : 1;
+    const name = this.content.names.text[row.name[index]];
+    const dark = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f'].includes(colour);
+    return {type: 'text', silent: true, style: {
+      text: count > 1 ? `${count} events` : name, x: x + 3, y: y + height / 2, verticalAlign: 'middle', fontSize: 10,
+      fill: dark ? '#fff' : '#111', width: width - 6, overflow: 'truncate', ellipsis: '…',
+    }};
+  }
+
+  colour(name) {
+    return this.wanted && !this.wanted.has(name) ? css('--line') : this.colours[name];
+  }
+
+  renderCore(params, api) {
+    const number = api.value(0), busy = this.cores[number].busy;
+    const {x0, perNs, from, to} = this.scale(params, api, number);
+    const y = api.coord([0, number])[1] - CORE / 2 + 0.5, cell = this.content.cores_end_ns / busy.length;
+    const rects = new Map();
+    const first = Math.max(0, Math.floor(from / cell)), last = Math.min(busy.length, Math.ceil(to / cell));
+    for (let at = first; at < last; at++) {
+      if (Number.isNaN(busy[at])) continue;
+      const fill = heatColour(busy[at]);
+      if (!rects.has(fill)) rects.set(fill, []);
+      rects.get(fill).push(x0 + at * cell * perNs, y, cell * perNs + 0.4, CORE - 1);
+    }
+    return {type: 'group', children: Array.from(rects, ([fill, list]) => ({type: 'dlprofRects', shape: {rects: list}, style: {fill}}))};
+  }
+
+  // -- looking -------------------------------------------------------------------------------------
+
+  zoomed() {
+    const edge = x => this.chart.convertFromPixel({xAxisIndex: 0}, x);
+    this.from = Math.max(0, edge(LEFT));
+    this.to = Math.min(this.content.span_ns, edge(this.chart.getWidth() - RIGHT));
+    for (const listener of this.listeners) listener(this.from, this.to);
+  }
+
+  /** Show a stretch of time, with a margin as a share of it on each side. */
+  show(from, to, margin = 0, told = true) {
+    const pad = margin * (to - from), least = Math.max(0, (NARROWEST - (to - from) - 2 * pad) / 2);
+    const low = Math.max(0, from - pad - least), high = Math.min(this.content.span_ns, to + pad + least);
+    const listeners = this.listeners;
+    if (!told) this.listeners = [];
+    this.chart.dispatchAction({type: 'dataZoom', dataZoomId: 'inside', startValue: low, endValue: high});
+    this.listeners = listeners;
+  }
+
+  zoom(factor) {
+    const middle = (this.from + this.to) / 2, half = (this.to - this.from) / 2 * factor;
+    this.show(middle - half, middle + half);
+  }
+
+  pan(share) {
+    const width = this.to - this.from;
+    const from = Math.min(Math.max(0, this.from + share * width), this.content.span_ns - width);
+    this.show(from, from + width);
+  }
+
+  /** The event at a pixel; narrow ones are found two pixels beside them. */
+  eventAt(x, y) {
+    const grid = this.grids[0];
+    if (!grid || grid.kind !== 'events' || y < grid.top || y > grid.top + grid.height || x < LEFT) return null;
+    const row = this.rows[Math.floor((y - grid.top) / ROW)];
+    if (!row) return null;
+    const time = this.chart.convertFromPixel({xAxisIndex: 0}, x);
+    const slack = 2 * (this.to - this.from) / (this.chart.getWidth() - LEFT - RIGHT);
+    const index = row.after(time - slack);
+    return index < row.length && row.start[index] <= time + slack ? {row, index} : null;
+  }
+
+  describe({row, index}) {
+    const name = row.name[index], count = row.merged ? row.merged[index] : 1;
+    const span = this.to - this.from;
+    return [
+      count > 1 ? `${count} short events, the first: ${this.content.names.text[name]}` : this.content.names.text[name],
+      this.content.names.more[name],
+      `${duration(row.end[index] - row.start[index])}, from ${moment(row.start[index], Math.min(span, 1e7))}`,
+    ];
+  }
+
+  hover(event) {
+    const found = this.eventAt(event.offsetX, event.offsetY);
+    if (found) return showTip(this.describe(found), event.event);
+    const grid = this.grids.find(one => event.offsetY >= one.top && event.offsetY <= one.top + one.height);
+    if (!grid || event.offsetX < LEFT || grid.kind === 'events') return showTip(null);
+    const time = this.chart.convertFromPixel({xAxisIndex: 0}, event.offsetX);
+    if (grid.kind === 'cores') {
+      const core = this.cores[Math.min(this.cores.length - 1, Math.floor((event.offsetY - grid.top) / grid.height * this.cores.length))];
+      const busy = core.busy[Math.floor(time / this.content.cores_end_ns * core.busy.length)];
+      return showTip([`core ${core.core}`, busy === undefined || Number.isNaN(busy) ? 'not measured' : `${busy.toFixed(0)} % busy`], event.event);
+    }
+    return showTip(grid.series.map(one => `${one.label}: ${valueAt(one, time)}`), event.event);
+  }
+
+  choose(found) {
+    const chosen = this.root.querySelector('.chosen');
+    if (found) chosen.textContent = this.describe(found).filter(Boolean).join(' — ');
+  }
+
+  // -- search ----------------------------------------------------------------------------------------
+
+  /** Mark the events whose name or description has a text. */
+  search(text) {
+    const {names} = this.content, wanted = text.trim().toLowerCase();
+    this.wanted = null;
+    let told = '';
+    if (wanted) {
+      this.wanted = new Set();
+      names.text.forEach((name, index) => {
+        if (`${name} ${names.more[index]}`.toLowerCase().includes(wanted)) this.wanted.add(index);
+      });
+      const {count, time} = this.matched();
+      told = count ? `${count.toLocaleString('en')} events, ${duration(time)}` : 'no event';
+    }
+    this.root.querySelector('.matches').textContent = told;
+    this.chart.setOption({series: [{id: 'events', data: this.rows.map((_, row) => [row])}]});
+  }
+
+  matched() {
+    let count = 0, time = 0;
+    for (const row of this.rows) {
+      for (let i = 0; i < row.length; i++) {
+        if (this.wanted.has(row.name[i])) {
+          count += row.merged ? row.merged[i] : 1;
+          time += row.end[i] - row.start[i];
+        }
+      }
+    }
+    return {count, time};
+  }
+
+  /** Go to the next match, or to the one before (-1), from the one shown last. */
+  step(direction) {
+    if (!this.wanted || !this.wanted.size) return;
+    const from = this.at ?? {start: direction > 0 ? -1 : Infinity, row: -1};
+    const isPast = (start, number) => (start - from.start || number - from.row) * direction > 0;
+    let best = null;
+    this.rows.forEach((row, number) => {
+      for (let i = direction > 0 ? 0 : row.length - 1; i >= 0 && i < row.length; i += direction) {
+        if (!this.wanted.has(row.name[i]) || !isPast(row.start[i], number)) continue;
+        const closer = !best || (row.start[i] - best.start || number - best.number) * direction < 0;
+        if (closer) best = {start: row.start[i], number, row, index: i};
+        break;
+      }
+    });
+    if (!best) {
+      this.at = undefined;
+      return;
+    }
+    this.at = {start: best.start, row: best.number};
+    this.show(best.start, best.row.end[best.index], 3);
+    this.choose(best);
+  }
+
+  // -- hands -------------------------------------------------------------------------------------------
+
+  bind() {
+    const search = this.root.querySelector('.search');
+    const jump = this.root.querySelector('.jump');
+    const deeds = {
+      in: () => this.zoom(0.5), out: () => this.zoom(2), all: () => this.show(0, this.content.span_ns),
+      next: () => this.step(1), previous: () => this.step(-1),
+    };
+    for (const button of this.root.querySelectorAll('[data-do]')) button.onclick = deeds[button.dataset.do];
+    search.oninput = () => { this.at = undefined; this.search(search.value); };
+    search.onkeydown = event => {
+      if (event.key === 'Enter') deeds[event.shiftKey ? 'previous' : 'next']();
+      if (event.key === 'Escape') { search.value = ''; search.oninput(); this.element.focus(); }
+    };
+    const keys = {
+      ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), '+': deeds.in, '=': deeds.in, '-': deeds.out, 0: deeds.all,
+      '/': () => search.focus(), n: deeds.next, p: deeds.previous,
+    };
+    this.element.onkeydown = event => {
+      if (event.key in keys && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        event.preventDefault();
+        keys[event.key]();
+      }
+    };
+    const places = this.places();
+    jump.append(new Option('zoom to …', ''), ...places.map(([label], index) => new Option(label, index)));
+    jump.onchange = () => {
+      if (jump.value !== '') this.show(places[jump.value][1], places[jump.value][2], 0.05);
+      jump.value = '';
+    };
+  }
+
+  /** Stretches that a reader may want to see: [label, begin, end]. */
+  places() {
+    const found = [['the whole run', 0, this.content.span_ns]];
+    this.content.windows.forEach(([from, to], index) => found.push([`kernel window ${index + 1}`, from, to]));
+    const at = this.content.tracks.findIndex(track => track.group === 'phases');
+    if (at >= 0) {
+      const row = this.rows[0], reach = new Map();
+      for (let i = 0; i < row.length; i++) {
+        const name = this.content.names.text[row.name[i]];
+        const [from, to] = reach.get(name) ?? [row.start[i], row.end[i]];
+        reach.set(name, [Math.min(from, row.start[i]), Math.max(to, row.end[i])]);
+      }
+      for (const [name, [from, to]] of reach) found.push([name, from, to]);
+    }
+    return found;
+  }
+}
+
+function valueAt(series, time) {
+  let low = 0, high = series.time.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (series.time[middle] < time) low = middle + 1; else high = middle;
+  }
+  return low < series.value.length ? `${Number(series.value[low].toPrecision(4)).toLocaleString('en')} ${series.unit}` : 'not measured';
+}
+
+/** From light to dark as a core is busier; the lightness alone tells it. */
+function heatColour(pct) {
+  const steps = ['#fdf6e3', '#fbe6b5', '#f8cf7d', '#f2ae4f', '#e58a34', '#cf6726', '#a9461d', '#7a2a16'];
+  return steps[Math.min(7, Math.max(0, Math.floor(pct / 12.5)))];
+}
+
+/** A shape of many rectangles of one colour: one element to draw, however many there are. */
+function registerRects() {
+  const shape = echarts.graphic.extendShape({
+    type: 'dlprofRects',
+    shape: {rects: []},
+    buildPath(context, {rects}) {
+      for (let i = 0; i < rects.length; i += 4) context.rect(rects[i], rects[i + 1], rects[i + 2], rects[i + 3]);
+    },
+  });
+  echarts.graphic.registerShape('dlprofRects', shape);
+}

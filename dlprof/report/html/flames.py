@@ -1,0 +1,79 @@
+"""Flame graphs: the sampled stacks of each phase as a tree of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dlprof.analysis import samples
+from dlprof.analysis.samples import Frame, Sample
+from dlprof.report.html.timeline import cut
+from dlprof.store.run import Run
+
+_LEAST = 0.002
+"""Frames with less than this share of their phase cannot be seen, and are left out."""
+_DEEPEST = 120
+
+
+@dataclass
+class Node:
+    """A frame below the frames that called it; time with all that it called (ns)."""
+
+    frame: Frame | None = None
+    ns: int = 0
+    inner: dict[Frame, Node] = field(default_factory=dict)
+
+
+def of_run(run: Run) -> list[dict[str, Any]]:
+    """A flame graph for each phase and kind of thread that was sampled, those with most time first.
+
+    Each is `{"phase", "thread": "main" or "other", "ns", "nodes": [[depth, begin, ns, function, file, line, is_user]]}`
+    with the outermost frame first; `begin` and `ns` in ns of the phase's sampled time.
+    """
+    users = samples.user_files(run)
+    roots: dict[tuple[str, bool], Node] = {}
+    for one in samples.of_run(run, samples.Phases(run)):
+        _add(roots.setdefault((one.phase, one.main), Node()), one)
+    order = sorted(roots.items(), key=lambda item: (not item[0][1], -item[1].ns))
+    return [
+        {
+            "phase": phase.replace("/", "."),
+            "thread": "main" if main else "other",
+            "ns": root.ns,
+            "nodes": [_told(depth, begin, node, users) for depth, begin, node in _walk(root, root.ns)],
+        }
+        for (phase, main), root in order
+    ]
+
+
+def _add(root: Node, sample: Sample) -> None:
+    root.ns += sample.dur_ns
+    node = root
+    for frame in _outermost_first(sample.frames):
+        node = node.inner.setdefault(frame, Node(frame))
+        node.ns += sample.dur_ns
+
+
+def _outermost_first(frames: tuple[Frame, ...]) -> Iterable[Frame]:
+    return reversed(frames[-_DEEPEST:])
+
+
+def _walk(root: Node, whole: int) -> Iterator[tuple[int, int, Node]]:
+    """(depth, begin, node) of all frames that can be seen."""
+    left: list[tuple[int, int, Node]] = [(-1, 0, root)]
+    while left:
+        depth, begin, node = left.pop()
+        if node.frame is not None:
+            yield depth, begin, node
+        at, children = begin, []
+        for child in sorted(node.inner.values(), key=lambda one: -one.ns):
+            if child.ns >= _LEAST * whole:
+                children.append((depth + 1, at, child))
+            at += child.ns
+        left.extend(reversed(children))
+
+
+def _told(depth: int, begin: int, node: Node, users: set[str]) -> list[Any]:
+    function, file, line = node.frame or ("", "", 0)
+    return [depth, begin, node.ns, cut(function), cut(file), line, int(file in users)]

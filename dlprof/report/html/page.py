@@ -1,0 +1,221 @@
+"""Pages: templates filled with what the reports say, and with the data that their charts draw."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+from dlprof import __version__
+from dlprof.analysis import breakdown, kernels
+from dlprof.analysis.breakdown import Breakdown
+from dlprof.analysis.compare import Comparison
+from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.line_pairs import LinePair
+from dlprof.report import compare_json, diagnosis_json, kernel_json, summary
+from dlprof.report.compare_text import verdict as gap_verdict
+from dlprof.report.html import flames, source_lines, timeline
+from dlprof.report.html.pack import Pack, compressed
+from dlprof.report.text import verdict
+from dlprof.store.run import Run
+from dlprof.units import duration, percent, size
+
+_TOP = 25
+_KERNEL_ROWS = 60
+_LINES = 6000
+"""Lines of source that one page carries."""
+_PAIRS = 400
+_LEAST_SHARE = 0.005
+"""Parts of a gap below this share of the larger wall time are drawn as one."""
+_ASSETS = ("data.js", "charts.js", "timeline.js", "page.js")
+
+
+def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
+    """The page of a run.
+
+    Args:
+        run: The run.
+        diagnosis: Its findings; None: it cannot be diagnosed.
+        no_diagnosis: Why not.
+    """
+    report = summary.summarise(run, top=_TOP)
+    tree = breakdown.of_run(run)
+    files, left_out = _within(source_lines.of_run(run, tree))
+    found = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
+    pack = Pack()
+    data = {
+        "kind": "run",
+        "wall_ns": report["wall_ns"],
+        "phases": report["phases"],
+        "unattributed_ns": report["unattributed_ns"],
+        "steps": timeline.step_times(run),
+        "timelines": [{"label": run.name, "content": timeline.content(run, pack)}],
+        "flames": flames.of_run(run),
+        "layers": _layers(tree),
+    }
+    rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
+    return _filled(
+        "run.html",
+        title=_title(report),
+        report=report,
+        verdict=verdict(report),
+        diagnosis=found,
+        no_diagnosis=no_diagnosis,
+        files=files,
+        left_out=left_out,
+        kernels={**rows, "rows": rows["rows"][:_KERNEL_ROWS], "more": max(0, len(rows["rows"]) - _KERNEL_ROWS)},
+        has=_has(data),
+        machine={"report.json": report, **({"diagnosis.json": found} if found else {})},
+        data=pack.text(data),
+    )
+
+
+def of_comparison(found: Comparison, lines: Sequence[LinePair], diagnosis: Diagnosis) -> str:
+    """The page of a comparison.
+
+    Args:
+        found: The comparison.
+        lines: Lines of both sides, joined.
+        diagnosis: Why A is slower than B.
+    """
+    content = compare_json.as_json(found, lines)
+    names = [side.runs[0].name for side in (found.a, found.b)]
+    told = diagnosis_json.as_json(diagnosis, names, found.parity)
+    pack = Pack()
+    sides = (found.a, found.b)
+    data = {
+        "kind": "comparison",
+        "labels": [side.label for side in sides],
+        "walls_ns": [found.a_wall_ns, found.b_wall_ns],
+        "waterfall": _waterfall(found),
+        "timelines": [
+            {"label": f"{side.label} ({side.runs[0].name})", "content": timeline.content(side.runs[0], pack)}
+            for side in sides
+        ],
+        "layers_of_both": content["layers"][:40],
+    }
+    pairs = sorted(content["lines"], key=lambda pair: (pair["file"], pair["line"]))
+    return _filled(
+        "compare.html",
+        title=f"{found.a.label} against {found.b.label}",
+        found=content,
+        labels=[side.label for side in sides],
+        verdict=gap_verdict(found),
+        diagnosis=told,
+        pairs=pairs[:_PAIRS],
+        most_ns=max([1, *(max(pair["a_ns"] or 0, pair["b_ns"] or 0) for pair in pairs)]),
+        has=_has(data),
+        machine={"compare.json": content, "diagnosis.json": told},
+        data=pack.text(data),
+    )
+
+
+def _title(report: Mapping[str, Any]) -> str:
+    if report["state"] == "imported":
+        return f"{report['run']} (imported)"
+    return f"{report['script']} on {report['backend'] or report['source']}"
+
+
+def _within(files: Sequence[source_lines.SourceFile]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Files as long as their lines fit, each with its largest figures; and the names of those that do not."""
+    shown: list[dict[str, Any]] = []
+    left_out = []
+    count = 0
+    for file in files:
+        count += len(file.lines)
+        if count > _LINES:
+            left_out.append(file.name)
+            continue
+        most = {
+            column: max([1, *(value for line in file.lines if (value := getattr(line, column)) is not None)])
+            for column in ("time_ns", "sampled_ns", "kernels_ns")
+        }
+        shown.append({"name": file.name, "lines": file.lines, "most": most})
+    return shown, left_out
+
+
+def _layers(tree: Breakdown | None) -> list[dict[str, Any]]:
+    """Kernel time of each layer by direction, those with most first (ns, in all steps)."""
+    sums: dict[str, dict[str, int]] = {}
+    for one in tree.layers if tree else ():
+        by_direction = sums.setdefault(one.layer or "no layer", {})
+        direction = one.direction or "not known"
+        by_direction[direction] = by_direction.get(direction, 0) + one.ns
+    order = sorted(sums, key=lambda layer: -sum(sums[layer].values()))
+    return [{"layer": timeline.cut(layer), "ns": sums[layer]} for layer in order]
+
+
+def _waterfall(found: Comparison) -> list[dict[str, Any]]:
+    """From B's wall time to A's: parts of the gap in order of their size; small ones as one; they sum to the gap."""
+    least = _LEAST_SHARE * max(found.a_wall_ns, found.b_wall_ns)
+    rows = [
+        {"path": item.path, "delta_ns": item.delta_ns, "noise": item.noise, "ci_ns": item.ci_ns}
+        for item in found.items
+        if abs(item.delta_ns) >= least
+    ]
+    rest = found.gap_ns - sum(int(row["delta_ns"]) for row in rows) - found.unattributed_ns  # type: ignore[call-overload]
+    rows.append({"path": "smaller parts", "delta_ns": rest, "noise": True, "ci_ns": None})
+    rows.append({"path": "unattributed", "delta_ns": found.unattributed_ns, "noise": False, "ci_ns": None})
+    return rows
+
+
+def _has(data: Mapping[str, Any]) -> dict[str, bool]:
+    """Which charts there is something to draw in."""
+    return {
+        "timeline": any(one["content"] for one in data["timelines"]),
+        "steps": bool(data.get("steps")),
+        "flames": bool(data.get("flames")),
+        "layers": bool(data.get("layers") or data.get("layers_of_both")),
+    }
+
+
+def _filled(template: str, **content: Any) -> str:
+    assets = resources.files("dlprof.report.html") / "assets"
+    script = "\n".join((assets / name).read_text(encoding="utf-8") for name in _ASSETS)
+    return _environment().get_template(template).render(
+        version=__version__,
+        style=(assets / "page.css").read_text(encoding="utf-8"),
+        script=script,
+        library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
+        **content,
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Templates in which every text from outside is escaped."""
+    environment = jinja2.Environment(
+        autoescape=True, loader=jinja2.PackageLoader("dlprof.report.html", "templates"), trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    environment.filters.update(
+        duration=duration, size=size, percent=percent, count=_count, in_script=_in_script, shade=_shade, place=_place
+    )
+    return environment
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _in_script(value: Any) -> str:
+    """JSON that cannot end the element that it stands in; the template marks it as safe."""
+    text = json.dumps(value, default=str, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _shade(value: float | None, most: float) -> int:
+    """Strength of a cell's colour, 0 to 8, by the share of the largest figure."""
+    if not value or value <= 0:
+        return 0
+    return max(1, min(8, round(8 * (value / most) ** 0.5)))
+
+
+def _place(file: str | None, line: int | None = None) -> str:
+    """Name of the anchor of a line, or of a file: one that no character of the name can break out of."""
+    text = "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}" for c in file or "")
+    return f"{text}-{line}" if line else text

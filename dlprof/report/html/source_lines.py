@@ -1,0 +1,124 @@
+"""The user's source, line by line, with what was measured of each line: counted, sampled, and its layers' kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dlprof.analysis import samples
+from dlprof.analysis.breakdown import Breakdown
+from dlprof.store.run import Run
+
+_LONGEST = 400
+"""Characters of a line that a page shows."""
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line. None: not measured there.
+
+    Attributes:
+        number: From 1 on.
+        text: As it was when it ran.
+        hits: How often it ran.
+        time_ns: Time in it, with what it calls, as counted.
+        sampled_ns: Time for which the main thread stood in it, or in what it calls, by the samples.
+        kernels_ns: Time of the kernels of the layers that were made in this line, in all steps.
+        layers: Names of these layers.
+    """
+
+    number: int
+    text: str
+    hits: int | None
+    time_ns: int | None
+    sampled_ns: int | None
+    kernels_ns: int | None
+    layers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of the user's.
+
+    Attributes:
+        name: As in the tables.
+        time_ns: Time of its lines outside of functions that other lines call (ns): only to order files by.
+        lines: All its lines, or, where no copy of it was kept, those that were counted.
+    """
+
+    name: str
+    time_ns: int
+    lines: tuple[SourceLine, ...]
+
+
+def of_run(run: Run, tree: Breakdown | None) -> list[SourceFile]:
+    """The files with counted lines, those with most time first.
+
+    Args:
+        run: The run.
+        tree: Its breakdown, for the kernels of layers; None: there is none.
+    """
+    counted: dict[str, dict[int, Mapping[str, Any]]] = {}
+    for row in run.rows("lines"):
+        counted.setdefault(row["file"], {})[row["line"]] = row
+    sampled = _sampled(run)
+    layers = _layers_by_place(run)
+    kernels = _kernels_by_layer(tree)
+    found = [_file(run, name, rows, sampled, layers, kernels) for name, rows in counted.items()]
+    return sorted(found, key=lambda file: (-file.time_ns, file.name))
+
+
+def _file(
+    run: Run, name: str, rows: Mapping[int, Mapping[str, Any]], sampled: Mapping[Place, int] | None,
+    layers: Mapping[Place, tuple[str, ...]], kernels: Mapping[str, int],
+) -> SourceFile:  # fmt: skip
+    texts = run.folder.source_lines(name) or _from_table(rows)
+    lines = []
+    for number, text in enumerate(texts, 1):
+        row = rows.get(number, {})
+        made = layers.get((name, number), ())
+        known = [kernels[layer] for layer in made if layer in kernels]
+        stood = None if sampled is None else sampled.get((name, number))
+        lines.append(
+            SourceLine(
+                number, text[:_LONGEST], row.get("hits"), row.get("time_ns"), stood, sum(known) if known else None, made
+            )
+        )
+    return SourceFile(name, max((row["time_ns"] for row in rows.values()), default=0), tuple(lines))
+
+
+def _from_table(rows: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    return [str(rows[number]["source"] or "") if number in rows else "" for number in range(1, max(rows, default=0) + 1)]
+
+
+def _sampled(run: Run) -> dict[Place, int] | None:
+    """Time for which each line was on a stack of the main thread (ns); None: nothing was sampled."""
+    found: dict[Place, int] = {}
+    everything = samples.of_run(run, samples.Phases(run))
+    for one in everything:
+        if one.main:
+            for place in {(file, line) for _, file, line in one.frames}:
+                found[place] = found.get(place, 0) + one.dur_ns
+    return found if everything else None
+
+
+def _layers_by_place(run: Run) -> dict[Place, tuple[str, ...]]:
+    """Layers by the line that made them."""
+    found: dict[Place, dict[str, None]] = {}
+    for row in run.rows("spans"):
+        if row["kind"] == "construct" and row["detail"] and row["file"]:
+            layer = json.loads(row["detail"]).get("layer")
+            if layer:
+                found.setdefault((row["file"], row["line"]), {})[layer] = None
+    return {place: tuple(layers) for place, layers in found.items()}
+
+
+def _kernels_by_layer(tree: Breakdown | None) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in tree.layers if tree else ():
+        if one.layer is not None:
+            found[one.layer] = found.get(one.layer, 0) + one.ns
+    return found
