@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 _WIDTH, _HEIGHT = 720, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 12, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 32, 44
 _COLOURS = ("#2a78b5", "#d1632f", "#3d9455", "#9467bd", "#b08a1e", "#7f7f7f")
 """Of the lines, in their order; each is legible on white and on black."""
 
@@ -77,7 +77,7 @@ def draw(chart: Chart) -> str:
         points = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in zip(chart.x, line, strict=True))
         parts.append(f'<polyline stroke="{_COLOURS[number % len(_COLOURS)]}" points="{points}"/>')
     parts.append(f'<text x="{right}" y="{_HEIGHT - 8}" text-anchor="end">{escape(chart.x_name)}</text>')
-    parts.append(f'<text x="{_LEFT}" y="{_HEIGHT - 8}">{escape(chart.y_name)}</text>')
+    parts.append(f'<text x="4" y="14">{escape(chart.y_name)}</text>')
     svg = f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(chart.title)}">{"".join(parts)}</svg>'
     return f'<figure class="chart">{svg}<figcaption>{escape(chart.title)}</figcaption></figure>'
 

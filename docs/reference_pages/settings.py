@@ -25,7 +25,7 @@ def page() -> str:
     return md.page(
         "Settings and environment variables",
         "A setting of `dlprof trace` is taken from the command line, else from the environment, else from "
-        "`[tool.dlprof]` of the nearest pyproject.toml, else it is the default. The run's manifest keeps where each came from.",
+        "`[tool.dlprof]` of the nearest pyproject.toml, else it is the default. The manifest says where each is from.",
         md.table(("setting", "flag", "variable", "default", "means"), _settings()),
         "## Other variables",
         md.table(("variable", "means"), [(md.code(name), md.prose(text)) for name, text in OTHERS.items()]),

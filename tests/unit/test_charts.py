@@ -30,7 +30,7 @@ def test_a_line_goes_from_corner_to_corner() -> None:
     """The lowest value lies on the axis, the highest at the top; names are text."""
     drawn = charts.draw(charts.parse(CHART))
 
-    assert re.findall(r'points="([^"]*)"', drawn)[0] == "52.0,276.0 380.0,144.0 708.0,12.0"
+    assert re.findall(r'points="([^"]*)"', drawn)[0] == "52.0,276.0 380.0,154.0 708.0,32.0"
     assert "<figcaption>Seconds &lt;of&gt; two</figcaption>" in drawn
 
 

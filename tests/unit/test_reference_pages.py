@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,6 +25,12 @@ def sections(page: str) -> list[str]:
     return re.findall(r"^## (.*)$", page, re.MULTILINE)
 
 
+@cache
+def all_commands() -> str:
+    """The page of commands, made once for all tests."""
+    return commands.page()
+
+
 def first_cells(page: str) -> set[str]:
     """What stands as code in the first cell of a row."""
     return set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE))
@@ -32,8 +39,7 @@ def first_cells(page: str) -> set[str]:
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_command_has_a_section_with_all_its_flags(name: str) -> None:
     """Taken from the parser itself."""
-    page = commands.page()
-    section = page.split(f"\n## dlprof {name}\n")[1].split("\n## ")[0]
+    section = all_commands().split(f"\n## dlprof {name}\n")[1].split("\n## ")[0]
 
     missing = [
         flag
@@ -47,7 +53,7 @@ def test_every_command_has_a_section_with_all_its_flags(name: str) -> None:
 
 def test_the_subcommands_of_backends_have_sections_too() -> None:
     """And so has what they take."""
-    page = commands.page()
+    page = all_commands()
 
     assert re.findall(r"^### (dlprof backends \w+)$", page, re.MULTILINE) == [
         "dlprof backends list", "dlprof backends install", "dlprof backends remove", "dlprof backends path",
