@@ -83,6 +83,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("first", pa.bool_()),  # first call of its step function: tracing, compilation and one execution
             ("samples", pa.int64()),  # null where Keras does not say
         ),
+        # One row per epoch of fit.
         "epochs": _table(
             ("loop_id", pa.int32()), ("epoch", pa.int32()), ("start_ns", _NS), ("dur_ns", _NS), ("steps", pa.int32())
         ),
@@ -170,6 +171,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("main_wait_ns", _NS),
             ("io_calls", pa.int64()),  # reads and writes
         ),
+        # NVML's series, one row per GPU and sample.
         "gpu": _table(
             ("time_ns", _NS),
             ("gpu", pa.int16()),
@@ -187,6 +189,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("throttle_reasons", pa.int64()),  # NVML bit mask; 1 is "idle"
             who=False,
         ),
+        # Garbage collections of 0.2 ms and more.
         "gc": _table(("start_ns", _NS), ("dur_ns", _NS), ("generation", pa.int8()), ("collected", pa.int64())),
         # What was executed: one row per distinct kind, name and attribution. SQL view `kernels` joins it to its events.
         "kernel_ops": _table(

@@ -1,0 +1,81 @@
+"""Every command, from the definitions that parse it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Iterator
+
+from dlprof import cli
+from reference_pages import markdown as md
+
+_WIDTH = 100
+
+
+def parser(name: str) -> argparse.ArgumentParser:
+    """The parser of a command, without those of the others."""
+    module = importlib.import_module(f"dlprof.cli.{cli.MODULES.get(name, name)}")
+    made = cli.Parser(prog=f"dlprof {name}", epilog=module.EXAMPLES, formatter_class=_formatter)
+    module.configure(made)
+    return made
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, width=_WIDTH)
+
+
+def page() -> str:
+    """The page."""
+    names = [(f"[{name}](#dlprof-{name})", md.prose(summary)) for name, summary in cli.COMMANDS.items()]
+    parts = [
+        "`dlprof COMMAND --help` says the same on the terminal; `dlprof --version` gives the version.",
+        md.table(("command", "what it does"), names),
+    ]
+    for name, summary in cli.COMMANDS.items():
+        made = parser(name)
+        parts += [f"## dlprof {name}", md.prose(summary[0].upper() + summary[1:] + "."), *_described(made)]
+        for sub, of_sub in subcommands(made).items():
+            of_sub.formatter_class = _formatter
+            parts += [f"### dlprof {name} {sub}", *_described(of_sub)]
+        parts.append(md.block(made.epilog or ""))
+    return md.page("Commands", *parts)
+
+
+def _described(made: argparse.ArgumentParser) -> Iterator[str]:
+    """Usage and arguments."""
+    yield md.block(made.format_usage().removeprefix("usage: ").replace("\n       ", "\n"))
+    rows = [(md.code(invocation(action)), md.prose(meaning(made, action))) for action in arguments(made)]
+    if rows:
+        yield md.table(("argument", "means"), rows)
+
+
+def arguments(made: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Arguments and flags, without those for help and for subcommands."""
+    kinds = (argparse._HelpAction, argparse._SubParsersAction)  # noqa: SLF001  (argparse has no public way to list them)
+    return [action for action in made._actions if not isinstance(action, kinds)]  # noqa: SLF001
+
+
+def subcommands(made: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Subcommands and their parsers."""
+    for action in made._actions:  # noqa: SLF001
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            return dict(action.choices)
+    return {}
+
+
+def invocation(action: argparse.Action) -> str:
+    """How an argument is written."""
+    value = action.metavar if isinstance(action.metavar, str) else ""
+    if not action.option_strings:
+        return {"?": f"[{value}]", "*": f"[{value} ...]", "+": f"{value} ..."}.get(str(action.nargs), value)
+    if action.nargs == 0:
+        return ", ".join(action.option_strings)
+    return f"{', '.join(action.option_strings)} {value or '|'.join(str(one) for one in action.choices or ())}".strip()
+
+
+def meaning(made: argparse.ArgumentParser, action: argparse.Action) -> str:
+    """What an argument does, and what it may be."""
+    text = (action.help or "") % {**vars(action), "prog": made.prog}
+    if action.choices and isinstance(action.metavar, str):
+        text += f"; one of {', '.join(str(one) for one in action.choices)}"
+    return text + ("; may be given again" if isinstance(action, argparse._AppendAction) else "")  # noqa: SLF001
