@@ -23,6 +23,7 @@ COMMANDS = {
     "gate": "exit with 1 when a part of a run became slower than before",
     "bench": "run scenarios on backends again and again, as one table",
     "exam": "say how often the diagnosis is right, on scripts with a planted cause",
+    "view": "show a run, or a comparison, as a page in the browser",
     "import": "make a run of traces of other profilers",
     "export": "write a run for another viewer",
     "sql": "ask the tables of a run with SQL",

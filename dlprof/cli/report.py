@@ -11,6 +11,7 @@ examples:
   dlprof report last
   dlprof report dlprof_runs/20261120-101500-mlp-mxnet --top 20
   dlprof report last --json | jq '.phases'
+  dlprof report last --html report.html      one page with charts and the time line
 
 RUN is a path, the name of a run below dlprof_runs/, or `last`."""
 
@@ -19,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see docs/json.md)")
+    parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (see `dlprof view`)")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="how many lines (default: 10)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
     parser.add_argument("--rebuild", action="store_true", help="make the tables anew from the raw artifacts")
@@ -28,6 +30,14 @@ def run(args: argparse.Namespace) -> int:
     """Print the report."""
     from dlprof.opening import open_run
 
+    if args.html:
+        from pathlib import Path
+
+        from dlprof.cli import pages
+        from dlprof.report.html import files
+
+        print(files.write(pages.of_run(args.run, rebuild=args.rebuild), Path(args.html)))
+        return 0
     found = open_run(args.run, rebuild=args.rebuild)
     if args.json:
         from dlprof.report import summary

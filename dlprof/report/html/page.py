@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -31,6 +33,9 @@ _LINES = 6000
 _PAIRS = 400
 _LEAST_SHARE = 0.005
 """Parts of a gap below this share of the larger wall time are drawn as one."""
+_EVENTS = (1_200_000, 500_000, 200_000, 80_000)
+_DATA_BYTES = 4_200_000
+"""A page is to stay below 5 MB: of the numbers of events it draws the first one with which its data fits."""
 _ASSETS = ("data.js", "charts.js", "timeline.js", "page.js")
 
 
@@ -46,17 +51,16 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
     tree = breakdown.of_run(run)
     files, left_out = _within(source_lines.of_run(run, tree))
     found = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
-    pack = Pack()
     data = {
         "kind": "run",
         "wall_ns": report["wall_ns"],
         "phases": report["phases"],
         "unattributed_ns": report["unattributed_ns"],
-        "steps": timeline.step_times(run),
-        "timelines": [{"label": run.name, "content": timeline.content(run, pack)}],
+        "steps": timeline.step_times(run, {loop["loop"]: loop["median_ns"] for loop in report["loops"]}),
         "flames": flames.of_run(run),
         "layers": _layers(tree),
     }
+    packed, has_timeline = _packed(data, [run])
     rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     return _filled(
         "run.html",
@@ -68,9 +72,9 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
         files=files,
         left_out=left_out,
         kernels={**rows, "rows": rows["rows"][:_KERNEL_ROWS], "more": max(0, len(rows["rows"]) - _KERNEL_ROWS)},
-        has=_has(data),
+        has={**_has(data), "timeline": has_timeline},
         machine={"report.json": report, **({"diagnosis.json": found} if found else {})},
-        data=pack.text(data),
+        data=packed,
     )
 
 
@@ -85,19 +89,15 @@ def of_comparison(found: Comparison, lines: Sequence[LinePair], diagnosis: Diagn
     content = compare_json.as_json(found, lines)
     names = [side.runs[0].name for side in (found.a, found.b)]
     told = diagnosis_json.as_json(diagnosis, names, found.parity)
-    pack = Pack()
     sides = (found.a, found.b)
     data = {
         "kind": "comparison",
         "labels": [side.label for side in sides],
         "walls_ns": [found.a_wall_ns, found.b_wall_ns],
         "waterfall": _waterfall(found),
-        "timelines": [
-            {"label": f"{side.label} ({side.runs[0].name})", "content": timeline.content(side.runs[0], pack)}
-            for side in sides
-        ],
         "layers_of_both": content["layers"][:40],
     }
+    packed, has_timeline = _packed(data, [side.runs[0] for side in sides])
     pairs = sorted(content["lines"], key=lambda pair: (pair["file"], pair["line"]))
     return _filled(
         "compare.html",
@@ -108,16 +108,27 @@ def of_comparison(found: Comparison, lines: Sequence[LinePair], diagnosis: Diagn
         diagnosis=told,
         pairs=pairs[:_PAIRS],
         most_ns=max([1, *(max(pair["a_ns"] or 0, pair["b_ns"] or 0) for pair in pairs)]),
-        has=_has(data),
+        has={**_has(data), "timeline": has_timeline},
         machine={"compare.json": content, "diagnosis.json": told},
-        data=pack.text(data),
+        data=packed,
     )
+
+
+def _packed(data: Mapping[str, Any], runs: Sequence[Run]) -> tuple[str, bool]:
+    """A page's data with the time lines of runs, as fine as fits; and whether anything has a time."""
+    for most in _EVENTS:
+        pack = Pack()
+        lines = [timeline.content(run, pack, most // len(runs)) for run in runs]
+        text = pack.text({**data, "timelines": lines})
+        if len(text) <= _DATA_BYTES:
+            break
+    return text, any(lines)
 
 
 def _title(report: Mapping[str, Any]) -> str:
     if report["state"] == "imported":
         return f"{report['run']} (imported)"
-    return f"{report['script']} on {report['backend'] or report['source']}"
+    return f"{Path(report['script']).name} on {report['backend'] or report['source']}"
 
 
 def _within(files: Sequence[source_lines.SourceFile]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -152,21 +163,18 @@ def _layers(tree: Breakdown | None) -> list[dict[str, Any]]:
 def _waterfall(found: Comparison) -> list[dict[str, Any]]:
     """From B's wall time to A's: parts of the gap in order of their size; small ones as one; they sum to the gap."""
     least = _LEAST_SHARE * max(found.a_wall_ns, found.b_wall_ns)
-    rows = [
-        {"path": item.path, "delta_ns": item.delta_ns, "noise": item.noise, "ci_ns": item.ci_ns}
-        for item in found.items
-        if abs(item.delta_ns) >= least
+    large = [item for item in found.items if abs(item.delta_ns) >= least]
+    rest = found.gap_ns - sum(item.delta_ns for item in large) - found.unattributed_ns
+    return [
+        *({"path": item.path, "delta_ns": item.delta_ns, "noise": item.noise, "ci_ns": item.ci_ns} for item in large),
+        {"path": "smaller parts", "delta_ns": rest, "noise": True, "ci_ns": None},
+        {"path": "unattributed", "delta_ns": found.unattributed_ns, "noise": False, "ci_ns": None},
     ]
-    rest = found.gap_ns - sum(int(row["delta_ns"]) for row in rows) - found.unattributed_ns  # type: ignore[call-overload]
-    rows.append({"path": "smaller parts", "delta_ns": rest, "noise": True, "ci_ns": None})
-    rows.append({"path": "unattributed", "delta_ns": found.unattributed_ns, "noise": False, "ci_ns": None})
-    return rows
 
 
 def _has(data: Mapping[str, Any]) -> dict[str, bool]:
     """Which charts there is something to draw in."""
     return {
-        "timeline": any(one["content"] for one in data["timelines"]),
         "steps": bool(data.get("steps")),
         "flames": bool(data.get("flames")),
         "layers": bool(data.get("layers") or data.get("layers_of_both")),
@@ -176,12 +184,16 @@ def _has(data: Mapping[str, Any]) -> dict[str, bool]:
 def _filled(template: str, **content: Any) -> str:
     assets = resources.files("dlprof.report.html") / "assets"
     script = "\n".join((assets / name).read_text(encoding="utf-8") for name in _ASSETS)
-    return _environment().get_template(template).render(
-        version=__version__,
-        style=(assets / "page.css").read_text(encoding="utf-8"),
-        script=script,
-        library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
-        **content,
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            version=__version__,
+            style=(assets / "page.css").read_text(encoding="utf-8"),
+            script=script,
+            library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
+            **content,
+        )
     )
 
 
@@ -212,7 +224,7 @@ def _shade(value: float | None, most: float) -> int:
     """Strength of a cell's colour, 0 to 8, by the share of the largest figure."""
     if not value or value <= 0:
         return 0
-    return max(1, min(8, round(8 * (value / most) ** 0.5)))
+    return max(1, min(8, round(8 * math.sqrt(value / most))))
 
 
 def _place(file: str | None, line: int | None = None) -> str:

@@ -91,7 +91,9 @@ def _file(
 
 
 def _from_table(rows: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    return [str(rows[number]["source"] or "") if number in rows else "" for number in range(1, max(rows, default=0) + 1)]
+    return [
+        str(rows[number]["source"] or "") if number in rows else "" for number in range(1, max(rows, default=0) + 1)
+    ]
 
 
 def _sampled(run: Run) -> dict[Place, int] | None:

@@ -16,8 +16,6 @@ from dlprof.analysis import utilisation
 from dlprof.report.html.pack import Pack
 from dlprof.store.run import Run
 
-MOST_EVENTS = 1_200_000
-"""More events are not carried by one page: neighbours on a track that are short are drawn as one."""
 _FINE_EVENTS = 50_000
 """Up to so many events a page keeps nanoseconds; of more it keeps tenths of microseconds."""
 _NAME_LENGTH = 300
@@ -70,8 +68,14 @@ def cut(text: str) -> str:
     return text if len(text) <= _NAME_LENGTH else text[: _NAME_LENGTH - 1] + "…"
 
 
-def content(run: Run, pack: Pack) -> dict[str, Any] | None:
-    """The time line of a run, its columns in `pack`; None where nothing in the run has a time."""
+def content(run: Run, pack: Pack, most: int) -> dict[str, Any] | None:
+    """The time line of a run, its columns in `pack`; None where nothing in the run has a time.
+
+    Args:
+        run: The run.
+        pack: Takes the columns.
+        most: Events that are drawn, about. Of more, neighbours on a track that are short are drawn as one.
+    """
     names = Names()
     tracks = [*_phases(run, names), *_loops(run, names), *_python(run, names), *_kernels(run, names)]
     series = _series(run)
@@ -79,7 +83,7 @@ def content(run: Run, pack: Pack) -> dict[str, Any] | None:
         return None
     count = sum(len(track.start_ns) for track in tracks)
     tick = 1 if count <= _FINE_EVENTS else 100
-    drawn = thinned(tracks, MOST_EVENTS)
+    drawn = thinned(tracks, most)
     ends = [int((track.start_ns + track.dur_ns).max()) for track in tracks]
     return {
         "span_ns": max([run.wall_ns or 0, *ends]),
@@ -142,9 +146,7 @@ def _loops(run: Run, names: Names) -> list[Track]:
     epochs = run.rows("epochs")
     if epochs:
         number = [names.number(f"epoch {row['epoch'] + 1}", "loop:epoch") for row in epochs]
-        found.append(
-            _track("epochs", "loops", [r["start_ns"] for r in epochs], [r["dur_ns"] for r in epochs], number)
-        )
+        found.append(_track("epochs", "loops", [r["start_ns"] for r in epochs], [r["dur_ns"] for r in epochs], number))
     found.extend(_steps(run, names))
     collections = run.rows("gc")
     if collections:
@@ -308,7 +310,7 @@ def thinned(tracks: Sequence[Track], most: int) -> list[Track]:
 
 
 def _thin(track: Track, limit_ns: int) -> Track:
-    """Join runs of events that are shorter than a limit and lie in the same cell of 8 limits; the first gives its name."""
+    """Join runs of events that are shorter than a limit and lie in the same cell of 8 limits; the first names them."""
     short = track.dur_ns < limit_ns
     cell = track.start_ns // (8 * limit_ns)
     same = short[1:] & short[:-1] & (cell[1:] == cell[:-1])
@@ -319,8 +321,13 @@ def _thin(track: Track, limit_ns: int) -> Track:
     return Track(track.label, track.group, start, ends - start, track.name[first], count)
 
 
-def step_times(run: Run) -> list[dict[str, Any]]:
-    """Steps of each loop for a chart: running number, time, and what was special."""
+def step_times(run: Run, medians_ns: Mapping[str, int | None]) -> list[dict[str, Any]]:
+    """Steps of each loop for a chart: their times, and which were special.
+
+    Args:
+        run: The run.
+        medians_ns: Of each loop, as the report has it.
+    """
     windows = [
         (row["loop"], row["first_step"], row["first_step"] + row["steps"])
         for row in run.rows("kernel_windows")
@@ -332,6 +339,7 @@ def step_times(run: Run) -> list[dict[str, Any]]:
         rows = table.filter(pc.equal(table["loop"].cast(pa.string()), loop))
         found.append({
             "loop": loop,
+            "median_ns": medians_ns.get(loop),
             "step_ms": [round(ns / count / 1e6, 4) for ns, count in zip(
                 rows["dur_ns"].to_pylist(), rows["count"].to_pylist(), strict=True)],
             "compiled": np.flatnonzero(np.asarray(rows["compiled"])).tolist(),

@@ -215,11 +215,8 @@ class Probe(object):
                 self.recorder.detail(span, {"compiled": cause})
             return span, was_on
 
-        def leave(token, args):
+        def leave(token, _args):
             if token is not None:
-                told = detail(args) if detail else None
-                if told:
-                    self.recorder.detail(token[0], told)
                 self.recorder.end(token[0])
                 self.lines.restore(token[1])
 

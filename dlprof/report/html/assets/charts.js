@@ -112,8 +112,7 @@ function stepChart(data) {
 
 function stepOption(loop, logarithmic) {
   const compiled = new Set(loop.compiled);
-  const plain = loop.step_ms.filter((_, index) => !compiled.has(index)).sort((a, b) => a - b);
-  const median = plain.length ? plain[plain.length >> 1] : null;
+  const median = loop.median_ns === null ? null : loop.median_ns / 1e6;
   const points = {step: [], outlier: [], compiled: []};
   loop.step_ms.forEach((ms, index) => {
     points[compiled.has(index) ? 'compiled' : median !== null && ms > 2 * median ? 'outlier' : 'step'].push([index + 1, ms]);
@@ -212,7 +211,7 @@ function waterfallChart(data) {
     xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
     yAxis: {type: 'category', inverse: true, data: labels, ...axisStyle(), axisLabel: {color: css('--text'), width: 215, overflow: 'truncate', interval: 0}},
     series: [
-      {type: 'bar', stack: 'w', data: low, itemStyle: {color: 'transparent'}, silent: true, tooltip: {show: false}, decal: {symbol: 'none'}},
+      {type: 'bar', stack: 'w', data: low, itemStyle: {color: 'transparent', decal: {symbol: 'none', color: 'transparent'}}, silent: true, tooltip: {show: false}},
       bars('wall time', whole, PALETTE[7]),
       bars(`more in ${a}`, up, PALETTE[5]),
       bars(`less in ${a}`, down, PALETTE[2]),

@@ -69,5 +69,8 @@ function moment(ns, span) {
   return `${(ns / scale).toLocaleString('en', {minimumFractionDigits: 0, maximumFractionDigits: digits})} ${unit}`;
 }
 
+/** Let the browser paint, then go on; a page that nobody looks at is not painted. */
+const breath = () => new Promise(done => (document.hidden ? setTimeout(done) : requestAnimationFrame(() => setTimeout(done))));
+
 const percent = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)} %` : '–');
 const $ = id => document.getElementById(id);

@@ -37,9 +37,6 @@ function openTarget() {
 }
 addEventListener('hashchange', openTarget);
 
-/** Let the browser paint, then go on. */
-const breath = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-
 async function fill() {
   const [data] = await Promise.all([readData(), loadLibrary()]);
   const jobs = [];
@@ -54,17 +51,19 @@ async function fill() {
     job('layer-chart', () => layersOfBoth(data));
   }
   const timelines = [];
+  const spans = data.timelines.filter(Boolean).map(one => one.span_ns);
   for (const element of document.querySelectorAll('[data-timeline]')) {
-    const {content} = data.timelines[element.dataset.timeline];
+    const content = data.timelines[element.dataset.timeline];
     if (!content) {
       element.textContent = 'Nothing in this run has a time.';
       continue;
     }
-    jobs.push(() => timelines.push(new Timeline(element, content, data.column)));
+    content.span_ns = Math.max(...spans);  // both sides of a comparison on one scale
+    jobs.push(async () => timelines.push(await Timeline.make(element, content, data.column)));
   }
   for (const work of jobs) {
     await breath();
-    work();
+    await work();
   }
   if (timelines.length === 2) tie(timelines);
   window.dlprofPage = {data, timelines};

@@ -2,6 +2,7 @@
 // narrower than a pixel are drawn with their neighbours, so that a million of them cost no more than a few thousand.
 
 const ROW = 17, CORE = 12, SERIES = 62, LEFT = 190, RIGHT = 16, GAP = 10, DEEPEST = 24;
+const MANY = 100000;  // events of a track, after which the browser gets to breathe
 const NARROWEST = 1000;  // ns that the axis shows at least
 
 /** Events that do not overlap, in order of time. */
@@ -26,9 +27,14 @@ class Row {
 }
 
 /** Rows of a track: an event inside another one stands one row below it. */
-function rowsOf(track, tick, column) {
-  const start = column(track.start), dur = column(track.dur), name = column(track.name);
-  const merged = track.merged === null ? null : column(track.merged);
+async function rowsOf(track, tick, column) {
+  const columns = [];
+  for (const number of [track.start, track.dur, track.name, track.merged]) {
+    const values = number === null ? null : column(number);
+    columns.push(values);
+    if (values && values.length > MANY) await breath();
+  }
+  const [start, dur, name, merged] = columns;
   const depth = new Uint8Array(start.length), counts = [], ends = [];
   for (let i = 0; i < start.length; i++) {
     while (ends.length && ends[ends.length - 1] <= start[i]) ends.pop();
@@ -36,6 +42,7 @@ function rowsOf(track, tick, column) {
     ends.push(start[i] + dur[i]);
     counts[depth[i]] = (counts[depth[i]] || 0) + 1;
   }
+  if (start.length > MANY) await breath();
   const rows = counts.slice(0, DEEPEST).map(count => new Row(count));
   if (merged) rows.forEach(row => { row.merged = new Uint32Array(row.start.length); });
   for (let i = 0; i < start.length; i++) {
@@ -51,18 +58,25 @@ function rowsOf(track, tick, column) {
 }
 
 class Timeline {
-  constructor(root, content, column) {
+  /** Make a time line; a large one is made in pieces, between which the page can be used. */
+  static async make(root, content, column) {
+    const rows = [], labels = [];
+    for (const track of content.tracks) {
+      const found = await rowsOf(track, content.tick_ns, column);
+      found.forEach((row, depth) => {
+        rows.push(row);
+        labels.push(depth ? '' : track.label);
+      });
+    }
+    return new Timeline(root, content, column, rows, labels);
+  }
+
+  constructor(root, content, column, rows, labels) {
     this.root = root;
     this.element = root.querySelector('.chart');
     this.content = content;
-    this.rows = [];
-    this.labels = [];
-    for (const track of content.tracks) {
-      rowsOf(track, content.tick_ns, column).forEach((row, depth) => {
-        this.rows.push(row);
-        this.labels.push(depth ? '' : track.label);
-      });
-    }
+    this.rows = rows;
+    this.labels = labels;
     this.cores = content.cores.map(core => ({...core, busy: column(core.busy_pct)}));
     this.series = content.series.map(one => ({
       ...one, time: column(one.time).map(time => time * content.tick_ns), value: column(one.value),
@@ -147,8 +161,8 @@ class Timeline {
     return {
       gridIndex: index, type: 'value', min: 0, splitNumber: 2, ...axisStyle(),
       axisLabel: {color: css('--weak'), fontSize: 10, formatter: v => v.toLocaleString('en')},
-      name: `${names.join('\n')}\n${grid.series[0].unit}`, nameLocation: 'middle', nameRotate: 0, nameGap: 110,
-      nameTextStyle: {color: css('--text'), fontSize: 11, lineHeight: 14, align: 'center', width: 150, overflow: 'truncate'},
+      name: `${names.join('\n')}\n${grid.series[0].unit}`, nameLocation: 'middle', nameRotate: 0, nameGap: 104,
+      nameTextStyle: {color: css('--text'), fontSize: 11, lineHeight: 14, align: 'center', width: 140, overflow: 'truncate'},
     };
   }
 

@@ -1,0 +1,32 @@
+"""What `dlprof report`, `dlprof compare` and `dlprof view` need to make a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def of_run(name: str, *, rebuild: bool = False) -> str:
+    """The page of a run, by its name."""
+    from dlprof.analysis.findings import diagnose
+    from dlprof.bench import confirm
+    from dlprof.errors import UsageError
+    from dlprof.opening import open_run
+    from dlprof.report.html import page
+
+    run = open_run(name, rebuild=rebuild)
+    try:
+        return page.of_run(run, confirm.told(run, diagnose.diagnose(run)))
+    except UsageError as why:
+        return page.of_run(run, None, why.message)
+
+
+def of_comparison(names: Sequence[str]) -> str:
+    """The page of a comparison, by the names of its two sides."""
+    from dlprof.analysis import compare, line_pairs
+    from dlprof.analysis.findings import diagnose
+    from dlprof.opening import open_sides
+    from dlprof.report.html import page
+
+    a, b = open_sides(names)
+    found = compare.compare(a, b)
+    return page.of_comparison(found, line_pairs.join(a.runs, b.runs), diagnose.diagnose_gap(found))

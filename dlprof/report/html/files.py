@@ -1,0 +1,48 @@
+"""Where pages are written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from dlprof import rundir
+from dlprof.errors import DlprofError, UsageError
+from dlprof.rundir import replace_text, writing_into
+
+_MARK = 'name="generator" content="dlprof'
+
+
+def write(page: str, path: Path) -> Path:
+    """Write a page; a file that is none of dlprof's pages is left alone.
+
+    Raises:
+        UsageError: There is another file of that name, or a folder.
+        CannotCreateError: It cannot be written.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder.", hint=f"{path / 'report.html'}")
+    if path.exists() and not _is_page(path):
+        raise UsageError(f"{path} is there already, and is no page of dlprof.", hint="choose another name")
+    with writing_into(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, page)
+    return path
+
+
+def write_beside(page: str, names: Sequence[str], title: str) -> Path:
+    """Write a page into the folder of its only run, or else into a folder for temporary files."""
+    if len(names) == 1:
+        folder = rundir.resolve(names[0]).path
+        if os.access(folder, os.W_OK):
+            return write(page, folder / title)
+    return write(page, Path(tempfile.mkdtemp(prefix="dlprof-")) / title)
+
+
+def _is_page(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _MARK.encode() in file.read(2000)
+    except OSError as error:
+        raise DlprofError(f"{path} cannot be read: {error}") from error
