@@ -1,0 +1,124 @@
+"""A run for pprof: sampled stacks as a packed `profile.proto`, each labelled with its thread and phase."""
+
+from __future__ import annotations
+
+import gzip
+from collections import defaultdict
+from typing import BinaryIO
+
+from dlprof.analysis.stacks import Frame, cut
+from dlprof.errors import NoInputError
+from dlprof.export.protobuf import integer, message, packed, text
+from dlprof.export.samples import threads
+from dlprof.store.run import Run
+
+Sample = tuple[str, str | None, tuple[Frame, ...]]
+"""Thread, phase and frames, the innermost first."""
+
+
+def write(run: Run, out: BinaryIO) -> str:
+    """Write the profile.
+
+    Time counts for the phase in which the main thread was. The number of samples is the time divided by that between
+    two samples, because the sampler joins equal ones; where its rate is not known there are only times.
+
+    Args:
+        run: The run.
+        out: Where to.
+
+    Returns:
+        How much was written.
+
+    Raises:
+        NoInputError: The run has no sampled stacks.
+    """
+    times = _times(run)
+    if not times:
+        raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.name} says why")
+    period_ns = _period_ns(run)
+    profile = _Profile()
+    if period_ns:
+        profile.value_type(1, "samples", "count")
+    profile.value_type(1, "time", "nanoseconds")
+    for sample, time_ns in times.items():
+        profile.sample(sample, [*([max(1, round(time_ns / period_ns))] if period_ns else []), time_ns])
+    if period_ns:
+        profile.value_type(11, "time", "nanoseconds")
+        profile.add(integer(12, period_ns))
+    wall_ns = (run.manifest.get("clock") or {}).get("origin_wall_ns")
+    if wall_ns:
+        profile.add(integer(9, wall_ns))
+    if run.wall_ns:
+        profile.add(integer(10, run.wall_ns))
+    with gzip.GzipFile(fileobj=out, mode="wb", filename="", mtime=0) as zipped:
+        zipped.write(profile.content())
+    return f"{len(times):,} stacks"
+
+
+def _times(run: Run) -> dict[Sample, int]:
+    """Time of each thread, phase and stack (ns)."""
+    cuts = [(row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"]) for row in run.rows("phase_intervals")]
+    found: dict[Sample, int] = defaultdict(int)
+    for thread in threads(run):
+        for start, dur, stack in thread.rows:
+            parts = cut(start, start + dur, cuts)
+            for phase, part in parts:
+                found[thread.title, phase, stack] += part
+            if rest := dur - sum(part for _, part in parts):
+                found[thread.title, None, stack] += rest
+    return found
+
+
+def _period_ns(run: Run) -> int | None:
+    """Time between two samples, where dlprof itself took them."""
+    rate_hz = (run.manifest.get("config") or {}).get("stacks_hz")
+    return round(1e9 / rate_hz) if rate_hz else None
+
+
+class _Profile:
+    """A message `Profile` as it is made; its texts, functions and locations have numbers."""
+
+    def __init__(self) -> None:
+        self._fields: list[bytes] = []
+        self._texts: dict[str, int] = {"": 0}
+        self._functions: dict[tuple[str, str], int] = {}
+        self._locations: dict[Frame, int] = {}
+
+    def add(self, field: bytes) -> None:
+        """Add a field."""
+        self._fields.append(field)
+
+    def value_type(self, number: int, kind: str, unit: str) -> None:
+        """Add a ValueType."""
+        self.add(message(number, integer(1, self._text(kind)), integer(2, self._text(unit))))
+
+    def sample(self, sample: Sample, values: list[int]) -> None:
+        """Add a Sample."""
+        thread, phase, stack = sample
+        labels = [self._label("thread", thread), *([self._label("phase", phase)] if phase else [])]
+        self.add(message(2, packed(1, [self._location(frame) for frame in stack]), packed(2, values), *labels))
+
+    def content(self) -> bytes:
+        """The message, whole."""
+        return b"".join([*self._fields, *[text(6, one) for one in self._texts]])
+
+    def _label(self, key: str, value: str) -> bytes:
+        return message(3, integer(1, self._text(key)), integer(2, self._text(value)))
+
+    def _text(self, value: str) -> int:
+        return self._texts.setdefault(value, len(self._texts))
+
+    def _location(self, frame: Frame) -> int:
+        if frame not in self._locations:
+            name, file, line = frame
+            self._locations[frame] = number = len(self._locations) + 1
+            place = message(4, integer(1, self._function(name, file)), integer(2, line or 0))
+            self.add(message(4, integer(1, number), place))
+        return self._locations[frame]
+
+    def _function(self, name: str, file: str) -> int:
+        if (name, file) not in self._functions:
+            self._functions[name, file] = number = len(self._functions) + 1
+            named, filed = self._text(name), self._text(file)
+            self.add(message(5, integer(1, number), integer(2, named), integer(3, named), integer(4, filed)))
+        return self._functions[name, file]
