@@ -38,9 +38,9 @@ def write(run: Run, out: BinaryIO) -> str:
     for event in _events(run, found):
         waiting.append(event)
         if len(waiting) >= _EVENTS_AT_ONCE:
-            out.write((before + ",\n".join(waiting)).encode())
+            out.write((before + ",\n".join(waiting)).encode("utf-8", "replace"))
             waiting, before = [], ",\n"
-    out.write((before if waiting else "").encode() + ",\n".join(waiting).encode())
+    out.write((before if waiting else "").encode() + ",\n".join(waiting).encode("utf-8", "replace"))
     clock = run.manifest.get("clock") or {}
     facts = {
         "run": run.name,
@@ -48,7 +48,7 @@ def write(run: Run, out: BinaryIO) -> str:
         "zero_wall_ns": clock.get("origin_wall_ns"),
         "zero_monotonic_ns": clock.get("origin_perf_ns") or None,
     }
-    out.write(f'\n],"displayTimeUnit":"ns","otherData":{json.dumps(facts)}}}\n'.encode())
+    out.write(f'\n],"displayTimeUnit":"ns","otherData":{_json(facts)}}}\n'.encode("utf-8", "replace"))
     return found.said
 
 
@@ -66,12 +66,12 @@ def _events(run: Run, found: timeline.Timeline) -> Iterator[str]:
 
 
 def _metadata(kind: str, pid: int, tid: int, **args: Any) -> str:
-    return json.dumps({"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": args})
+    return _json({"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": args})
 
 
 def _slices(pid: int, tid: int, slices: Slices, shift_ns: int) -> Iterator[str]:
     heads = {number: _head(pid, tid, slices.whats[number]) for number in set(slices.what.tolist())}
-    own = [(json.dumps(name), values.tolist()) for name, values in slices.own.items()]
+    own = [(_json(name), values.tolist()) for name, values in slices.own.items()]
     columns = (slices.what.tolist(), (slices.start_ns + shift_ns).tolist(), slices.dur_ns.tolist())
     for position, (what, start, dur) in enumerate(zip(*columns, strict=True)):
         head, empty = heads[what]
@@ -84,7 +84,12 @@ def _head(pid: int, tid: int, what: What) -> tuple[str, bool]:
     """The event of a kind of slice up to its facts, which stay open, and whether there are none yet."""
     facts = {name: _finite(value) for name, value in what.facts.items() if value is not None}
     event = {"ph": "X", "pid": pid, "tid": tid, "name": what.name, "cat": what.category, "args": facts}
-    return json.dumps(event)[:-2], not facts
+    return _json(event)[:-2], not facts
+
+
+def _json(value: Any) -> str:
+    """As JSON with all characters as they are: Perfetto refuses escapes of characters beyond 16 bits."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _finite(value: Any) -> Any:
@@ -93,7 +98,7 @@ def _finite(value: Any) -> Any:
 
 
 def _series(pid: int, series: Series, shift_ns: int) -> Iterator[str]:
-    head = json.dumps({"ph": "C", "pid": pid, "tid": 0, "name": series.name})[:-1]
-    unit = json.dumps(series.unit)
+    head = _json({"ph": "C", "pid": pid, "tid": 0, "name": series.name})[:-1]
+    unit = _json(series.unit)
     for time_ns, value in zip((series.time_ns + shift_ns).tolist(), series.values.tolist(), strict=True):
         yield f'{head},"ts":{time_ns // 1000}.{time_ns % 1000:03d},"args":{{{unit}:{value!r}}}}}'

@@ -8,8 +8,8 @@ from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, safe
 
-_SPECIAL = frozenset("\\`*_{}[]()#+-.!|~")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_SPECIAL = frozenset("`*_{}[]()#+-.!~")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "|": "&#124;"}
 
 
 def plain(value: str) -> str:

@@ -12,6 +12,7 @@ from dlprof.export.protobuf import integer, message, packed, text
 from dlprof.export.samples import threads
 from dlprof.store.run import Run
 
+_MAPPING = 1  # the only one
 Sample = tuple[str, str | None, tuple[Frame, ...]]
 """Thread, phase and frames, the innermost first."""
 
@@ -36,7 +37,7 @@ def write(run: Run, out: BinaryIO) -> str:
     if not times:
         raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.name} says why")
     period_ns = _period_ns(run)
-    profile = _Profile()
+    profile = _Profile(run.name)
     if period_ns:
         profile.value_type(1, "samples", "count")
     profile.value_type(1, "time", "nanoseconds")
@@ -78,9 +79,12 @@ def _period_ns(run: Run) -> int | None:
 class _Profile:
     """A message `Profile` as it is made; its texts, functions and locations have numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str) -> None:
         self._fields: list[bytes] = []
         self._texts: dict[str, int] = {"": 0}
+        # It says that functions, files and lines are known, so that nobody looks for a binary.
+        known = [integer(number, 1) for number in (7, 8, 9)]
+        self.add(message(3, integer(1, _MAPPING), integer(5, self._text(program)), *known))
         self._functions: dict[tuple[str, str], int] = {}
         self._locations: dict[Frame, int] = {}
 
@@ -113,12 +117,12 @@ class _Profile:
             name, file, line = frame
             self._locations[frame] = number = len(self._locations) + 1
             place = message(4, integer(1, self._function(name, file)), integer(2, line or 0))
-            self.add(message(4, integer(1, number), place))
+            self.add(message(4, integer(1, number), integer(2, _MAPPING), place))
         return self._locations[frame]
 
     def _function(self, name: str, file: str) -> int:
         if (name, file) not in self._functions:
             self._functions[name, file] = number = len(self._functions) + 1
-            named, filed = self._text(name), self._text(file)
-            self.add(message(5, integer(1, number), integer(2, named), integer(3, named), integer(4, filed)))
+            # Without a system name: pprof takes one that is the name for mangled C++, and `<module>` for a template.
+            self.add(message(5, integer(1, number), integer(2, self._text(name)), integer(4, self._text(file))))
         return self._functions[name, file]
