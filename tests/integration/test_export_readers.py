@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dlprof.export import chrome, perfetto, tensorboard
+from dlprof.export import chrome, markdown, perfetto, tensorboard
 from dlprof.store.run import Run
 from tests import perfetto as engine
 from tests.unit.exports import HOSTILE, whole
@@ -152,12 +152,11 @@ def test_tensorboard_has_phases_and_findings_as_text(board: Any) -> None:
     assert "cause" in texts["dlprof/findings"]
 
 
-def test_tensorboard_shows_names_from_outside_as_text(tmp_path: Path) -> None:
+def test_tensorboard_shows_names_from_outside_as_text() -> None:
     """Its own Markdown makes of them what they were: no markup, no cell, no link."""
     shown = pytest.importorskip("tensorboard.plugin_util")
-    from dlprof.export import markdown
+    hostile = "<script>x</script> **b** [l](http://h) `c` | # _u_ &lt; 1. \\ z"
 
-    hostile = "<script>x</script> **b** [l](http://h) `c` | # _u_ &lt; 1. \\"
     html = shown.markdowns_to_safe_html([f"|a|\n|---|\n|{markdown.plain(hostile)}|"], "".join)
 
-    assert "<td>&lt;script&gt;x&lt;/script&gt; **b** [l](http://h) `c` | # _u_ &amp;lt; 1. \\</td>" in html
+    assert "<td>&lt;script&gt;x&lt;/script&gt; **b** [l](http://h) `c` &#124; # _u_ &amp;lt; 1. &#92; z</td>" in html
