@@ -65,7 +65,6 @@ def _write(writer: Any, chosen: Format, found: Any, path: Path, *, force: bool) 
     if not chosen.folder:
         with destination.new_file(path, found, force=force) as out:
             return str(writer.write(found, out))
-    # A log folder of TensorBoard holds a folder for each run; the others are the run's own.
-    own = path / found.name if chosen.module == "tensorboard" else path
+    own = path / found.name if chosen.shared else path
     with destination.new_folder(own, found, force=force) as folder:
         return str(writer.write(found, folder))

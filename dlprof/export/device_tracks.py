@@ -41,8 +41,11 @@ def kernels(run: Run) -> Iterator[tuple[str, str, Slices]]:
     number = _together([codes for codes, _ in places.values()])
     order = np.argsort(number, kind="stable")
     several = [name for name in ("host", "rank", "pid") if len(places[name][1]) > 1]
-    for own in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
-        at = {name: values[int(codes[own[0]])] for name, (codes, values) in places.items()}
+    lanes = [
+        ({name: values[int(codes[own[0]])] for name, (codes, values) in places.items()}, own)
+        for own in np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
+    ]
+    for at, own in sorted(lanes, key=lambda lane: [str(lane[0]["host"]), lane[0]["rank"] or 0, lane[0]["device"] or 0]):
         where = ", ".join(f"{name} {at[name]}" for name in several)
         device = device_name(run, at["device"]) + (f" ({where})" if where else "")
         yield device, str(at["lane"]), slices.take(own)

@@ -17,6 +17,7 @@ class Format:
             folder; both return what was written, as a few words.
         ending: What the name of a file or folder ends with when the user gives none.
         folder: Whether it is a folder.
+        shared: Whether several runs go into that folder, each into one of its own there.
         text: Whether it may go to standard output.
         viewer: How to open it; `{path}` stands for the file or folder.
     """
@@ -26,6 +27,7 @@ class Format:
     ending: str
     viewer: str
     folder: bool = False
+    shared: bool = False
     text: bool = False
 
 
@@ -36,7 +38,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "chrome": Format("the same time line as trace events (JSON)", "chrome", ".trace.json",
                          "open it in chrome://tracing or at https://ui.perfetto.dev", text=True),
         "tensorboard": Format("scalars, phases, findings, and the engine's own traces", "tensorboard", "-tensorboard",
-                              "tensorboard --logdir {path}", folder=True),
+                              "tensorboard --logdir {path}", folder=True, shared=True),
         "speedscope": Format("sampled stacks of each thread, and phases (JSON)", "speedscope", ".speedscope.json",
                              "open it at https://www.speedscope.app", text=True),
         "pprof": Format("sampled stacks, labelled with thread and phase", "pprof", ".pb.gz",

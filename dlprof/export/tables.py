@@ -11,7 +11,7 @@ from dlprof.rundir import writing_into
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
-README = """\
+ABOUT = """\
 The tables of a run of dlprof. All times are integer nanoseconds on the run's time line, whose zero is the start of the
 process. The name of a column ends with its unit: _ns, _pct, _bytes, _mhz. What was not measured is empty, never 0.
 """
@@ -45,7 +45,7 @@ def write_folder(run: Run, folder: Path, ending: str, write: Callable[[Iterator[
     """
     written = 0
     with writing_into(folder):
-        (folder / "README.txt").write_text(README, encoding="utf-8")
+        (folder / "tables.txt").write_text(ABOUT, encoding="utf-8")
         for name in TABLES:
             path = folder / f"{name}{ending}"
             path.unlink(missing_ok=True)

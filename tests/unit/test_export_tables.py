@@ -92,7 +92,7 @@ def test_files_of_another_run_do_not_stay(folder: Path, tmp_path: Path) -> None:
 
     csv_folder.write(make(tmp_path / "two"), folder)
 
-    assert {path.name for path in folder.iterdir()} == {"README.txt", "notes.csv"}
+    assert {path.name for path in folder.iterdir()} == {"tables.txt", "notes.csv"}
 
 
 def test_parquet_files_have_the_same_rows(folder: Path, tmp_path: Path) -> None:

@@ -141,3 +141,14 @@ def test_times_before_the_start_move_all_others(tmp_path: Path) -> None:
 
     assert [event["ts"] for event in content["traceEvents"] if event["ph"] == "X"] == [0.0]
     assert content["otherData"]["zero_shifted_by_ns"] == 1500
+
+
+def test_the_host_comes_before_gpus_by_number(tmp_path: Path) -> None:
+    """Whichever ran first."""
+    run = make(
+        tmp_path / "run",
+        kernel_ops=[{"op_id": 0, "kind": "kernel", "name": "k"}],
+        kernel_events=events((0, 2, "s", 0, 1), (0, 0, "s", 5, 1), (0, -1, "main", 9, 1)),
+    )
+
+    assert [group.name for group in timeline.of_run(run).groups] == ["host operators", "GPU 0", "GPU 2"]
