@@ -77,7 +77,8 @@ def _slices(pid: int, tid: int, slices: Slices, shift_ns: int) -> Iterator[str]:
         head, empty = heads[what]
         facts = ",".join([f"{name}:{values[position]}" for name, values in own if values[position] != MISSING])
         comma = "," if facts and not empty else ""
-        yield (f'{head}{comma}{facts}}},"ts":{start // 1000}.{start % 1000:03d},"dur":{dur // 1000}.{dur % 1000:03d}}}')
+        times = f'"ts":{start // 1000}.{start % 1000:03d},"dur":{dur // 1000}.{dur % 1000:03d}'
+        yield f"{head}{comma}{facts}}},{times}}}"
 
 
 def _head(pid: int, tid: int, what: What) -> tuple[str, bool]:

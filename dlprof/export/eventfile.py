@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
-from dlprof.export.protobuf import blob, double, integer, message, single, text
+from dlprof.export.protobuf import double, integer, message, single, text
 
 _POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), bits turned around
 _MASK = 0xA282EAD8
-_STRING = 7  # DataType DT_STRING
-_TENSORS = 2  # DataClass
+# Fields of Event, of Summary.Value and of what is in it.
+_WALL_TIME, _STEP, _VERSION, _SUMMARY = 1, 2, 3, 5
+_VALUE = 1
+_TAG, _SCALAR, _TENSOR, _METADATA = 1, 2, 8, 9
+_DATA_TYPE, _SHAPE, _TEXT = 1, 2, 8  # of TensorProto
+_PLUGIN, _DATA_CLASS = 1, 4  # of SummaryMetadata
+_PLUGIN_NAME = 1
+_TEXTS, _TENSORS = 7, 2  # DT_STRING; DATA_CLASS_TENSOR
 
 
 def _table() -> tuple[int, ...]:
@@ -46,20 +52,21 @@ class EventWriter:
 
     def __init__(self, out: BinaryIO, wall_s: float) -> None:
         self._out = out
-        self._record(double(1, wall_s) + text(3, "brain.Event:2"))
+        self._record(double(_WALL_TIME, wall_s) + text(_VERSION, "brain.Event:2"))
 
     def scalars(self, wall_s: float, step: int, values: Iterable[tuple[str, float]]) -> None:
         """Add values of one moment: (tag, value) of each; they are kept as 32-bit floats."""
-        self._event(wall_s, step, *[message(1, text(1, name), single(2, value)) for name, value in values])
+        told = [message(_VALUE, text(_TAG, name), single(_SCALAR, value)) for name, value in values]
+        self._event(wall_s, step, told)
 
     def markdown(self, wall_s: float, name: str, content: str) -> None:
         """Add a text in Markdown."""
-        tensor = message(8, integer(1, _STRING), message(2), text(8, content))
-        metadata = message(9, message(1, text(1, "text"), blob(2, b"")), integer(4, _TENSORS))
-        self._event(wall_s, 0, message(1, text(1, name), tensor, metadata))
+        tensor = message(_TENSOR, integer(_DATA_TYPE, _TEXTS), message(_SHAPE), text(_TEXT, content))
+        metadata = message(_METADATA, message(_PLUGIN, text(_PLUGIN_NAME, "text")), integer(_DATA_CLASS, _TENSORS))
+        self._event(wall_s, 0, [message(_VALUE, text(_TAG, name), tensor, metadata)])
 
-    def _event(self, wall_s: float, step: int, *values: bytes) -> None:
-        self._record(double(1, wall_s) + integer(2, step) + message(5, *values))
+    def _event(self, wall_s: float, step: int, values: Sequence[bytes]) -> None:
+        self._record(double(_WALL_TIME, wall_s) + integer(_STEP, step) + message(_SUMMARY, *values))
 
     def _record(self, data: bytes) -> None:
         length = struct.pack("<Q", len(data))

@@ -17,13 +17,34 @@ from dlprof.export.series import Series
 from dlprof.export.slices import MISSING, Slices, What
 from dlprof.store.run import Run
 
-_SEQUENCE = 1
-_CLEARED, _NEEDED = 1, 2  # sequence_flags: the interned data begins here; it is needed
-_BEGIN, _END, _COUNTER = 1, 2, 4  # TrackEvent.Type
-_REALTIME, _MONOTONIC = 1, 3  # clocks
-_EXPLICIT_ORDER, _NO_MERGING = 3, 2
 _FLUSH_BYTES = 1 << 20
-_INTERNED = {"category": 1, "name": 2, "fact": 3, "text": 29}  # fields of InternedData
+
+# Fields of TracePacket, and values of sequence_flags: interned data begins here; it is needed.
+_CLOCKS, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS = 6, 8, 10, 11, 12, 13
+_TIMESTAMP_CLOCK, _DEFAULTS, _TRACK = 58, 59, 60
+_CLEARED, _NEEDED = 1, 2
+# ClockSnapshot, its clocks, and their numbers.
+_CLOCK, _PRIMARY_CLOCK = 1, 2
+_CLOCK_ID, _CLOCK_TIMESTAMP = 1, 2
+_REALTIME, _MONOTONIC = 1, 3
+# TrackDescriptor, with values of its order and merging; ProcessDescriptor; CounterDescriptor, with one of its units.
+_UUID, _NAME, _PROCESS, _PARENT, _COUNTER, _CHILD_ORDER, _RANK, _MERGING = 1, 2, 3, 5, 8, 11, 12, 15
+_EXPLICIT_ORDER, _NO_MERGING = 3, 2
+_PID, _PROCESS_NAME = 1, 6
+_UNIT, _UNIT_NAME = 3, 6
+_UNIT_BYTES = 3
+# TrackEvent and its types.
+_CATEGORY_ID, _FACTS, _TYPE, _NAME_ID, _TRACK_ID, _VALUE = 3, 4, 9, 10, 11, 44
+_TYPE_BEGIN, _TYPE_END, _TYPE_COUNTER = 1, 2, 4
+# DebugAnnotation.
+_FACT_ID, _FACT_INTEGER, _FACT_DOUBLE, _FACT_TEXT_ID = 1, 4, 5, 17
+# InternedData, and its entries.
+_KINDS = {"category": 1, "name": 2, "fact": 3, "text": 29}
+_ID, _TEXT = 1, 2
+
+_OF_SEQUENCE = integer(_SEQUENCE, 1) + integer(_FLAGS, _NEEDED)
+_EVENT_TAG, _FACT_TAG, _TIMESTAMP_TAG = tag(_EVENT, 2), tag(_FACTS, 2), tag(_TIMESTAMP)
+_PACKET_TAG = tag(1, 2)  # of Trace
 
 
 def write(run: Run, out: BinaryIO) -> str:
@@ -71,36 +92,37 @@ class _Writer:
 
     def clocks(self) -> None:
         """Say that times are of CLOCK_MONOTONIC, and what the wall clock showed at the run's zero."""
-        clocks = [message(1, integer(1, _MONOTONIC), integer(2, self._zero_ns))]
-        if self._wall_ns is not None:
-            clocks.append(message(1, integer(1, _REALTIME), integer(2, self._wall_ns)))
-        self._packet(message(6, *clocks, integer(2, _MONOTONIC)), integer(10, _SEQUENCE))
-        defaults = message(59, integer(58, _MONOTONIC))
-        self._packet(defaults, integer(10, _SEQUENCE), integer(13, _CLEARED))
+        shown = {_MONOTONIC: self._zero_ns, _REALTIME: self._wall_ns}
+        clocks = [
+            message(_CLOCK, integer(_CLOCK_ID, clock), integer(_CLOCK_TIMESTAMP, time_ns))
+            for clock, time_ns in shown.items()
+            if time_ns is not None
+        ]
+        self._packet(message(_CLOCKS, *clocks, integer(_PRIMARY_CLOCK, _MONOTONIC)), integer(_SEQUENCE, 1))
+        defaults = message(_DEFAULTS, integer(_TIMESTAMP_CLOCK, _MONOTONIC))
+        self._packet(defaults, integer(_SEQUENCE, 1), integer(_FLAGS, _CLEARED))
 
     def group(self, group: timeline.Group) -> None:
         """Write a group: its own track, and those in it."""
-        own = self._track(*self._identity(group), integer(11, _EXPLICIT_ORDER))
-        place = 0
-        for place, (name, slices) in enumerate(group.tracks):
-            track = self._track(*_child(own, name, place))
-            self._slices(track, slices)
-        for rank, series in enumerate(group.series, place + 1):
-            unit = message(8, integer(3, 3)) if series.unit == "bytes" else message(8, text(6, series.unit))
-            self._series(self._track(*_child(own, series.name, rank), unit), series)
+        own = self._track(self._identity(group), integer(_CHILD_ORDER, _EXPLICIT_ORDER))
+        for rank, (name, slices) in enumerate(group.tracks):
+            self._slices(self._track(*_child(own, name, rank)), slices)
+        for rank, series in enumerate(group.series, len(group.tracks)):
+            unit = integer(_UNIT, _UNIT_BYTES) if series.unit == "bytes" else text(_UNIT_NAME, series.unit)
+            self._series(self._track(*_child(own, series.name, rank), message(_COUNTER, unit)), series)
 
-    def _identity(self, group: timeline.Group) -> list[bytes]:
+    def _identity(self, group: timeline.Group) -> bytes:
         """The program's group is a process to Perfetto; the others have only a name."""
         pid = (self._run.manifest.get("process") or {}).get("pid")
         if group.name != timeline.PROGRAM:
-            return [text(2, group.name)]
+            return text(_NAME, group.name)
         if pid is None:
-            return [text(2, self._run.name)]
-        return [message(3, integer(1, pid), text(6, self._run.name))]
+            return text(_NAME, self._run.name)
+        return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, self._run.name))
 
     def _track(self, *fields: bytes) -> int:
         self._tracks += 1
-        self._packet(message(60, integer(1, self._tracks), *fields), integer(10, _SEQUENCE))
+        self._packet(message(_TRACK, integer(_UUID, self._tracks), *fields), integer(_SEQUENCE, 1))
         return self._tracks
 
     def _number(self, kind: str, value: str) -> int:
@@ -108,66 +130,63 @@ class _Writer:
         key = (kind, value)
         if key not in self._interned:
             self._interned[key] = len(self._interned) + 1
-            self._fresh.append(message(_INTERNED[kind], integer(1, self._interned[key]), text(2, value)))
+            self._fresh.append(message(_KINDS[kind], integer(_ID, self._interned[key]), text(_TEXT, value)))
         return self._interned[key]
 
     def _write_interned(self) -> None:
         if self._fresh:
-            self._packet(message(12, *self._fresh), integer(10, _SEQUENCE), integer(13, _NEEDED))
+            self._packet(message(_INTERNED, *self._fresh), _OF_SEQUENCE)
             self._fresh = []
 
     def _slices(self, track: int, slices: Slices) -> None:
         # Most slices of a track are of few kinds, so the bytes of each kind are made once.
         kinds = {number: self._begin(track, slices.whats[number]) for number in sorted(set(slices.what.tolist()))}
         facts = [
-            (tag(4, 2), integer(1, self._number("fact", name)) + tag(4), values.tolist())
+            (integer(_FACT_ID, self._number("fact", name)) + tag(_FACT_INTEGER), values.tolist())
             for name, values in slices.own.items()
         ]
         self._write_interned()
-        head = tag(8)
-        tail = integer(10, _SEQUENCE) + integer(13, _NEEDED)
-        end = tail + message(11, integer(9, _END), integer(11, track))
+        end = _OF_SEQUENCE + message(_EVENT, integer(_TYPE, _TYPE_END), integer(_TRACK_ID, track))
         starts, whats = (slices.start_ns + self._zero_ns).tolist(), slices.what.tolist()
         for position, closed in closings(slices.start_ns, slices.start_ns + slices.dur_ns):
             for at in closed:
-                packet = head + varint(at + self._zero_ns) + end
-                self._buffer += b"\n" + varint(len(packet)) + packet
+                packet = _TIMESTAMP_TAG + varint(at + self._zero_ns) + end
+                self._buffer += _PACKET_TAG + varint(len(packet)) + packet
             if position < 0:
                 break
             event = kinds[whats[position]]
-            for before, name, values in facts:
+            for name, values in facts:
                 if (value := values[position]) != MISSING:
                     fact = name + varint(value)
-                    event += before + varint(len(fact)) + fact
-            packet = head + varint(starts[position]) + tail + _EVENT + varint(len(event)) + event
-            self._buffer += b"\n" + varint(len(packet)) + packet
+                    event += _FACT_TAG + varint(len(fact)) + fact
+            time = _TIMESTAMP_TAG + varint(starts[position])
+            packet = time + _OF_SEQUENCE + _EVENT_TAG + varint(len(event)) + event
+            self._buffer += _PACKET_TAG + varint(len(packet)) + packet
             if len(self._buffer) > _FLUSH_BYTES:
                 self.flush()
 
     def _begin(self, track: int, what: What) -> bytes:
         """The event with which slices of a kind begin, but for what is each slice's own."""
         category, name = self._number("category", what.category), self._number("name", what.name)
-        fields = [integer(9, _BEGIN), integer(11, track), integer(3, category), integer(10, name)]
-        return b"".join([*fields, *self._facts(what.facts)])
+        known = integer(_TYPE, _TYPE_BEGIN) + integer(_TRACK_ID, track)
+        named = integer(_CATEGORY_ID, category) + integer(_NAME_ID, name)
+        return b"".join([known, named, *self._facts(what.facts)])
 
     def _facts(self, facts: Mapping[str, Any]) -> Iterator[bytes]:
         for name, value in facts.items():
-            named = integer(1, self._number("fact", name))
+            named = integer(_FACT_ID, self._number("fact", name))
             if isinstance(value, str):
-                yield message(4, named, integer(17, self._number("text", value)))
+                yield message(_FACTS, named, integer(_FACT_TEXT_ID, self._number("text", value)))
             elif isinstance(value, int):
-                yield message(4, named, integer(4, value))
+                yield message(_FACTS, named, integer(_FACT_INTEGER, value))
             elif value is not None:
-                yield message(4, named, double(5, value))
+                yield message(_FACTS, named, double(_FACT_DOUBLE, value))
 
     def _series(self, track: int, series: Series) -> None:
         for time_ns, value in zip(series.time_ns.tolist(), series.values.tolist(), strict=True):
-            event = message(11, integer(9, _COUNTER), integer(11, track), double(44, value))
-            self._packet(integer(8, time_ns + self._zero_ns), integer(10, _SEQUENCE), integer(13, _NEEDED), event)
-
-
-_EVENT = tag(11, 2)
+            told = integer(_TYPE, _TYPE_COUNTER) + integer(_TRACK_ID, track) + double(_VALUE, value)
+            self._packet(integer(_TIMESTAMP, time_ns + self._zero_ns), _OF_SEQUENCE, message(_EVENT, told))
 
 
 def _child(parent: int, name: str, rank: int) -> tuple[bytes, ...]:
-    return integer(5, parent), text(2, name), integer(12, rank), integer(15, _NO_MERGING)
+    return integer(_PARENT, parent), text(_NAME, name), integer(_RANK, rank), integer(_MERGING, _NO_MERGING)

@@ -14,6 +14,8 @@ from dlprof.export.samples import threads
 from dlprof.export.slices import MISSING, Slices, What, each_for_itself, joined, numbers
 from dlprof.store.run import Run
 
+_OF_WINDOW = ("engine", "source", "loop", "first_step", "steps", "dropped")
+
 
 def phases(run: Run) -> Slices:
     """Leaf phases, within slices of those that have parts (`fit`)."""
@@ -91,9 +93,6 @@ def windows(run: Run) -> Slices:
         )
         for row in run.rows("kernel_windows")
     )
-
-
-_OF_WINDOW = ("engine", "source", "loop", "first_step", "steps", "dropped")
 
 
 def calls(run: Run) -> Iterator[tuple[str, Slices]]:

@@ -152,3 +152,17 @@ def test_the_host_comes_before_gpus_by_number(tmp_path: Path) -> None:
     )
 
     assert [group.name for group in timeline.of_run(run).groups] == ["host operators", "GPU 0", "GPU 2"]
+
+
+def test_idle_time_stands_with_the_streams_of_its_process(tmp_path: Path) -> None:
+    """That of rank 1 is not in the group of rank 0."""
+    run = make(
+        tmp_path / "run",
+        kernel_ops=[{"op_id": 0, "kind": "kernel", "name": "k"}],
+        kernel_events=[*events((0, 0, "s", 0, 1)), *events((0, 0, "s", 0, 1), rank=1)],
+        gpu_gaps=[{"rank": 1, "device": 0, "start_ns": 1, "dur_ns": 4}],
+    )
+
+    found = {group.name: [name for name, _ in group.tracks] for group in timeline.of_run(run).groups}
+
+    assert found == {"GPU 0 (rank 0)": ["s"], "GPU 0 (rank 1)": ["s", "idle"]}
