@@ -50,9 +50,9 @@ def hottest(
         if not cuts:
             by_phase[f"thread {row['thread']}"][row["stack_id"]] += row["dur_ns"]
         elif row["thread"] == thread:
-            for phase, dur in _cut(row["start_ns"], row["start_ns"] + row["dur_ns"], cuts):
+            for phase, dur in cut(row["start_ns"], row["start_ns"] + row["dur_ns"], cuts):
                 by_phase[phase][row["stack_id"]] += dur
-    texts = _frames(frames)
+    texts = frames_by_stack(frames)
     found: list[HotStack] = []
     for phase, stood in sorted(by_phase.items(), key=lambda item: -sum(item[1].values())):
         total = sum(stood.values())
@@ -61,8 +61,14 @@ def hottest(
     return found
 
 
-def _cut(start: int, end: int, cuts: Sequence[tuple[int, int, str]]) -> list[tuple[str, int]]:
-    """The parts of [start, end) that lie in each phase."""
+def cut(start: int, end: int, cuts: Sequence[tuple[int, int, str]]) -> list[tuple[str, int]]:
+    """The parts of [start, end) that lie in each phase.
+
+    Args:
+        start: Begin (ns).
+        end: End (ns).
+        cuts: (begin, end, phase) of each stretch of a phase, in order.
+    """
     parts = []
     index = max(0, bisect_right(cuts, (start, 1 << 62, "")) - 1)
     while index < len(cuts) and cuts[index][0] < end:
@@ -73,7 +79,8 @@ def _cut(start: int, end: int, cuts: Sequence[tuple[int, int, str]]) -> list[tup
     return parts
 
 
-def _frames(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
+def frames_by_stack(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
+    """The frames of each stack, the innermost first."""
     grouped: dict[int, list[tuple[int, Frame]]] = defaultdict(list)
     for row in table.to_pylist():
         grouped[row["stack_id"]].append((row["depth"], (row["function"], row["file"], row["line"])))

@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print what is wrong in one line, and end."""
         self.print_usage(sys.stderr)
-        if "invalid choice" in message:
+        if message.startswith("argument COMMAND: invalid choice"):
             word = message.split("'")[1] if "'" in message else ""
             near = get_close_matches(word, COMMANDS, 1)
             message = f"there is no command {word}" + (f"; did you mean {near[0]}?" if near else "")

@@ -1,33 +1,70 @@
-"""`dlprof export`: a run in the formats of other viewers."""
+"""`dlprof export`: a run in the formats of other programs."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from pathlib import Path
+from typing import Any
+
+from dlprof.export.formats import FORMATS, Format
 
 EXAMPLES = """\
-examples:
-  dlprof export last --to tensorboard -o logs
-  tensorboard --logdir logs                    (with the plug-in: pip install tensorboard-plugin-profile)
+formats:
+{formats}
 
-tensorboard: the traces that TensorFlow's or JAX's own profiler wrote in the kernel windows of the run."""
+examples:
+  dlprof export last --to perfetto
+  dlprof export last --to chrome -o trace.json
+  dlprof export last --to tensorboard -o logs      (then: tensorboard --logdir logs)
+  dlprof export last --to json -o - | jq .report.phases
+
+The path of what was written is printed. A file that exists is not replaced without --force.
+docs/exporting.md tells what each format holds.""".format(
+    formats="\n".join(f"  {name:<14} {one.about}" for name, one in FORMATS.items())
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
-    parser.add_argument("--to", choices=("tensorboard",), required=True, help="the format")
-    parser.add_argument("-o", dest="output", metavar="DIR", required=True, help="folder to write to")
+    parser.add_argument("--to", choices=tuple(FORMATS), required=True, metavar="FORMAT", help="one of those below")
+    parser.add_argument(
+        "-o", dest="output", metavar="PATH", help="file or folder (default: the run's name, here; -: standard output)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file, write into a folder that is not empty")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files, and say where they are."""
-    from dlprof.export import tensorboard
+    """Write the export, and say where it is."""
+    from dlprof.errors import UsageError
     from dlprof.opening import open_run
 
-    folder = Path(args.output)
-    count = tensorboard.write(open_run(args.run), folder)
-    print(f"dlprof: {count} trace{'s' if count > 1 else ''} written; tensorboard --logdir {folder}", file=sys.stderr)
-    print(folder)
+    chosen = FORMATS[args.to]
+    if args.output == "-" and not chosen.text:
+        names = ", ".join(name for name, one in FORMATS.items() if one.text)
+        raise UsageError(f"{args.to} cannot go to standard output.", hint=f"-o PATH; those that can: {names}")
+    found = open_run(args.run)
+    writer = importlib.import_module(f"dlprof.export.{chosen.module}")
+    if args.output == "-":
+        written = writer.write(found, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        print(f"dlprof: {written}", file=sys.stderr)
+        return 0
+    path = Path(args.output or found.name + chosen.ending)
+    written = _write(writer, chosen, found, path, force=args.force)
+    print(f"dlprof: {written} in {path}; {chosen.viewer.format(path=path)}", file=sys.stderr)
+    print(path)
     return 0
+
+
+def _write(writer: Any, chosen: Format, found: Any, path: Path, *, force: bool) -> str:
+    from dlprof.export import destination
+
+    if not chosen.folder:
+        with destination.new_file(path, found, force=force) as out:
+            return str(writer.write(found, out))
+    own = path / found.name if chosen.shared else path
+    with destination.new_folder(own, found, force=force) as folder:
+        return str(writer.write(found, folder))

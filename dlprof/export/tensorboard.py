@@ -1,43 +1,130 @@
-"""The traces of a run for TensorBoard's profile plug-in."""
+"""A run for TensorBoard: scalars, texts, and the traces of TensorFlow's or JAX's own profiler for its plug-in."""
 
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
-from dlprof.errors import NoInputError
+import numpy as np
+
+from dlprof.analysis.findings import diagnose
+from dlprof.errors import DlprofError
+from dlprof.export import markdown
+from dlprof.export.eventfile import EventWriter
+from dlprof.export.series import all_series
+from dlprof.export.slices import MISSING, numbers
 from dlprof.rundir import writing_into
 from dlprof.store.run import Run
 
+_MS = 1_000_000
+Scalar = tuple[int, int, str, float]
+"""Time (ns on the run's time line), step, tag and value."""
 
-def write(run: Run, folder: Path) -> int:
-    """Copy the XSpace files of a run's kernel windows into a log folder of TensorBoard.
 
-    Each window becomes a profile of its own: `plugins/profile/RUN-window-000/HOST.xplane.pb`. The viewer keeps
+def write(run: Run, folder: Path) -> str:
+    """Write an event file and copy the traces.
+
+    Each kernel window becomes a profile of its own, `plugins/profile/window-000/HOST.xplane.pb`. The viewer keeps
     caches beside the files, so it never gets those of the run itself.
 
     Args:
         run: The run.
-        folder: The log folder; made if it is not there.
+        folder: The folder of this run in TensorBoard's log folder.
 
     Returns:
-        Number of files.
+        How much was written.
 
     Raises:
-        NoInputError: The run has no such files.
         CannotCreateError: The folder cannot be written to.
     """
-    found = sorted(run.folder.raw.glob("kernels/window-*/plugins/profile/*/*.xplane.pb"))
-    if not found:
-        engine = (run.manifest.get("keras") or {}).get("backend") or "this run's engine"
-        raise NoInputError(
-            f"{run.name} has no traces for TensorBoard: only TensorFlow and JAX write them, and it ran on {engine}.",
-            hint=f"dlprof kernels {run.name}",
-        )
+    zero_s = _zero_s(run)
     with writing_into(folder):
-        for file in found:
-            window = file.relative_to(run.folder.raw / "kernels").parts[0]
-            target = folder / "plugins" / "profile" / f"{run.name}-{window}"
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target / file.name)
+        for old in folder.glob("events.out.tfevents.*.dlprof"):
+            old.unlink()
+        with (folder / f"events.out.tfevents.{int(zero_s)}.dlprof").open("wb") as out:
+            scalars = _write_events(run, EventWriter(out, zero_s), zero_s)
+        traces = _copy_traces(run, folder)
+    return f"{scalars:,} scalars, 2 texts, {traces} trace{'' if traces == 1 else 's'} of the engine"
+
+
+def _zero_s(run: Run) -> float:
+    """Seconds since 1970 at the run's zero; where no clock told it, when the run folder was made."""
+    wall_ns = (run.manifest.get("clock") or {}).get("origin_wall_ns")
+    return wall_ns / 1e9 if wall_ns else datetime.fromisoformat(run.manifest["created"]).timestamp()
+
+
+def _write_events(run: Run, writer: EventWriter, zero_s: float) -> int:
+    moments: dict[tuple[int, int], list[tuple[str, float]]] = defaultdict(list)
+    for scalars in (_steps(run), _step_metrics(run), _epochs(run), _series(run)):
+        for time_ns, step, tag, value in scalars:
+            moments[time_ns, step].append((tag, value))
+    for (time_ns, step), values in sorted(moments.items()):
+        writer.scalars(zero_s + time_ns / 1e9, step, values)
+    end_s = zero_s + (run.wall_ns or 0) / 1e9
+    writer.markdown(end_s, "dlprof/phases", markdown.phases(run))
+    writer.markdown(end_s, "dlprof/findings", _findings(run))
+    return sum(map(len, moments.values()))
+
+
+def _findings(run: Run) -> str:
+    """What `dlprof diagnose` finds; for a run that it cannot tell about, why."""
+    try:
+        return markdown.findings(diagnose.diagnose(run))
+    except DlprofError as error:
+        return markdown.plain(error.message)
+
+
+def _steps(run: Run) -> Iterator[Scalar]:
+    """Time of each step and wait for its input (means where a row stands for several), by the step's running number."""
+    table = run.table("steps")
+    columns = [numbers(table[name]).tolist() for name in ("start_ns", "dur_ns", "input_ns", "count")]
+    number = 0
+    for loop, start, dur, waited, count in zip(table["loop"].to_pylist(), *columns, strict=True):
+        yield start + dur, number, f"{loop} step/time (ms)", dur / count / _MS
+        if waited != MISSING:
+            yield start + dur, number, f"{loop} step/input (ms)", waited / count / _MS
+        number += count
+
+
+def _step_metrics(run: Run) -> Iterator[Scalar]:
+    """Metrics of steps, by the running number of the step in which they were told."""
+    table = run.table("steps")
+    start, count = numbers(table["start_ns"]), numbers(table["count"])
+    number, loops = np.cumsum(count) - count, table["loop"].to_pylist()
+    rows = [row for row in run.rows("metrics") if row["step"] is not None and row["value"] is not None]
+    places = np.searchsorted(start, [row["time_ns"] for row in rows], "right") - 1
+    for row, place in zip(rows, places.tolist(), strict=True):
+        if place >= 0:
+            yield row["time_ns"], int(number[place]), f"{loops[place]} step/{row['name']}", row["value"]
+
+
+def _epochs(run: Run) -> Iterator[Scalar]:
+    """Duration and metrics of epochs, by a running number that goes on from one `fit` to the next."""
+    order: dict[tuple[int, int], int] = {}
+    for row in sorted(run.rows("epochs"), key=lambda row: int(row["start_ns"])):
+        number = order.setdefault((row["loop_id"], row["epoch"]), len(order))
+        yield row["start_ns"] + row["dur_ns"], number, "epoch/time (s)", row["dur_ns"] / 1e9
+    for row in run.rows("metrics"):
+        key = (row["loop_id"], row["epoch"])
+        if row["step"] is None and row["value"] is not None and key in order:
+            yield row["time_ns"], order[key], f"epoch/{row['name']}", row["value"]
+
+
+def _series(run: Run) -> Iterator[Scalar]:
+    """Curves of the machine; their step is the time in milliseconds."""
+    for series in all_series(run):
+        for time_ns, value in zip(series.time_ns.tolist(), series.values.tolist(), strict=True):
+            yield time_ns, max(0, time_ns // _MS), f"{series.group}/{series.title}", value
+
+
+def _copy_traces(run: Run, folder: Path) -> int:
+    found = sorted(run.folder.raw.glob("kernels/window-*/plugins/profile/*/*.xplane.pb"))
+    for file in found:
+        window = file.relative_to(run.folder.raw / "kernels").parts[0]
+        target = folder / "plugins" / "profile" / window
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target / file.name)
     return len(found)

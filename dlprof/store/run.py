@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,22 +63,54 @@ class Run:
         """A table as a list of dictionaries, for small tables."""
         return self.table(name).to_pylist()  # type: ignore[no-any-return]
 
+    def count(self, name: str) -> int:
+        """Number of rows of a table, without reading them.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        with self._opened(name) as file:
+            return int(file.metadata.num_rows) if file else 0
+
+    def pieces(self, name: str) -> Iterator[pa.Table]:
+        """A table in pieces, for what need not have it in memory as a whole; an empty one has none.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        schema = TABLES[name]
+        with self._opened(name) as file:
+            for batch in file.iter_batches() if file else ():
+                yield _complete(pa.Table.from_batches([batch]), schema.names, schema).cast(schema)
+
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
         schema = TABLES[name]
+        with self._opened(name) as file:
+            if file is None:
+                return schema.empty_table().select(columns or schema.names)
+            return _complete(file.read(columns), columns or schema.names, schema)
+
+    @contextlib.contextmanager
+    def _opened(self, name: str) -> Iterator[pq.ParquetFile | None]:
+        """The file of a table; None where it was not written."""
         path = self.folder.tables / f"{name}.parquet"
         if not path.is_file():
-            return schema.empty_table().select(columns or schema.names)
+            yield None
+            return
         try:
             with pq.ParquetFile(path, memory_map=True) as file:
-                table = _complete(file.read(columns), columns or schema.names, schema)
+                version = int((file.schema_arrow.metadata or {}).get(b"dlprof_schema_version", b"0"))
+                if version > SCHEMA_VERSION:
+                    raise BadDataError(
+                        f"{path} was made by a newer dlprof (schema {version}).", hint="pip install -U dlprof"
+                    )
+                yield file
         except (OSError, pa.ArrowException) as error:
             raise BadDataError(
                 f"{path} cannot be read: {error}", hint=f"dlprof report {self.name} --rebuild"
             ) from error
-        version = int((table.schema.metadata or {}).get(b"dlprof_schema_version", b"0"))
-        if version > SCHEMA_VERSION:
-            raise BadDataError(f"{path} was made by a newer dlprof (schema {version}).", hint="pip install -U dlprof")
-        return table
 
 
 def _complete(table: pa.Table, columns: Sequence[str], schema: pa.Schema) -> pa.Table:

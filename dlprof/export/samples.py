@@ -1,0 +1,43 @@
+"""Sampled stacks by thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlprof.analysis.stacks import Frame, frames_by_stack
+from dlprof.store.run import Run
+
+
+@dataclass
+class Thread:
+    """A thread with its stacks.
+
+    Attributes:
+        pid: Its process.
+        number: Its number in the system, or what the sampler had for it.
+        name: Its name.
+        title: Its name; with its number where several have that name.
+        rows: Start and duration (ns on the run's time line) of each stack, and its frames, the innermost first;
+            in order of time.
+    """
+
+    pid: int
+    number: int
+    name: str
+    title: str
+    rows: list[tuple[int, int, tuple[Frame, ...]]]
+
+
+def threads(run: Run) -> list[Thread]:
+    """Every thread of which stacks were sampled."""
+    frames = frames_by_stack(run.table("frames"))
+    found: dict[tuple[int, int, str], Thread] = {}
+    for row in run.table("stacks").sort_by("start_ns").to_pylist():
+        key = (row["pid"], row["thread_id"], row["thread"])
+        thread = found.setdefault(key, Thread(*key, row["thread"], []))
+        thread.rows.append((row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ())))
+    names = [thread.name for thread in found.values()]
+    for thread in found.values():
+        if names.count(thread.name) > 1:
+            thread.title = f"{thread.name} ({thread.number})"
+    return list(found.values())

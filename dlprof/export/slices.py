@@ -1,0 +1,90 @@
+"""Slices: stretches of time by columns, with what they are and facts about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.export.lanes import Integers, lanes
+
+MISSING = int(np.iinfo(np.int64).min)
+"""Stands for null among numbers."""
+Fact = str | int | float
+
+
+@dataclass(frozen=True)
+class What:
+    """What slices have in common: their name, a category to filter by, and facts; None is left out."""
+
+    name: str
+    category: str
+    facts: Mapping[str, Fact | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Stretches of time.
+
+    Attributes:
+        start_ns: On the run's time line.
+        dur_ns: Not negative.
+        what: Position in `whats` of each.
+        whats: What they are.
+        own: Numbers that each slice has for itself, by name; MISSING where it has none.
+    """
+
+    start_ns: Integers
+    dur_ns: Integers
+    what: Integers
+    whats: Sequence[What]
+    own: Mapping[str, Integers] = field(default_factory=dict)
+
+    def take(self, positions: Integers) -> Slices:
+        """Those at the positions."""
+        own = {name: values[positions] for name, values in self.own.items()}
+        return Slices(self.start_ns[positions], self.dur_ns[positions], self.what[positions], self.whats, own)
+
+    def lanes(self) -> list[Slices]:
+        """The same on lanes where slices nest or do not touch, in the order of `dlprof.export.lanes`."""
+        return [self.take(lane) for lane in lanes(self.start_ns, self.start_ns + self.dur_ns)]
+
+
+def each_for_itself(rows: Iterable[tuple[int, int, What]]) -> Slices:
+    """Slices that have little in common: start, duration (ns) and what it is."""
+    found = list(rows)
+    starts, durs = ([row[at] for row in found] for at in (0, 1))
+    whats = [row[2] for row in found]
+    return Slices(np.array(starts, np.int64), np.array(durs, np.int64), np.arange(len(found)), whats)
+
+
+def joined(parts: Sequence[tuple[What, Integers, Integers, Mapping[str, Integers]]]) -> Slices:
+    """Slices of a few kinds: of each what they are, starts, durations and their own numbers."""
+    names = {name for *_, own in parts for name in own}
+    sizes = [len(start) for _, start, _, _ in parts]
+    own = {
+        name: _concatenate(
+            [numbers.get(name, np.full(size, MISSING)) for (*_, numbers), size in zip(parts, sizes, strict=True)]
+        )
+        for name in sorted(names)
+    }
+    return Slices(
+        _concatenate([start for _, start, _, _ in parts]),
+        _concatenate([dur for _, _, dur, _ in parts]),
+        np.repeat(np.arange(len(parts)), sizes),
+        [what for what, *_ in parts],
+        own,
+    )
+
+
+def numbers(column: pa.ChunkedArray) -> Integers:
+    """A column of integers or truths as numbers; null is MISSING."""
+    whole = pc.fill_null(pc.cast(column, pa.int64()), pa.scalar(MISSING, pa.int64()))
+    return np.asarray(whole.to_numpy(), np.int64)
+
+
+def _concatenate(parts: Sequence[Integers]) -> Integers:
+    return np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)

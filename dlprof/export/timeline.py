@@ -1,0 +1,97 @@
+"""A run as one time line: groups of tracks with slices and curves, as viewers of traces draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlprof.errors import NoInputError
+from dlprof.export import device_tracks, program_tracks
+from dlprof.export.series import Series, all_series
+from dlprof.export.slices import Slices
+from dlprof.store.run import Run
+
+PROGRAM = "program"
+
+
+@dataclass
+class Group:
+    """Tracks and curves that belong together: a program, its operators on the host, a GPU, the machine.
+
+    Attributes:
+        name: What it is.
+        tracks: Name and slices of each; slices of one track nest or do not touch, and are in the order of
+            `dlprof.export.lanes`.
+        series: Curves.
+    """
+
+    name: str
+    tracks: list[tuple[str, Slices]] = field(default_factory=list)
+    series: list[Series] = field(default_factory=list)
+
+    def add(self, name: str, slices: Slices) -> None:
+        """Add slices, on as many tracks as they need."""
+        for number, lane in enumerate(slices.lanes(), 1):
+            self.tracks.append((name if number == 1 else f"{name} #{number}", lane))
+
+
+@dataclass
+class Timeline:
+    """The whole of it.
+
+    Attributes:
+        groups: In the order in which they are drawn.
+        shift_ns: What is to be added to times so that none is negative; 0 in most runs.
+    """
+
+    groups: list[Group]
+    shift_ns: int
+
+    @property
+    def said(self) -> str:
+        """How much there is, in words."""
+        slices = sum(len(slices.start_ns) for group in self.groups for _, slices in group.tracks)
+        curves = sum(len(group.series) for group in self.groups)
+        return f"{slices:,} slices on {sum(len(group.tracks) for group in self.groups)} tracks, {curves} counters"
+
+
+def of_run(run: Run) -> Timeline:
+    """The time line of a run.
+
+    Raises:
+        NoInputError: Nothing in it has a time.
+    """
+    groups = {PROGRAM: _program(run)}
+
+    def group(name: str) -> Group:
+        return groups.setdefault(name, Group(name))
+
+    for device, lane, slices in device_tracks.kernels(run):
+        group(device).add(lane, slices)
+    for device, slices in device_tracks.gaps(run):
+        group(device).add("idle", slices)
+    for series in all_series(run):
+        group(series.group).series.append(series)
+    found = [one for one in groups.values() if one.tracks or one.series]
+    if not found:
+        raise NoInputError(f"{run.name} has nothing with a time in it.", hint=f"dlprof report {run.name}")
+    return Timeline(found, max(0, -_first_ns(found)))
+
+
+def _program(run: Run) -> Group:
+    group = Group(PROGRAM)
+    group.add("phases", program_tracks.phases(run))
+    group.add("epochs", program_tracks.epochs(run))
+    group.add("steps", program_tracks.steps(run))
+    group.add("kernel windows", program_tracks.windows(run))
+    for thread, slices in program_tracks.calls(run):
+        group.add(f"calls: {thread}", slices)
+    group.add("garbage collection", program_tracks.collections(run))
+    for thread, slices in program_tracks.samples(run):
+        group.add(f"sampled stacks: {thread}", slices)
+    return group
+
+
+def _first_ns(groups: Sequence[Group]) -> int:
+    slices = [int(slices.start_ns.min()) for group in groups for _, slices in group.tracks]
+    return min(slices + [int(series.time_ns.min()) for group in groups for series in group.series])
