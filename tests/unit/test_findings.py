@@ -133,6 +133,52 @@ def test_waiting_for_batches_is_input(tmp_path: Path) -> None:
     assert (finding.at_stake_ns, finding.file, finding.line) == (2 * S, "train.py", 21)
 
 
+def epochs_with_waits(cpu_pct: float) -> Tables:
+    """Four epochs of 50 steps on TensorFlow, before three of which the training waits for 0.5 s."""
+    rows = [
+        {
+            **row,
+            "epoch": epoch,
+            "start_ns": row["start_ns"] + int(epoch * 1.5 * S),
+            "input_ns": S // 2 * (n == 0 < epoch),
+        }
+        for epoch in range(4)
+        for n, row in enumerate(runs.steps(50))
+    ]
+    used = [
+        {"time_ns": n * S // 10, "interval_ns": S // 10, "cpu_pct": cpu_pct, "rss_bytes": S, "threads": 3}
+        for n in range(1, 100)
+    ]
+    return quiet(
+        phases=parts(fit_steps=4.5, fit_input=1.5, teardown=2), steps=rows, process_samples=used,
+        epochs=[{"loop_id": 1, "epoch": n, "start_ns": 0, "dur_ns": S, "steps": 50} for n in range(4)],
+    )  # fmt: skip
+
+
+ON_TENSORFLOW = {
+    "backend": {"name": "tensorflow", "title": "t", "source": "managed", "asynchronous_dispatch": False,
+                "input_inside_step": True},
+    "keras": {"backend": "tensorflow", "version": "3.15.0"},
+}  # fmt: skip
+
+
+def test_idle_waits_before_epochs_are_a_restart_of_the_pipeline(tmp_path: Path) -> None:
+    """Three of half a second, in which the process used no core."""
+    told = runs.manifest(**ON_TENSORFLOW)
+    finding = one(found(tmp_path / "r", told, **epochs_with_waits(2.0)), "iterator-restart")
+
+    assert (finding.at_stake_ns, finding.file, finding.line) == (1_500 * MS, "train.py", 7)
+    assert finding.claim.startswith("Before 3 of 4 epochs the process did nothing")
+    assert finding.remedy is not None
+    assert finding.remedy.overrides == {"autotune": False}
+
+
+def test_busy_waits_before_epochs_are_input(tmp_path: Path) -> None:
+    """A pipeline that fills its buffers works meanwhile."""
+    told = runs.manifest(**ON_TENSORFLOW)
+    assert "iterator-restart" not in slugs(found(tmp_path / "r", told, **epochs_with_waits(95.0)))
+
+
 def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
     """A loop over train_on_batch that takes 20 ms for each step of 20 ms."""
     steps = runs.steps(100, dur_ms=40, start_s=2)
@@ -555,7 +601,7 @@ def test_the_slugs_are_those_that_are_promised() -> None:
         "graph-compile-dominates", "python-overhead", "dispatch-bound", "slow-kernel", "layout-transpose",
         "double-precision", "threads-underused", "threads-oversubscribed", "cpu-contention", "cpu-throttled",
         "memory-pressure", "gc-pressure", "io-bound", "checkpoint-heavy", "validation-heavy", "import-heavy",
-        "debug-mode", "transfer-bound", "gpu-idle", "gpu-throttled", "profiler-overhead",
+        "debug-mode", "transfer-bound", "gpu-idle", "gpu-throttled", "profiler-overhead", "iterator-restart",
     }  # fmt: skip
 
 

@@ -322,6 +322,16 @@ class Case:
             if row["pid"] == pid and row[column] is not None and begin - around_ns <= row["time_ns"] <= end + around_ns
         ]
 
+    def busy_pct(self, begin: int, end: int) -> float | None:
+        """What the process and its children used over a stretch of time, in percent of one core; None: not sampled."""
+        used = seen = 0.0
+        for row in self.run.rows("process_samples"):
+            shared = min(end, row["time_ns"]) - max(begin, row["time_ns"] - row["interval_ns"])
+            if shared > 0 and row["cpu_pct"] is not None:
+                used += row["cpu_pct"] * shared
+                seen += shared
+        return used / seen if seen else None
+
     def machine_mean(self, column: str) -> float:
         """Mean of a column of `machine` while the run trained."""
         table = self._in_training(self.run.table("machine"))

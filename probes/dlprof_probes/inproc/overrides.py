@@ -6,6 +6,7 @@ Only such trial runs have any; the user's files stay as they are.
     batch_size                                        argument of Model.fit
     floatx, layout                                    settings of Keras
     threads                                           computing threads of torch and TensorFlow
+    autotune                                          of the input pipelines of TensorFlow
     flags_off                                         switches for debugging, named as in `facts.py`
 """
 
@@ -99,6 +100,8 @@ class Overrides(object):
         if count:
             threading = tensorflow.config.threading
             self._replace(threading, "set_intra_op_parallelism_threads", lambda f: lambda *_args, **_more: f(count))
+        if self._settings.get("autotune") is False:
+            self._untuned(tensorflow)
         if self._off("tf.config.run_functions_eagerly"):
             self._replace(tensorflow.config, "run_functions_eagerly", lambda f: lambda *_args, **_more: f(False))
         if self._off("tf.debugging.enable_check_numerics"):
@@ -106,6 +109,12 @@ class Overrides(object):
         if self._off("tf.config.experimental.enable_op_determinism"):
             owner = tensorflow.config.experimental
             self._replace(owner, "enable_op_determinism", lambda _f: lambda *_args, **_more: None)
+
+    def _untuned(self, tensorflow):
+        options = tensorflow.data.Options()
+        options.autotune.enabled = False
+        dataset = tensorflow.data.Dataset
+        self._replace(dataset, "__iter__", lambda f: lambda self_: f(self_.with_options(options)))
 
     def _jax(self, jax):
         off = [flag for flag in self._settings.get("flags_off", ()) if flag.startswith("jax_")]
