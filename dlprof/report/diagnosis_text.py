@@ -86,11 +86,14 @@ class _Printer(Page):
     def _left(self, found: Diagnosis) -> None:
         if not found.findings:
             return
-        rest = found.whole_ns - found.explained_ns
+        explained, whole = found.explained_ns, found.whole_ns
         self.console.print()
-        share = 100 * found.explained_ns / max(1, found.whole_ns)
-        self.say(f"These causes explain {duration(found.explained_ns)}, {share:.0f} % of {duration(found.whole_ns)}; "
-                 f"{duration(max(0, rest))} is the rest.")  # fmt: skip
+        if explained > whole:  # of a gap: what one side loses in some parts it gains in others
+            self.say(f"These causes explain {duration(explained)}; the gap is only {duration(whole)}, because other parts "
+                     f"are faster by {duration(explained - whole)}.")  # fmt: skip
+            return
+        self.say(f"These causes explain {duration(explained)}, {100 * explained / max(1, whole):.0f} % of "
+                 f"{duration(whole)}; {duration(whole - explained)} is the rest.")  # fmt: skip
 
     def _abstained(self, found: Diagnosis) -> None:
         if found.abstained:

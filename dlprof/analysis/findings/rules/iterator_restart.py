@@ -1,7 +1,7 @@
 """TensorFlow's input pipeline is torn down after each epoch, and the training waits, idle, until its tuner wakes up.
 
 tf.data tunes a running pipeline from a thread that sleeps twice as long after each look, from 10 ms on. Keras makes an
-iterator anew for each epoch; dropping the old one waits until that thread is awake: for up to as long as the epoch took.
+iterator anew for each epoch; dropping the old one waits until that thread is awake: up to as long as the epoch took.
 Seen with TensorFlow 2.21 and Keras 3.15; without tuning the waits are gone.
 """
 
