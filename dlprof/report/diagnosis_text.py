@@ -89,8 +89,8 @@ class _Printer(Page):
         explained, whole = found.explained_ns, found.whole_ns
         self.console.print()
         if explained > whole:  # of a gap: what one side loses in some parts it gains in others
-            self.say(f"These causes explain {duration(explained)}; the gap is only {duration(whole)}, because other parts "
-                     f"are faster by {duration(explained - whole)}.")  # fmt: skip
+            self.say(f"These causes explain {duration(explained)}; the gap is only {duration(whole)}, because other "
+                     f"parts are faster by {duration(explained - whole)}.")  # fmt: skip
             return
         self.say(f"These causes explain {duration(explained)}, {100 * explained / max(1, whole):.0f} % of "
                  f"{duration(whole)}; {duration(whole - explained)} is the rest.")  # fmt: skip

@@ -6,6 +6,7 @@
     cli       `dlprof --help`, and `dlprof report` on a stored run
     folder    size of the run folder of 10,000 steps
     record    what recording one step costs in the traced process
+    pages     the page of a run with 1,000,000 kernel events in headless Chromium: size, first paint, longest stall
     traces    import of large foreign traces, beside other tools: only when named first, has options of its own
               (see `python -m tests.benchmarks traces --help`)
 
@@ -27,7 +28,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
-from tests.benchmarks import traces
+from tests.benchmarks import pages, traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -198,7 +199,7 @@ def record(_pairs: int) -> None:
 
 
 BENCHMARKS: dict[str, Callable[[int], None]] = {
-    "record": record, "cli": cli, "startup": startup, "folder": folder, "sidecars": sidecars, "steps": steps,
+    "pages": lambda _pairs: pages.main(), "record": record, "cli": cli, "startup": startup, "folder": folder, "sidecars": sidecars, "steps": steps,
 }  # fmt: skip
 
 

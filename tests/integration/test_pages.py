@@ -231,6 +231,23 @@ def test_a_line_shows_time_samples_and_kernels(shown: Shown) -> None:
     assert shown.page.locator("#L-train_2epy-7 td").all_inner_texts()[3] == "4.00 s"
 
 
+def test_what_is_not_in_sight_is_not_drawn(shown: Shown) -> None:
+    """During the import no kernel ran: their row is empty then, though it was full before."""
+    drawn = """() => {
+        const line = dlprofPage.timelines[0], row = line.labels.findIndex(label => label.startsWith('kernels'));
+        const canvas = line.element.querySelector('canvas'), ratio = canvas.width / canvas.clientWidth;
+        const y = (line.grids[0].top + 17 * row + 8) * ratio, width = canvas.width - 230 * ratio;
+        const pixels = canvas.getContext('2d').getImageData(200 * ratio, y, width, 1).data;
+        const colours = new Set();
+        for (let i = 0; i < pixels.length; i += 4) colours.add(pixels.slice(i, i + 3).join());
+        return colours.size;
+    }"""
+    assert shown.page.evaluate(drawn) > 3
+    shown.page.locator(".timeline .jump").select_option(label="import")
+    shown.settle()
+    assert shown.page.evaluate(drawn) <= 3  # nothing but the lines of the axis
+
+
 def test_a_flame_graph_can_be_searched(shown: Shown) -> None:
     """Time under the frames that match, once."""
     shown.page.locator("#flame-search").fill("work")

@@ -33,7 +33,7 @@ _LINES = 6000
 _PAIRS = 400
 _LEAST_SHARE = 0.005
 """Parts of a gap below this share of the larger wall time are drawn as one."""
-_EVENTS = (1_200_000, 500_000, 200_000, 80_000)
+_EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
 _DATA_BYTES = 4_200_000
 """A page is to stay below 5 MB: of the numbers of events it draws the first one with which its data fits."""
 _ASSETS = ("data.js", "charts.js", "timeline.js", "page.js")

@@ -89,6 +89,13 @@ class Timeline {
     this.layOut();
     this.made = chartIn(this.element, chart => this.draw(chart));
     this.bind();
+    if (content.drawn < content.events) {
+      const [drawn, events] = [content.drawn, content.events].map(number => number.toLocaleString('en'));
+      const note = document.createElement('p');
+      note.className = 'chosen';
+      note.textContent = `${events} events as ${drawn} shapes: the shortest neighbours are drawn as one.`;
+      root.append(note);
+    }
   }
 
   get chart() { return this.made.chart; }
@@ -213,7 +220,8 @@ class Timeline {
         index = Math.max(index + 1, row.after(((x + 1.5) - x0) / perNs, index));
       }
     }
-    return {type: 'group', silent: true, children: [
+    // Anew each time: where children are merged, a row without any would keep those of before.
+    return {type: 'group', silent: true, $mergeChildren: false, children: [
       ...Array.from(rects, ([fill, list]) => ({type: 'dlprofRects', shape: {rects: list}, style: {fill}, silent: true})), ...texts]};
   }
 
@@ -243,7 +251,7 @@ class Timeline {
       if (!rects.has(fill)) rects.set(fill, []);
       rects.get(fill).push(x0 + at * cell * perNs, y, cell * perNs + 0.4, CORE - 1);
     }
-    return {type: 'group', children: Array.from(rects, ([fill, list]) => ({type: 'dlprofRects', shape: {rects: list}, style: {fill}}))};
+    return {type: 'group', $mergeChildren: false, children: Array.from(rects, ([fill, list]) => ({type: 'dlprofRects', shape: {rects: list}, style: {fill}}))};
   }
 
   // -- looking -------------------------------------------------------------------------------------
