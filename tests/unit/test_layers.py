@@ -25,6 +25,7 @@ LAYERS = (
     {"bench"},
     {"opening"},
     {"pipeline", "importing"},
+    {"live"},
     {"report", "export"},
     {"analysis"},
     {"store", "ingest", "launch"},
@@ -69,12 +70,12 @@ def test_a_module_imports_only_layers_below_its_own(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
 def test_dlprof_never_imports_what_runs_in_the_traced_process(path: Path) -> None:
-    """`inproc` is copied, not imported; only a reader and the status line know the wire format."""
+    """`inproc` is copied, not imported; only readers know the wire format, and the live model its names."""
     names = set(imports(path))
 
     assert not [name for name in names if name.startswith("dlprof_probes.inproc")]
     if "dlprof_probes.wire" in names:
-        assert path.name in ("wire.py", "marks.py", "progress.py")
+        assert path.name in ("wire.py", "marks.py", "tail.py", "model.py")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "probes").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
