@@ -1,7 +1,7 @@
 """What is known of a run while it goes on: fed record by record, in bounded memory, and asked at a moment.
 
-Times are nanoseconds of the run's clock (`time.perf_counter_ns`). Phases are those of the report, but told as
-they come: the report, which sees the whole run, cuts the first call of a step function more finely.
+Times are nanoseconds of the run's clock (`time.perf_counter_ns`). Phases are cut as in the report, but record by
+record; the two agree to about a millisecond.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ _NAMES_AT_MOST = 64
 """Metrics kept; a script may invent a new name in every step."""
 _STRETCHES = 256
 _LOOPS = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT, SpanKind.ON_BATCH)
+_STARTING = ("starting", None)
+_WITH_THE_STREAM = {"phases": "on", "lines": "on", "kernels": "waiting"}
+"""State of the probes inside the process when it begins to tell; they say themselves when they cannot work."""
 _COVERS_NO_TIME = (SpanKind.SCRIPT, SpanKind.ON_BATCH)
 
 
@@ -267,7 +270,9 @@ class State:
         if "boot_ns" in facts:
             self.streaming = True
             self.phases.outside("dlprof", facts["boot_ns"])
-            self.probes["phases"] = ("on", None)
+            for probe, told in _WITH_THE_STREAM.items():
+                if self.probes.get(probe, _STARTING) == _STARTING:
+                    self.probes[probe] = (told, None)
         if "keras_backend" in facts and not self.backend:
             self.backend = str(facts["keras_backend"])
 
@@ -278,6 +283,8 @@ class State:
             self.phases.outside("script", time_ns)
         if span.kind == SpanKind.ON_BATCH:
             self._on_batch[span.number] = span
+        if span.kind == SpanKind.DLPROF and "kernel" in span.name:
+            self.probes["kernels"] = ("on", None)
         if span.kind in _COVERS_NO_TIME:
             return
         self._open[span.number] = span

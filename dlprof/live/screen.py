@@ -41,7 +41,7 @@ _STALL = 5.0
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = "_.:-=+*#"
 _COLOURS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
-_STATES = {"on": _PLAIN, "off": _DIM, "starting": _DIM}
+_STATES = {"on": _PLAIN, "off": _DIM, "starting": _DIM, "waiting": _DIM}
 
 
 class Screen:
@@ -184,11 +184,11 @@ class Screen:
         cores = state.cores
         if cores.rss_bytes is None:
             return [Segment(" memory: no sample yet", _DIM)]
-        text = f" memory {size(cores.rss_bytes)}, at most {size(cores.peak_rss_bytes)}"
+        text = f" CPU {cores.cpu_pct:.0f} %  " if cores.cpu_pct is not None else ""
+        text += f" memory {size(cores.rss_bytes)} (peak {size(cores.peak_rss_bytes)})"
         if cores.available_bytes is not None:
-            text += f", {size(cores.available_bytes)} free"
-        cpu = f"   CPU {cores.cpu_pct:.0f} %" if cores.cpu_pct is not None else ""
-        return [Segment(text + cpu)]
+            text += f", free {size(cores.available_bytes)}"
+        return [Segment(text)]
 
     def _gpus(self, state: State) -> list[Row]:
         if not state.gpus:

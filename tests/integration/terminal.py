@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -28,16 +29,18 @@ class OnTerminal:
 
     Attributes:
         sent: All bytes that the terminal was sent.
-        screen: The emulated screen.
+        alternate: Whether the alternate screen is shown.
     """
 
     def __init__(
         self, command: list[str], *, cwd: Path, columns: int = 100, rows: int = 30, env: dict[str, str] | None = None
     ) -> None:
         self.sent = b""
-        self.screen = pyte.Screen(columns, rows)
         self.code: int | None = None
-        self._stream = pyte.ByteStream(self.screen)
+        self.alternate = False
+        self._screens = [pyte.Screen(columns, rows), pyte.Screen(columns, rows)]
+        self._streams = [pyte.ByteStream(screen) for screen in self._screens]
+        self._cut = b""
         # The other end stays open here, so that the modes can be seen after the program has ended.
         self._master, self._slave = pty.openpty()
         self.resize(columns, rows)
@@ -47,14 +50,15 @@ class OnTerminal:
             try:
                 os.login_tty(self._slave)
                 os.chdir(cwd)
-                os.execvpe(command[0], command, {**os.environ, "TERM": "xterm-256color", **(env or {})})
+                os.execvpe(command[0], command, {**os.environ, "TERM": "xterm-256color", **(env or {})})  # noqa: S606
             finally:
                 os._exit(127)
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the terminal."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
-        self.screen.resize(rows, columns)
+        for screen in self._screens:
+            screen.resize(rows, columns)
 
     def type(self, keys: bytes) -> None:
         """Press keys."""
@@ -66,7 +70,7 @@ class OnTerminal:
 
     def shown(self) -> str:
         """The screen as text."""
-        return "\n".join(row.rstrip() for row in self.screen.display)
+        return "\n".join(row.rstrip() for row in self._screens[self.alternate].display)
 
     def wait_for(self, condition: Callable[[str], object], seconds: float = 30) -> str:
         """Read until `condition` of the screen is true; returns the screen."""
@@ -94,11 +98,23 @@ class OnTerminal:
         if readable:
             data = os.read(self._master, 1 << 16)
             self.sent += data
-            self._stream.feed(data)
+            self._feed(data)
         if self.code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self.code = os.waitstatus_to_exitcode(status) if pid else None
         return bool(readable)
+
+    def _feed(self, data: bytes) -> None:
+        """Show what was sent; pyte knows no alternate screen, so there are two."""
+        parts = re.split(rb"(\x1b\[\?1049[hl])", self._cut + data)
+        cut = re.search(rb"\x1b[^a-z]{0,6}\Z", parts[-1])
+        self._cut = cut[0] if cut else b""
+        parts[-1] = parts[-1][: len(parts[-1]) - len(self._cut)]
+        for part in parts:
+            if part in (ENTER, LEAVE):
+                self.alternate = part == ENTER
+            else:
+                self._streams[self.alternate].feed(part)
 
     def main_screen(self) -> bytes:
         """What was sent while the alternate screen was not there."""
