@@ -68,7 +68,7 @@ class Loop:
     """Steps of one kind of loop: train, test or predict.
 
     Attributes:
-        seen: Records of steps so far: tells a strip which of the recent steps belong together.
+        seen: Records that went into `recent_ns` so far: tells a strip which of the recent steps belong together.
         recent_ns: Time per step of the recent records (ns), the wait for the batch included.
         epochs: How many epochs there will be, where Keras says so.
         steps: How many steps an epoch has, likewise.
@@ -88,8 +88,8 @@ class Loop:
         self.epoch = step.epoch if step.epoch != NONE else None
         self.step = step.step + step.steps - 1
         self.last_end_ns = step.end_ns
-        self.seen += 1
         if not step.first:  # it holds a compilation: thousands of times the others
+            self.seen += 1
             self.recent_ns.append((step.end_ns - step.begin_ns + step.input_ns) / step.steps)
 
     @property
@@ -351,15 +351,16 @@ class State:
     def cores_sample(self, time_ns: int, per_core: list[list[int]], processes: list[list[int]]) -> None:
         """Counters of every core, and of every process of the tree (`dlprof_probes.sidecar.cores`)."""
         ticks = {row[0]: row[1] for row in processes}
-        rss_bytes = sum(row[2] for row in processes) * self._page_bytes
+        # An empty tree is one that has just ended.
+        rss_bytes = sum(row[2] for row in processes) * self._page_bytes if processes else self.cores.rss_bytes
         busy, cpu = self.cores.busy_pct, self.cores.cpu_pct
         if self._before is not None and time_ns > self._before[0]:
             before_ns, cores_before, ticks_before = self._before
             busy = tuple(_busy_pct(old, new) for old, new in zip(cores_before, per_core, strict=False))
             used = sum(now - ticks_before.get(pid, now) for pid, now in ticks.items())
-            cpu = 100 * used / self._ticks_per_s / ((time_ns - before_ns) / 1e9)
+            cpu = None if not ticks else 100 * used / self._ticks_per_s / ((time_ns - before_ns) / 1e9)
         self._before = (time_ns, per_core, ticks)
-        peak = max(rss_bytes, self.cores.peak_rss_bytes or 0)
+        peak = max(rss_bytes or 0, self.cores.peak_rss_bytes or 0) or None
         self.cores = Cores(busy, cpu, rss_bytes, peak, self.cores.available_bytes)
 
     def machine_sample(self, available_bytes: int) -> None:

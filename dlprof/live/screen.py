@@ -17,7 +17,7 @@ from rich.style import Style
 
 from dlprof.analysis import phases
 from dlprof.config import PROBES
-from dlprof.live.model import RECENT_STEPS, Loop, State
+from dlprof.live.model import Loop, State
 from dlprof.units import bar, duration, safe, size
 
 Row: TypeAlias = list[Segment]
@@ -135,9 +135,9 @@ class Screen:
         kept = sorted(totals, key=lambda name: (name != state.phases.current, -totals[name]))
         room = max(1, rows - 1)
         if len(kept) > room:
-            kept = kept[: room - 1]
+            kept = kept[: max(1, room - 1)]
         shown = [(name, totals[name]) for name in _ORDER if name in kept]
-        if len(shown) < len(totals):
+        if len(shown) < min(room, len(totals)):
             shown.append(("others", whole - sum(ns for _, ns in shown)))
         made = [self._title("time in phases", width)]
         for name, ns in shown:
@@ -243,7 +243,7 @@ def columns(times_ns: Sequence[float], seen: int, width: int) -> list[float]:
         seen: How many there have been in all: columns stay the same as long as their steps are shown.
         width: Columns.
     """
-    per_column = max(1, -(-RECENT_STEPS // max(1, width)))
+    per_column = max(1, -(-len(times_ns) // max(1, width)))
     found: dict[int, float] = {}
     for number, time_ns in enumerate(times_ns, seen - len(times_ns)):
         column = number // per_column
@@ -279,12 +279,17 @@ def _gpu(state: State, number: int) -> str:
 
 
 def _probes(state: State) -> Row:
-    row: Row = [Segment(" probes:", _DIM)]
-    for name in PROBES:
-        told, reason = state.probes.get(name, ("starting", None))
-        style = _STATES.get(told, _WARN)
-        row.append(Segment(f" {name} ", _DIM))
-        row.append(Segment(told + (f" ({safe(reason)})" if reason and told == "failed" else ""), style))
+    """The probes by their state; those that work, and those that failed, first."""
+    row: Row = [Segment(" probes", _DIM)]
+    known = {name: state.probes.get(name, ("starting", None)) for name in PROBES}
+    for told in dict.fromkeys(("on", "failed", *(told for told, _ in known.values()))):
+        names = [
+            name + (f" ({safe(reason)})" if reason and told == "failed" else "")
+            for name, (its, reason) in known.items()
+            if its == told
+        ]
+        if names:
+            row.append(Segment(f"  {told}: {', '.join(names)}", _STATES.get(told, _WARN)))
     return row
 
 
