@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dlprof.live.model import RECENT_STEPS, Metric, Span, State, Step
@@ -20,7 +22,7 @@ def state() -> State:
 
 def step(begin: int, end: int, *, loop: int = 2, number: int = 0, first: bool = False, **parts: int) -> Step:
     """A step from `begin` to `end` (ms); `parts` in ms too."""
-    taken = {f"{name}_ns": ns * MS for name, ns in parts.items()}
+    taken: dict[str, Any] = {f"{name}_ns": ns * MS for name, ns in parts.items()}
     return Step(MAIN, loop, 0, number, 1, begin * MS, end * MS, 0, 0, 0, 0, first)._replace(**taken)
 
 
