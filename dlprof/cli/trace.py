@@ -53,7 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
     out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
-    out.add_argument("--no-progress", dest="progress", action="store_false", default=None, help="no status line")
+    out.add_argument(
+        "--no-progress", dest="progress", action="store_false", default=None, help="no status line, no screen"
+    )
     out.add_argument("--live", action="store_true", default=None, help="a screen that shows the run meanwhile")
 
 
@@ -147,13 +149,13 @@ def _view(settings: Any) -> tuple[Any, Any]:
 
     from dlprof.live import status_line, terminal, view
 
-    refusal = terminal.refusal(os.environ) if settings.live else None
-    if settings.live and refusal is None:
-        return settings, view.LiveView(settings, _say)
-    if refusal is not None:
+    settings = replace(settings, live=settings.live and settings.progress)
+    if settings.live:
+        refusal = terminal.refusal(os.environ)
+        if refusal is None:
+            return settings, view.LiveView(settings, _say)
         _say(f"--live: {refusal}; the run goes on without a screen")
-        settings = replace(settings, live=False)
-    return settings, status_line.for_terminal(settings, sys.stderr)
+    return replace(settings, live=False), status_line.for_terminal(settings, sys.stderr)
 
 
 def _print_report(run: Any) -> None:

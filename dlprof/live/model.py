@@ -113,9 +113,11 @@ class Loop:
     def expect(self, facts: Mapping[str, Any]) -> None:
         """Keras said how long the loop will be."""
         self.epochs = facts.get("epochs") or self.epochs
-        self.steps = facts.get("batches") or facts.get("steps") or self.steps
-        if facts.get("samples") and facts.get("batch_size"):
-            self.steps = -(-facts["samples"] // facts["batch_size"])
+        steps = facts.get("steps")
+        if not steps and facts.get("samples") and facts.get("batch_size"):
+            steps = -(-facts["samples"] // facts["batch_size"])
+        # Batches are told of every data set that is made meanwhile, that of the validation too: the first is ours.
+        self.steps = steps or self.steps or facts.get("batches")
 
 
 @dataclass

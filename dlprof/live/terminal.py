@@ -150,7 +150,10 @@ class Terminal:
         os.kill(os.getpid(), signal.SIGTSTP)
 
     def _in_foreground(self) -> bool:
-        return os.tcgetpgrp(self._real) == os.getpgrp()
+        try:
+            return os.tcgetpgrp(self._real) == os.getpgrp()
+        except OSError:  # the terminal is gone
+            return False
 
     def ready(self) -> bool:
         """Whether a frame can be drawn: the screen is there, and has taken the one before."""
@@ -206,7 +209,8 @@ class Terminal:
         """Leave the screen for good; what the script printed comes to the terminal, and what it will print."""
         self._tell(b"r")
         if not self.shown and self._in_foreground():  # keys are still handed on, one by one
-            termios.tcsetattr(self._real, termios.TCSANOW, self._live_modes)
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(self._real, termios.TCSANOW, self._live_modes)
         self.shown = False
         self._pending = b""
 

@@ -84,14 +84,19 @@ class LiveView:
         """Give the terminal back, with all that the script printed."""
         terminal, self._terminal = self._terminal, None
         state: dict[str, Any] = {"state": "on", "reason": None, "cost_ns": None, "cost_source": None}
-        if terminal is not None:
-            keeper_ns = terminal.close()
-            source = "measured: CPU time of drawing" + (" and of keeping the output" if keeper_ns is not None else "")
-            state |= {"cost_ns": self._cost_ns + (keeper_ns or 0), "cost_source": source}
+        try:
+            if terminal is not None:
+                state |= self._cost(terminal.close())
+        except Exception as error:  # noqa: BLE001  (the run has ended: its tables are still to be made)
+            self._failure = f"{type(error).__name__}: {error}"
         if self._failure is not None:
             self._say(f"the live view ended early: {self._failure}")
             state |= {"state": "failed", "reason": self._failure}
         return state
+
+    def _cost(self, keeper_ns: int | None) -> dict[str, Any]:
+        source = "measured: CPU time of drawing" + (" and of keeping the output" if keeper_ns is not None else "")
+        return {"cost_ns": self._cost_ns + (keeper_ns or 0), "cost_source": source}
 
 
 class _Picture:

@@ -64,6 +64,11 @@ class OnTerminal:
         """Press keys."""
         os.write(self._master, keys)
 
+    def hang_up(self) -> None:
+        """Close the terminal, as its window would."""
+        os.close(self._slave)
+        os.close(self._master)
+
     def modes(self) -> list[object]:
         """The modes of the terminal now."""
         return termios.tcgetattr(self._slave)

@@ -360,7 +360,23 @@ def test_a_signal_to_dlprof_alone_ends_the_script_and_restores_the_terminal(tmp_
     assert traced.modes() == traced.modes_before
 
 
-@pytest.mark.parametrize("backend", ["tensorflow", "torch"])
+def test_a_terminal_that_is_closed_ends_the_script_as_ever(tmp_path: Path) -> None:
+    """SIGHUP; nothing is left behind, and the run opens."""
+    traced = live(tmp_path, "import time\nprint('said')\ntime.sleep(60)")
+    traced.wait_for(lambda text: "said" in text and "script for" in text)
+    others = psutil.Process(traced.pid).children(recursive=True)
+
+    traced.hang_up()
+
+    assert len(others) >= 3
+    assert runner.all_gone([*others, psutil.Process(traced.pid)])
+    assert runner.report(tmp_path)["exit"]["signal"] == signal.SIGHUP
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "backend", [pytest.param(name, marks=pytest.mark.backend(name)) for name in ("tensorflow", "torch")]
+)
 def test_epoch_step_and_loss_of_a_real_training_are_on_the_screen(
     backend: str, tmp_path: Path, scenarios: Path
 ) -> None:

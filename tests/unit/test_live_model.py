@@ -146,6 +146,18 @@ def test_median_rate_and_place_of_a_loop() -> None:
     assert list(loop.recent_ns) == [10 * MS, 20 * MS, 10 * MS]
 
 
+def test_the_batches_of_the_validation_are_no_steps_of_fit() -> None:
+    """Keras makes its data set inside fit."""
+    made = state()
+    made.begin(Span(2, "fit", "fit", MAIN), 10 * MS)
+    for facts in ({"batches": 231}, {"epochs": 12, "steps": 231}, {"batches": 26}):
+        made.detail(2, facts)
+    made.step(step(20, 30))
+
+    assert made.loop is not None
+    assert made.loop.place() == ["epoch 1/12", "step 1/231"]
+
+
 def test_a_record_of_several_steps_counts_their_mean() -> None:
     """Very long runs put steps together."""
     made = state()
