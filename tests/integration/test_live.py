@@ -207,6 +207,25 @@ def test_without_a_terminal_the_run_goes_on_with_a_sentence(tmp_path: Path) -> N
     assert "dlprof: --live: standard error is no terminal; the run goes on without a screen\n" in done.err
 
 
+@pytest.mark.parametrize(
+    ("flags", "term", "sentence"),
+    [
+        ("", "dumb", b"dlprof: --live: the terminal is said to be dumb (TERM); the run goes on without a screen\r\n"),
+        ("--no-progress", "xterm", b""),
+    ],
+)
+def test_no_screen_is_drawn_where_none_is_wanted(flags: str, term: str, sentence: bytes, tmp_path: Path) -> None:
+    """A dumb terminal, or --no-progress."""
+    runner.write(tmp_path, "script.py", "import time\ntime.sleep(0.7)\nprint('ran')")
+    traced = OnTerminal([*LIVE, *flags.split()], cwd=tmp_path, env={"TERM": term})
+
+    assert traced.end() == 0
+    assert b"ran\r\n" in traced.sent
+    assert ENTER not in traced.sent
+    assert sentence in traced.sent
+    assert b"--live" not in traced.sent.replace(sentence, b"")
+
+
 def test_much_output_is_complete_and_does_not_stop_the_script(tmp_path: Path) -> None:
     """4 MB, far more than any buffer holds."""
     script = """

@@ -84,6 +84,12 @@ def test_probes_never_import_dlprof(path: Path) -> None:
     assert not [name for name in imports(path) if name == "dlprof" or name.startswith("dlprof.")]
 
 
+def test_the_keeper_uses_the_standard_library_only() -> None:
+    """It is run by its path, isolated and without site packages."""
+    for name in imports(ROOT / "dlprof" / "live" / "keeper.py"):
+        assert name.split(".")[0] in sys.stdlib_module_names | {"__future__"}, name
+
+
 @pytest.mark.parametrize("path", INPROC, ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_in_process_probe_uses_the_standard_library_only(path: Path) -> None:
     """line_profiler is the one exception; it is asked for inside a try."""
