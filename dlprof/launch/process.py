@@ -106,6 +106,11 @@ class TracedProcess:
         assert self._popen is not None  # noqa: S101
         return self._popen.pid
 
+    @property
+    def interrupts(self) -> int:
+        """How many times Ctrl-C came so far."""
+        return self._interrupts
+
     def ignore(self, pid: int) -> None:
         """`pid` is one of dlprof's own helpers: no descendant of the script."""
         self._others.add(pid)

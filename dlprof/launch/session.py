@@ -218,7 +218,7 @@ class Session:
                 process.ignore(self._stacks.pid)
         for pid in view.helpers():
             process.ignore(pid)
-        view.tick(self.run, Moment(process.pid, process.start_ns, self._states_now()))
+        view.tick(self.run, Moment(process.pid, process.start_ns, process.interrupts, self._states_now()))
 
     def _states_now(self) -> dict[str, dict[str, Any]]:
         """State of each probe while the script runs, as far as it is known here."""

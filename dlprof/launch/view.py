@@ -25,11 +25,13 @@ class Moment:
     Attributes:
         pid: The traced process.
         origin_ns: When it was started, on the run's clock.
+        interrupts: How many times Ctrl-C came.
         probes: State and reason of each probe, as far as the launcher knows them.
     """
 
     pid: int
     origin_ns: int
+    interrupts: int
     probes: Mapping[str, Mapping[str, Any]]
 
 

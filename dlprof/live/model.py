@@ -22,7 +22,7 @@ RECENT_STEPS = 512
 _NAMES_AT_MOST = 64
 """Metrics kept; a script may invent a new name in every step."""
 _STRETCHES = 256
-_LOOPS = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT, SpanKind.ON_BATCH)
+_LOOPS = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT)
 _STARTING = ("starting", None)
 _WITH_THE_STREAM = {"phases": "on", "lines": "on", "kernels": "waiting"}
 """State of the probes inside the process when it begins to tell; they say themselves when they cannot work."""
@@ -240,6 +240,7 @@ class State:
         metrics: The last value of each metric that Keras gave.
         gpus: Last values of each GPU by column, by number.
         probes: State and reason of each probe.
+        interrupted: Whether Ctrl-C came, and the script goes on.
         streaming: Whether the in-process probe has said anything: else phases are not known.
     """
 
@@ -255,7 +256,8 @@ class State:
         self.gpus: dict[int, dict[str, float | None]] = {}
         self.gpu_names: list[str | None] = []
         self.probes: dict[str, tuple[str, str | None]] = {}
-        self.streaming = self.over = False
+        self.streaming = False
+        self.interrupted = False
         self._main_thread: int | None = None
         self._script = 0
         self._loops = {name: Loop(name) for name in dict.fromkeys(LOOP_NAMES.values())}
@@ -290,7 +292,7 @@ class State:
         if span.kind in _COVERS_NO_TIME:
             return
         self._open[span.number] = span
-        if span.kind in (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT):
+        if span.kind in _LOOPS:
             loop = self._loop_of(span)
             loop.epoch = loop.step = loop.steps = None
             loop.epochs = None if span.kind == SpanKind.FIT else loop.epochs

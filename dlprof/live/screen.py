@@ -83,7 +83,7 @@ class Screen:
     def _head(self, state: State, now_ns: int) -> Row:
         parts = [
             f" dlprof  {safe(state.label)} on {safe(state.backend or 'own Keras')}",
-            "finished" if state.over else "running",
+            _condition(state),
             _clock(now_ns - state.origin_ns),
             f"process {state.pid}" if state.pid is not None else "",
         ]
@@ -291,6 +291,12 @@ def _probes(state: State) -> Row:
         if names:
             row.append(Segment(f"  {told}: {', '.join(names)}", _STATES.get(told, _WARN)))
     return row
+
+
+def _condition(state: State) -> str:
+    if state.phases.current == "teardown":
+        return "ending"
+    return "interrupted, Ctrl-C again ends it" if state.interrupted else "running"
 
 
 def _clock(ns: int) -> str:

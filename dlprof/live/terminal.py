@@ -200,10 +200,14 @@ class Terminal:
             said = b""
         if said:
             return "the script's output cannot be kept: the disk is full"
+        self._replace_keeper()
+        return "the process that keeps the script's output was killed"
+
+    def _replace_keeper(self) -> None:
         self._control.close()
+        self._keeper.wait()
         self._keeper, self._control = self._start_keeper()
         self._tell(b"e" if self.shown else b"l")
-        return "the process that keeps the script's output was killed"
 
     def release(self) -> None:
         """Leave the screen for good; what the script printed comes to the terminal, and what it will print."""
@@ -221,14 +225,12 @@ class Terminal:
             CPU time of the keeper (ns); None where others still hold the script's terminal, and it goes on for them.
         """
         self.started()
-        self.shown = False
         if self._stop_before is not None:
             signal.signal(signal.SIGTSTP, self._stop_before)
-        self._control.setblocking(True)
-        with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_WR)
-            while self._control.recv(64) not in (b"d", b""):
-                pass
+        if not self._handed_through():
+            self._replace_keeper()
+            self._handed_through()
+        self.shown = False
         pid, status, usage = self._keeper_ended()
         for descriptor in (self._real, self._master, self.spool):
             os.close(descriptor)
@@ -237,6 +239,18 @@ class Terminal:
             return None
         self._keeper.returncode = os.waitstatus_to_exitcode(status)
         return int((usage.ru_utime + usage.ru_stime) * 1e9)
+
+    def _handed_through(self) -> bool:
+        """Wait until the keeper has written all that there is; returns whether it did."""
+        self._control.setblocking(True)
+        said = b""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+            while b"d" not in said:
+                said = self._control.recv(64)
+                if not said:
+                    return False
+        return b"d" in said
 
     def _keeper_ended(self) -> tuple[int, int, Any]:
         pid, status, usage = 0, 0, None

@@ -54,22 +54,29 @@ class LiveView:
 
     def tick(self, folder: RunDir, moment: Moment) -> None:
         """Draw, if it is time."""
-        terminal, began = self._terminal, time.monotonic()
-        if terminal is None or self._failure is not None:
+        terminal = self._terminal
+        if terminal is None:
             return
         before = time.thread_time_ns()
         try:
-            terminal.started()
-            terminal.resized(moment.pid)
-            self._failure = terminal.trouble()
-            if self._failure is None and began - self._drawn_s >= _EVERY_S:
-                self._drawn_s = began
-                self._draw(terminal, folder, moment)
+            trouble = self._keep_on(terminal, folder, moment)
         except Exception as error:  # noqa: BLE001  (the run goes on without a screen)
-            self._failure = f"{type(error).__name__}: {error}"
-        if self._failure is not None:
+            trouble = f"{type(error).__name__}: {error}"
+        if trouble is not None:
+            self._failure = self._failure or trouble
             terminal.release()
         self._cost_ns += time.thread_time_ns() - before
+
+    def _keep_on(self, terminal: Terminal, folder: RunDir, moment: Moment) -> str | None:
+        """Look after the script's terminal, and draw if it is time; returns what is wrong."""
+        terminal.started()
+        terminal.resized(moment.pid)
+        trouble = terminal.trouble()
+        now = time.monotonic()
+        if trouble is None and self._failure is None and now - self._drawn_s >= _EVERY_S:
+            self._drawn_s = now
+            self._draw(terminal, folder, moment)
+        return trouble
 
     def _draw(self, terminal: Terminal, folder: RunDir, moment: Moment) -> None:
         if self._picture is None:
@@ -116,6 +123,7 @@ class _Picture:
         """Take in what is new."""
         state = self._state
         state.pid = moment.pid
+        state.interrupted = moment.interrupts > 0
         for name, told in moment.probes.items():
             if told["state"] != "starting" or name not in state.probes:
                 state.probe(name, told["state"], told.get("reason"))

@@ -16,7 +16,7 @@ from dlprof.live.model import Span, State, Step
 from dlprof.live.status_line import StatusLine
 from dlprof.rundir import RunDir
 
-MOMENT = Moment(pid=1, origin_ns=0, probes={})
+MOMENT = Moment(pid=1, origin_ns=0, interrupts=0, probes={})
 S = 1_000_000_000
 
 
