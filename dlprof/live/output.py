@@ -107,8 +107,7 @@ class LastLines:
             return
         line = self._lines[self._row]
         left, right = line[: self._column], line[self._column :]
-        if count != 1:
-            right = ""
+        right = " " + right[1:] if count == 1 else ""  # up to the cursor means: with what is under it
         if count:
             left = " " * len(left)
         self._lines[self._row] = left + right

@@ -7,7 +7,7 @@ import tempfile
 
 import pyte
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlprof.live.output import LastLines, Output
@@ -90,6 +90,7 @@ PRINTED = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(PRINTED)
 def test_a_terminal_shows_the_same(pieces: list[str]) -> None:
     """Compared with an emulator, on lines that need no wrapping."""
