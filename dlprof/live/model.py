@@ -232,7 +232,7 @@ class State:
 
     Args:
         label: Name of the script.
-        backend: Where it runs.
+        backend: Where it runs; empty: Keras will say, if there is one.
         origin_ns: When the process was started.
 
     Attributes:
@@ -265,6 +265,11 @@ class State:
         self._on_batch: dict[int, Span] = {}
         self._page_bytes, self._ticks_per_s = 4096, 100
         self._before: tuple[int, list[list[int]], dict[int, int]] | None = None
+
+    @property
+    def title(self) -> str:
+        """The script, and what it runs on, where that is known."""
+        return f"{self.label} on {self.backend}" if self.backend else self.label
 
     # -- the stream of the in-process probe ------------------------------------------------------------
 

@@ -82,7 +82,7 @@ class Screen:
 
     def _head(self, state: State, now_ns: int) -> Row:
         parts = [
-            f" dlprof  {safe(state.label)} on {safe(state.backend or 'own Keras')}",
+            f" dlprof  {safe(state.title)}",
             _condition(state),
             _clock(now_ns - state.origin_ns),
             f"process {state.pid}" if state.pid is not None else "",

@@ -27,7 +27,7 @@ _CORES_AT_MOST = 32
 def render(state: State, now_ns: int, width: int) -> str:
     """The status line, at most `width` characters."""
     parts = [
-        f"dlprof: {state.label} on {state.backend or 'own Keras'}",
+        f"dlprof: {state.title}",
         state.doing() if state.streaming else "running",
     ]
     loop = state.loop if state.in_loop() else None
@@ -47,7 +47,7 @@ def render(state: State, now_ns: int, width: int) -> str:
 def for_terminal(config: TraceConfig, stream: TextIO, environ: Mapping[str, str] = os.environ) -> StatusLine:
     """A status line where there is a terminal to show it on, else one that stays silent."""
     shows = config.progress and stream.isatty() and environ.get("TERM", "dumb") != "dumb" and not environ.get("CI")
-    return StatusLine(config.label, config.backend or "own Keras", stream.fileno() if shows else None)
+    return StatusLine(config.label, config.backend or "", stream.fileno() if shows else None)
 
 
 class StatusLine:

@@ -65,7 +65,7 @@ def test_the_screen_shows_the_run_and_the_output_is_that_of_plain_python(tmp_pat
     assert own_lines(traced.main_screen()) == bare.sent
     assert traced.modes() == traced.modes_before
     assert traced.sent.count(ENTER) == traced.sent.count(LEAVE) == 1
-    assert "dlprof  script on own Keras · running" in shown
+    assert "dlprof  script · running" in shown
     assert " script for " in shown
     assert "core 0" in shown
     assert "on: phases" in shown
