@@ -32,6 +32,7 @@ _SETTABLE = (
     "gpu_tracer",
     "output",
     "progress",
+    "live",
     "overrides",
 )
 
@@ -72,6 +73,8 @@ class TraceConfig:
     """Settings that a trial run takes instead of the script's own (JSON in DLPROF_OVERRIDES; `diagnose --confirm`)."""
     progress: bool = True
     """A status line while the script runs, where standard error is a terminal."""
+    live: bool = False
+    """A screen that shows the run while the script runs, where standard error is a terminal."""
     origins: tuple[tuple[str, str], ...] = ()
     """(setting, where its value came from) for all that is not a default."""
 
@@ -157,7 +160,7 @@ def _checked(name: str, value: Any, source: str) -> Any:
         raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint)
     if name in _PARSED:
         return _PARSED[name](name, value, source)
-    if name == "progress" and not isinstance(value, bool):
+    if name in ("progress", "live") and not isinstance(value, bool):
         return str(value).lower() not in ("0", "no", "off", "false")
     return value
 

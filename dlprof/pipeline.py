@@ -33,6 +33,7 @@ from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
 from dlprof.launch import gpu_tracers, machine, session, target
 from dlprof.launch.process import Outcome
+from dlprof.launch.view import View
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
@@ -54,13 +55,13 @@ class Traced:
     failure: DlprofError | None = None
 
 
-def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[[RunDir, int], None]) -> Traced:
+def trace(config: TraceConfig, *, report: Callable[[str], None], view: View) -> Traced:
     """Run a script under the probes and make the tables of the run.
 
     Args:
         config: What to trace, and how.
         report: Takes a line for the user at each slow stage before the script starts.
-        tick: Called about ten times a second while the script runs, with the run folder and the process.
+        view: Shows the run while the script runs.
 
     Raises:
         DlprofError: The run cannot be set up; the script has not been started then.
@@ -77,7 +78,7 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], tick: Callable[
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
     work = session.Session(config, goal, folder)
-    outcome = work.go(lambda pid: tick(folder, pid))
+    outcome = work.go(view)
     try:
         # The script has run: whatever happens from here on, it is its end that counts.
         manifest.update(_last_manifest(work, outcome))
@@ -143,7 +144,10 @@ def _last_manifest(work: session.Session, outcome: Outcome) -> dict[str, Any]:
             "cpu_system_ns": outcome.system_ns,
         },
         "gpu_tracer": work.gpu_tracer,
-        "probes": [{"name": name, **work.states.get(name, {"state": "on", "reason": None})} for name in PROBES],
+        "probes": [
+            {"name": name, **work.states.get(name, {"state": "on", "reason": None})}
+            for name in dict.fromkeys((*PROBES, *work.states))
+        ],
         "health": health,
     }
 

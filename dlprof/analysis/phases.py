@@ -33,7 +33,8 @@ _IN_FIT = {
     "graph_compile": "fit.graph_compile", "build": "fit.build", "construct": "fit.build", "compile": "fit.build",
     "input": "fit.input",
 }  # fmt: skip
-_OF_LOOP = {"train": "fit.steps", "test": "evaluate", "predict": "predict", "data": "data"}
+OF_LOOP = {"train": "fit.steps", "test": "evaluate", "predict": "predict", "data": "data"}
+"""The phase of a step outside fit, by its loop."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ class _Sweep:
     def _advance(self, to: int) -> None:
         to = min(to, self._bounds.wall)
         if self._stack:
-            self._emit(_phase([span.kind for span in self._stack], self._had_epoch), self._cursor, to)
+            self._emit(leaf([span.kind for span in self._stack], self._had_epoch), self._cursor, to)
         else:
             for phase, start, end in _outside(self._bounds, self._cursor, to):
                 self._emit(phase, start, end)
@@ -227,13 +228,18 @@ def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[str, int, i
     return [(name, max(start, a), min(end, b)) for name, a, b in zip(names, marks, marks[1:], strict=False)]
 
 
-def _phase(kinds: list[str], had_epoch: bool) -> str:
-    """The leaf phase of a moment at which spans of these kinds are open, outermost first."""
+def leaf(kinds: list[str], had_epoch: bool) -> str:
+    """The leaf phase of a moment.
+
+    Args:
+        kinds: Kinds of the open spans, outermost first; at least one.
+        had_epoch: Whether an epoch has begun since the outermost did.
+    """
     if "dlprof" in kinds:
         return "dlprof"
     top, inside = kinds[0], kinds[1:]
     if top.startswith("step of "):
-        loop = _OF_LOOP[top[len("step of ") :]]
+        loop = OF_LOOP[top[len("step of ") :]]
         return _in_fit(inside, had_epoch=True) if loop == "fit.steps" else loop
     if top == "fit":
         return _in_fit(inside, had_epoch)
@@ -259,13 +265,13 @@ def _move_steps(totals: _Totals, steps: Sequence[Step], intervals: tuple[tuple[s
             totals.add("fit.callbacks", step.callbacks)
             totals.add("fit.steps", -step.input - step.callbacks)
         elif step.loop_kind == "on_batch" and around == "script":
-            totals.add(_OF_LOOP[step.loop], step.dur)
+            totals.add(OF_LOOP[step.loop], step.dur)
             totals.add("script", -step.dur)
 
 
 def _count(totals: _Totals, spans: Sequence[Interval], steps: Sequence[Step]) -> None:
     """Say how often a phase was entered: calls for fit and its kin, steps for what belongs to steps."""
-    for loop, phase in _OF_LOOP.items():
+    for loop, phase in OF_LOOP.items():
         number = sum(step.count for step in steps if step.loop == loop and step.loop_kind in ("fit", "on_batch"))
         if number and totals.dur.get(phase):
             totals.count[phase] = number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Any
 
@@ -20,6 +21,7 @@ examples:
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
+  dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
   dlprof trace train.py --repeat 5 -o runs/base  five runs, for `compare` and `gate` to give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
 
@@ -51,7 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
     out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
-    out.add_argument("--no-progress", dest="progress", action="store_false", default=None, help="no status line")
+    out.add_argument(
+        "--no-progress", dest="progress", action="store_false", default=None, help="no status line, no screen"
+    )
+    out.add_argument("--live", action="store_true", default=None, help="a screen that shows the run meanwhile")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,11 +96,8 @@ def _repeated(args: argparse.Namespace, settings: Any) -> int:
 def _once(args: argparse.Namespace, settings: Any) -> int:
     from dlprof import pipeline
 
-    status = _status_line(settings)
-    try:
-        traced = pipeline.trace(settings, report=_say, tick=status.tick)
-    finally:
-        status.stop()
+    settings, view = _view(settings)
+    traced = pipeline.trace(settings, report=_say, view=view)
     if traced.run is not None and not args.no_report:
         _print_report(traced.run)
     elif traced.failure is not None:
@@ -116,6 +118,7 @@ def _flags(args: argparse.Namespace) -> dict[str, Any]:
         "gpu_tracer",
         "output",
         "progress",
+        "live",
         "module",
     )
     flags = {name: getattr(args, name) for name in names}
@@ -140,10 +143,19 @@ def _program(args: argparse.Namespace) -> dict[str, Any]:
     return {"script": "", "module": None, "program": args.of_script[0], "arguments": tuple(args.of_script[1:])}
 
 
-def _status_line(settings: Any) -> Any:
-    from dlprof.launch import progress
+def _view(settings: Any) -> tuple[Any, Any]:
+    """The settings, and what shows the run: `live` only where there is a terminal for it."""
+    from dataclasses import replace
 
-    return progress.for_terminal(settings, sys.stderr)
+    from dlprof.live import status_line, terminal, view
+
+    settings = replace(settings, live=settings.live and settings.progress)
+    if settings.live:
+        refusal = terminal.refusal(os.environ)
+        if refusal is None:
+            return settings, view.LiveView(settings, _say)
+        _say(f"--live: {refusal}; the run goes on without a screen")
+    return replace(settings, live=False), status_line.for_terminal(settings, sys.stderr)
 
 
 def _print_report(run: Any) -> None:

@@ -17,12 +17,13 @@ from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
 from dlprof.schema.tables import TABLES
 
-_LOOP_NAMES = {
+LOOP_NAMES = {
     "fit": "train", "fit_generator": "train", "train_on_batch": "train",
     "evaluate": "test", "evaluate_generator": "test", "test_on_batch": "test", "test_loop": "test",
     "predict": "predict", "predict_generator": "predict", "predict_on_batch": "predict",
     "tf.data": "data",
 }  # fmt: skip
+"""Name of a loop (train, test, predict, data), by the name of its span."""
 
 
 @dataclass
@@ -313,7 +314,7 @@ def _steps_table(stream: Stream, who: Who) -> pa.Table:
     rows = []
     for thread, loop, epoch, step, count, begin, end, waited, callbacks, offset, call, flags in stream.steps:
         span = stream.spans.get(loop)
-        name = _LOOP_NAMES.get(span.name if span else "", "train")
+        name = LOOP_NAMES.get(span.name if span else "", "train")
         seen = counters.get((loop, epoch), 0)
         counters[loop, epoch] = seen + count
         has_call = bool(flags & wire.STEP_HAS_CALL)

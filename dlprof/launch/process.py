@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from dlprof.errors import UnavailableError
+from dlprof.launch.view import Streams
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -68,6 +69,7 @@ class TracedProcess:
 
     command: Sequence[str]
     environment: Mapping[str, str]
+    streams: Streams = field(default_factory=Streams)
     start_ns: int = 0
     _popen: subprocess.Popen[bytes] | None = None
     _status: int | None = None
@@ -90,8 +92,9 @@ class TracedProcess:
         self.start_ns = time.perf_counter_ns()
         try:
             self._popen = subprocess.Popen(
-                list(self.command), env=dict(self.environment), preexec_fn=_in_child, process_group=group
-            )
+                list(self.command), env=dict(self.environment), preexec_fn=_in_child, process_group=group,
+                stdin=self.streams.input, stdout=self.streams.output, stderr=self.streams.error,
+            )  # fmt: skip
         except OSError as error:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
             raise UnavailableError(f"{self.command[0]} cannot be started: {error.strerror}.") from error
@@ -102,6 +105,11 @@ class TracedProcess:
         """Its process number."""
         assert self._popen is not None  # noqa: S101
         return self._popen.pid
+
+    @property
+    def interrupts(self) -> int:
+        """How many times Ctrl-C came so far."""
+        return self._interrupts
 
     def ignore(self, pid: int) -> None:
         """`pid` is one of dlprof's own helpers: no descendant of the script."""

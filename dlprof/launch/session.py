@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from dlprof.launch import gpu_tracers, payload
 from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
+from dlprof.launch.view import Moment, View
 from dlprof.rundir import RunDir
 
 _TICK_S = 0.1
@@ -59,8 +59,8 @@ class Session:
     _next_look: float = 0.0
     _gpu_tracer: gpu_tracers.GpuTracer = field(default_factory=lambda: gpu_tracers.GpuTracer("off", "not asked for"))
 
-    def go(self, tick: Callable[[int], None]) -> Outcome:
-        """Run to the end; `tick(pid)` is called about ten times a second.
+    def go(self, view: View) -> Outcome:
+        """Run to the end, shown by `view`.
 
         Raises:
             CannotCreateError: The run folder cannot be written to.
@@ -70,15 +70,16 @@ class Session:
             self._gpu_tracer = gpu_tracers.choose(self.config.gpu_tracer)
         command = self._command()
         environment = self._environment()
-        process = TracedProcess(command, environment)
-        self.clock = {"anchor_start": anchor()}
-        self.pid = process.start()
-        self.clock["origin_perf_ns"] = process.start_ns
         try:
+            process = TracedProcess(command, environment, view.open(self.run))
+            self.clock = {"anchor_start": anchor()}
+            self.pid = process.start()
+            self.clock["origin_perf_ns"] = process.start_ns
             self._start_sampler(process)
             self._stacks_due = self.config.wants("stacks")
-            outcome = process.wait(lambda: self._tick(process, tick), _TICK_S)
+            outcome = process.wait(lambda: self._tick(process, view), _TICK_S)
         finally:
+            self._close(view)
             self._stop_sidecars()
             if self._marks is not None:
                 self._marks.stop()
@@ -117,6 +118,7 @@ class Session:
                 "lines": lines,
                 "kernels": self._kernels(),
                 "engine": spec.module if spec is not None and not spec.keras_backend else None,
+                "live": config.live,
                 "pid": str(self.run.payload / "pid") if self._gpu_tracer.wraps else None,
                 "overrides": dict(config.overrides) or None,
             },
@@ -182,6 +184,7 @@ class Session:
             "conductor": os.getpid(),
             "probes": wanted,
             "hz": self.config.cores_hz,
+            "live": self.config.live,
         }
         path = self.run.raw / "sampler-config.json"
         try:
@@ -201,7 +204,7 @@ class Session:
 
     # -- meanwhile ---------------------------------------------------------------------------------
 
-    def _tick(self, process: TracedProcess, tick: Callable[[int], None]) -> None:
+    def _tick(self, process: TracedProcess, view: View) -> None:
         if self._stacks_due:
             tree = self.target.interpreter is None
             pid = self._root_of_python(process) if tree else self._began(process)
@@ -213,7 +216,18 @@ class Session:
             self._stacks.poll()
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
-        tick(process.pid)
+        for pid in view.helpers():
+            process.ignore(pid)
+        view.tick(self.run, Moment(process.pid, process.start_ns, process.interrupts, self._states_now()))
+
+    def _states_now(self) -> dict[str, dict[str, Any]]:
+        """State of each probe while the script runs, as far as it is known here."""
+        states = {name: {"state": "starting", "reason": None} for name in PROBES}
+        states.update(self.states)
+        if self._stacks is not None:
+            reason = self._stacks.reason
+            states["stacks"] = {"state": "failed" if reason else "on", "reason": reason}
+        return states
 
     def _began(self, process: TracedProcess) -> int | None:
         """The process of the script, once it runs."""
@@ -237,6 +251,11 @@ class Session:
         return None
 
     # -- after -------------------------------------------------------------------------------------
+
+    def _close(self, view: View) -> None:
+        state = view.close()
+        if state is not None:
+            self.states["live"] = state
 
     def _stop_sidecars(self) -> None:
         if self._sampler is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration import runner
+from tests.integration.terminal import OnTerminal
 
 pytestmark = pytest.mark.integration
 
@@ -77,3 +78,16 @@ def test_doctor_names_the_cards(tmp_path: Path, library: Path) -> None:
     done = runner.run([*runner.DLPROF, "doctor"], cwd=tmp_path, env={"LD_LIBRARY_PATH": str(library)})
 
     assert "Stand-in A, Stand-in B; driver 999.1; not supported: power_w (GPU 1)" in done.out
+
+
+def test_gpus_are_on_the_live_screen(tmp_path: Path, library: Path) -> None:
+    """Each with what it tells: GPU 1 has no power, and no zero for it."""
+    runner.write(tmp_path, "script.py", SCRIPT)
+    command = [*runner.DLPROF, "trace", "script.py", "--live", "-o", "run", "--no-report"]
+    traced = OnTerminal(command, cwd=tmp_path, columns=160, env={"LD_LIBRARY_PATH": str(library)})
+
+    shown = traced.wait_for(lambda text: "GPU 1" in text)
+
+    assert "GPU 0 Stand-in A  40 %  250 MB of 1.00 GB  123 W  55 C" in shown
+    assert "GPU 1 Stand-in B  41 %  250 MB of 1.00 GB  55 C" in shown
+    assert traced.end() == 0

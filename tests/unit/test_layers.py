@@ -25,6 +25,7 @@ LAYERS = (
     {"bench"},
     {"opening"},
     {"pipeline", "importing"},
+    {"live"},
     {"export"},
     {"report"},
     {"analysis"},
@@ -70,18 +71,24 @@ def test_a_module_imports_only_layers_below_its_own(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
 def test_dlprof_never_imports_what_runs_in_the_traced_process(path: Path) -> None:
-    """`inproc` is copied, not imported; only a reader and the status line know the wire format."""
+    """`inproc` is copied, not imported; only readers know the wire format, and the live model its names."""
     names = set(imports(path))
 
     assert not [name for name in names if name.startswith("dlprof_probes.inproc")]
     if "dlprof_probes.wire" in names:
-        assert path.name in ("wire.py", "marks.py", "progress.py")
+        assert path.name in ("wire.py", "marks.py", "tail.py", "model.py")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "probes").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
 def test_probes_never_import_dlprof(path: Path) -> None:
     """The probes stand alone."""
     assert not [name for name in imports(path) if name == "dlprof" or name.startswith("dlprof.")]
+
+
+def test_the_keeper_uses_the_standard_library_only() -> None:
+    """It is run by its path, isolated and without site packages."""
+    for name in imports(ROOT / "dlprof" / "live" / "keeper.py"):
+        assert name.split(".")[0] in sys.stdlib_module_names | {"__future__"}, name
 
 
 @pytest.mark.parametrize("path", INPROC, ids=lambda p: str(p.relative_to(ROOT)))

@@ -112,7 +112,9 @@ class _Session(object):
     def __init__(self, config, program, boot_ns):
         raw = config["raw"]
         self._is_user_file = _UserFiles()
-        self.recorder = recorder.Recorder(os.path.join(raw, "inproc.wire"), config["status"], self._is_user_file)
+        stream = os.path.join(raw, "inproc.wire")
+        live = bool(config.get("live"))
+        self.recorder = recorder.Recorder(stream, config["status"], self._is_user_file, live)
         self.recorder.meta(_process_facts(boot_ns))
         boot = self.recorder.begin(wire.SpanKind.DLPROF, "start", time_ns=boot_ns)
         self._finished = False

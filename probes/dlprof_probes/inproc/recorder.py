@@ -1,7 +1,7 @@
 """Writes the raw stream (`wire.py`) from inside the traced process.
 
-Records wait in memory and are written every `FLUSH_NS`, at the ends of long spans and at exit, so that
-a killed process loses at most the last half second. The recorder never raises into the program: when
+Records wait in memory and are written every `FLUSH_NS` (`LIVE_FLUSH_NS`), at the ends of long spans and at
+exit, so that a killed process loses at most the last half second. The recorder never raises into the program: when
 writing fails (a full disk), it goes silent and leaves the reason in a status file whose space was
 reserved beforehand.
 """
@@ -15,6 +15,8 @@ from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 
 FLUSH_NS = 500 * 1000 * 1000
+LIVE_FLUSH_NS = 250 * 1000 * 1000
+"""While someone looks on."""
 STRINGS_AT_MOST = 65536
 STREAM_BYTES_AT_MOST = 64 << 20
 """Above this size the steps of one record are doubled; at eight times this size all but spans stops."""
@@ -27,9 +29,10 @@ class Recorder(object):
         path: File of the stream; it must not exist.
         status_path: File of fixed size, made beforehand, that takes the reason of a failure.
         is_user_file: Function from a file name to whether it is the user's own code.
+        live: Someone looks on: what begins, and the end of what is outermost, is written at once.
     """
 
-    def __init__(self, path, status_path, is_user_file):
+    def __init__(self, path, status_path, is_user_file, live=False):
         self.pid = os.getpid()
         self.failed = None
         self.bytes_written = 0
@@ -37,6 +40,8 @@ class Recorder(object):
         self.dropped = 0
         self._status_path = status_path
         self._is_user_file = is_user_file
+        self._live = live
+        self._flush_ns = LIVE_FLUSH_NS if live else FLUSH_NS
         self._queue = collections.deque()
         self._strings = {}
         self._threads = set()
@@ -81,7 +86,7 @@ class Recorder(object):
         time_ns = now() if time_ns is None else time_ns
         self._begin_record(span, kind, name, time_ns, file, line)
         # What begins now may last for minutes, or be what kills the process: it must be known by then.
-        if outermost or time_ns - self._last_flush > FLUSH_NS:
+        if outermost or self._live or time_ns - self._last_flush > self._flush_ns:
             self.flush(time_ns)
         return span
 
@@ -97,7 +102,7 @@ class Recorder(object):
                     break
         else:
             self._add(wire.Record.END, wire.END.pack(span, time_ns))
-        if time_ns - self._last_flush > FLUSH_NS:
+        if (self._live and not stack) or time_ns - self._last_flush > self._flush_ns:
             self.flush(time_ns)
 
     def complete(self, kind, name, start_ns, end_ns, frame=None):
@@ -134,7 +139,7 @@ class Recorder(object):
     def step(self, record, time_ns):
         """Record one packed `wire.STEP_RECORD`; the hot path of a training loop."""
         self._queue.append(record)
-        if time_ns - self._last_flush > FLUSH_NS:
+        if time_ns - self._last_flush > self._flush_ns:
             self.flush(time_ns)
 
     def metrics(self, loop, epoch, step, values):

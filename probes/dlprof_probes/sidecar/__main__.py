@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dlprof_probes.sidecar import jsonl
 from dlprof_probes.sidecar.cores import Cores
 from dlprof_probes.sidecar.gpu import Gpu, Unavailable
 
@@ -46,15 +47,16 @@ def _be_humble() -> None:
 class _Sampler:
     def __init__(self, config: dict[str, Any]) -> None:
         raw = Path(config["raw"])
+        flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS
         self._interval_s = 1 / float(config["hz"])
         self._missed = 0
         self._states: dict[str, Any] = {}
         self._cores: Cores | None = None
         self._gpu: Gpu | None = None
         if "cores" in config["probes"]:
-            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], config["conductor"]))
+            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], config["conductor"], flush_ns))
         if "gpu" in config["probes"]:
-            self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree))
+            self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree, flush_ns))
         self._state_path = raw / "sampler.json"
         self._write_states()
 

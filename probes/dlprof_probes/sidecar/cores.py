@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from dlprof_probes.sidecar.jsonl import Writer, anchor
+from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
@@ -36,7 +36,7 @@ class Cores:
     - `["p", time_ns, pid, parent_pid, command, end]`: a process appeared (`end` false) or was gone (true).
     """
 
-    def __init__(self, raw: Path, pid: int, conductor: int) -> None:
+    def __init__(self, raw: Path, pid: int, conductor: int, flush_ns: int = FLUSH_NS) -> None:
         self._stat = os.open("/proc/stat", os.O_RDONLY)
         self._pid = pid
         self._conductor = conductor
@@ -44,7 +44,7 @@ class Cores:
         self._tree: dict[int, int] = {}
         self._next_slow = 0
         self._quota = _quota_file(pid)
-        self.writer = Writer(raw / "cores.jsonl", self._header())
+        self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
 
     def _header(self) -> dict[str, Any]:
         return {

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dlprof_probes.sidecar.jsonl import Writer, anchor
+from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 
 FORMAT = "dlprof.gpu/1"
 SLOW_NS = 1_000_000_000
@@ -31,7 +31,7 @@ class Unavailable(Exception):  # noqa: N818  (it is no error)
 class Gpu:
     """Writes `gpu.jsonl`: rows `[time_ns, gpu, value per column]`, null where there is none."""
 
-    def __init__(self, raw: Path, tree: Callable[[], list[int]]) -> None:
+    def __init__(self, raw: Path, tree: Callable[[], list[int]], flush_ns: int = FLUSH_NS) -> None:
         self._nvml = _open()
         self._handles = [self._nvml.nvmlDeviceGetHandleByIndex(i) for i in range(self._nvml.nvmlDeviceGetCount())]
         if not self._handles:
@@ -40,7 +40,7 @@ class Gpu:
         self._next_slow = 0
         self._given_up: dict[tuple[int, str], str] = {}
         self._readers = self._make_readers()
-        self.writer = Writer(raw / "gpu.jsonl", self._header())
+        self.writer = Writer(raw / "gpu.jsonl", self._header(), flush_ns)
 
     def _header(self) -> dict[str, Any]:
         ask = self._nvml

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 FLUSH_NS = 1_000_000_000
+LIVE_FLUSH_NS = 200_000_000
+"""While someone looks on."""
 
 
 def anchor() -> dict[str, int]:
@@ -28,14 +30,20 @@ def anchor() -> dict[str, int]:
 class Writer:
     """Appends to one raw file; stops for good, with a reason, when that fails.
 
+    Args:
+        path: The file; it must not exist.
+        header: Its first line.
+        flush_ns: How long a row may wait before it reaches the disk.
+
     Attributes:
         failed: Why nothing is written any more, or None.
         rows: Rows written so far.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+    def __init__(self, path: Path, header: dict[str, Any], flush_ns: int = FLUSH_NS) -> None:
         self.failed: str | None = None
         self.rows = 0
+        self._flush_ns = flush_ns
         self._flushed = time.perf_counter_ns()
         self._file: TextIO | None = None
         try:
@@ -45,10 +53,10 @@ class Writer:
         self._line(header)
 
     def row(self, row: list[Any]) -> None:
-        """Append a row; it reaches the disk within a second."""
+        """Append a row; it reaches the disk within `flush_ns`."""
         self._line(row)
         self.rows += 1
-        if time.perf_counter_ns() - self._flushed > FLUSH_NS:
+        if time.perf_counter_ns() - self._flushed > self._flush_ns:
             self.flush()
 
     def flush(self) -> None:

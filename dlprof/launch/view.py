@@ -1,0 +1,51 @@
+"""What shows a run on the terminal while it goes on, as the launcher sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dlprof.rundir import RunDir
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Descriptors that the traced process gets as its standard streams; None: dlprof's own."""
+
+    input: int | None = None
+    output: int | None = None
+    error: int | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What the launcher knows at a moment while the script runs.
+
+    Attributes:
+        pid: The traced process.
+        origin_ns: When it was started, on the run's clock.
+        interrupts: How many times Ctrl-C came.
+        probes: State and reason of each probe, as far as the launcher knows them.
+    """
+
+    pid: int
+    origin_ns: int
+    interrupts: int
+    probes: Mapping[str, Mapping[str, Any]]
+
+
+class View(Protocol):
+    """Shows a run. No failure of its own may come out of it: the run goes on without it."""
+
+    def open(self, folder: RunDir) -> Streams:
+        """The script is about to start; returns what it is to have as its standard streams."""
+
+    def tick(self, folder: RunDir, moment: Moment) -> None:
+        """Show what is new; called about ten times a second."""
+
+    def helpers(self) -> tuple[int, ...]:
+        """Processes of the view."""
+
+    def close(self) -> dict[str, Any] | None:
+        """The script has ended, or could not be started; returns the view's line of the ledger, where it has one."""

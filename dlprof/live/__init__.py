@@ -1,0 +1,1 @@
+"""A screen on the terminal that shows a run while it goes on (`dlprof trace --live`)."""

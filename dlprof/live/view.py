@@ -1,0 +1,154 @@
+"""`dlprof trace --live`: the screen of a run, drawn about four times a second beside it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+
+from dlprof.config import TraceConfig
+from dlprof.launch.view import Moment, Streams
+from dlprof.live.model import State
+from dlprof.live.output import Output
+from dlprof.live.screen import Painter, Screen
+from dlprof.live.tail import Tail
+from dlprof.live.terminal import Terminal
+from dlprof.rundir import RunDir
+
+_EVERY_S = 0.25
+
+
+class LiveView:
+    """The view of `--live`; a failure of its own ends the view, never the run.
+
+    Args:
+        config: What is traced.
+        say: Takes a line for the user, when the screen is gone.
+    """
+
+    def __init__(self, config: TraceConfig, say: Callable[[str], None]) -> None:
+        self._label = config.label
+        self._backend = config.backend or ""
+        self._say = say
+        self._terminal: Terminal | None = None
+        self._picture: _Picture | None = None
+        self._failure: str | None = None
+        self._drawn_s = 0.0
+        self._cost_ns = 0
+
+    def open(self, folder: RunDir) -> Streams:
+        """Make the script's terminal."""
+        try:
+            self._terminal = Terminal(folder.raw)
+        except Exception as error:  # noqa: BLE001  (the run goes on without a screen)
+            self._failure = f"{type(error).__name__}: {error}"
+            return Streams()
+        return self._terminal.streams
+
+    def helpers(self) -> tuple[int, ...]:
+        """The process that keeps the script's output."""
+        return (self._terminal.keeper_pid,) if self._terminal is not None else ()
+
+    def tick(self, folder: RunDir, moment: Moment) -> None:
+        """Draw, if it is time."""
+        terminal = self._terminal
+        if terminal is None:
+            return
+        before = time.thread_time_ns()
+        try:
+            trouble = self._keep_on(terminal, folder, moment)
+        except Exception as error:  # noqa: BLE001  (the run goes on without a screen)
+            trouble = f"{type(error).__name__}: {error}"
+        if trouble is not None:
+            self._failure = self._failure or trouble
+            terminal.release()
+        self._cost_ns += time.thread_time_ns() - before
+
+    def _keep_on(self, terminal: Terminal, folder: RunDir, moment: Moment) -> str | None:
+        """Look after the script's terminal, and draw if it is time; returns what is wrong."""
+        terminal.started()
+        terminal.resized(moment.pid)
+        trouble = terminal.trouble()
+        now = time.monotonic()
+        if trouble is None and self._failure is None and now - self._drawn_s >= _EVERY_S:
+            self._drawn_s = now
+            self._draw(terminal, folder, moment)
+        return trouble
+
+    def _draw(self, terminal: Terminal, folder: RunDir, moment: Moment) -> None:
+        if self._picture is None:
+            self._picture = _Picture(State(self._label, self._backend, moment.origin_ns), folder, terminal.spool)
+        self._picture.look(moment)
+        if terminal.show():
+            self._picture.forget()
+        if terminal.ready():
+            terminal.draw(self._picture.frame(*terminal.size()))
+
+    def close(self) -> dict[str, Any] | None:
+        """Give the terminal back, with all that the script printed."""
+        terminal, self._terminal = self._terminal, None
+        state: dict[str, Any] = {"state": "on", "reason": None, "cost_ns": None, "cost_source": None}
+        try:
+            if terminal is not None:
+                state |= self._cost(terminal.close())
+        except Exception as error:  # noqa: BLE001  (the run has ended: its tables are still to be made)
+            self._failure = f"{type(error).__name__}: {error}"
+        if self._failure is not None:
+            self._say(f"the live view ended early: {self._failure}")
+            state |= {"state": "failed", "reason": self._failure}
+        return state
+
+    def _cost(self, keeper_ns: int | None) -> dict[str, Any]:
+        source = "measured: CPU time of drawing" + (" and of keeping the output" if keeper_ns is not None else "")
+        return {"cost_ns": self._cost_ns + (keeper_ns or 0), "cost_source": source}
+
+
+class _Picture:
+    """All that a frame is made of."""
+
+    def __init__(self, state: State, folder: RunDir, spool: int) -> None:
+        self._state = state
+        self._tail = Tail(folder.raw, state)
+        self._output = Output(spool)
+        console = Console(file=sys.stderr, force_terminal=True)
+        self._painter = Painter(None if console.no_color else console.color_system)
+        self._encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+        self._ascii = not _can_encode("█─", self._encoding)
+        self._size = (0, 0)
+
+    def look(self, moment: Moment) -> None:
+        """Take in what is new."""
+        state = self._state
+        state.pid = moment.pid
+        state.interrupted = moment.interrupts > 0
+        for name, told in moment.probes.items():
+            if told["state"] != "starting" or name not in state.probes:
+                state.probe(name, told["state"], told.get("reason"))
+        self._tail.look()
+        self._output.look()
+
+    def forget(self) -> None:
+        """The terminal was cleared."""
+        self._painter.forget()
+
+    def frame(self, columns: int, rows: int) -> bytes:
+        """What the terminal is to be sent now."""
+        clear = ""
+        if (columns, rows) != self._size:
+            self._size = columns, rows
+            self._painter.forget()
+            clear = "\x1b[2J"
+        screen = Screen(columns, rows, ascii_only=self._ascii)
+        made = screen.rows(self._state, time.perf_counter_ns(), self._output.lines.last(rows))
+        return (clear + self._painter.frame(made)).encode(self._encoding, "replace")
+
+
+def _can_encode(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
