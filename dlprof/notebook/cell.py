@@ -1,0 +1,91 @@
+"""A cell of a notebook, run by its own shell while dlprof traces it."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+from dlprof.launch.in_place import strip_own_frames
+
+NAME = "cell.py"
+"""What the tables call a traced cell: always the same, so that two runs of it can be compared line by line."""
+
+
+class ShellCell:
+    """Runs a cell as IPython does, so that names, output, `_` and displays are those of the notebook.
+
+    Args:
+        shell: IPython's `InteractiveShell`.
+        text: The cell.
+        functions: Functions of earlier cells whose lines are to be counted too.
+    """
+
+    def __init__(self, shell: Any, text: str, functions: Sequence[FunctionType] = ()) -> None:
+        self.functions = functions
+        self.error: BaseException | None = None
+        self._shell = shell
+        self._text = text
+        self._file: str | None = None
+        self._shown: list[str] | None = None
+
+    def run(self, counted: Callable[[CodeType], CodeType]) -> BaseException | None:
+        """Run it, each statement as `counted` gives it; what it raised, or None."""
+        shell = self._shell
+        run_code = shell.run_code
+
+        async def run_counted(code: CodeType, *args: Any, **kwargs: Any) -> Any:
+            self._file = self._file or code.co_filename
+            return await run_code(counted(code), *args, **kwargs)
+
+        with _replaced(shell, "run_code", run_counted), _replaced(shell, "showtraceback", self._hold):
+            result = shell.run_cell(self._text, store_history=False)
+        self.error = result.error_before_exec or result.error_in_exec
+        return self.error
+
+    def _hold(self, *_: Any, **__: Any) -> None:
+        """Instead of showing a traceback: keep it as it looks here, where the cell is the outermost frame."""
+        error = sys.exc_info()[1]
+        if error is not None:
+            strip_own_frames(error)
+            self._shown = self._shell.InteractiveTB.structured_traceback(type(error), error, error.__traceback__)
+
+    def raise_again(self) -> None:
+        """Raise what the cell raised, for the shell to show as if there were no magic around the cell."""
+        error = self.error
+        if error is None:
+            return
+        if self._shown is not None and not hasattr(error, "_render_traceback_"):
+            shown = self._shown
+
+            def once() -> list[str]:
+                del error._render_traceback_  # type: ignore[attr-defined]
+                return shown
+
+            with contextlib.suppress(AttributeError):  # an exception that takes no attributes
+                error._render_traceback_ = once  # type: ignore[attr-defined]
+        trace = error.__traceback__
+        raise error.with_traceback(trace.tb_next if trace is not None else None)
+
+    def names(self) -> Mapping[str, str]:
+        """What cells are called as compiled, to what the tables call them: `cell.py`, and `In[2]` for earlier ones."""
+        labels = {name: self._shell.compile.format_code_name(name) for name in list(linecache.cache)}
+        names = {name: label[1] for name, label in labels.items() if label is not None}
+        return {**names, self._file: NAME} if self._file else names
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """An attribute of an object replaced for a while."""
+    before = vars(owner).get(name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if before is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)

@@ -1,0 +1,1 @@
+def of_run(*a): return "x"
