@@ -114,7 +114,7 @@ class Session:
         )  # fmt: skip
 
     def _start_probes(self, cell: Cell) -> in_place.InPlace | None:
-        """The probes inside; None where none are wanted, or where they fail, which must not keep the cell from running."""
+        """The probes inside; None where none are wanted, or where they fail: the cell runs all the same."""
         if not self.config.wants("phases"):
             return None
         with writing_into(self.run.path):
@@ -184,7 +184,9 @@ class Session:
         lost = {"state": "failed", "reason": "the sampler did not start, or was killed"}
         for name in _BESIDE:
             if self.config.wants(name):
-                self.states[name] = _stacks_state(self.run, told.get(name)) if name == "stacks" else told.get(name, lost)
+                self.states[name] = (
+                    _stacks_state(self.run, told.get(name)) if name == "stacks" else told.get(name, lost)
+                )
         for spent in (path, self.run.raw / "sampler-config.json"):
             spent.unlink(missing_ok=True)
 

@@ -41,7 +41,13 @@ class ShellCell:
             self._file = self._file or code.co_filename
             return await run_code(counted(code), *args, **kwargs)
 
-        with _replaced(shell, "run_code", run_counted), _replaced(shell, "showtraceback", self._hold):
+        displays = shell.displayhook
+        silent = displays.semicolon_at_end_of_expression(self._text)  # it would ask the text of the whole input
+        with (
+            _replaced(shell, "run_code", run_counted),
+            _replaced(shell, "showtraceback", self._hold),
+            _replaced(displays, "quiet", lambda: silent),
+        ):
             result = shell.run_cell(self._text, store_history=False)
         self.error = result.error_before_exec or result.error_in_exec
         return self.error

@@ -1,4 +1,4 @@
-"""The packages of the extra `notebook`: imported when they are needed, with one clear sentence when they are missing."""
+"""The packages of the extra `notebook`: imported when they are needed, with one sentence when they are missing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def need(module: str) -> Any:
     Raises:
         UnavailableError: It is not installed.
     """
+    package = module.partition(".")[0]
     try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        if error.name is not None and error.name != module.partition(".")[0]:
-            raise  # it is installed, and broken: its own words say how
-        raise UnavailableError(
-            f"{module.partition('.')[0]} is not installed.", hint="pip install 'dlprof[notebook]'"
-        ) from None
+        importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise  # it is installed, and lacks something itself
+        raise UnavailableError(f"{package} is not installed.", hint="pip install 'dlprof[notebook]'") from None
+    return importlib.import_module(module)

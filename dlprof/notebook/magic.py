@@ -70,7 +70,7 @@ class TraceMagics(Magics):
     def _here(self, args: argparse.Namespace, text: str, code: str) -> None:
         if self.shell.should_run_async(text, transformed_cell=code):
             raise ShellUsageError("a traced cell cannot await at its top level; put that into a function")
-        functions, modules = self._named(args.lines or ())
+        functions, modules = self._named(args.lines or [])
         flags = {name: getattr(args, name) for name in _SETTINGS}
         settings = configuration.load({**flags, "lines": modules, "script": NAME}, *configuration.current())
         cell = ShellCell(self.shell, text, functions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -53,7 +54,7 @@ def arrow(run: Run, query: str) -> pa.Table:
     def answer(connection: duckdb.DuckDBPyConnection) -> pa.Table:
         found = connection.sql(query)
         rows = pa.table({}) if found is None else found.arrow()
-        return rows if isinstance(rows, pa.Table) else rows.read_all()  # a reader from DuckDB 1.4 on
+        return _whole(rows if isinstance(rows, pa.Table) else rows.read_all())  # a reader from DuckDB 1.4 on
 
     return _asked(run, answer)
 
@@ -73,6 +74,15 @@ def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> R
         ) from error
     finally:
         connection.close()
+
+
+def _whole(table: pa.Table) -> pa.Table:
+    """Sums of whole numbers as such: DuckDB gives them 128 bits, which Arrow only has as decimals."""
+    for number, field in enumerate(table.schema):
+        if field.type == pa.decimal128(38, 0):
+            with contextlib.suppress(pa.ArrowInvalid):  # one that is larger than 64 bits
+                table = table.set_column(number, field.name, table.column(number).cast(pa.int64()))
+    return table
 
 
 def plain(table: pa.Table) -> pa.Table:
