@@ -35,29 +35,42 @@ class ShellCell:
     def run(self, counted: Callable[[CodeType], CodeType]) -> BaseException | None:
         """Run it, each statement as `counted` gives it; what it raised, or None."""
         shell = self._shell
-        run_code = shell.run_code
-
-        async def run_counted(code: CodeType, *args: Any, **kwargs: Any) -> Any:
-            self._file = self._file or code.co_filename
-            return await run_code(counted(code), *args, **kwargs)
-
-        displays = shell.displayhook
-        silent = displays.semicolon_at_end_of_expression(self._text)  # it would ask the text of the whole input
+        # Both would look at the input as a whole, which is a call of the magic.
+        silent = shell.displayhook.semicolon_at_end_of_expression(self._text)
         with (
-            _replaced(shell, "run_code", run_counted),
-            _replaced(shell, "showtraceback", self._hold),
-            _replaced(displays, "quiet", lambda: silent),
+            _replaced(shell.displayhook, "quiet", lambda: silent),
+            _replaced(shell.compile, "cache", self._numbered(shell.compile.cache)),
+            _replaced(shell, "run_code", self._counted(shell.run_code, counted)),
+            _replaced(shell, "showtraceback", self._held(shell.showtraceback)),
         ):
             result = shell.run_cell(self._text, store_history=False)
         self.error = result.error_before_exec or result.error_in_exec
         return self.error
 
-    def _hold(self, *_: Any, **__: Any) -> None:
-        """Instead of showing a traceback: keep it as it looks here, where the cell is the outermost frame."""
-        error = sys.exc_info()[1]
-        if error is not None:
+    def _numbered(self, cache: Callable[..., str]) -> Callable[..., str]:
+        """Name the cell's code by the number that the notebook shows; IPython 9 has counted on already."""
+        number = self._shell.displayhook.prompt_count
+        return lambda code, _number=0, raw_code=None: cache(code, number, raw_code)
+
+    def _counted(self, run_code: Callable[..., Any], counted: Callable[[CodeType], CodeType]) -> Callable[..., Any]:
+        async def run_counted(code: CodeType, *args: Any, **kwargs: Any) -> Any:
+            self._file = self._file or code.co_filename
+            return await run_code(counted(code), *args, **kwargs)
+
+        return run_counted
+
+    def _held(self, show: Callable[..., None]) -> Callable[..., None]:
+        """Instead of showing what the cell raised: keep it as it looks here, where the cell is the outermost frame."""
+
+        def hold(*args: Any, **kwargs: Any) -> None:
+            error = sys.exc_info()[1]
+            if error is None or not (kwargs.get("running_compiled_code") or kwargs.get("exception_only")):
+                show(*args, **kwargs)  # of something else, such as a value that cannot be displayed
+                return
             strip_own_frames(error)
             self._shown = self._shell.InteractiveTB.structured_traceback(type(error), error, error.__traceback__)
+
+        return hold
 
     def raise_again(self) -> None:
         """Raise what the cell raised, for the shell to show as if there were no magic around the cell."""

@@ -60,7 +60,7 @@ class TraceMagics(Magics):
         if not args.into.isidentifier():
             raise ShellUsageError(f"--into takes the name of a variable, not {args.into}")
         code = self.shell.transform_cell(cell)
-        name = self.shell.compile.cache(code, self.shell.execution_count, raw_code=cell)
+        name = self.shell.compile.cache(code, self.shell.displayhook.prompt_count, raw_code=cell)
         self.shell.compile.ast_parse(code, filename=name)  # a syntax error is shown, and nothing is traced
         if args.backend or args.python:
             self._elsewhere(args, code)
