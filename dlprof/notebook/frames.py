@@ -8,6 +8,7 @@ Their types are those of Arrow (`pandas.ArrowDtype`): whole numbers stay whole, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -73,15 +74,25 @@ def open_run(run: str | PathLike[str] = "last") -> RunView:
     return RunView(opening.open_run(fspath(run)))
 
 
-def compare(a: RunView | str | PathLike[str], b: RunView | str | PathLike[str]) -> ComparisonView:
-    """Compare two runs, A less B. Each is an opened run, or what `dlprof compare` takes: repeats and lists too.
+def compare(
+    a: RunView | str | PathLike[str], b: RunView | str | PathLike[str], *, labels: tuple[str, str] | None = None
+) -> ComparisonView:
+    """Compare two runs, A less B.
+
+    Args:
+        a: An opened run, or what `dlprof compare` takes: a folder of repeats, or several with commas between, too.
+        b: The other one.
+        labels: What to call them; None: by their backends where these differ, else by their names.
 
     Raises:
         NoInputError: There is no such run.
         UsageError: A run has no wall time.
     """
     names = [str(one.path) if isinstance(one, RunView) else fspath(one) for one in (a, b)]
-    return ComparisonView(comparing.compare(*opening.open_sides(names)))
+    sides = opening.open_sides(names)
+    if labels is not None:
+        sides = [replace(side, label=label) for side, label in zip(sides, labels, strict=True)]
+    return ComparisonView(comparing.compare(*sides))
 
 
 class RunView:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from dlprof.analysis.compare import Comparison
@@ -49,7 +50,7 @@ def of_run(report: Mapping[str, Any], found: Diagnosis | None) -> str:
         report: Its summary.
         found: Its diagnosis; None: it cannot be diagnosed.
     """
-    head = " ".join(str(part) for part in (report["script"] or report["run"], *report["arguments"]))
+    head = " ".join([PurePath(report["script"] or report["run"]).name, *report["arguments"]])
     where = f"on {report['backend']}; " if report["backend"] else ""
     return _page(
         f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report['run'])}; "

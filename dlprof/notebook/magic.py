@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import FunctionType
@@ -67,14 +68,24 @@ class TraceMagics(Magics):
         else:
             self._here(args, cell, code)
 
+    _busy = False
+    """Whether a cell is being traced in this process."""
+
     def _here(self, args: argparse.Namespace, text: str, code: str) -> None:
+        if self._busy:
+            raise ShellUsageError("a traced cell cannot trace another")
         if self.shell.should_run_async(text, transformed_cell=code):
             raise ShellUsageError("a traced cell cannot await at its top level; put that into a function")
         functions, modules = self._named(args.lines or [])
         flags = {name: getattr(args, name) for name in _SETTINGS}
         settings = configuration.load({**flags, "lines": modules, "script": NAME}, *configuration.current())
+        settings = replace(settings, backend=None, python=None, overrides={})  # of the environment: not here
         cell = ShellCell(self.shell, text, functions)
-        traced = pipeline.trace_cell(settings, cell)
+        self._busy = True
+        try:
+            traced = pipeline.trace_cell(settings, cell)
+        finally:
+            self._busy = False
         if traced.failure is not None:
             print(f"dlprof: the run could not be stored: {traced.failure.message}", file=sys.stderr)
         elif traced.run is not None:

@@ -20,8 +20,6 @@ import pytest
 
 import dlprof
 
-pytest.importorskip("IPython")
-
 HERE = "%%dlprof --probes phases,lines --no-report"
 
 
@@ -87,7 +85,9 @@ def test_the_run_is_kept_in_a_variable_and_among_the_runs(shell: Shell) -> None:
     assert shell.names["second"].manifest["backend"]["source"] == "notebook"
 
 
-def test_a_value_at_the_end_is_displayed_and_kept_as_underscore(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_value_at_the_end_is_displayed_and_kept_as_underscore(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
     """And a semicolon keeps it from being displayed."""
     shell.run(f"{HERE}\n6 * 7")
     shell.run(f"{HERE}\n'not' + ' shown';")
@@ -146,7 +146,9 @@ def test_an_exception_that_passed_through_hooks_shows_none_of_them(
 
 def test_a_caught_exception_is_printed_without_our_frames(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     """By the traceback module."""
-    shell.run(f"{HERE}\nimport traceback\ntry:\n    import no_such_module\nexcept ImportError:\n    traceback.print_exc()")
+    shell.run(
+        f"{HERE}\nimport traceback\ntry:\n    import no_such_module\nexcept ImportError:\n    traceback.print_exc()"
+    )
 
     assert "dlprof" not in capsys.readouterr().err
 
@@ -181,9 +183,7 @@ def test_a_syntax_error_is_shown_and_nothing_is_traced(shell: Shell, capsys: pyt
         ("-o dlprof_full", "The output folder dlprof_full exists and is not empty."),
     ],
 )
-def test_a_wrong_flag_is_one_line(
-    shell: Shell, capsys: pytest.CaptureFixture[str], flags: str, message: str
-) -> None:
+def test_a_wrong_flag_is_one_line(shell: Shell, capsys: pytest.CaptureFixture[str], flags: str, message: str) -> None:
     """And the cell is not run."""
     Path("dlprof_full").mkdir()
     Path("dlprof_full", "file").write_text("")
@@ -200,6 +200,15 @@ def test_a_cell_that_awaits_is_refused(shell: Shell, capsys: pytest.CaptureFixtu
     shell.run(f"{HERE}\nimport asyncio\nawait asyncio.sleep(0)")
 
     assert "a traced cell cannot await at its top level" in capsys.readouterr().err
+
+
+def test_a_traced_cell_cannot_trace_another(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    """The probes are there once."""
+    result = shell.run(f"{HERE}\nget_ipython().run_cell_magic('dlprof', '', '1')")
+
+    assert not result.success
+    assert "a traced cell cannot trace another" in capsys.readouterr().err
+    assert shell.run(f"{HERE}\n1").success
 
 
 # -- what is measured --------------------------------------------------------------------------------
@@ -290,7 +299,9 @@ def test_all_probes_work_beside_the_notebook(shell: Shell) -> None:
     assert view.table("processes")["pid"].to_list() == [os.getpid()]
     assert view.summary["process"]["dlprof_cpu_pct"] is not None
     if states["stacks"] == "on":  # a machine may forbid it
-        outer = view.sql("SELECT DISTINCT file FROM frames JOIN stacks USING (stack_id) WHERE depth = 0 AND thread = 'MainThread'")
+        outer = view.sql(
+            "SELECT DISTINCT file FROM frames JOIN stacks USING (stack_id) WHERE depth = 0 AND thread = 'MainThread'"
+        )
         assert "cell.py" in outer["file"].to_list()
 
 
@@ -316,7 +327,11 @@ def state() -> dict[str, Any]:
         "trace": sys.gettrace(),
         "profile": getattr(builtins, "profile", None),
         "callbacks": list(gc.callbacks),
-        "files": sorted(os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")),
+        "files": sorted(
+            os.readlink(f"/proc/self/fd/{fd}")
+            for fd in os.listdir("/proc/self/fd")
+            if os.path.exists(f"/proc/self/fd/{fd}")
+        ),
         "signal": signal.getsignal(signal.SIGINT),
         "tool": sys.monitoring.get_tool(2) if hasattr(sys, "monitoring") else None,
         "threads": threading.active_count(),
@@ -376,7 +391,9 @@ def test_methods_of_a_class_that_were_replaced_are_its_own_again(shell: Shell) -
     view = shell.names["_dlprof"]
     assert view.phases().loc["fit", "count"] == 1
     assert view.steps()["loop"].to_list() == ["train"] * 4
-    assert view.table("spans").query("kind == 'fit'")[["file", "line"]].to_dict("records") == [{"file": "cell.py", "line": 1}]
+    assert view.table("spans").query("kind == 'fit'")[["file", "line"]].to_dict("records") == [
+        {"file": "cell.py", "line": 1}
+    ]
     assert shell.names["Model"].fit is shell.names["fit"]
 
 
@@ -413,7 +430,9 @@ def test_a_cell_in_a_process_of_its_own_leaves_the_names_of_the_notebook_alone(
     """Its output comes to the notebook; modules beside the notebook are found."""
     Path("beside.py").write_text("value = 7\n")
 
-    result = shell.run(elsewhere("import beside, sys\nx = beside.value\nprint('x is', x)\nprint('oh', file=sys.stderr)"))
+    result = shell.run(
+        elsewhere("import beside, sys\nx = beside.value\nprint('x is', x)\nprint('oh', file=sys.stderr)")
+    )
 
     shown = capsys.readouterr()
     assert result.success

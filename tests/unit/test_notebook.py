@@ -235,6 +235,14 @@ def test_items_of_a_comparison_sum_to_the_gap(pair: Any) -> None:
     assert pair.gap_s == 4.0
 
 
+def test_sides_of_a_comparison_can_be_called_by_other_names(tmp_path: Path) -> None:
+    """Names of runs are long."""
+    runs.trained(tmp_path / "a")
+    found = dlprof.compare(tmp_path / "a", tmp_path / "a", labels=("before", "after"))
+
+    assert repr(found) == "<dlprof comparison of before and after>"
+
+
 def test_a_comparison_says_whether_it_is_fair(tmp_path: Path) -> None:
     """And why not."""
     runs.trained(tmp_path / "a")
@@ -336,9 +344,10 @@ def test_the_verdict_is_that_of_the_text_report(trained: RunView) -> None:
 @pytest.fixture
 def pyplot() -> Any:
     """Matplotlib without a screen."""
-    matplotlib = pytest.importorskip("matplotlib")
+    import matplotlib
+    import matplotlib.pyplot as plt
+
     matplotlib.use("agg")
-    plt = pytest.importorskip("matplotlib.pyplot")
     yield plt
     plt.close("all")
 
