@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dlprof.notebook.frames import open_run as open  # noqa: A004  (dlprof.open, never a bare open)
 
 __version__ = "0.1.0.dev0"
-__all__ = ["__version__", "compare", "load_ipython_extension", "open"]
+__all__ = ["__version__", "compare", "load_ipython_extension"]  # not `open`: a star would hide Python's own
 
 
 def __getattr__(name: str) -> Any:
@@ -25,6 +25,10 @@ def __getattr__(name: str) -> Any:
     from dlprof.notebook import frames  # noqa: PLC0415
 
     return frames.open_run if name == "open" else frames.compare
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "compare", "open"})
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -107,7 +107,7 @@ class Session:
         end_ns = time.perf_counter_ns()
         after = resource.getrusage(resource.RUSAGE_SELF)
         return Outcome(
-            exit_code=0 if raised is None else 1, signal=None, start_ns=start_ns, end_ns=end_ns,
+            exit_code=_exit_code(raised), signal=None, start_ns=start_ns, end_ns=end_ns,
             user_ns=int((after.ru_utime - before.ru_utime) * 1e9),
             system_ns=int((after.ru_stime - before.ru_stime) * 1e9),
             interrupts=int(isinstance(raised, KeyboardInterrupt)), left={}, killed=False,
@@ -189,6 +189,13 @@ class Session:
                 )
         for spent in (path, self.run.raw / "sampler-config.json"):
             spent.unlink(missing_ok=True)
+
+
+def _exit_code(raised: BaseException | None) -> int:
+    """What a script that ended so would have ended with."""
+    if isinstance(raised, SystemExit):
+        return raised.code if isinstance(raised.code, int) else int(raised.code is not None)
+    return 0 if raised is None else 1
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import linecache
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -30,7 +29,7 @@ class ShellCell:
         self._shell = shell
         self._text = text
         self._file: str | None = None
-        self._shown: list[str] | None = None
+        self._is_held = False
 
     def run(self, counted: Callable[[CodeType], CodeType]) -> BaseException | None:
         """Run it, each statement as `counted` gives it; what it raised, or None."""
@@ -60,15 +59,13 @@ class ShellCell:
         return run_counted
 
     def _held(self, show: Callable[..., None]) -> Callable[..., None]:
-        """Instead of showing what the cell raised: keep it as it looks here, where the cell is the outermost frame."""
+        """Show nothing of what the cell raises yet: that takes time, which is not the cell's."""
 
         def hold(*args: Any, **kwargs: Any) -> None:
-            error = sys.exc_info()[1]
-            if error is None or not (kwargs.get("running_compiled_code") or kwargs.get("exception_only")):
+            if kwargs.get("running_compiled_code"):
+                self._is_held = True
+            elif not kwargs.get("exception_only"):  # of SystemExit, which is shown in the end by a line
                 show(*args, **kwargs)  # of something else, such as a value that cannot be displayed
-                return
-            strip_own_frames(error)
-            self._shown = self._shell.InteractiveTB.structured_traceback(type(error), error, error.__traceback__)
 
         return hold
 
@@ -77,8 +74,11 @@ class ShellCell:
         error = self.error
         if error is None:
             return
-        if self._shown is not None and not hasattr(error, "_render_traceback_"):
-            shown = self._shown
+        strip_own_frames(error)
+        trace = error.__traceback__
+        if self._is_held and not hasattr(error, "_render_traceback_"):
+            # As it looks here, where the cell is the outermost frame.
+            shown: list[str] = self._shell.InteractiveTB.structured_traceback(type(error), error, trace)
 
             def once() -> list[str]:
                 del error._render_traceback_  # type: ignore[attr-defined]
@@ -86,7 +86,6 @@ class ShellCell:
 
             with contextlib.suppress(AttributeError):  # an exception that takes no attributes
                 error._render_traceback_ = once  # type: ignore[attr-defined]
-        trace = error.__traceback__
         raise error.with_traceback(trace.tb_next if trace is not None else None)
 
     def names(self) -> Mapping[str, str]:

@@ -108,7 +108,7 @@ class TraceMagics(Magics):
         if (output / "manifest.json").is_file():
             self._keep(opening.open_run(str(output)), args, shown=not ended.code)
         if ended.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("the cell's process was interrupted")
         if ended.code:
             self._explain(ended)
 

@@ -153,6 +153,30 @@ def test_a_caught_exception_is_printed_without_our_frames(shell: Shell, capsys: 
     assert "dlprof" not in capsys.readouterr().err
 
 
+def test_showing_an_exception_is_no_part_of_the_run(shell: Shell) -> None:
+    """IPython may load half of itself for that."""
+    shell.run(f"{HERE}\n1 / 0")
+
+    assert "import" not in shell.names["_dlprof"].phases().index
+
+
+def test_an_exit_is_told_by_its_code(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    """The notebook goes on."""
+    with pytest.warns(UserWarning, match="To exit: use"):
+        shell.run(f"{HERE}\nraise SystemExit(3)")
+
+    assert shell.names["_dlprof"].manifest["process"]["exit_code"] == 3
+    assert capsys.readouterr().out.count("An exception has occurred") == 1
+
+
+def test_a_value_that_cannot_be_displayed_is_said_so(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    """By IPython; the cell has not failed."""
+    result = shell.run(f"{HERE}\nclass Shy:\n    def __repr__(self): raise ValueError('shy')\nShy()")
+
+    assert result.success
+    assert "ValueError: shy" in capsys.readouterr().out
+
+
 def test_an_interrupt_ends_the_cell_and_keeps_the_run(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     """As Interrupt of a notebook sends it."""
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()

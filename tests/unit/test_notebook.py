@@ -40,6 +40,15 @@ def test_importing_dlprof_loads_nothing_that_only_notebooks_use() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_a_star_import_leaves_pythons_own_open_alone() -> None:
+    """Though completion offers `dlprof.open`."""
+    names: dict[str, Any] = {}
+    exec("from dlprof import *", names)
+
+    assert "open" not in names
+    assert {"open", "compare"} <= set(dir(dlprof))
+
+
 def test_a_run_is_opened_by_its_name_and_by_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the commands take it."""
     runs.trained(tmp_path / "dlprof_runs" / "one")
@@ -344,10 +353,9 @@ def test_the_verdict_is_that_of_the_text_report(trained: RunView) -> None:
 @pytest.fixture
 def pyplot() -> Any:
     """Matplotlib without a screen."""
-    import matplotlib
     import matplotlib.pyplot as plt
 
-    matplotlib.use("agg")
+    plt.switch_backend("agg")
     yield plt
     plt.close("all")
 
