@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dlprof.notebook.frames import compare
-    from dlprof.notebook.frames import open_run as open  # noqa: A004  (dlprof.open, never a bare open)
+    from dlprof.notebook.frames import compare, open_run
+
+    open = open_run  # noqa: A001  (dlprof.open, never a bare open)
 
 __version__ = "0.1.0.dev0"
 __all__ = ["__version__", "compare", "load_ipython_extension"]  # not `open`: a star would hide Python's own

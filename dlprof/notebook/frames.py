@@ -1,6 +1,6 @@
 """Runs and comparisons as objects for notebooks: tables as pandas frames, plots, and a short page of HTML.
 
-Frames keep the names of the tables (docs/tables in `dlprof.schema.tables`), so units stand in the names of columns.
+Frames keep the names of the tables (`dlprof.schema.tables`), so units stand in the names of columns.
 Their types are those of Arrow (`pandas.ArrowDtype`): whole numbers stay whole, and what was not measured is
 `<NA>`, which is not the same as a loss that is NaN.
 """
