@@ -182,11 +182,9 @@ class Session:
         except (OSError, ValueError):
             told = {}
         lost = {"state": "failed", "reason": "the sampler did not start, or was killed"}
-        for name in _BESIDE:
-            if self.config.wants(name):
-                self.states[name] = (
-                    _stacks_state(self.run, told.get(name)) if name == "stacks" else told.get(name, lost)
-                )
+        if "stacks" in told:
+            told["stacks"] = _stacks_state(self.run, told["stacks"])
+        self.states.update({name: told.get(name, lost) for name in _BESIDE if self.config.wants(name)})
         for spent in (path, self.run.raw / "sampler-config.json"):
             spent.unlink(missing_ok=True)
 
@@ -211,9 +209,7 @@ def _undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _stacks_state(run: RunDir, told: dict[str, Any] | None) -> dict[str, Any]:
-    if told is None:
-        return {"state": "failed", "reason": "the sampler did not start, or was killed"}
+def _stacks_state(run: RunDir, told: dict[str, Any]) -> dict[str, Any]:
     found = list(run.raw.glob("stacks-[0-9][0-9][0-9].json"))
     state = "on" if told["reason"] is None else "failed" if found else "unavailable"
     source = "measured: CPU time of py-spy beside the process"
