@@ -31,7 +31,7 @@ from dlprof.ingest import windows as windows_reader
 from dlprof.ingest import wire as wire_reader
 from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
-from dlprof.launch import gpu_tracers, machine, session, target
+from dlprof.launch import gpu_tracers, in_place, machine, session, target
 from dlprof.launch.process import Outcome
 from dlprof.launch.view import View
 from dlprof.rundir import RunDir
@@ -74,13 +74,43 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], view: View) -> 
     if missing:
         report(f"warning: {missing}")
     name = f"{config.label}-{goal.spec.name if goal.spec else 'exec' if config.program else 'own'}"
-    folder = rundir.create(Path(config.output) if config.output else None, name, datetime.now().astimezone())
+    folder = rundir.create(Path(config.output) if config.output else None, name, _now())
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
     work = session.Session(config, goal, folder)
     outcome = work.go(view)
+    return _stored(folder, manifest, work, outcome)
+
+
+def trace_cell(config: TraceConfig, cell: in_place.Cell) -> Traced:
+    """Run a cell of a notebook under the probes, in this process, and make the tables of the run.
+
+    Args:
+        config: How to trace; `script` is what the tables call the cell.
+        cell: The cell. Whatever it raises is its own affair: it is told by the outcome, never raised here.
+
+    Raises:
+        DlprofError: The run cannot be set up; the cell has not been run then.
+    """
+    goal = target.notebook()
+    folder = rundir.create(Path(config.output) if config.output else None, f"{config.label}-notebook", _now())
+    manifest = _first_manifest(config, goal)
+    folder.write_manifest(manifest)
+    work = in_place.Session(config, folder)
+    outcome = work.go(cell)
+    manifest["cells"] = dict(cell.names())
+    return _stored(folder, manifest, work, outcome)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def _stored(
+    folder: RunDir, manifest: dict[str, Any], work: session.Session | in_place.Session, outcome: Outcome
+) -> Traced:
+    """The run with its tables. The script has run: whatever happens from here on, it is its end that counts."""
     try:
-        # The script has run: whatever happens from here on, it is its end that counts.
         manifest.update(_last_manifest(work, outcome))
         folder.write_manifest(manifest)
         _keep_sources(folder, manifest)
@@ -100,7 +130,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
         "dlprof_version": __version__,
         "state": "running",
         "conductor": {"pid": os.getpid(), "started": psutil.Process().create_time()},
-        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "created": _now().isoformat(timespec="seconds"),
         "command": {
             "script": config.script or None,
             "module": config.module,
@@ -116,7 +146,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
     }
 
 
-def _last_manifest(work: session.Session, outcome: Outcome) -> dict[str, Any]:
+def _last_manifest(work: session.Session | in_place.Session, outcome: Outcome) -> dict[str, Any]:
     health = []
     if outcome.left:
         text = "Processes that the script started are still running: " + "; ".join(
@@ -158,9 +188,10 @@ def _drift(start: dict[str, int], end: dict[str, int]) -> int:
 
 
 def _keep_sources(folder: RunDir, manifest: dict[str, Any]) -> None:
-    names = FileNames(manifest["script_folder"])
-    files = lines_reader.files(folder.raw / "lines.json")
-    session.keep_sources(folder, {names.short(file): file for file in files})
+    names = FileNames(manifest["script_folder"], manifest.get("cells", {}))
+    files = {names.short(file): file for file in lines_reader.files(folder.raw / "lines.json")}
+    in_place.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
+    session.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
 
 
 def _compress(folder: RunDir) -> None:
@@ -203,7 +234,7 @@ class _Ingest:
         process = manifest.get("process", {})
         origin = manifest["clock"]["origin_perf_ns"]
         self.who = Who(manifest["machine"]["host"], 0, process.get("pid") or 0, origin)
-        self.names = FileNames(manifest.get("script_folder", ""))
+        self.names = FileNames(manifest.get("script_folder", ""), manifest.get("cells", {}))
         self.probes = {probe["name"]: dict(probe) for probe in manifest.get("probes", [])}
         self._stream = wire_reader.Stream()
 
@@ -376,7 +407,8 @@ class _Ingest:
             probe["cost_source"] = "; ".join(["measured: switching on and off", *found])
 
     def _stacks(self, paths: Sequence[Path]) -> None:
-        stacks = stacks_reader.Stacks(self.who, self.names)
+        root = self.manifest["command"]["script"] if self.names.cells else None
+        stacks = stacks_reader.Stacks(self.who, self.names, root)
         for path in paths:
             self._reading(path, lambda p: self.health.extend(stacks.add(p)))
         self.tables.update(stacks.tables())

@@ -143,12 +143,17 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
         CannotCreateError: It exists and is not empty, or cannot be made.
     """
     if path is None:
-        path = _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
+        path = free_path(name, now)
     _refuse_full(path)
     run = RunDir(path.absolute())
     with writing_into(path):
         run.raw.mkdir(parents=True, exist_ok=True)
     return run
+
+
+def free_path(name: str, now: datetime) -> Path:
+    """Where a new run of this name would go: below `dlprof_runs/`, not made yet."""
+    return _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
 
 
 def repeats_folder(path: Path | None, label: str) -> Path:
@@ -162,7 +167,7 @@ def repeats_folder(path: Path | None, label: str) -> Path:
         CannotCreateError: It exists and is not empty, or cannot be made.
     """
     if path is None:
-        path = _free_name(Path(RUNS_FOLDER), f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{label}-repeats")
+        path = free_path(f"{label}-repeats", datetime.now().astimezone())
     _refuse_full(path)
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)

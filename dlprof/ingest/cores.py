@@ -42,7 +42,8 @@ def read(path: Path, who: Who) -> tuple[dict[str, pa.Table], list[Health], dict[
 
 
 def _table(name: str, rows: Iterator[dict[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=TABLES[name])
+    # Beside a process that was there before its run the first sample is taken before the run begins.
+    return pa.Table.from_pylist([row for row in rows if row.get("time_ns", 1) > 0], schema=TABLES[name])
 
 
 class _Reader:

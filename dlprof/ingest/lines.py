@@ -38,12 +38,24 @@ def read(path: Path, who: Who, names: FileNames, source_of: Callable[[str], Sequ
         if content["format"] != FORMAT:
             raise ArtifactError(f"format {content['format']}, expected {FORMAT}", path=path)
         unit = float(content["unit_ns"])
-        rows = [row for function in content["functions"] for row in _rows(function, unit, names, source_of)]
+        functions = _whole_modules(content["functions"])
+        rows = [row for function in functions for row in _rows(function, unit, names, source_of)]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArtifactError(f"no line counts: {error}", path=path) from error
     return pa.Table.from_pylist(
         [{"host": who.host, "rank": who.rank, "pid": who.pid, **row} for row in rows], schema=TABLES["lines"]
     )
+
+
+def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The functions, with the code of a file as one: IPython compiles each statement of a cell by itself."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for function in functions:
+        first = 1 if function["function"] == "<module>" else function["first_line"]
+        key = function["file"], function["function"], first
+        whole = found.setdefault(key, {**function, "first_line": first, "lines": []})
+        whole["lines"] = [*whole["lines"], *function["lines"]]
+    return list(found.values())
 
 
 def files(path: Path) -> set[str]:
@@ -58,7 +70,11 @@ def _rows(
     function: dict[str, Any], unit: float, names: FileNames, source_of: Callable[[str], Sequence[str]]
 ) -> list[dict[str, Any]]:
     # Line 0 is where Python says that an empty module runs.
-    counted = {line: (hits, round(ticks * unit)) for line, hits, ticks in function["lines"] if line > 0}
+    counted: dict[int, tuple[int, int]] = {}
+    for line, hits, ticks in function["lines"]:
+        if line > 0:
+            before = counted.get(line, (0, 0))
+            counted[line] = before[0] + hits, before[1] + round(ticks * unit)
     if not any(hits for hits, _ in counted.values()):
         return []
     source = source_of(function["file"])

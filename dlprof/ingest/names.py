@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +21,12 @@ class FileNames:
 
     Attributes:
         script_folder: Absolute folder of the script.
+        cells: What IPython calls the code of a cell, to what the tables call it.
         originals: Short name to absolute name, of all names given out so far.
     """
 
     script_folder: str
+    cells: Mapping[str, str] = field(default_factory=dict)
     originals: dict[str, str] = field(default_factory=dict)
     _known: dict[str, str] = field(default_factory=dict)
 
@@ -36,8 +39,8 @@ class FileNames:
         return short
 
     def _shorten(self, path: str) -> str:
-        if path.startswith("<"):
-            return path
+        if path.startswith("<") or path in self.cells:
+            return self.cells.get(path, path)
         for pattern, prefix in ((_LIBRARY, ""), (_STANDARD, "<python>/")):
             match = pattern.match(path)
             if match:

@@ -42,6 +42,8 @@ class Stacks:
 
     who: Who
     names: FileNames
+    root: str | None = None
+    """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
     rows: list[tuple[int, str, int, int, int]] = field(default_factory=list)
     """(thread, its name, start, duration, stack), ns on the run's time line."""
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
@@ -69,6 +71,8 @@ class Stacks:
         return _health(anchor)
 
     def _append(self, zero: int, thread: _Thread, start_us: float, end_us: float, stack: tuple[Frame, ...]) -> None:
+        if self.root is not None:
+            stack = stack[next((depth for depth, frame in enumerate(stack) if frame[1] == self.root), 0) :]
         if not stack or end_us <= start_us:
             return
         number = self.known.setdefault(stack, len(self.known))

@@ -38,12 +38,18 @@ def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
         package.mkdir(parents=True)
         for item in _ITEMS:
             _copy(source / item, package / item)
-        status = run.raw / "inproc.status"
-        status.write_bytes(b" " * STATUS_BYTES)
+        status = reserve_status(run)
         config = run.payload / "config.json"
         full = {**configuration, "raw": str(run.raw), "status": str(status)}
         config.write_text(json.dumps(full), encoding="utf-8")
     return [str(package / "inproc" / "start.py"), str(config)]
+
+
+def reserve_status(run: RunDir) -> Path:
+    """Make the file for the probe's last words, at its full size."""
+    status = run.raw / "inproc.status"
+    status.write_bytes(b" " * STATUS_BYTES)
+    return status
 
 
 def _copy(source: Path, target: Path) -> None:

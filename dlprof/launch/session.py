@@ -199,7 +199,7 @@ class Session:
     def _spawn_sampler(path: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", "dlprof_probes.sidecar", str(path)], stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=_unblock,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=unblock_signals,
         )  # fmt: skip
 
     # -- meanwhile ---------------------------------------------------------------------------------
@@ -259,19 +259,12 @@ class Session:
 
     def _stop_sidecars(self) -> None:
         if self._sampler is not None:
-            self._stop_sampler(self._sampler)
+            stop_sampler(self._sampler)
         if self._stacks is not None:
             self._stacks.stop(_STOP_S)
         self._judge_stacks()
         if self.config.wants("cores") or self.config.wants("gpu"):
             self._judge_sampler()
-
-    def _stop_sampler(self, sampler: subprocess.Popen[bytes]) -> None:
-        try:
-            sampler.communicate(b"stop\n", timeout=_STOP_S)
-        except (subprocess.TimeoutExpired, BrokenPipeError):
-            sampler.kill()
-            sampler.wait()
 
     def _judge_sampler(self) -> None:
         path = self.run.raw / "sampler.json"
@@ -336,7 +329,17 @@ class Session:
         (self.run.raw / "inproc.status").unlink(missing_ok=True)
 
 
-def _unblock() -> None:
+def stop_sampler(sampler: subprocess.Popen[bytes]) -> None:
+    """End the sampler in order, or else not."""
+    try:
+        sampler.communicate(b"stop\n", timeout=_STOP_S)
+    except (subprocess.TimeoutExpired, BrokenPipeError):
+        sampler.kill()
+        sampler.wait()
+
+
+def unblock_signals() -> None:
+    """Between fork and exec: a helper is not to inherit what dlprof blocks."""
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
 
 

@@ -36,7 +36,8 @@ class Target:
     Attributes:
         interpreter: What it runs on; None for a program that is run from the outside.
         spec: The backend's spec; None for an interpreter of the user's own.
-        source: `managed`, `python` (`--python`), `current` (dlprof's own interpreter) or `program` (`--exec`).
+        source: `managed`, `python` (`--python`), `current` (dlprof's own interpreter), `program` (`--exec`) or
+            `notebook` (this very process).
         environment: Environment variables of the process, without those of the run folder.
         line_profiler: Folder that holds line_profiler, where the interpreter has none.
         no_lines: Why there is no line profiling; None where there is.
@@ -70,6 +71,11 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
     interpreter, source = _interpreter(config, spec, report)
     folder, reason = _line_profiler(config, interpreter, report)
     return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
+
+
+def notebook() -> Target:
+    """The process of a notebook: this one."""
+    return Target(interpreters.inspect(sys.executable), None, "notebook", dict(os.environ), None, None)
 
 
 _TRAINING = ("fit", "train_on_batch", "fit_generator")
@@ -227,6 +233,7 @@ __all__ = [
     "check_training",
     "describe",
     "keras_missing",
+    "notebook",
     "resolve",
     "without_keras",
 ]

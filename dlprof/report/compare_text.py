@@ -77,7 +77,7 @@ class _Overview(Page):
         table.add_row("wall", *[duration(ns) for ns in walls], "")
         steps = [one.a_step_ns if place == 0 else one.b_step_ns for _, place, one in sides]
         table.add_row("steady step", *[duration(ns) for ns in steps], "")
-        table.add_row("gap", "", *[_signed(one.gap_ns) for one in found], "")
+        table.add_row("gap", "", *[signed(one.gap_ns) for one in found], "")
         self.show(table)
 
 
@@ -135,10 +135,10 @@ class _Printer(Page):
         if rest:
             sums = [sum(getattr(item, name) for item in rest) for name in ("a_ns", "b_ns")]
             label = f"{len(rest)} smaller parts"
-            table.add_row(label, duration(sums[0]), duration(sums[1]), _signed(sums[0] - sums[1]), "", "")
-        table.add_row("unattributed", "", "", _signed(found.unattributed_ns), "", "")
+            table.add_row(label, duration(sums[0]), duration(sums[1]), signed(sums[0] - sums[1]), "", "")
+        table.add_row("unattributed", "", "", signed(found.unattributed_ns), "", "")
         table.add_row(
-            "wall", duration(found.a_wall_ns), duration(found.b_wall_ns), _signed(found.gap_ns),
+            "wall", duration(found.a_wall_ns), duration(found.b_wall_ns), signed(found.gap_ns),
             _interval(found.gap_ci_ns), "",
         )  # fmt: skip
         self.show(table)
@@ -150,7 +150,7 @@ class _Printer(Page):
 
     def _row(self, item: Item) -> list[str]:
         noise = "noise" if item.noise else _interval(item.ci_ns)
-        return [safe(item.path), duration(item.a_ns), duration(item.b_ns), _signed(item.delta_ns), noise]
+        return [safe(item.path), duration(item.a_ns), duration(item.b_ns), signed(item.delta_ns), noise]
 
     def _drawn(self, item: Item, largest: int) -> Text:
         style = "dim" if item.noise or item.path in OWN else "red" if item.delta_ns > 0 else "green"
@@ -166,7 +166,7 @@ class _Printer(Page):
         for item in found.layers[:top]:
             table.add_row(
                 safe(item.layer or "(none)"), item.direction or "-", duration(item.a_ns), duration(item.b_ns),
-                _signed((item.a_ns or 0) - (item.b_ns or 0)), safe(_operators(item)),
+                signed((item.a_ns or 0) - (item.b_ns or 0)), safe(_operators(item)),
             )  # fmt: skip
         self.show(table)
 
@@ -180,7 +180,7 @@ class _Printer(Page):
         for pair in shown:
             table.add_row(
                 safe(f"{pair.file}:{pair.line}"), _count(pair.a_hits), duration(pair.a_ns), _count(pair.b_hits),
-                duration(pair.b_ns), _signed(pair.delta_ns), safe(pair.source),
+                duration(pair.b_ns), signed(pair.delta_ns), safe(pair.source),
             )  # fmt: skip
         self.show(table)
 
@@ -211,12 +211,13 @@ def _checked(found: Comparison) -> bool:
     return not found.parity.unknown
 
 
-def _signed(ns: int) -> str:
+def signed(ns: int) -> str:
+    """A difference with its sign."""
     return f"{'+' if ns > 0 else ''}{duration(ns)}" if ns else "0"
 
 
 def _interval(ci: tuple[int, int] | None) -> str:
-    return f"{_signed(ci[0])} to {_signed(ci[1])}" if ci else ""
+    return f"{signed(ci[0])} to {signed(ci[1])}" if ci else ""
 
 
 def _count(hits: int | None) -> str:

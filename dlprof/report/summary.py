@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
 from dlprof.store.run import Run
+from dlprof.units import duration, percent
 
 SCHEMA = "dlprof.report/1"
 STRIP_PARTS = 60
@@ -63,6 +65,22 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
             "signal": manifest.get("process", {}).get("signal"),
         },
     }
+
+
+def verdict(report: Mapping[str, Any]) -> str:
+    """One sentence for people: where the time went."""
+    wall = report["wall_ns"]
+    top = sorted((p for p in report["phases"] if p["parent"] is None), key=lambda p: -p["dur_ns"])[:3]
+    if not wall or not top:
+        return "Where the time went is not known: the in-process probe left nothing."
+    shares = ", ".join(f"{percent(p['dur_ns'], wall)} % {p['name']} ({duration(p['dur_ns'])})" for p in top)
+    steps = report["steps"]
+    if not steps:
+        return f"{shares}. No step of fit, evaluate or predict was seen."
+    if steps["median_ns"] is None:
+        return f"{shares}. All {steps['count']} steps were first steps."
+    rate = f", {steps['samples_per_s']:,.0f} samples/s" if steps["samples_per_s"] else ""
+    return f"{shares}. A {steps['loop']} step takes {duration(steps['median_ns'])}{rate}."
 
 
 def _script(command: dict[str, Any]) -> str | None:

@@ -36,22 +36,6 @@ _RECOMPILATIONS = 6
 """Rows of recompilations in the text report."""
 
 
-def verdict(report: Mapping[str, Any]) -> str:
-    """One sentence: where the time went, by a report (`summary.summarise`)."""
-    wall = report["wall_ns"]
-    top = sorted((p for p in report["phases"] if p["parent"] is None), key=lambda p: -p["dur_ns"])[:3]
-    if not wall or not top:
-        return "Where the time went is not known: the in-process probe left nothing."
-    shares = ", ".join(f"{percent(p['dur_ns'], wall)} % {p['name']} ({duration(p['dur_ns'])})" for p in top)
-    steps = report["steps"]
-    if not steps:
-        return f"{shares}. No step of fit, evaluate or predict was seen."
-    if steps["median_ns"] is None:
-        return f"{shares}. All {steps['count']} steps were first steps."
-    rate = f", {steps['samples_per_s']:,.0f} samples/s" if steps["samples_per_s"] else ""
-    return f"{shares}. A {steps['loop']} step takes {duration(steps['median_ns'])}{rate}."
-
-
 def _why(one: Mapping[str, Any]) -> Text:
     """The cause of a recompilation, for people."""
     if one["what"] is None:
@@ -136,7 +120,7 @@ class _Printer(Page):
         )
         self.say(f"run {report['run']}; {self._ended()}; wall time {duration(report['wall_ns'])}", "dim")
         self.console.print()
-        self.say(verdict(self.report))
+        self.say(summary.verdict(self.report))
 
     def _ended(self) -> str:
         ended = self.report["exit"]

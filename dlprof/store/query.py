@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -15,6 +17,9 @@ from dlprof.store.run import Run
 _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device),
     CASE WHEN e.device < 0 THEN 'cpu' ELSE 'gpu:' || e.device END AS device, e.dur_ns - e.nested_ns AS self_ns
     FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
+
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -31,14 +36,38 @@ def ask(run: Run, query: str) -> Answer:
     Raises:
         UsageError: DuckDB refuses the query; its own words are in the message.
     """
+
+    def answer(connection: duckdb.DuckDBPyConnection) -> Answer:
+        result = connection.execute(query)
+        return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
+
+    return _asked(run, answer)
+
+
+def arrow(run: Run, query: str) -> pa.Table:
+    """The same as a table of Arrow, with DuckDB's types; empty where the query gives no rows at all.
+
+    Raises:
+        UsageError: DuckDB refuses the query; its own words are in the message.
+    """
+
+    def answer(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+        found = connection.sql(query)
+        rows = pa.table({}) if found is None else found.arrow()
+        return _whole(rows if isinstance(rows, pa.Table) else rows.read_all())  # a reader from DuckDB 1.4 on
+
+    return _asked(run, answer)
+
+
+def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> Result:
+    """What `answer` makes of a connection that knows the tables of a run, and nothing else."""
     connection = duckdb.connect(":memory:")
     try:
         for name in TABLES:
-            connection.register(name, _plain(run.table(name)))
+            connection.register(name, plain(run.table(name)))
         connection.execute(_KERNELS)
         connection.execute("SET enable_external_access = false")
-        result = connection.execute(query)
-        return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
+        return answer(connection)
     except duckdb.Error as error:
         raise UsageError(
             f"The query failed: {error}", hint="dlprof sql RUN lists the tables and their columns"
@@ -47,7 +76,16 @@ def ask(run: Run, query: str) -> Answer:
         connection.close()
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Dictionary columns as text: DuckDB compares and prints them so."""
+def _whole(table: pa.Table) -> pa.Table:
+    """Sums of whole numbers as such: DuckDB gives them 128 bits, which Arrow only has as decimals."""
+    for number, field in enumerate(table.schema):
+        if field.type == pa.decimal128(38, 0):
+            with contextlib.suppress(pa.ArrowInvalid):  # one that is larger than 64 bits
+                table = table.set_column(number, field.name, table.column(number).cast(pa.int64()))
+    return table
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """Dictionary columns as text: so they are compared and printed."""
     fields = [pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema]
     return table.cast(pa.schema(fields))

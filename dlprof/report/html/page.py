@@ -22,7 +22,6 @@ from dlprof.report import compare_json, diagnosis_json, kernel_json, summary
 from dlprof.report.compare_text import verdict as gap_verdict
 from dlprof.report.html import flames, source_lines, timeline
 from dlprof.report.html.pack import Pack, compressed
-from dlprof.report.text import verdict
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
 
@@ -66,7 +65,7 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
         "run.html",
         title=_title(report),
         report=report,
-        verdict=verdict(report),
+        verdict=summary.verdict(report),
         diagnosis=found,
         no_diagnosis=no_diagnosis,
         files=files,

@@ -10,6 +10,7 @@ import runpy
 import sys
 import threading
 import types
+import weakref
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import (
@@ -25,8 +26,11 @@ from dlprof_probes.inproc import (
 )
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
+from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.probe import Probe
 
+CELL = "<ipython-input-"
+"""What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
@@ -46,10 +50,10 @@ def main(config_path, boot_ns):
     program.prepare_interpreter()
     session = None
     try:
-        session = _Session(config, program, boot_ns)
+        session = Session(config, program.path, boot_ns)
     except Exception as error:
         _leave_status(config, "the in-process probe did not start: %s: %s" % (type(error).__name__, error))
-    tracebacks.install()
+    tracebacks.install(Patches())
     if session is not None:
         session.start_script()
     try:
@@ -106,10 +110,16 @@ class _Program(object):
         return session.profiled(code, b"profile") if session is not None else code
 
 
-class _Session(object):
-    """The probes of this process, from start to end."""
+class Session(object):
+    """The probes of this process, from start to end.
 
-    def __init__(self, config, program, boot_ns):
+    Args:
+        config: What the conductor has written.
+        script: Path of the script.
+        boot_ns: When this process first ran a line of dlprof.
+    """
+
+    def __init__(self, config, script, boot_ns):
         raw = config["raw"]
         self._is_user_file = _UserFiles()
         stream = os.path.join(raw, "inproc.wire")
@@ -120,23 +130,25 @@ class _Session(object):
         self._finished = False
         self._script = None
         wrappers = load_wrappers()
-        self.lines = self._make_lines(config.get("lines"), program, os.path.join(raw, "lines.json"))
+        self.lines = self._make_lines(config.get("lines"), script, os.path.join(raw, "lines.json"))
         self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
         settings = config.get("overrides")
-        imports.Imports(self.probe, overrides.Overrides(self.probe, settings) if settings else None).install()
+        self.imports = imports.Imports(self.probe, overrides.Overrides(self.probe, settings) if settings else None)
+        self.imports.install()
         marks.Marks(self.probe, config.get("engine")).install()
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
+        self.probe.patches.on_undo(self._gc.remove)
         self._watch_exits()
         self.recorder.end(boot)
 
-    def _make_lines(self, config, program, path):
+    def _make_lines(self, config, script, path):
         if not config:
             return lines.NoLines()
         try:
-            return lines.make(config, os.path.abspath(program.path), path)
+            return lines.make(config, os.path.abspath(script), path)
         except Exception as error:
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
@@ -144,6 +156,8 @@ class _Session(object):
     def _watch_exits(self):
         atexit.register(self.finish)
         original = os._exit
+        self.probe.patches.on_undo(lambda: atexit.unregister(self.finish))
+        self.probe.patches.on_undo(lambda: setattr(os, "_exit", original))
 
         def _exit(status):
             try:
@@ -153,7 +167,7 @@ class _Session(object):
 
         os._exit = _exit
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forked)
+            os.register_at_fork(after_in_child=_if_alive(weakref.ref(self), Session._forked))
 
     def _forked(self):
         """A forked child is not recorded: its stream is its parent's."""
@@ -233,6 +247,17 @@ class _Session(object):
         self.recorder.finish()
 
 
+def _if_alive(reference, method):
+    """A function that calls `method` of what `reference` points to, as long as that is there."""
+
+    def call():
+        found = reference()
+        if found is not None:
+            method(found)
+
+    return call
+
+
 def _make_windows(config, recorder, folder):
     if not config:
         return windows.NoWindows()
@@ -255,7 +280,7 @@ class _UserFiles(object):
 
     def _look(self, path):
         if not path or path.startswith("<"):
-            return False
+            return path.startswith(CELL)
         parts = path.split(os.sep)
         if "site-packages" in parts or "dist-packages" in parts:
             return False

@@ -43,8 +43,12 @@ class GcProbe(object):
         if spent > LONG_NS:
             self._recorder.collection(self._start, spent, generation, info["collected"])
 
-    def finish(self):
-        """Stop counting and record the sums."""
+    def remove(self):
+        """Count no more."""
         if self._collected in gc.callbacks:
             gc.callbacks.remove(self._collected)
+
+    def finish(self):
+        """Stop counting and record the sums."""
+        self.remove()
         self._recorder.meta({"gc": {"count": self.count, "total_ns": self.total_ns}})

@@ -32,6 +32,10 @@ class Imports(object):
             select = self._select
             probe.replace(loader, "get_code", lambda f: probe.wrappers.getting_code(f, select))
 
+    def attach(self):
+        """Attach to what is loaded already, in a process that did not begin with the probe."""
+        self._attach()
+
     def _enter(self, name):
         if name in sys.modules:  # importlib.import_module of a module that is there
             return None

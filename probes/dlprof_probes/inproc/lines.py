@@ -49,6 +49,9 @@ class NoLines(object):
     def save(self, at_most_every_s=0):
         """Nothing to save."""
 
+    def stop(self):
+        """Nothing to stop."""
+
 
 class Lines(object):
     """Counts hits and time of each line of the selected files.
@@ -171,6 +174,11 @@ class Lines(object):
         with open(part, "w") as out:
             json.dump({"format": "dlprof.lines/1", "unit_ns": _unit_ns(self.profiler), "functions": functions}, out)
         os.replace(part, self._path)
+
+    def stop(self):
+        """Count no more, in a process that goes on: no trace function is left behind, and no tool."""
+        self.pause()
+        self.profiler.disable()
 
     def stopped(self):
         """Whether somebody else took the trace function away."""

@@ -37,6 +37,7 @@ class Marks(object):
     def install(self):
         """Begin to take marks."""
         mark.install(self)
+        self._probe.patches.on_undo(lambda: mark.install(None))
 
     def phase(self, name, facts):
         """A context manager for a phase."""

@@ -32,14 +32,23 @@ class Patches(object):
         original = found.__func__ if kind else found
         replacement = dress(make(original), original)
         setattr(owner, name, kind(replacement) if kind else replacement)
-        self._undo.append((owner, name, found))
+        self.on_undo(lambda: setattr(owner, name, found))
         return True
+
+    def on_undo(self, function):
+        """Call `function` when all is taken back."""
+        self._undo.append(function)
 
     def undo(self):
         """Put every original back, last one first."""
+        failure = None
         while self._undo:
-            owner, name, found = self._undo.pop()
-            setattr(owner, name, found)
+            try:
+                self._undo.pop()()
+            except Exception as error:  # the others are to be put back all the same
+                failure = error
+        if failure is not None:
+            raise failure
 
 
 def dress(replacement, original):

@@ -25,6 +25,7 @@ class Probe(object):
         sessions: What watches the sessions of TensorFlow 1, or None.
         mxnet_blocks: Function that gives the hybridized blocks of Gluon, or None.
         compiled_models: What watches the models that Keras compiled on OpenVINO, or None.
+        ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         traced: Functions that JAX has traced and not yet compiled: name to facts.
     """
 
@@ -34,6 +35,7 @@ class Probe(object):
         self.mxnet_blocks = None
         self.compiled_models = None
         self.traced = {}
+        self.ended = False
         self._broken = set()
         self.recorder = recorder
         self.loops = loops
@@ -53,7 +55,7 @@ class Probe(object):
         """
 
         def guarded(*args):
-            if hook in self._broken:
+            if self.ended or hook in self._broken:
                 return default
             try:
                 return hook(*args)
@@ -64,6 +66,11 @@ class Probe(object):
                 return default
 
         return guarded
+
+    def end(self):
+        """Take back all that was replaced, in a process that goes on."""
+        self.ended = True
+        self.patches.undo()
 
     def span(self, owner, name, kind, label=None, outermost=False, detail=None):
         """Record a span around each call of `owner.name`.

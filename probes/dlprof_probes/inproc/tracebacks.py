@@ -11,12 +11,10 @@ def is_own(frame):
     return str(frame.f_globals.get("__name__", "")).startswith(_OWN) or "_dlprof_own" in frame.f_globals
 
 
-def install():
+def install(patches):
     """Have the traceback module pass over our frames (print_exc, logging.exception and the like)."""
     for name in ("walk_tb", "_walk_tb_with_full_positions", "walk_stack"):
-        walk = getattr(traceback, name, None)
-        if walk is not None:
-            setattr(traceback, name, _filtered(walk))
+        patches.replace(traceback, name, _filtered)
 
 
 def _filtered(walk):

@@ -4,6 +4,9 @@ It runs in a session of its own, so that Ctrl-C at the terminal does not reach i
 priority, so that it takes no time from a busy machine. Its standard input is a pipe from the
 conductor: the line `stop` ends it in order; the end of the file means that the conductor died, and then
 it ends the traced process and what that has started, so that nothing is left behind.
+
+Where the traced process is itself the conductor (a notebook's), the configuration names none. The sampler then
+looks after py-spy too, which the traced process could not do without being disturbed, and ends nobody.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 from dlprof_probes.sidecar import jsonl
 from dlprof_probes.sidecar.cores import Cores
 from dlprof_probes.sidecar.gpu import Gpu, Unavailable
+from dlprof_probes.sidecar.stacks import StackSampler
 
 _GRACE_S = 5.0
 
@@ -30,7 +34,7 @@ def main() -> None:
     _be_humble()
     sampler = _Sampler(config)
     orderly = sampler.run()
-    if not orderly:
+    if not orderly and config["conductor"] is not None:
         _end_traced(config["pid"], sampler.tree())
     sampler.finish()
 
@@ -54,9 +58,14 @@ class _Sampler:
         self._cores: Cores | None = None
         self._gpu: Gpu | None = None
         if "cores" in config["probes"]:
-            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], config["conductor"], flush_ns))
+            conductor = config["conductor"] if config["conductor"] is not None else os.getpid()
+            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], conductor, flush_ns))
         if "gpu" in config["probes"]:
             self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree, flush_ns))
+        self._stacks: StackSampler | None = None
+        if "stacks" in config["probes"]:
+            self._stacks = StackSampler(config["pid"], raw, config["stacks_hz"])
+            self._stacks.start()
         self._state_path = raw / "sampler.json"
         self._write_states()
 
@@ -88,6 +97,8 @@ class _Sampler:
         while True:
             self._sample("cores", self._cores)
             self._sample("gpu", self._gpu)
+            if self._stacks is not None:
+                self._stacks.poll()
             due += self._interval_s
             late = time.monotonic() - due
             if late > 0:  # the machine is busy: leave samples out rather than hurry after them
@@ -118,6 +129,9 @@ class _Sampler:
 
     def finish(self) -> None:
         """Close the files with what the sampling cost."""
+        if self._stacks is not None:
+            self._stacks.stop(_GRACE_S)
+            self._states["stacks"] = {"reason": self._stacks.reason, "cpu_ns": self._stacks.cpu_ns}
         cost = {"cost_cpu_ns": time.process_time_ns(), "missed": self._missed}
         if self._cores is not None:
             self._sample("cores", self._cores)

@@ -83,6 +83,10 @@ class Cores:
     def _refresh_tree(self, now: int) -> None:
         found: dict[int, int] = {}
         walk(self._pid, os.getppid(), found)
+        everything: dict[int, int] = {}
+        walk(self._conductor, 0, everything)
+        if self._conductor in found:  # dlprof runs below the traced process, not the other way round
+            found = {pid: parent for pid, parent in found.items() if pid not in everything}
         for pid, parent in found.items():
             if pid not in self._tree:
                 self.writer.row(["p", now, pid, parent, _command(pid), False])
@@ -90,8 +94,6 @@ class Cores:
             if pid not in found:
                 self.writer.row(["p", now, pid, parent, None, True])
         self._tree = found
-        everything: dict[int, int] = {}
-        walk(self._conductor, 0, everything)
         self._own = [pid for pid in everything if pid not in found]
 
     def _slow_processes(self) -> list[list[int | None]]:

@@ -156,6 +156,8 @@ def explain(said: str, code: int, wrote: bool) -> str | None:
     """Why a segment is missing, in one clause for the user; None when it is there."""
     if wrote and code == 0:
         return None
+    if code == -signal.SIGINT:  # it can only be told to write what it has once it has begun
+        return "the run was over before py-spy had begun"
     if code < 0:
         return f"py-spy was killed by signal {-code}; its last segment is lost"
     for pattern, reason in _REASONS:
@@ -193,7 +195,8 @@ def _alive(pid: int) -> bool:
 
 
 def _in_child() -> None:
-    """Between fork and exec: lowest priority, no blocked signals, and end with the conductor."""
+    """Between fork and exec: lowest priority, no blocked or ignored signals, and end with the conductor."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     os.nice(19)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -24,6 +24,9 @@ def attach(probe, module):
             compiled(duration, facts.get("fun_name"))
 
     module.monitoring.register_event_duration_secs_listener(listener)
+    forget = getattr(module.monitoring, "unregister_event_duration_listener", None)
+    if forget is not None:
+        probe.patches.on_undo(lambda: forget(listener))
     pjit = sys.modules.get("jax._src.pjit")
     if hasattr(pjit, "_trace_for_jit"):
         probe.traced = {}

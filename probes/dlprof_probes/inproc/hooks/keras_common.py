@@ -2,6 +2,7 @@
 
 import functools
 import sys
+import weakref
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
@@ -115,8 +116,19 @@ def _step_function(probe, owner, maker, attribute, kind):
             # keras-mxnet makes it anew in each call of train_on_batch: that compiles nothing.
             step = probe.wrappers.StepFunction(function, probe.loops.current, now, is_again)
             setattr(args[0], attribute, step)
+            _taken_back(probe, weakref.ref(args[0]), attribute, step)
 
     probe.around(owner, maker, enter, leave)
+
+
+def _taken_back(probe, model, attribute, step):
+    """Give a model its own step function back when the probe ends before the process does."""
+
+    def undo():
+        if getattr(model(), attribute, None) is step:
+            setattr(model(), attribute, step.__wrapped__)
+
+    probe.patches.on_undo(undo)
 
 
 def epochs(probe, callback_list):
@@ -203,8 +215,9 @@ def is_users(probe, callback):
     module = sys.modules.get(type(callback).__module__)
     if probe.is_user_file(getattr(module, "__file__", None) or ""):
         return True
-    functions = (getattr(value, "__code__", None) for value in vars(callback).values())
-    return any(code is not None and probe.is_user_file(code.co_filename) for code in functions)
+    values = list(vars(callback).values()) + list(vars(type(callback)).values())  # a class of a notebook has no file
+    codes = (getattr(value, "__code__", None) for value in values)
+    return any(code is not None and probe.is_user_file(code.co_filename) for code in codes)
 
 
 def describe_loop(probe, loop, params):

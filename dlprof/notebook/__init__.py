@@ -1,0 +1,1 @@
+"""Notebooks: runs as pandas objects, what they show of themselves, plots, and the cell magic."""

@@ -1,0 +1,98 @@
+"""A cell as a script of its own: in a new process, on a managed backend or on another interpreter."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from dlprof.notebook.cell import NAME
+
+_NAME_ERROR = re.compile(r"NameError: name '(.+?)' is not defined")
+_LAST_WORDS = 4000
+"""Characters of standard error that are kept, to look for the reason of a failure."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the cell's process ended.
+
+    Attributes:
+        code: Its exit code; that of dlprof where the cell was not run.
+        interrupted: Whether it was interrupted from the notebook.
+        said: The end of what it wrote to standard error.
+    """
+
+    code: int
+    interrupted: bool
+    said: str
+
+
+def run(text: str, flags: Sequence[str], output: Path) -> Ended:
+    """Trace a cell with `dlprof trace`, into the run folder `output`; what it prints is shown as it comes.
+
+    Modules beside the notebook can be imported by the cell, as in the notebook itself.
+    """
+    with tempfile.TemporaryDirectory(prefix="dlprof-cell-") as folder:
+        script = Path(folder) / NAME
+        script.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "dlprof", "trace", str(script), "-o", str(output), "--no-report", *flags]
+        path = os.pathsep.join(part for part in (str(Path.cwd()), os.environ.get("PYTHONPATH")) if part)
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
+        with process:
+            return _Output(process).until_the_end()
+
+
+def missing_name(said: str, namespace: Mapping[str, Any]) -> str | None:
+    """A name of the notebook that the cell failed for want of; None: that is not why."""
+    found = _NAME_ERROR.findall(said)
+    return found[-1] if found and found[-1] in namespace else None
+
+
+class _Output:
+    """What a process prints, passed on while it runs."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._said = ""
+        self._interrupts = 0
+        self._decoders = {}
+        self._open = selectors.DefaultSelector()
+        for pipe, target in ((process.stdout, sys.stdout), (process.stderr, sys.stderr)):
+            assert pipe is not None  # noqa: S101  (both are pipes)
+            self._open.register(pipe, selectors.EVENT_READ, target)
+            self._decoders[pipe] = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def until_the_end(self) -> Ended:
+        while self._open.get_map():
+            try:
+                for key, _ in self._open.select():
+                    self._pass_on(key.fileobj, key.data)  # type: ignore[arg-type]
+            except KeyboardInterrupt:
+                self._interrupts += 1
+                # The first one is the cell's own; at the second one dlprof ends it.
+                self._process.send_signal(signal.SIGINT if self._interrupts == 1 else signal.SIGTERM)
+        return Ended(self._process.wait(), self._interrupts > 0, self._said)
+
+    def _pass_on(self, pipe: IO[bytes], target: IO[str]) -> None:
+        data = os.read(pipe.fileno(), 1 << 16)
+        text = self._decoders[pipe].decode(data, final=not data)
+        target.write(text)
+        target.flush()
+        if target is sys.stderr:
+            self._said = (self._said + text)[-_LAST_WORDS:]
+        if not data:
+            self._open.unregister(pipe)

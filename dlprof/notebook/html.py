@@ -1,0 +1,198 @@
+"""Runs and comparisons as a few lines of HTML for a notebook: the answer first, then what it rests on.
+
+Self-contained, without script or anything from elsewhere; colours of text and background are the notebook's own, so
+that it reads the same in light and dark. Every text that comes from a run is escaped.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from dlprof.analysis.compare import Comparison
+from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.notebook import colours
+from dlprof.report import compare_text, summary
+from dlprof.units import duration, percent, safe
+
+_FINDINGS = 3
+_ITEMS = 10
+_TEXT_MOST = 300
+"""Characters of a text from outside that are shown."""
+_LABEL_SHARE = 0.09
+"""A part of the bar that is narrower has no room for its name."""
+_STYLE = """<style>
+.dlprof{max-width:60em;line-height:1.4;color:inherit}
+.dlprof p{margin:.4em 0}
+.dlprof .dim{opacity:.7;font-size:90%}
+.dlprof .bad{border-left:4px solid #d55e00;padding-left:.6em}
+.dlprof ol{margin:.4em 0;padding-left:1.6em}
+.dlprof .bar{display:flex;height:1.6em;margin:.6em 0 .2em;border-radius:3px;overflow:hidden}
+.dlprof .bar span{overflow:hidden;white-space:nowrap;font-size:80%;line-height:2em;text-align:center;color:#fff;
+text-shadow:0 0 2px #000}
+.dlprof .key span{display:inline-block;margin-right:1em;white-space:nowrap;font-size:90%}
+.dlprof .key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em;border-radius:2px}
+.dlprof table{border-collapse:collapse;margin:.4em 0;background:none;color:inherit}
+.dlprof td,.dlprof th{padding:.1em .8em .1em 0;text-align:right;border:none;background:none;color:inherit;
+font-variant-numeric:tabular-nums}
+.dlprof td:first-child,.dlprof th:first-child{text-align:left}
+.dlprof td.gap{width:14em;text-align:left}
+.dlprof td.gap div{height:.9em;border-radius:2px}
+</style>"""
+
+
+def of_run(report: Mapping[str, Any], found: Diagnosis | None) -> str:
+    """A run.
+
+    Args:
+        report: Its summary.
+        found: Its diagnosis; None: it cannot be diagnosed.
+    """
+    head = " ".join([PurePath(report["script"] or report["run"]).name, *report["arguments"]])
+    where = f"on {report['backend']}; " if report["backend"] else ""
+    return _page(
+        f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report['run'])}; "
+        f"{_ended(report)}; {duration(report['wall_ns'])}</span></p>",
+        f"<p>{_text(summary.verdict(report))}</p>" if report["state"] != "imported" else "",
+        _causes(found),
+        _phase_bar(report),
+        _steps(report["loops"]),
+        _health(report["health"]),
+    )
+
+
+def of_comparison(found: Comparison, causes: Diagnosis | None) -> str:
+    """A comparison.
+
+    Args:
+        found: The comparison.
+        causes: Why A is slower; None: it cannot be told.
+    """
+    sides = "; ".join(
+        f"{name}: {side.label} ({', '.join(run.name for run in side.runs)})"
+        for name, side in (("A", found.a), ("B", found.b))
+    )
+    return _page(
+        f"<p><b>{_text(sides)}</b></p>",
+        _fairness(found),
+        f"<p>{_text(compare_text.verdict(found))}</p>",
+        _why(found, causes),
+        _waterfall(found),
+    )
+
+
+def _page(*parts: str) -> str:
+    return f"<div class='dlprof'>{_STYLE}{''.join(parts)}</div>"
+
+
+def _text(text: Any) -> str:
+    """A text from outside: no markup, no control characters, not too long."""
+    shown = safe(str(text))
+    return html.escape(shown if len(shown) <= _TEXT_MOST else f"{shown[:_TEXT_MOST]}…")
+
+
+def _ended(report: Mapping[str, Any]) -> str:
+    if report["state"] == "imported":
+        return "imported"
+    ended = report["exit"]
+    if ended["signal"]:
+        return f"ended by signal {ended['signal']}"
+    return "how it ended is not known" if ended["code"] is None else f"exit code {ended['code']}"
+
+
+def _causes(found: Diagnosis | None) -> str:
+    if found is None:
+        return ""
+    if not found.findings:
+        return "<p class='dim'>No cause of lost time was found.</p>"
+    shown = [
+        f"<li>{_text(one.claim)}{_place(one.file, one.line)}<br><span class='dim'>{_text(one.next_step)}</span></li>"
+        for one in found.findings[:_FINDINGS]
+    ]
+    more = len(found.findings) - len(shown)
+    rest = f"<p class='dim'>and {more} more: findings()</p>" if more > 0 else ""
+    return f"<ol>{''.join(shown)}</ol>{rest}"
+
+
+def _why(found: Comparison, causes: Diagnosis | None) -> str:
+    if found.noise:
+        return ""
+    if found.gap_ns < 0:
+        return "<p class='dim'>A is not the slower one: compare(b, a) names the causes.</p>"
+    return _causes(causes)
+
+
+def _place(file: str | None, line: int | None) -> str:
+    return f" <code>{_text(file)}:{line}</code>" if file else ""
+
+
+def _phase_bar(report: Mapping[str, Any]) -> str:
+    """The wall time as one bar of the phases that have no parts."""
+    wall = report["wall_ns"]
+    parents = {phase["parent"] for phase in report["phases"]}
+    leaves = [(phase["name"], phase["dur_ns"]) for phase in report["phases"] if phase["name"] not in parents]
+    leaves = [(name, ns) for name, ns in [*leaves, ("unattributed", report["unattributed_ns"])] if ns]
+    if not wall or not leaves:
+        return ""
+    parts = "".join(
+        f"<span style='width:{100 * ns / wall:.2f}%;background:{colours.of_phase(name)}' "
+        f"title='{_text(name)}: {duration(ns)}'>{_text(name) if ns >= _LABEL_SHARE * wall else ''}</span>"
+        for name, ns in leaves
+    )
+    key = "".join(
+        f"<span><i style='background:{colours.of_phase(name)}'></i>{_text(name)} {duration(ns)} "
+        f"({percent(ns, wall)} %)</span>"
+        for name, ns in sorted(leaves, key=lambda leaf: -leaf[1])
+    )
+    return f"<div class='bar'>{parts}</div><div class='key'>{key}</div>"
+
+
+def _steps(loops: Sequence[Mapping[str, Any]]) -> str:
+    if not loops:
+        return ""
+    rows = []
+    for loop in loops:
+        rate = "-" if loop["samples_per_s"] is None else f"{loop['samples_per_s']:,.0f}"
+        times = [duration(loop[name]) for name in ("first_ns", "median_ns", "p95_ns")]
+        rows.append((_text(loop["loop"]), f"{loop['count']}", *times, rate, f"{loop['compiled']}"))
+    return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled"), rows)
+
+
+def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Cells are markup already."""
+    head = "".join(f"<th>{name}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _health(rows: Sequence[Mapping[str, Any]]) -> str:
+    shown = [row for row in rows if row["severity"] in ("warning", "error")]
+    return "".join(f"<p class='bad'>{_text(row['severity'])}: {_text(row['message'])}</p>" for row in shown)
+
+
+def _fairness(found: Comparison) -> str:
+    if not found.parity.why_not:
+        return "<p>Comparable, as far as seen.</p>"
+    return f"<p class='bad'>Not comparable, because {_text('; '.join(found.parity.why_not))}.</p>"
+
+
+def _waterfall(found: Comparison) -> str:
+    """The parts with the largest differences, each as a bar to the right (A takes longer) or to the left."""
+    shown = found.items[:_ITEMS]
+    largest = max((abs(item.delta_ns) for item in shown), default=0) or 1
+    rows = []
+    for item in shown:
+        width = 50 * abs(item.delta_ns) / largest
+        colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
+        left = 50 if item.delta_ns > 0 else 50 - width
+        drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
+        noise = "noise" if item.noise else ""
+        cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), compare_text.signed(item.delta_ns), noise)
+        rows.append("".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>")
+    rest = found.items[_ITEMS:]
+    more = f"<p class='dim'>and {len(rest)} smaller parts: items()</p>" if rest else ""
+    names = ("part", "A", "B", "A less B", "", "")
+    head = "".join(f"<th>{name}</th>" for name in names)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
