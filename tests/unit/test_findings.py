@@ -155,17 +155,9 @@ def epochs_with_waits(cpu_pct: float) -> Tables:
     )  # fmt: skip
 
 
-ON_TENSORFLOW = {
-    "backend": {"name": "tensorflow", "title": "t", "source": "managed", "asynchronous_dispatch": False,
-                "input_inside_step": True},
-    "keras": {"backend": "tensorflow", "version": "3.15.0"},
-}  # fmt: skip
-
-
 def test_idle_waits_before_epochs_are_a_restart_of_the_pipeline(tmp_path: Path) -> None:
     """Three of half a second, in which the process used no core."""
-    told = runs.manifest(**ON_TENSORFLOW)
-    finding = one(found(tmp_path / "r", told, **epochs_with_waits(2.0)), "iterator-restart")
+    finding = one(found(tmp_path / "r", tensorflow(), **epochs_with_waits(2.0)), "iterator-restart")
 
     assert (finding.at_stake_ns, finding.file, finding.line) == (1_500 * MS, "train.py", 7)
     assert finding.claim.startswith("Before 3 of 4 epochs the process did nothing")
@@ -175,8 +167,7 @@ def test_idle_waits_before_epochs_are_a_restart_of_the_pipeline(tmp_path: Path) 
 
 def test_busy_waits_before_epochs_are_input(tmp_path: Path) -> None:
     """A pipeline that fills its buffers works meanwhile."""
-    told = runs.manifest(**ON_TENSORFLOW)
-    assert "iterator-restart" not in slugs(found(tmp_path / "r", told, **epochs_with_waits(95.0)))
+    assert "iterator-restart" not in slugs(found(tmp_path / "r", tensorflow(), **epochs_with_waits(95.0)))
 
 
 def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
@@ -370,9 +361,17 @@ def test_more_threads_than_cores_are_named(tmp_path: Path) -> None:
 def test_other_programs_are_named(tmp_path: Path) -> None:
     """They use a core and a half, and our threads wait 40 % of their runnable time."""
     tables = quiet(spans=threads(2), **cpu((2.5, BUSY[0]), (7.5, WAITING), others=150.0))
-    finding = one(found(tmp_path / "r", **tables), "cpu-contention")
+    finding = one(found(tmp_path / "r", tensorflow(), **tables), "cpu-contention")
 
     assert finding.at_stake_ns == pytest.approx(0.85 * 0.4 * 6 * S, rel=0.01)
+
+
+def test_threads_in_step_lose_what_the_slowest_of_them_waits(tmp_path: Path) -> None:
+    """PyTorch's two threads wait for each other at the end of each operation."""
+    tables = quiet(spans=threads(2), **cpu((2.5, BUSY[0]), (7.5, WAITING), others=150.0))
+    finding = one(found(tmp_path / "r", **tables), "cpu-contention")
+
+    assert finding.at_stake_ns == pytest.approx(2 * 0.85 * 0.4 * 6 * S, rel=0.01)
 
 
 def test_a_quota_is_named(tmp_path: Path) -> None:
