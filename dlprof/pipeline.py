@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pyarrow as pa
@@ -31,13 +31,16 @@ from dlprof.ingest import windows as windows_reader
 from dlprof.ingest import wire as wire_reader
 from dlprof.ingest.base import ArtifactError, Health, Who
 from dlprof.ingest.names import FileNames
-from dlprof.launch import gpu_tracers, in_place, machine, session, target
+from dlprof.launch import gpu_tracers, machine, session, target
 from dlprof.launch.process import Outcome
 from dlprof.launch.view import View
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
 from dlprof.store.writer import write_tables
+
+if TYPE_CHECKING:
+    from dlprof.launch import in_place
 
 
 @dataclass(frozen=True)
@@ -92,12 +95,18 @@ def trace_cell(config: TraceConfig, cell: in_place.Cell) -> Traced:
     Raises:
         DlprofError: The run cannot be set up; the cell has not been run then.
     """
+    from dlprof.launch import in_place  # noqa: PLC0415  (it brings all of the probe along, which only notebooks need)
+
     goal = target.notebook()
     folder = rundir.create(Path(config.output) if config.output else None, f"{config.label}-notebook", _now())
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
     work = in_place.Session(config, folder)
-    outcome = work.go(cell)
+    try:
+        outcome = work.go(cell)
+    except BaseException:
+        folder.write_manifest({**manifest, "state": "interrupted"})  # this process, the notebook's, goes on
+        raise
     manifest["cells"] = dict(cell.names())
     return _stored(folder, manifest, work, outcome)
 
@@ -190,7 +199,7 @@ def _drift(start: dict[str, int], end: dict[str, int]) -> int:
 def _keep_sources(folder: RunDir, manifest: dict[str, Any]) -> None:
     names = FileNames(manifest["script_folder"], manifest.get("cells", {}))
     files = {names.short(file): file for file in lines_reader.files(folder.raw / "lines.json")}
-    in_place.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
+    session.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
     session.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
 
 

@@ -13,6 +13,8 @@ def duration(ns: float | None) -> str:
     """A time with three significant digits and a fitting unit; `-` where there is none."""
     if ns is None:
         return "-"
+    if ns < 0:
+        return f"-{duration(-ns)}"
     for limit, scale, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms"), (600e9, 1e9, "s")):
         if abs(ns) < limit * 0.9995:
             value = ns / scale

@@ -209,7 +209,7 @@ def _are_alike(a: Run, b: Run) -> bool:
 
 def _common(paths: Sequence[str], a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
     """By how much everything took longer: what both the steps and all the rest have in common, else 1."""
-    inside = np.asarray([path.startswith(_STEPS) for path in paths])
+    inside = np.asarray([path.startswith(_STEPS) for path in paths], bool)
     ratios = [_middle(a[rows], b[rows]) for rows in (inside, ~inside)]
     if (ratios[0] - 1) * (ratios[1] - 1) <= 0:
         return 1.0

@@ -6,13 +6,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
 
-Frame = tuple[str, str, int]
-"""Function, file, line."""
 _INPUT_FILES = (
     "data_adapter", "epoch_iterator", "py_dataset", "torch/utils/data", "tensorflow/python/data",
     "keras/utils/data_utils", "keras/engine/training_generator",
@@ -70,7 +68,7 @@ class Phases:
 
 def of_run(run: Run, phases: Phases) -> list[Sample]:
     """All sampled stacks, cut by phase."""
-    texts = _stack_frames(run.table("frames"))
+    texts = frames_by_stack(run.table("frames"))
     found = []
     for row in run.rows("stacks"):
         frames = texts.get(row["stack_id"])
@@ -89,13 +87,6 @@ def _told(phase: str, frames: tuple[Frame, ...]) -> str:
         if any(word in file for _, file, _ in frames for word in _INPUT_FILES):
             return "fit/input"
     return phase
-
-
-def _stack_frames(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
-    grouped: dict[int, list[tuple[int, Frame]]] = {}
-    for row in table.to_pylist():
-        grouped.setdefault(row["stack_id"], []).append((row["depth"], (row["function"], row["file"], row["line"])))
-    return {stack: tuple(frame for _, frame in sorted(rows, reverse=True)) for stack, rows in grouped.items()}
 
 
 def user_files(run: Run) -> set[str]:

@@ -14,19 +14,27 @@ def of_run(name: str, *, rebuild: bool = False) -> str:
     from dlprof.report.html import page
 
     run = open_run(name, rebuild=rebuild)
+    found, why = None, ""
     try:
-        return page.of_run(run, confirm.told(run, diagnose.diagnose(run)))
-    except UsageError as why:
-        return page.of_run(run, None, why.message)
+        found = confirm.told(run, diagnose.diagnose(run))
+    except UsageError as error:
+        why = error.message
+    return page.of_run(run, found, why)
 
 
 def of_comparison(names: Sequence[str]) -> str:
     """The page of a comparison, by the names of its two sides."""
     from dlprof.analysis import compare, line_pairs
     from dlprof.analysis.findings import diagnose
+    from dlprof.errors import UsageError
     from dlprof.opening import open_sides
     from dlprof.report.html import page
 
     a, b = open_sides(names)
-    found = compare.compare(a, b)
-    return page.of_comparison(found, line_pairs.join(a.runs, b.runs), diagnose.diagnose_gap(found))
+    gap = compare.compare(a, b)
+    found, why = None, ""
+    try:
+        found = diagnose.diagnose_gap(gap)
+    except UsageError as error:
+        why = error.message
+    return page.of_comparison(gap, line_pairs.join(a.runs, b.runs), found, why)

@@ -147,10 +147,12 @@ def _view(settings: Any) -> tuple[Any, Any]:
     """The settings, and what shows the run: `live` only where there is a terminal for it."""
     from dataclasses import replace
 
-    from dlprof.live import status_line, terminal, view
+    from dlprof.live import status_line
 
     settings = replace(settings, live=settings.live and settings.progress)
     if settings.live:
+        from dlprof.live import terminal, view
+
         refusal = terminal.refusal(os.environ)
         if refusal is None:
             return settings, view.LiveView(settings, _say)

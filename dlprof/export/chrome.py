@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from dlprof.export import timeline
-from dlprof.export.series import Series
-from dlprof.export.slices import MISSING, Slices, What
+from dlprof.analysis.timeline import groups
+from dlprof.analysis.timeline.series import Series
+from dlprof.analysis.timeline.slices import MISSING, Slices, What
 from dlprof.store.run import Run
 
 _EVENTS_AT_ONCE = 10_000
@@ -31,7 +31,7 @@ def write(run: Run, out: BinaryIO) -> str:
     Raises:
         NoInputError: Nothing in the run has a time.
     """
-    found = timeline.of_run(run)
+    found = groups.of_run(run)
     out.write(b'{"traceEvents":[\n')
     waiting: list[str] = []
     before = ""
@@ -52,9 +52,9 @@ def write(run: Run, out: BinaryIO) -> str:
     return found.said
 
 
-def _events(run: Run, found: timeline.Timeline) -> Iterator[str]:
+def _events(run: Run, found: groups.Timeline) -> Iterator[str]:
     for pid, group in enumerate(found.groups, 1):
-        name = run.name if group.name == timeline.PROGRAM else group.name
+        name = run.name if group.name == groups.PROGRAM else group.name
         yield _metadata("process_name", pid, 0, name=name)
         yield _metadata("process_sort_index", pid, 0, sort_index=pid)
         for tid, (track, slices) in enumerate(group.tracks, 1):

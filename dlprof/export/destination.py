@@ -1,8 +1,10 @@
-"""Where an export goes: new files and folders, whole or not at all, and nothing of the user's lost."""
+"""Where an export goes: files that are whole or not there, and folders; nothing of the user's is lost."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -29,11 +31,16 @@ def new_file(path: Path, run: Run, *, force: bool) -> Iterator[BinaryIO]:
         raise CannotCreateError(f"{path} is a folder; this format is a file.", hint="choose another name with -o FILE")
     if path.exists() and not force:
         raise CannotCreateError(f"{path} exists.", hint="--force replaces it; -o FILE chooses another name")
-    part = path.with_name(path.name + ".part")
+    if path.exists() and not path.is_file():
+        raise CannotCreateError(f"{path} is no plain file.", hint="choose another name with -o FILE")
+    with writing_into(path.parent):
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}-", dir=path.parent)
+    part = Path(name)
     try:
-        with writing_into(path.parent), part.open("wb") as out:
+        with writing_into(path.parent), os.fdopen(descriptor, "wb") as out:
             yield out
         with writing_into(path.parent):
+            part.chmod(0o666 & ~_umask())
             part.replace(path)
     finally:
         with contextlib.suppress(OSError):
@@ -62,6 +69,13 @@ def new_folder(path: Path, run: Run, *, force: bool) -> Iterator[Path]:
             )
         path.mkdir(parents=True, exist_ok=True)
         yield path
+
+
+def _umask() -> int:
+    """What new files are not allowed; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _refuse_inside(path: Path, run: Run) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, BinaryIO
 
 from dlprof.export import tables
+from dlprof.report import strict_json
 from dlprof.report.summary import summarise
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
@@ -28,7 +28,7 @@ def write(run: Run, out: BinaryIO) -> str:
     """
     left_out = _left_out(run)
     head = {"schema": SCHEMA, "manifest": run.manifest, "report": summarise(run), "left_out": left_out}
-    out.write(_json(head)[:-1].encode() + b',\n"tables":{')
+    out.write(strict_json.dumps(head)[:-1].encode() + b',\n"tables":{')
     names = [name for name in TABLES if name not in {one["table"] for one in left_out}]
     for place, name in enumerate(names):
         out.write(f"{',' if place else ''}\n{json.dumps(name)}:[".encode())
@@ -51,23 +51,5 @@ def _write_rows(run: Run, name: str, out: BinaryIO) -> None:
     before = "\n"
     for piece in tables.pieces(run, name):
         for row in piece.to_pylist():
-            out.write(f"{before}{_json(row)}".encode())
+            out.write(f"{before}{strict_json.dumps(row)}".encode())
             before = ",\n"
-
-
-def _json(value: Any) -> str:
-    """JSON has neither NaN nor infinity: they become the texts NaN, Infinity and -Infinity."""
-    try:
-        return json.dumps(value, allow_nan=False)
-    except ValueError:
-        return json.dumps(_told(value), allow_nan=False)
-
-
-def _told(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, dict):
-        return {name: _told(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_told(one) for one in value]
-    return value

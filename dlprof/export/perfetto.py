@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from dlprof.export import timeline
-from dlprof.export.lanes import closings
+from dlprof.analysis.timeline import groups
+from dlprof.analysis.timeline.lanes import closings
+from dlprof.analysis.timeline.series import Series
+from dlprof.analysis.timeline.slices import MISSING, Slices, What
 from dlprof.export.protobuf import double, integer, message, tag, text, varint
-from dlprof.export.series import Series
-from dlprof.export.slices import MISSING, Slices, What
 from dlprof.store.run import Run
 
 _FLUSH_BYTES = 1 << 20
@@ -60,7 +60,7 @@ def write(run: Run, out: BinaryIO) -> str:
     Raises:
         NoInputError: Nothing in the run has a time.
     """
-    found = timeline.of_run(run)
+    found = groups.of_run(run)
     writer = _Writer(out, run, found.shift_ns)
     writer.clocks()
     for group in found.groups:
@@ -102,7 +102,7 @@ class _Writer:
         defaults = message(_DEFAULTS, integer(_TIMESTAMP_CLOCK, _MONOTONIC))
         self._packet(defaults, integer(_SEQUENCE, 1), integer(_FLAGS, _CLEARED))
 
-    def group(self, group: timeline.Group) -> None:
+    def group(self, group: groups.Group) -> None:
         """Write a group: its own track, and those in it."""
         own = self._track(self._identity(group), integer(_CHILD_ORDER, _EXPLICIT_ORDER))
         for rank, (name, slices) in enumerate(group.tracks):
@@ -111,10 +111,10 @@ class _Writer:
             unit = integer(_UNIT, _UNIT_BYTES) if series.unit == "bytes" else text(_UNIT_NAME, series.unit)
             self._series(self._track(*_child(own, series.name, rank), message(_COUNTER, unit)), series)
 
-    def _identity(self, group: timeline.Group) -> bytes:
+    def _identity(self, group: groups.Group) -> bytes:
         """The program's group is a process to Perfetto; the others have only a name."""
         pid = (self._run.manifest.get("process") or {}).get("pid")
-        if group.name != timeline.PROGRAM:
+        if group.name != groups.PROGRAM:
             return text(_NAME, group.name)
         if pid is None:
             return text(_NAME, self._run.name)

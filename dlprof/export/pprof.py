@@ -7,9 +7,9 @@ from collections import defaultdict
 from typing import BinaryIO
 
 from dlprof.analysis.stacks import Frame, cut
+from dlprof.analysis.timeline.threads import threads
 from dlprof.errors import NoInputError
 from dlprof.export.protobuf import integer, message, packed, text
-from dlprof.export.samples import threads
 from dlprof.store.run import Run
 
 # Fields of Profile, and of the messages in it.
@@ -85,7 +85,7 @@ def _times(run: Run) -> dict[Sample, int]:
 def _period_ns(run: Run) -> int | None:
     """Time between two samples, where dlprof itself took them."""
     rate_hz = (run.manifest.get("config") or {}).get("stacks_hz")
-    return round(1e9 / rate_hz) if rate_hz else None
+    return round(1e9 / max(1, round(rate_hz))) if rate_hz else None  # py-spy takes whole rates only
 
 
 class _Profile:

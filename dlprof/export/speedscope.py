@@ -7,10 +7,10 @@ from typing import Any, BinaryIO
 
 from dlprof import __version__
 from dlprof.analysis.stacks import Frame
+from dlprof.analysis.timeline import program
+from dlprof.analysis.timeline.lanes import closings
+from dlprof.analysis.timeline.threads import Thread, threads
 from dlprof.errors import NoInputError
-from dlprof.export import program_tracks
-from dlprof.export.lanes import closings
-from dlprof.export.samples import Thread, threads
 from dlprof.store.run import Run
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -89,7 +89,7 @@ def _sampled(thread: Thread, frames: _Frames) -> dict[str, Any]:
 
 def _phases(run: Run, frames: _Frames) -> list[dict[str, Any]]:
     """One profile of the phases; none where there are no phases."""
-    lanes = program_tracks.phases(run).lanes()
+    lanes = program.phases(run).lanes()
     if not lanes:
         return []
     slices = lanes[0]

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.timeline.series import all_series
+from dlprof.analysis.timeline.slices import MISSING, numbers
 from dlprof.errors import DlprofError
 from dlprof.export import markdown
 from dlprof.export.eventfile import EventWriter
-from dlprof.export.series import all_series
-from dlprof.export.slices import MISSING, numbers
 from dlprof.rundir import writing_into
 from dlprof.store.run import Run
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
-import linecache
 import os
 import resource
 import signal
@@ -35,6 +34,8 @@ from dlprof.rundir import RunDir, writing_into
 
 _PR_SET_PTRACER = 0x59616D61
 _READY_S = 5.0
+_STOP_S = 15.0
+"""How long the sampler may take to end: it gives py-spy 5 s to write its stacks."""
 _BESIDE = ("cores", "gpu", "stacks")
 
 
@@ -84,11 +85,12 @@ class Session:
             CannotCreateError: The run folder cannot be written to.
         """
         self.clock = {"anchor_start": anchor()}
-        self._start_sampler()
         try:
+            self._start_sampler()
             outcome = self._run(cell)
         finally:
-            self._stop_sampler()
+            with _undisturbed():
+                self._stop_sampler()
         self.clock["anchor_end"] = anchor()
         return outcome
 
@@ -97,9 +99,10 @@ class Session:
     def _run(self, cell: Cell) -> Outcome:
         before = resource.getrusage(resource.RUSAGE_SELF)
         self.clock["origin_perf_ns"] = start_ns = time.perf_counter_ns()
-        with _undisturbed():
-            probes = self._start_probes(cell)
+        probes = None
         try:
+            with _undisturbed(later=True):
+                probes = self._start_probes(cell)
             raised = cell.run(probes.counted if probes is not None else lambda code: code)
         finally:
             with _undisturbed():
@@ -174,7 +177,7 @@ class Session:
     def _stop_sampler(self) -> None:
         if self._sampler is None:
             return
-        stop_sampler(self._sampler)
+        stop_sampler(self._sampler, _STOP_S)
         _allow_tracing_by(0)
         path = self.run.raw / "sampler.json"
         try:
@@ -197,16 +200,24 @@ def _exit_code(raised: BaseException | None) -> int:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """No Ctrl-C while hooks are put in place or taken back: half of them would be left behind."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+def _undisturbed(*, later: bool = False) -> Iterator[None]:
+    """No Ctrl-C while hooks are put in place or taken back: half of them would be left behind.
+
+    Args:
+        later: One that comes meanwhile is handed on at the end; else it is dropped, for the cell is over.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
+        yield  # one that Python did not set could not be put back
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+        if came and later:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _stacks_state(run: RunDir, told: dict[str, Any]) -> dict[str, Any]:
@@ -219,20 +230,6 @@ def _stacks_state(run: RunDir, told: dict[str, Any]) -> dict[str, Any]:
 def _allow_tracing_by(pid: int) -> None:
     """Let a process and what it starts look at this one, where Yama restricts that; 0: nobody any more."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)
-
-
-def keep_cells(run: RunDir, files: Mapping[str, str]) -> None:
-    """Keep the text of cells whose lines were counted, as their shell compiled it; it is in no file.
-
-    Args:
-        run: The run folder.
-        files: What the tables call them, to what they are called as compiled.
-    """
-    for short, name in files.items():
-        target = run.source_path(short)
-        with writing_into(run.path):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text("".join(linecache.getlines(name)), encoding="utf-8")
 
 
 def strip_own_frames(error: BaseException) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import linecache
 import os
 import shutil
 import signal
@@ -24,7 +25,7 @@ from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
 from dlprof.launch.view import Moment, View
-from dlprof.rundir import RunDir
+from dlprof.rundir import RunDir, writing_into
 
 _TICK_S = 0.1
 _LOOK_S = 0.5
@@ -72,6 +73,7 @@ class Session:
         environment = self._environment()
         try:
             process = TracedProcess(command, environment, view.open(self.run))
+            self._ignore(process, view)
             self.clock = {"anchor_start": anchor()}
             self.pid = process.start()
             self.clock["origin_perf_ns"] = process.start_ns
@@ -79,10 +81,13 @@ class Session:
             self._stacks_due = self.config.wants("stacks")
             outcome = process.wait(lambda: self._tick(process, view), _TICK_S)
         finally:
-            self._close(view)
-            self._stop_sidecars()
-            if self._marks is not None:
-                self._marks.stop()
+            # The samplers first: closing the view may take a while, and measures nothing of the script.
+            try:
+                self._stop_sidecars()
+                if self._marks is not None:
+                    self._marks.stop()
+            finally:
+                self._close(view)
         self.clock["anchor_end"] = anchor()
         self._judge_inproc()
         payload.remove(self.run)
@@ -216,9 +221,14 @@ class Session:
             self._stacks.poll()
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
+        self._ignore(process, view)
+        view.tick(self.run, Moment(process.pid, process.start_ns, process.interrupts, self._states_now()))
+
+    @staticmethod
+    def _ignore(process: TracedProcess, view: View) -> None:
+        """The view's processes are none that the script started."""
         for pid in view.helpers():
             process.ignore(pid)
-        view.tick(self.run, Moment(process.pid, process.start_ns, process.interrupts, self._states_now()))
 
     def _states_now(self) -> dict[str, dict[str, Any]]:
         """State of each probe while the script runs, as far as it is known here."""
@@ -329,10 +339,10 @@ class Session:
         (self.run.raw / "inproc.status").unlink(missing_ok=True)
 
 
-def stop_sampler(sampler: subprocess.Popen[bytes]) -> None:
+def stop_sampler(sampler: subprocess.Popen[bytes], timeout_s: float = _STOP_S) -> None:
     """End the sampler in order, or else not."""
     try:
-        sampler.communicate(b"stop\n", timeout=_STOP_S)
+        sampler.communicate(b"stop\n", timeout=timeout_s)
     except (subprocess.TimeoutExpired, BrokenPipeError):
         sampler.kill()
         sampler.wait()
@@ -358,3 +368,17 @@ def keep_sources(run: RunDir, files: dict[str, str]) -> None:
             target.write_bytes(content)
         except OSError:
             continue  # the report then shows lines without their text
+
+
+def keep_cells(run: RunDir, files: dict[str, str]) -> None:
+    """Keep the text of cells whose lines were counted, as their shell compiled it; it is in no file.
+
+    Args:
+        run: The run folder.
+        files: What the tables call them, to what they are called as compiled.
+    """
+    for short, name in files.items():
+        target = run.source_path(short)
+        with writing_into(run.path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text("".join(linecache.getlines(name)), encoding="utf-8")

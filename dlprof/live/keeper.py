@@ -50,6 +50,8 @@ class Keeper:
         self._modes: list[Any] = config["modes"]
         self._live_modes: list[Any] = config["live_modes"]
         self._typed = b""
+        self._first = b""
+        """What goes to the terminal before all else: it leaves dlprof's screen."""
         self._held = b""
         """What the spool did not take: it waits for the terminal."""
         self._spool_works = self._master_open = self._control_open = True
@@ -66,7 +68,7 @@ class Keeper:
 
     def _waiting(self) -> bool:
         """Whether something is still to be written to the terminal."""
-        return self._released and (self._written < self._size or bool(self._held))
+        return self._released and (bool(self._first or self._held) or self._written < self._size)
 
     def _turn(self) -> None:
         wanted = self._wanted()
@@ -140,10 +142,7 @@ class Keeper:
     def _release(self) -> None:
         if self._entered:
             self._entered = False
-            try:
-                os.write(self._terminal, LEAVE)
-            except OSError:  # a terminal that takes not even that shows nothing any more
-                pass
+            self._first = LEAVE
         self._released = True
 
     def _restore_modes(self) -> None:
@@ -188,17 +187,19 @@ class Keeper:
             self._tell(b"f")
 
     def _write(self) -> None:
-        """Write the next piece of what waits: the spool first."""
-        from_spool = self._written < self._size
+        """Write the next piece of what waits: what leaves the screen, the spool, the rest."""
+        from_spool = not self._first and self._written < self._size
         try:
-            data = os.pread(self._spool, _CHUNK, self._written) if from_spool else self._held[:_CHUNK]
+            data = self._first or (os.pread(self._spool, _CHUNK, self._written) if from_spool else self._held[:_CHUNK])
             count = os.write(self._terminal, data)
         except BlockingIOError:
             return
         except OSError:  # the terminal is gone
-            self._written, self._held = self._size, b""
+            self._written, self._held, self._first = self._size, b"", b""
             return
-        if from_spool:
+        if self._first:
+            self._first = self._first[count:]
+        elif from_spool:
             self._written += count
         else:
             self._held = self._held[count:]

@@ -300,7 +300,10 @@ class State:
         if span.kind in _LOOPS:
             loop = self._loop_of(span)
             loop.epoch = loop.step = loop.steps = None
-            loop.epochs = None if span.kind == SpanKind.FIT else loop.epochs
+            if span.kind == SpanKind.FIT:  # maybe another model: its steps are not to be held against those before
+                loop.epochs = None
+                loop.seen = 0
+                loop.recent_ns.clear()
         if span.thread == self._main_thread:
             self.phases.begin(span, time_ns)
 
@@ -365,6 +368,8 @@ class State:
         busy, cpu = self.cores.busy_pct, self.cores.cpu_pct
         if self._before is not None and time_ns > self._before[0]:
             before_ns, cores_before, ticks_before = self._before
+            if any(sum(old) >= sum(new) for old, new in zip(cores_before, per_core, strict=False)):
+                return  # the kernel counts in ticks, and has not counted since: that is no 0 %
             busy = tuple(_busy_pct(old, new) for old, new in zip(cores_before, per_core, strict=False))
             used = sum(now - ticks_before.get(pid, now) for pid, now in ticks.items())
             cpu = None if not ticks else 100 * used / self._ticks_per_s / ((time_ns - before_ns) / 1e9)
@@ -385,5 +390,4 @@ class State:
 def _busy_pct(before: list[int], after: list[int]) -> float:
     """Share of a core's time that was neither idle nor waiting for a disk."""
     user, system, _iowait, steal, _idle = delta = [b - a for a, b in zip(before, after, strict=True)]
-    total = sum(delta)
-    return 100 * (user + system + steal) / total if total > 0 else 0.0
+    return 100 * (user + system + steal) / sum(delta)

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import signal
 import socket
 import struct
@@ -138,6 +139,7 @@ class Terminal:
         self.shown = False
         self._pending = b""
         with contextlib.suppress(OSError):
+            select.select([], [self._real], [], _END_S)  # a stalled terminal gets its time, once
             os.write(self._real, keeper.LEAVE)
         with contextlib.suppress(termios.error):
             termios.tcsetattr(self._real, termios.TCSANOW, self._modes)
@@ -147,6 +149,10 @@ class Terminal:
     def _stopped(self, _number: int, _frame: FrameType | None) -> None:
         """Ctrl-Z: give the terminal to the shell first; in the foreground again, `show` takes it back."""
         self.hide()
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(self._real, termios.TCSANOW, self._modes)
+        # Whatever else is true, this handler must be gone by now: it would come back here, again and again.
+        signal.signal(signal.SIGTSTP, self._stop_before)
         os.kill(os.getpid(), signal.SIGTSTP)
 
     def _in_foreground(self) -> bool:

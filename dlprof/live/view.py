@@ -18,7 +18,7 @@ from dlprof.live.tail import Tail
 from dlprof.live.terminal import Terminal
 from dlprof.rundir import RunDir
 
-_EVERY_S = 0.25
+_EVERY_S = 0.2
 
 
 class LiveView:
@@ -94,7 +94,7 @@ class LiveView:
         try:
             if terminal is not None:
                 state |= self._cost(terminal.close())
-        except Exception as error:  # noqa: BLE001  (the run has ended: its tables are still to be made)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (the run has ended: its tables are to be made)
             self._failure = f"{type(error).__name__}: {error}"
         if self._failure is not None:
             self._say(f"the live view ended early: {self._failure}")

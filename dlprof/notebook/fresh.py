@@ -18,6 +18,8 @@ from typing import IO, Any
 from dlprof.notebook.cell import NAME
 
 _NAME_ERROR = re.compile(r"NameError: name '(.+?)' is not defined")
+_LOOK_S = 0.2
+"""How often it is looked whether the process has ended."""
 _LAST_WORDS = 4000
 """Characters of standard error that are kept, to look for the reason of a failure."""
 
@@ -79,8 +81,11 @@ class _Output:
     def until_the_end(self) -> Ended:
         while self._open.get_map():
             try:
-                for key, _ in self._open.select():
+                found = self._open.select(_LOOK_S)
+                for key, _ in found:
                     self._pass_on(key.fileobj, key.data)  # type: ignore[arg-type]
+                if not found and self._process.poll() is not None:
+                    break  # what the cell has started, and left running, holds its pipes open
             except KeyboardInterrupt:
                 self._interrupts += 1
                 # The first one is the cell's own; at the second one dlprof ends it.

@@ -13,8 +13,7 @@ from typing import Any
 
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.notebook import colours
-from dlprof.report import compare_text, summary
+from dlprof.report import colours, compare_text, summary
 from dlprof.units import duration, percent, safe
 
 _FINDINGS = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dlprof.notebook import colours
 from dlprof.notebook.extra import need
+from dlprof.report import colours
 from dlprof.units import safe
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class RunPlots:
         """The kernels with most time of their own (ms, in the traced windows), summed by layer, op, category, ..."""
         frame = self._view.kernels(by)
         key = "name" if by == "kernel" else by
-        sums = frame.fillna({key: "(none)"}).groupby(key)["self_ns"].sum().sort_values().iloc[-top:]
+        named = frame[key].astype(object).where(frame[key].notna(), "(none)")
+        sums = frame.groupby(named)["self_ns"].sum().sort_values().iloc[-top:]
         ax = _axes(ax, rows=len(sums))
         ax.barh(_names(sums.index), _numbers(sums) / 1e6, color=colours.CYCLE[0])
         return _labelled(ax, f"Kernels of {self._view.name} by {by}", x="time in the traced windows (ms)")

@@ -208,12 +208,12 @@ def test_a_search_without_a_match_says_so(shown: Shown) -> None:
 
 
 def test_a_click_tells_what_an_event_is(shown: Shown) -> None:
-    """The first row are the phases; in the middle of the run there is fit.steps."""
+    """The first row are the phases; in the middle of the run there is fit."""
     chart = shown.page.locator(".timeline .chart")
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     shown.page.mouse.click(box["x"] + 190 + (box["width"] - 206) * 0.5, box["y"] + 8 + 8)
-    assert shown.text(".timeline .chosen").startswith("fit.steps — 5.00 s")
+    assert shown.text(".timeline .chosen").startswith("fit — 6.00 s")
 
 
 def test_a_stretch_can_be_chosen_by_name(shown: Shown) -> None:
@@ -225,16 +225,16 @@ def test_a_stretch_can_be_chosen_by_name(shown: Shown) -> None:
 
 def test_a_line_shows_time_samples_and_kernels(shown: Shown) -> None:
     """Line 2 made the layer conv_1, whose kernels took 9 of 15 ms of a step; line 7 stood on the stack for 4 s."""
-    cells = shown.page.locator("#L-train_2epy-2 td").all_inner_texts()
+    cells = shown.page.locator("#L-train_2e_py-2 td").all_inner_texts()
     assert cells[:4] == ["2", "1", "2.00 s", ""]
     assert cells[4].endswith(" s")
-    assert shown.page.locator("#L-train_2epy-7 td").all_inner_texts()[3] == "4.00 s"
+    assert shown.page.locator("#L-train_2e_py-7 td").all_inner_texts()[3] == "4.00 s"
 
 
 def test_what_is_not_in_sight_is_not_drawn(shown: Shown) -> None:
     """During the import no kernel ran: their row is empty then, though it was full before."""
     drawn = """() => {
-        const line = dlprofPage.timelines[0], row = line.labels.findIndex(label => label.startsWith('kernels'));
+        const line = dlprofPage.timelines[0], row = line.labels.findIndex(label => label.startsWith('host operators'));
         const canvas = line.element.querySelector('canvas'), ratio = canvas.width / canvas.clientWidth;
         const y = (line.grids[0].top + 17 * row + 8) * ratio, width = canvas.width - 230 * ratio;
         const pixels = canvas.getContext('2d').getImageData(200 * ratio, y, width, 1).data;

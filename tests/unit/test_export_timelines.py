@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlprof.analysis.timeline import groups
+from dlprof.analysis.timeline.lanes import closings, lanes
 from dlprof.errors import NoInputError
-from dlprof.export import chrome, perfetto, timeline
-from dlprof.export.lanes import closings, lanes
+from dlprof.export import chrome, perfetto
 from dlprof.store.run import Run
 from tests.unit.exports import HOSTILE, LONG, events, whole
 from tests.unit.runs import make
@@ -76,9 +77,9 @@ def test_slices_close_before_the_next_begins() -> None:
 
 def test_every_execution_is_on_the_lane_of_its_stream(tmp_path: Path) -> None:
     """Those that overlap in part are on a further track of that lane."""
-    groups = {group.name: group for group in timeline.of_run(whole(tmp_path / "run")).groups}
+    by_name = {group.name: group for group in groups.of_run(whole(tmp_path / "run")).groups}
 
-    assert [(name, len(slices.start_ns)) for name, slices in groups["GPU 0"].tracks] == [
+    assert [(name, len(slices.start_ns)) for name, slices in by_name["GPU 0"].tracks] == [
         ("stream 7", 2), ("stream 7 #2", 1), ("stream 9", 1)
     ]  # fmt: skip
 
@@ -91,7 +92,7 @@ def test_processes_and_ranks_have_groups_of_their_own(tmp_path: Path) -> None:
         kernel_events=[*events((0, 0, "s", 0, 1)), *events((0, 0, "s", 0, 1), rank=1)],
     )
 
-    assert [group.name for group in timeline.of_run(run).groups] == ["GPU 0 (rank 0)", "GPU 0 (rank 1)"]
+    assert [group.name for group in groups.of_run(run).groups] == ["GPU 0 (rank 0)", "GPU 0 (rank 1)"]
 
 
 def test_a_step_has_its_parts_inside_and_its_input_before(tmp_path: Path) -> None:
@@ -151,7 +152,7 @@ def test_the_host_comes_before_gpus_by_number(tmp_path: Path) -> None:
         kernel_events=events((0, 2, "s", 0, 1), (0, 0, "s", 5, 1), (0, -1, "main", 9, 1)),
     )
 
-    assert [group.name for group in timeline.of_run(run).groups] == ["host operators", "GPU 0", "GPU 2"]
+    assert [group.name for group in groups.of_run(run).groups] == ["host operators", "GPU 0", "GPU 2"]
 
 
 def test_idle_time_stands_with_the_streams_of_its_process(tmp_path: Path) -> None:
@@ -163,6 +164,6 @@ def test_idle_time_stands_with_the_streams_of_its_process(tmp_path: Path) -> Non
         gpu_gaps=[{"rank": 1, "device": 0, "start_ns": 1, "dur_ns": 4}],
     )
 
-    found = {group.name: [name for name, _ in group.tracks] for group in timeline.of_run(run).groups}
+    found = {group.name: [name for name, _ in group.tracks] for group in groups.of_run(run).groups}
 
     assert found == {"GPU 0 (rank 0)": ["s"], "GPU 0 (rank 1)": ["s", "idle"]}

@@ -25,7 +25,8 @@ from dlprof.report.html import flames, page, serve, source_lines, timeline
 from dlprof.report.html.pack import Pack
 from dlprof.report.html.timeline import Track
 from dlprof.store.run import Run
-from tests.unit.runs import MS, S, dlprof, span, steps, trained, window
+from dlprof.units import duration
+from tests.unit.runs import MS, S, dlprof, losses, span, steps, trained, window
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -213,11 +214,12 @@ def test_the_time_line_has_every_event(tmp_path: Path) -> None:
     kernels = window([{"op": "matmul", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 15}])
     content, columns = unpacked(run_page(trained(tmp_path / "r", **kernels)))
     line = content["timelines"][0]
-    (track,) = [one for one in line["tracks"] if one["group"] == "kernels"]
+    (track,) = [one for one in line["tracks"] if one["group"] == "host"]
 
     assert line["tick_ns"] == 1
     assert column(content, columns, track["start"]) == [3 * S + n * 20 * MS for n in range(10)]
     assert column(content, columns, track["dur"]) == [15 * MS] * 10
+    assert track["label"] == "host operators: t"
     assert {line["names"]["text"][int(n)] for n in column(content, columns, track["name"])} == {"matmul"}
 
 
@@ -233,7 +235,7 @@ def test_many_short_neighbours_are_drawn_as_one() -> None:
     start = np.arange(10_000, dtype=np.int64) * 100
     dur = np.full(10_000, 50, np.int64)
     dur[5000] = 90
-    track = Track("t", "kernels", start, dur, np.zeros(10_000, np.int64))
+    track = Track("t", "host", start, dur, np.zeros(10_000, np.int64))
     (thin,) = timeline.thinned([track], 1000)
 
     assert len(thin.start_ns) <= 1000
@@ -244,7 +246,7 @@ def test_many_short_neighbours_are_drawn_as_one() -> None:
 
 def test_few_events_are_left_as_they_are() -> None:
     """Nothing is merged."""
-    track = Track("t", "kernels", np.arange(10), np.ones(10, np.int64), np.zeros(10, np.int64))
+    track = Track("t", "host", np.arange(10), np.ones(10, np.int64), np.zeros(10, np.int64))
     assert timeline.thinned([track], 1000) == [track]
 
 
@@ -264,6 +266,95 @@ def test_compiled_steps_and_epochs_are_marked(tmp_path: Path) -> None:
         row["epoch"] = 1
     (loop,) = unpacked(run_page(trained(tmp_path / "r", steps=rows)))[0]["steps"]
     assert (loop["compiled"], loop["epoch_starts"]) == ([0], [0, 5])
+
+
+def test_a_step_has_its_wait_for_the_batch(tmp_path: Path) -> None:
+    """As the median has it: 20 ms of work after 80 ms of waiting."""
+    (loop,) = unpacked(run_page(trained(tmp_path / "r", steps=steps(10, input_ns=80 * MS))))[0]["steps"]
+    assert (loop["step_ms"], loop["median_ns"]) == ([100.0] * 10, 100 * MS)
+
+
+def test_windows_are_marked_in_their_own_loop(tmp_path: Path) -> None:
+    """By the steps that began in them: the third and the fourth of the test steps, not the number in the run."""
+    tested = [{**row, "loop": "test", "loop_id": 2} for row in steps(10, start_s=8.0)]
+    kernels = window([{"op": "mm", "ms": 5}], begin_s=8.04, count=2)
+    loops = unpacked(run_page(trained(tmp_path / "r", **{**kernels, "steps": [*steps(250), *tested]})))[0]["steps"]
+    assert [(loop["loop"], loop["windows"]) for loop in loops] == [("train", []), ("test", [[2, 3]])]
+
+
+def test_rows_of_several_steps_keep_the_numbers_of_steps(tmp_path: Path) -> None:
+    """Each of them stands for ten."""
+    rows = [{**row, "count": 10, "step": 10 * n} for n, row in enumerate(steps(3, dur_ms=200))]
+    (loop,) = unpacked(run_page(trained(tmp_path / "r", steps=rows)))[0]["steps"]
+    assert (loop["number"], loop["step_ms"]) == ([1, 11, 21], [20.0, 20.0, 20.0])
+
+
+def test_ranks_have_tracks_of_their_own(tmp_path: Path) -> None:
+    """Two processes on GPU 0, stream 7."""
+    kernels = window([{"op": "gemm", "category": "matmul", "kind": "kernel", "device": 0, "ms": 5}])
+    both = [{**row, "rank": rank} for rank in (0, 1) for row in kernels["kernel_events"]]
+    line = unpacked(run_page(trained(tmp_path / "r", **{**kernels, "kernel_events": both})))[0]["timelines"][0]
+    assert [one["label"] for one in line["tracks"] if one["group"] == "gpu"] == [
+        "GPU 0 (rank 0): t",
+        "GPU 0 (rank 1): t",
+    ]
+
+
+def test_a_series_says_where_nothing_was_measured(tmp_path: Path) -> None:
+    """Between 3 s and 8 s no sample was taken."""
+    used = [{"time_ns": n * S, "interval_ns": S, "rss_bytes": 10**6, "cpu_pct": 50.0} for n in (1, 2, 3, 8, 9)]
+    content, columns = unpacked(run_page(trained(tmp_path / "r", process_samples=used)))
+    series = {one["label"]: one for one in content["timelines"][0]["series"]}["CPU of the process tree"]
+    assert column(content, columns, series["time"]) == [0, S, 2 * S, 3 * S, 7 * S, 8 * S]
+    values = column(content, columns, series["value"])
+    assert [value for value in values if value == value] == [50.0] * 5  # noqa: PLR0124  (NaN is not itself)
+    assert np.isnan(values[3])
+
+
+def test_a_diverged_run_is_valid_json(tmp_path: Path) -> None:
+    """A loss that is not a number stands there as a text."""
+    epochs = [{"loop_id": 1, "epoch": 0, "start_ns": 2 * S, "dur_ns": S, "steps": 250}]
+    run = trained(tmp_path / "r", metrics=losses(float("nan")), epochs=epochs)
+    found = re.search(r'id="report.json">(.*?)</script>', run_page(run), re.DOTALL)
+    assert found
+    report = json.loads(found[1], parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert report["epochs"][0]["metrics"]["loss"] == "NaN"
+
+
+def test_a_faster_side_is_not_said_to_be_slower(tmp_path: Path) -> None:
+    """Then the sides are to be turned around."""
+    a, b = trained(tmp_path / "a"), trained(tmp_path / "b")
+    b.manifest["process"]["wall_ns"] = 15 * S
+    assert "It is not: turn the sides around" in Elements(comparison_page(a, b)).text
+
+
+def test_a_comparison_of_runs_without_phases_says_what_it_can(tmp_path: Path) -> None:
+    """Nothing can be diagnosed then."""
+    for name, wall in (("a", 9), ("b", 3)):
+        run = trained(tmp_path / name, phases=[], phase_intervals=[])
+        told = run.manifest
+        told["process"]["wall_ns"] = wall * S
+        run.folder.manifest_path.write_text(json.dumps(told))
+    assert dlprof("compare", tmp_path / "a", tmp_path / "b", "--html", tmp_path / "p.html") == 0
+    assert "Not diagnosed, because" in Elements((tmp_path / "p.html").read_text()).text
+
+
+def test_a_long_file_does_not_drive_a_short_one_off(tmp_path: Path) -> None:
+    """7,000 lines are too many for a page, 40 are not."""
+    lines = [{"file": f, "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": t, "source": "x"}
+             for f, n, t in (("long.py", 7000, 9), ("train.py", 40, 5))]  # fmt: skip
+    text = run_page(trained(tmp_path / "r", lines=lines))
+    assert 'id="L-train_2e_py-40"' in text
+    assert 'id="L-long_2e_py-7000"' not in text
+    assert "Too long for this page" in text
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"), [(-700 * S, "-11 min 40 s"), (-7200 * S, "-2 h 00 min"), (-5 * MS, "-5.00 ms")]
+)
+def test_times_below_zero_are_those_above_with_a_sign(ns: int, text: str) -> None:
+    """Also from ten minutes on."""
+    assert duration(ns) == text
 
 
 def test_the_waterfall_sums_to_the_gap(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from dlprof.analysis import breakdown, recompilations, samples, step_split, step
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Abstain
-from dlprof.analysis.samples import Frame, Sample
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
 from dlprof.store.run import Run
 
 Interval = tuple[int, int]

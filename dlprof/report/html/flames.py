@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlprof.analysis import samples
-from dlprof.analysis.samples import Frame, Sample
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
+from dlprof.analysis.timeline.threads import threads
 from dlprof.report.html.timeline import cut
 from dlprof.store.run import Run
 
@@ -28,12 +30,13 @@ class Node:
 def of_run(run: Run) -> list[dict[str, Any]]:
     """A flame graph for each phase and kind of thread that was sampled, those with most time first.
 
-    Each is `{"phase", "thread": "main" or "other", "ns", "nodes": [[depth, begin, ns, function, file, line, is_user]]}`
-    with the outermost frame first; `begin` and `ns` in ns of the phase's sampled time.
+    A run of foreign traces has no phases: there each thread has one. Each is `{"phase", "thread": "main" or "other",
+    "ns", "nodes": [[depth, begin, ns, function, file, line, is_user]]}` with the outermost frame first; `begin` and
+    `ns` in ns of the phase's sampled time.
     """
     users = samples.user_files(run)
     roots: dict[tuple[str, bool], Node] = {}
-    for one in samples.of_run(run, samples.Phases(run)):
+    for one in samples.of_run(run, samples.Phases(run)) or _by_thread(run):
         _add(roots.setdefault((one.phase, one.main), Node()), one)
     order = sorted(roots.items(), key=lambda item: (not item[0][1], -item[1].ns))
     return [
@@ -44,6 +47,12 @@ def of_run(run: Run) -> list[dict[str, Any]]:
             "nodes": [_told(depth, begin, node, users) for depth, begin, node in _walk(root, root.ns)],
         }
         for (phase, main), root in order
+    ]
+
+
+def _by_thread(run: Run) -> list[Sample]:
+    return [
+        Sample(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames
     ]
 
 

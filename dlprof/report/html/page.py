@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -18,7 +18,7 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import compare_json, diagnosis_json, kernel_json, summary
+from dlprof.report import colours, compare_json, diagnosis_json, kernel_json, strict_json, summary
 from dlprof.report.compare_text import verdict as gap_verdict
 from dlprof.report.html import flames, source_lines, timeline
 from dlprof.report.html.pack import Pack, compressed
@@ -27,14 +27,17 @@ from dlprof.units import duration, percent, size
 
 _TOP = 25
 _KERNEL_ROWS = 60
+_EPOCHS = 500
+_LAYER_ROWS = 60
 _LINES = 6000
 """Lines of source that one page carries."""
 _PAIRS = 400
 _LEAST_SHARE = 0.005
 """Parts of a gap below this share of the larger wall time are drawn as one."""
 _EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
-_DATA_BYTES = 4_200_000
-"""A page is to stay below 5 MB: of the numbers of events it draws the first one with which its data fits."""
+_PAGE_BYTES = 4_800_000
+"""How large a page may become: of the numbers of events it draws the first one with which it is no larger."""
+_UNITS = {"pct": "%", "w": "W", "c": "°C", "mhz": "MHz"}
 _ASSETS = ("data.js", "charts.js", "timeline.js", "page.js")
 
 
@@ -47,81 +50,104 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
         no_diagnosis: Why not.
     """
     report = summary.summarise(run, top=_TOP)
-    tree = breakdown.of_run(run)
+    tree = breakdown.of_run(run) or breakdown.without_phases(run)
     files, left_out = _within(source_lines.of_run(run, tree))
     found = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
+    rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     data = {
         "kind": "run",
         "wall_ns": report["wall_ns"],
-        "phases": report["phases"],
+        "phases": [{**phase, "colour": colours.of_phase(phase["name"])} for phase in report["phases"]],
         "unattributed_ns": report["unattributed_ns"],
         "steps": timeline.step_times(run, {loop["loop"]: loop["median_ns"] for loop in report["loops"]}),
         "flames": flames.of_run(run),
         "layers": _layers(tree),
     }
-    packed, has_timeline = _packed(data, [run])
-    rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     return _filled(
         "run.html",
+        data,
+        [run],
         title=_title(report),
         report=report,
-        verdict=summary.verdict(report),
+        verdict="" if report["state"] == "imported" else summary.verdict(report),
         diagnosis=found,
         no_diagnosis=no_diagnosis,
         files=files,
         left_out=left_out,
+        epochs=report["epochs"][:_EPOCHS],
+        gpus=_gpus(report["gpu"]),
         kernels={**rows, "rows": rows["rows"][:_KERNEL_ROWS], "more": max(0, len(rows["rows"]) - _KERNEL_ROWS)},
-        has={**_has(data), "timeline": has_timeline},
+        has={name: bool(data[name]) for name in ("steps", "flames", "layers")},
         machine={"report.json": report, **({"diagnosis.json": found} if found else {})},
-        data=packed,
     )
 
 
-def of_comparison(found: Comparison, lines: Sequence[LinePair], diagnosis: Diagnosis) -> str:
+def of_comparison(
+    found: Comparison, lines: Sequence[LinePair], diagnosis: Diagnosis | None, no_diagnosis: str = ""
+) -> str:
     """The page of a comparison.
 
     Args:
         found: The comparison.
-        lines: Lines of both sides, joined.
-        diagnosis: Why A is slower than B.
+        lines: Lines of both sides, joined; those that differ most first.
+        diagnosis: Why A is slower than B; None: that cannot be said.
+        no_diagnosis: Why not.
     """
     content = compare_json.as_json(found, lines)
-    names = [side.runs[0].name for side in (found.a, found.b)]
-    told = diagnosis_json.as_json(diagnosis, names, found.parity)
     sides = (found.a, found.b)
+    told = diagnosis_json.as_json(diagnosis, [side.runs[0].name for side in sides], found.parity) if diagnosis else None
     data = {
         "kind": "comparison",
         "labels": [side.label for side in sides],
         "walls_ns": [found.a_wall_ns, found.b_wall_ns],
         "waterfall": _waterfall(found),
-        "layers_of_both": content["layers"][:40],
+        "layers_of_both": content["layers"][:_LAYER_ROWS],
     }
-    packed, has_timeline = _packed(data, [side.runs[0] for side in sides])
-    pairs = sorted(content["lines"], key=lambda pair: (pair["file"], pair["line"]))
+    pairs = sorted(content["lines"][:_PAIRS], key=lambda pair: (pair["file"], pair["line"]))
     return _filled(
         "compare.html",
+        data,
+        [side.runs[0] for side in sides],
         title=f"{found.a.label} against {found.b.label}",
         found=content,
         labels=[side.label for side in sides],
         verdict=gap_verdict(found),
         diagnosis=told,
-        pairs=pairs[:_PAIRS],
+        no_diagnosis=no_diagnosis,
+        layers=content["layers"][:_LAYER_ROWS],
+        pairs=pairs,
+        more_pairs=len(content["lines"]) - len(pairs),
         most_ns=max([1, *(max(pair["a_ns"] or 0, pair["b_ns"] or 0) for pair in pairs)]),
-        has={**_has(data), "timeline": has_timeline},
-        machine={"compare.json": content, "diagnosis.json": told},
-        data=packed,
+        machine={"compare.json": content, **({"diagnosis.json": told} if told else {})},
     )
 
 
-def _packed(data: Mapping[str, Any], runs: Sequence[Run]) -> tuple[str, bool]:
-    """A page's data with the time lines of runs, as fine as fits; and whether anything has a time."""
+def _filled(template: str, data: Mapping[str, Any], runs: Sequence[Run], **content: Any) -> str:
+    """The page with its data and the time lines of runs, as fine as fits."""
+    assets = resources.files("dlprof.report.html") / "assets"
+    script = "\n".join((assets / name).read_text(encoding="utf-8") for name in _ASSETS)
+    drawn = [timeline.of_run(run) for run in runs]
+    place = f"data-{secrets.token_hex(16)}"  # nothing in a run can have this name
+    page = (
+        _environment()
+        .get_template(template)
+        .render(
+            version=__version__,
+            style=(assets / "page.css").read_text(encoding="utf-8"),
+            script=script,
+            library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
+            has_timeline=any(drawn),
+            data=place,
+            **content,
+        )
+    )
     for most in _EVENTS:
         pack = Pack()
-        lines = [timeline.content(run, pack, most // len(runs)) for run in runs]
+        lines = [timeline.packed(one, pack, most // len(runs)) if one else None for one in drawn]
         text = pack.text({**data, "timelines": lines})
-        if len(text) <= _DATA_BYTES:
+        if len(page) + len(text) <= _PAGE_BYTES:
             break
-    return text, any(lines)
+    return page.replace(place, text)
 
 
 def _title(report: Mapping[str, Any]) -> str:
@@ -136,10 +162,10 @@ def _within(files: Sequence[source_lines.SourceFile]) -> tuple[list[dict[str, An
     left_out = []
     count = 0
     for file in files:
-        count += len(file.lines)
-        if count > _LINES:
+        if count + len(file.lines) > _LINES:
             left_out.append(file.name)
             continue
+        count += len(file.lines)
         most = {
             column: max([1, *(value for line in file.lines if (value := getattr(line, column)) is not None)])
             for column in ("time_ns", "sampled_ns", "kernels_ns")
@@ -163,37 +189,31 @@ def _waterfall(found: Comparison) -> list[dict[str, Any]]:
     """From B's wall time to A's: parts of the gap in order of their size; small ones as one; they sum to the gap."""
     least = _LEAST_SHARE * max(found.a_wall_ns, found.b_wall_ns)
     large = [item for item in found.items if abs(item.delta_ns) >= least]
-    rest = found.gap_ns - sum(item.delta_ns for item in large) - found.unattributed_ns
+    small = [item for item in found.items if abs(item.delta_ns) < least]
+    rest = sum(item.delta_ns for item in small)
     return [
         *({"path": item.path, "delta_ns": item.delta_ns, "noise": item.noise, "ci_ns": item.ci_ns} for item in large),
-        {"path": "smaller parts", "delta_ns": rest, "noise": True, "ci_ns": None},
+        {"path": "smaller parts", "delta_ns": rest, "noise": all(item.noise for item in small), "ci_ns": None},
         {"path": "unattributed", "delta_ns": found.unattributed_ns, "noise": False, "ci_ns": None},
     ]
 
 
-def _has(data: Mapping[str, Any]) -> dict[str, bool]:
-    """Which charts there is something to draw in."""
-    return {
-        "steps": bool(data.get("steps")),
-        "flames": bool(data.get("flames")),
-        "layers": bool(data.get("layers") or data.get("layers_of_both")),
-    }
-
-
-def _filled(template: str, **content: Any) -> str:
-    assets = resources.files("dlprof.report.html") / "assets"
-    script = "\n".join((assets / name).read_text(encoding="utf-8") for name in _ASSETS)
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            version=__version__,
-            style=(assets / "page.css").read_text(encoding="utf-8"),
-            script=script,
-            library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
-            **content,
-        )
-    )
+def _gpus(told: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What was measured of each GPU, for people."""
+    found = []
+    for gpu in told.get("gpus") or []:
+        rows = {}
+        for name, value in gpu.items():
+            base, _, unit = name.rpartition("_")
+            if isinstance(value, str) or name == "gpu":
+                rows[name] = str(value)
+            elif unit == "bytes":
+                rows[base.replace("_", " ")] = "not measured" if value is None else size(value)
+            else:
+                shown = "not measured" if value is None else f"{value:.4g} {_UNITS.get(unit, unit)}"
+                rows[base.replace("_", " ") or name] = shown
+        found.append(rows)
+    return found
 
 
 @cache
@@ -215,7 +235,7 @@ def _count(value: int | None) -> str:
 
 def _in_script(value: Any) -> str:
     """JSON that cannot end the element that it stands in; the template marks it as safe."""
-    text = json.dumps(value, default=str, separators=(",", ":"))
+    text = strict_json.dumps(value, default=str, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -228,5 +248,5 @@ def _shade(value: float | None, most: float) -> int:
 
 def _place(file: str | None, line: int | None = None) -> str:
     """Name of the anchor of a line, or of a file: one that no character of the name can break out of."""
-    text = "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}" for c in file or "")
+    text = "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in file or "")
     return f"{text}-{line}" if line else text

@@ -62,8 +62,8 @@ def of_run(run: Run, tree: Breakdown | None) -> list[SourceFile]:
         tree: Its breakdown, for the kernels of layers; None: there is none.
     """
     counted: dict[str, dict[int, Mapping[str, Any]]] = {}
-    for row in run.rows("lines"):
-        counted.setdefault(row["file"], {})[row["line"]] = row
+    for row in sorted(run.rows("lines"), key=lambda row: row["time_ns"]):
+        counted.setdefault(row["file"], {})[row["line"]] = row  # a lambda and its line: the one with most time
     sampled = _sampled(run)
     layers = _layers_by_place(run)
     kernels = _kernels_by_layer(tree)

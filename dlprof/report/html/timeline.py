@@ -1,18 +1,22 @@
-"""The time line of a page: tracks of events on one axis, and series below it."""
+"""The time line of a page: tracks of events on one axis, cores and series below it, as few numbers as will do."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dlprof.analysis import utilisation
+from dlprof.analysis.timeline import groups
+from dlprof.analysis.timeline.lanes import Integers
+from dlprof.analysis.timeline.series import Series, all_series
+from dlprof.analysis.timeline.slices import Slices, What
+from dlprof.analysis.timeline.threads import Thread, threads
+from dlprof.errors import NoInputError
+from dlprof.report import colours
 from dlprof.report.html.pack import Pack
 from dlprof.store.run import Run
 
@@ -21,18 +25,22 @@ _FINE_EVENTS = 50_000
 _NAME_LENGTH = 300
 _STRIP_PARTS = 600
 _POINTS = 2000
-Integers = npt.NDArray[np.int64]
+_HOLE = 4.0
+"""A gap of so many usual intervals is one in which nothing was measured."""
+_GPU_SERIES = ("utilisation", "memory used", "power", "SM clock", "temperature")
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Track:
-    """Events of one thread, stream or kind, in order of their begin; those inside others come after them.
+    """Events of one thread, stream or kind that nest or do not touch; in order of their begin, outer ones first.
 
     Attributes:
         label: For people.
-        group: `phases`, `loops`, `python`, `kernels` or `gpu`.
-        start_ns, dur_ns: Of each event, on the run's time line (ns).
+        group: `program`, `python`, `host` or `gpu`.
+        start_ns, dur_ns: Of each event, on the drawn axis (ns).
         name: Index into the names.
+        number: Running number of a step, from 0; MISSING where an event has none. None: none has one.
         merged: How many events each of these stands for; None: one each.
     """
 
@@ -41,6 +49,7 @@ class Track:
     start_ns: Integers
     dur_ns: Integers
     name: Integers
+    number: Integers | None = None
     merged: Integers | None = None
 
 
@@ -49,18 +58,48 @@ class Names:
     """Texts that events have in common, each once."""
 
     text: list[str] = field(default_factory=list)
-    kind: list[str] = field(default_factory=list)
+    colour: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
     _known: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
-    def number(self, text: str, kind: str, more: str = "") -> int:
-        """Index of a text; `kind` decides about its colour, `more` is told of it besides."""
-        key = cut(text), kind, cut(more)
+    def number(self, text: str, colour: str, more: str = "") -> int:
+        """Index of a text; `more` is told of it besides."""
+        key = cut(text), colour, cut(more)
         if key not in self._known:
             self._known[key] = len(self.text)
-            for column, value in zip((self.text, self.kind, self.more), key, strict=True):
+            for column, value in zip((self.text, self.colour, self.more), key, strict=True):
                 column.append(value)
         return self._known[key]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """All that is drawn of a run on one axis.
+
+    Attributes:
+        shift_ns: Where the process began on that axis: above 0 where something is older (ns).
+        span_ns: Length of the axis (ns).
+        tracks: Events.
+        names: What they are.
+        windows: (begin, end) of the kernel windows (ns).
+        cores: Every core in equal parts of [shift_ns, cores_end_ns).
+        cores_end_ns: Last sample of the cores; None: there is none.
+        series: (label, unit, axis, begin of each value in ns, values); NaN: not measured.
+    """
+
+    shift_ns: int
+    span_ns: int
+    tracks: Sequence[Track]
+    names: Names
+    windows: Sequence[tuple[int, int]]
+    cores: Sequence[utilisation.CoreUse]
+    cores_end_ns: int | None
+    series: Sequence[tuple[str, str, str, Integers, Floats]]
+
+    @property
+    def events(self) -> int:
+        """How many events there are."""
+        return sum(len(track.start_ns) for track in self.tracks)
 
 
 def cut(text: str) -> str:
@@ -68,39 +107,57 @@ def cut(text: str) -> str:
     return text if len(text) <= _NAME_LENGTH else text[: _NAME_LENGTH - 1] + "…"
 
 
-def content(run: Run, pack: Pack, most: int) -> dict[str, Any] | None:
-    """The time line of a run, its columns in `pack`; None where nothing in the run has a time.
+def of_run(run: Run) -> Drawing | None:
+    """The time line of a run; None where nothing in it has a time."""
+    try:
+        found = groups.of_run(run)
+    except NoInputError:
+        return None
+    names, shift = Names(), found.shift_ns
+    tracks = [track for group in found.groups for track in _tracks(group, names)]
+    python = [_python(thread, names) for thread in _in_order(threads(run))]
+    place = next((n for n, track in enumerate(tracks) if track.group != "program"), len(tracks))
+    tracks[place:place] = python
+    tracks = [replace(track, start_ns=track.start_ns + shift) for track in tracks]
+    series = [(label, unit, axis, times + shift, values) for label, unit, axis, times, values in _series(run)]
+    cores = utilisation.cores(run.table("cores"), _STRIP_PARTS)
+    cores_end = max(run.table("cores")["time_ns"].to_pylist(), default=None)
+    ends = [int((track.start_ns + track.dur_ns).max()) for track in tracks if len(track.start_ns)]
+    ends += [int(times[-1]) for *_, times, _ in series] + [one + shift for one in (cores_end, run.wall_ns) if one]
+    return Drawing(
+        shift, max(ends, default=1), tracks, names,
+        [(row["start_ns"] + shift, row["start_ns"] + row["dur_ns"] + shift) for row in run.rows("kernel_windows")],
+        cores, cores_end, series,
+    )  # fmt: skip
+
+
+def packed(drawn: Drawing, pack: Pack, most: int) -> dict[str, Any]:
+    """A time line as JSON, its columns in `pack`.
 
     Args:
-        run: The run.
+        drawn: The time line.
         pack: Takes the columns.
-        most: Events that are drawn, about. Of more, neighbours on a track that are short are drawn as one.
+        most: Events that are kept, about. Of more, neighbours on a track that are short become one.
     """
-    names = Names()
-    tracks = [*_phases(run, names), *_loops(run, names), *_python(run, names), *_kernels(run, names)]
-    series = _series(run)
-    if not tracks and not series:
-        return None
-    count = sum(len(track.start_ns) for track in tracks)
-    tick = 1 if count <= _FINE_EVENTS else 100
-    drawn = thinned(tracks, most)
-    ends = [int((track.start_ns + track.dur_ns).max()) for track in tracks]
+    tick = 1 if drawn.events <= _FINE_EVENTS else 100
+    tracks = thinned(drawn.tracks, most)
     return {
-        "span_ns": max([run.wall_ns or 0, *ends]),
+        "shift_ns": drawn.shift_ns,
+        "span_ns": drawn.span_ns,
         "tick_ns": tick,
-        "events": count,
-        "drawn": sum(len(track.start_ns) for track in drawn),
-        "windows": [[row["start_ns"], row["start_ns"] + row["dur_ns"]] for row in run.rows("kernel_windows")],
-        "names": {"text": names.text, "kind": names.kind, "more": names.more},
-        "tracks": [_packed(track, tick, pack) for track in drawn],
+        "events": drawn.events,
+        "drawn": sum(len(track.start_ns) for track in tracks),
+        "windows": drawn.windows,
+        "names": {"text": drawn.names.text, "colour": drawn.names.colour, "more": drawn.names.more},
+        "tracks": [_packed(track, tick, pack) for track in tracks],
         "cores": [
-            {"core": use.core, "mean_pct": use.mean_pct, "busy_pct": pack.floats(_known(use.strip))}
-            for use in utilisation.cores(run.table("cores"), _STRIP_PARTS)
+            {"core": use.core, "mean_pct": use.mean_pct, "busy_pct": pack.floats(_floats(use.strip))}
+            for use in drawn.cores
         ],
-        "cores_end_ns": pc.max(run.table("cores")["time_ns"]).as_py(),
+        "cores_end_ns": drawn.cores_end_ns,
         "series": [
-            {"label": label, "unit": unit, "group": group, "time": pack.rising(times // tick), "value": pack.floats(v)}
-            for label, unit, group, times, v in series
+            {"label": label, "unit": unit, "axis": axis, "time": pack.rising(at // tick), "value": pack.floats(values)}
+            for label, unit, axis, at, values in drawn.series
         ],
     }
 
@@ -113,187 +170,71 @@ def _packed(track: Track, tick: int, pack: Pack) -> dict[str, Any]:
         "start": pack.rising(begin),
         "dur": pack.unsigned((track.start_ns + track.dur_ns) // tick - begin),
         "name": pack.unsigned(track.name),
+        # 0: none. Steps are numbered from 1 on, as people do.
+        "number": None if track.number is None else pack.unsigned(np.where(track.number < 0, 0, track.number + 1)),
         "merged": None if track.merged is None else pack.unsigned(track.merged),
     }
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
+def _floats(values: Sequence[float | None]) -> list[float]:
     return [float("nan") if value is None else value for value in values]
 
 
-def _track(label: str, group: str, start: npt.ArrayLike, dur: npt.ArrayLike, name: npt.ArrayLike) -> Track:
-    """Events in the order that a track needs, from the run's begin on."""
-    begin, length, names = (np.asarray(one, np.int64) for one in (start, dur, name))
-    after = begin + length > 0
-    begin, length, names = begin[after], length[after], names[after]
-    length = np.where(begin < 0, length + begin, length)
-    begin = np.maximum(begin, 0)
-    order = np.lexsort((-length, begin))
-    return Track(label, group, begin[order], length[order], names[order])
+# -- events ----------------------------------------------------------------------------------------------
 
 
-def _phases(run: Run, names: Names) -> list[Track]:
-    rows = run.rows("phase_intervals")
-    if not rows:
-        return []
-    number = [names.number(row["phase"], f"phase:{row['phase'].partition('.')[0]}") for row in rows]
-    return [_track("phases", "phases", [r["start_ns"] for r in rows], [r["dur_ns"] for r in rows], number)]
+def _tracks(group: groups.Group, names: Names) -> Iterator[Track]:
+    """The tracks of a group; sampled stacks are drawn in another way."""
+    is_program = group.name == groups.PROGRAM
+    kind = "program" if is_program else "gpu" if group.name.startswith("GPU") else "host"
+    for label, slices in group.tracks:
+        if not (is_program and label.startswith("sampled stacks")):
+            place = label if kind == "program" else f"{group.name}: {label}"
+            yield _track(cut(place), kind, slices, names)
 
 
-def _loops(run: Run, names: Names) -> list[Track]:
-    """Epochs, steps and garbage collections."""
-    found = []
-    epochs = run.rows("epochs")
-    if epochs:
-        number = [names.number(f"epoch {row['epoch'] + 1}", "loop:epoch") for row in epochs]
-        found.append(_track("epochs", "loops", [r["start_ns"] for r in epochs], [r["dur_ns"] for r in epochs], number))
-    found.extend(_steps(run, names))
-    collections = run.rows("gc")
-    if collections:
-        number = [names.number(f"collection of generation {row['generation']}", "loop:gc") for row in collections]
-        starts, durs = ([row[name] for row in collections] for name in ("start_ns", "dur_ns"))
-        found.append(_track("garbage collector", "loops", starts, durs, number))
-    return found
+def _track(label: str, kind: str, slices: Slices, names: Names) -> Track:
+    known = np.array([_named(what, names) for what in slices.whats] or [0], np.int64)
+    name = known[slices.what]
+    number = slices.own.get("step") if kind == "program" else None
+    compiled = slices.own.get("compiled")
+    if compiled is not None:
+        again = np.array([_named(what, names, compiled=True) for what in slices.whats], np.int64)
+        name = np.where(compiled > 0, again[slices.what], name)
+    return Track(label, kind, slices.start_ns, slices.dur_ns, name, number)
 
 
-def _steps(run: Run, names: Names) -> list[Track]:
-    """Each loop's steps with their calls and their callbacks inside."""
-    table = run.table("steps")
-    found = []
-    for loop in pc.unique(table["loop"]).to_pylist():
-        rows = table.filter(pc.equal(table["loop"].cast(pa.string()), loop)).to_pylist()
-        events: list[tuple[int, int, int]] = []
-        for row in rows:
-            compiled = "compiled a graph" if row["compiled"] else ""
-            what = f"{loop} step {row['step'] + 1}" + (f" to {row['step'] + row['count']}" if row["count"] > 1 else "")
-            of = f"epoch {row['epoch'] + 1}" if row["epoch"] is not None else ""
-            more = ", ".join(part for part in (of, compiled) if part)
-            kind = "step:compiled" if compiled else "step:plain"
-            events.append((row["start_ns"], row["dur_ns"], names.number(what, kind, more)))
-            if row["count"] == 1 and row["call_ns"]:
-                call = names.number("call of the step function", "step:call")
-                events.append((row["start_ns"] + (row["call_offset_ns"] or 0), row["call_ns"], call))
-            if row["count"] == 1 and row["input_ns"]:
-                wait = names.number("wait for the batch", "step:input")
-                events.append((row["start_ns"] - row["input_ns"], row["input_ns"], wait))
-        found.append(_track(f"{loop} steps", "loops", *zip(*events, strict=True)))
-    return found
+def _named(what: What, names: Names, *, compiled: bool = False) -> int:
+    facts = what.facts
+    if what.category == "phase":
+        return names.number(what.name, colours.of_phase(what.name))
+    if "layer" in facts:
+        told = (what.category, facts["category"], facts["layer"], facts["direction"], facts["op"])
+        more = ", ".join(str(one) for one in dict.fromkeys(told) if one and one != what.name)
+        return names.number(what.name, colours.of_event(what.category, str(facts["category"])), more)
+    more = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
+    if compiled:
+        return names.number(what.name, colours.of_event("compiled"), "a graph was compiled in it")
+    return names.number(what.name, colours.of_event(what.category), more)
 
 
-def _python(run: Run, names: Names) -> list[Track]:
-    """The innermost function of each thread's sampled stacks."""
-    stacks = run.rows("stacks")
-    texts = _stack_texts(run.table("frames"))
-    numbers = {stack: names.number(inner, f"python:{file}", more) for stack, (inner, file, more) in texts.items()}
-    by_thread: dict[str, list[Mapping[str, Any]]] = {}
-    for row in stacks:
-        if row["stack_id"] in numbers:
-            by_thread.setdefault(f"{row['thread']} (sampled)", []).append(row)
-    order = sorted(by_thread, key=lambda thread: (not thread.startswith("MainThread"), thread))
-    return [
-        _track(
-            thread, "python", [r["start_ns"] for r in by_thread[thread]], [r["dur_ns"] for r in by_thread[thread]],
-            [numbers[r["stack_id"]] for r in by_thread[thread]],
-        )
-        for thread in order
-    ]  # fmt: skip
+def _in_order(found: Sequence[Thread]) -> list[Thread]:
+    return sorted(found, key=lambda thread: (thread.name != "MainThread", thread.title))
 
 
-def _stack_texts(frames: pa.Table) -> dict[int, tuple[str, str, str]]:
-    """Of each stack: its innermost function, that one's package, and the frames around it."""
-    grouped: dict[int, list[tuple[int, str, str, int]]] = {}
-    for row in frames.to_pylist():
-        grouped.setdefault(row["stack_id"], []).append((row["depth"], row["function"], row["file"], row["line"]))
-    found = {}
-    for stack, rows in grouped.items():
-        inner_first = sorted(rows, reverse=True)
-        _, function, file, line = inner_first[0]
-        more = " ← ".join(f"{one[1]} ({one[2]}:{one[3]})" for one in inner_first[1:6])
-        found[stack] = f"{function} ({file}:{line})", file.partition("/")[0], more
-    return found
-
-
-def _kernels(run: Run, names: Names) -> list[Track]:
-    """Kernels and operators: the host's by thread, a GPU's by stream."""
-    table = run.table("kernel_events", ("op_id", "device", "lane", "start_ns", "dur_ns")).unify_dictionaries()
-    if not table.num_rows:
-        return []
-    rows = run.rows("kernel_ops")
-    known = np.full(max((row["op_id"] for row in rows), default=0) + 1, 0, np.int64)
-    for row in rows:
-        known[row["op_id"]] = names.number(
-            row["name"] or row["op"] or "?", f"kernel:{_category(row)}", _what_it_is(row)
-        )
-    lanes = table["lane"].combine_chunks()
-    codes = np.asarray(pc.fill_null(lanes.indices, -1))
-    labels = [*lanes.dictionary.to_pylist(), "?"]
-    op, device, start, dur = (np.asarray(table[name]) for name in ("op_id", "device", "start_ns", "dur_ns"))
-    found = []
-    for place in np.unique(np.stack([device, codes]), axis=1).T:
-        chosen = (device == place[0]) & (codes == place[1])
-        on = "kernels" if place[0] < 0 else f"GPU {place[0]}"
-        group = "kernels" if place[0] < 0 else "gpu"
-        label = f"{on}: {cut(str(labels[place[1]]))}"
-        found.append(_track(label, group, start[chosen], dur[chosen], known[op[chosen]]))
-    return sorted(found, key=lambda track: (track.group, -int(track.dur_ns.sum())))
-
-
-def _category(row: Mapping[str, Any]) -> str:
-    """What decides about the colour: the category of what computes, the kind of what does not."""
-    return str(row["category"] or "other") if row["kind"] in ("kernel", "operator") else str(row["kind"])
-
-
-def _what_it_is(row: Mapping[str, Any]) -> str:
-    parts = (row["kind"], row["category"], row["layer"], row["direction"], row["op"])
-    return ", ".join(str(part) for part in dict.fromkeys(parts) if part and part != row["name"])
-
-
-Series = tuple[str, str, str, Integers, Sequence[float]]
-
-
-def _series(run: Run) -> list[Series]:
-    """Memory, CPU and GPU over time: (label, unit, group, times, values)."""
-    found: list[Series] = []
-    samples = _by_time(run.rows("process_samples"), ("rss_bytes", "cpu_pct"))
-    _add(found, ("memory of the process tree", "MB", "memory"), samples, "rss_bytes", 1e-6)
-    _add(found, ("CPU of the process tree", "% of a core", "cpu"), samples, "cpu_pct", 1.0)
-    _add(found, ("CPU of others", "% of a core", "cpu"), run.rows("machine"), "others_cpu_pct", 1.0)
-    rows = run.rows("gpu")
-    for gpu in sorted({row["gpu"] for row in rows}):
-        own = [row for row in rows if row["gpu"] == gpu]
-        for column, label, unit, scale in (
-            ("utilisation_pct", "utilisation", "%", 1.0), ("memory_used_bytes", "memory", "MB", 1e-6),
-            ("power_w", "power", "W", 1.0), ("sm_clock_mhz", "clock", "MHz", 1.0),
-            ("temperature_c", "temperature", "°C", 1.0),
-        ):  # fmt: skip
-            _add(found, (f"GPU {gpu} {label}", unit, f"gpu {unit}"), own, column, scale)
-    return found
-
-
-def _by_time(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Sums over the processes that were sampled at the same time."""
-    sums: dict[int, dict[str, Any]] = {}
-    for row in rows:
-        total = sums.setdefault(row["time_ns"], {"time_ns": row["time_ns"], **dict.fromkeys(columns)})
-        for column in columns:
-            if row[column] is not None:
-                total[column] = (total[column] or 0) + row[column]
-    return [sums[time] for time in sorted(sums)]
-
-
-def _add(
-    found: list[Series], what: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], column: str, scale: float
-) -> None:
-    """Add a series that was measured at all, of at most _POINTS points: the largest of neighbours."""
-    known = sorted((row["time_ns"], row[column] * scale) for row in rows if row[column] is not None)
-    known = [one for one in known if one[0] >= 0]
-    if not known:
-        return
-    times, values = np.asarray([one[0] for one in known], np.int64), np.asarray([one[1] for one in known])
-    if len(times) > _POINTS:
-        begins = np.linspace(0, len(times), _POINTS, endpoint=False).astype(int)
-        times, values = times[begins], np.maximum.reduceat(values, begins)
-    found.append((*what, times, values.tolist()))
+def _python(thread: Thread, names: Names) -> Track:
+    """The innermost function of a thread's sampled stacks; the frames around it are told of it."""
+    start, dur, name = [], [], []
+    for begin, length, frames in thread.rows:
+        if frames:
+            function, file, line = frames[0]
+            around = " ← ".join(f"{f} ({where}:{at})" for f, where, at in frames[1:6])
+            colour = colours.of_text(file.partition("/")[0])
+            start.append(begin)
+            dur.append(length)
+            name.append(names.number(f"{function} ({file}:{line})", colour, around))
+    columns = (np.array(column, np.int64) for column in (start, dur, name))
+    return Track(cut(f"{thread.title} (sampled)"), "python", *columns)
 
 
 def thinned(tracks: Sequence[Track], most: int) -> list[Track]:
@@ -303,7 +244,7 @@ def thinned(tracks: Sequence[Track], most: int) -> list[Track]:
     """
     limit_ns = 64
     found = list(tracks)
-    while sum(len(track.start_ns) for track in found) > most:
+    while sum(len(track.start_ns) for track in found) > most and limit_ns < 1 << 62:
         found = [_thin(track, limit_ns) for track in tracks]
         limit_ns *= 2
     return found
@@ -311,6 +252,8 @@ def thinned(tracks: Sequence[Track], most: int) -> list[Track]:
 
 def _thin(track: Track, limit_ns: int) -> Track:
     """Join runs of events that are shorter than a limit and lie in the same cell of 8 limits; the first names them."""
+    if not len(track.start_ns):
+        return track
     short = track.dur_ns < limit_ns
     cell = track.start_ns // (8 * limit_ns)
     same = short[1:] & short[:-1] & (cell[1:] == cell[:-1])
@@ -318,37 +261,87 @@ def _thin(track: Track, limit_ns: int) -> Track:
     count = np.diff(np.append(first, len(short)))
     ends = np.maximum.reduceat(track.start_ns + track.dur_ns, first)
     start = track.start_ns[first]
-    return Track(track.label, track.group, start, ends - start, track.name[first], count)
+    number = None if track.number is None else track.number[first]
+    return Track(track.label, track.group, start, ends - start, track.name[first], number, count)
+
+
+# -- series ----------------------------------------------------------------------------------------------
+
+
+def _series(run: Run) -> Iterator[tuple[str, str, str, Integers, Floats]]:
+    """Memory and CPU of the process tree, CPU of others, and GPUs: (label, unit, axis, since when, values)."""
+    yield from _tree(run)
+    for one in all_series(run):
+        if one.name == "other processes":
+            yield _drawn(one, "CPU of others", one.unit, "cpu", 1.0)
+        elif one.name in _GPU_SERIES and one.group.startswith("GPU"):
+            unit, scale = ("MB", 1e-6) if one.unit == "bytes" else (one.unit, 1.0)
+            yield _drawn(one, cut(f"{one.group} {one.name}"), unit, f"gpu {unit}", scale)
+
+
+def _tree(run: Run) -> Iterator[tuple[str, str, str, Integers, Floats]]:
+    """Sums over the processes that were sampled at the same time."""
+    for column, label, unit, axis, scale in (
+        ("rss_bytes", "memory of the process tree", "MB", "memory", 1e-6),
+        ("cpu_pct", "CPU of the process tree", "% of a core", "cpu", 1.0),
+    ):
+        sums: dict[int, float] = {}
+        for row in run.rows("process_samples"):
+            if row[column] is not None:
+                since = row["time_ns"] - (row["interval_ns"] or 0 if column == "cpu_pct" else 0)
+                sums[since] = sums.get(since, 0.0) + row[column]
+        times = np.array(sorted(sums), np.int64)
+        one = Series("tree", label, unit, times, np.array([sums[time] for time in sorted(sums)], float))
+        if sums:
+            yield _drawn(one, label, unit, axis, scale)
+
+
+def _drawn(one: Series, label: str, unit: str, axis: str, scale: float) -> tuple[str, str, str, Integers, Floats]:
+    """A series of at most about _POINTS values, each a mean of neighbours, with NaN where nothing was measured."""
+    times, values = one.time_ns.astype(np.int64), one.values * scale
+    if len(times) > _POINTS:
+        begins = np.linspace(0, len(times), _POINTS, endpoint=False).astype(int)
+        values = np.add.reduceat(values, begins) / np.diff(np.append(begins, len(times)))
+        times = times[begins]
+    steps = np.diff(times)
+    holes = np.flatnonzero(steps > _HOLE * np.median(steps)) if len(steps) else np.empty(0, int)
+    if len(holes):
+        usual = int(np.median(steps))
+        values = np.insert(values, holes + 1, np.nan)
+        times = np.insert(times, holes + 1, times[holes] + usual)
+    return label, unit, axis, times, values
+
+
+# -- steps -----------------------------------------------------------------------------------------------
 
 
 def step_times(run: Run, medians_ns: Mapping[str, int | None]) -> list[dict[str, Any]]:
-    """Steps of each loop for a chart: their times, and which were special.
+    """Steps of each loop for a chart: with the wait for their batch, as the report's median has it.
 
     Args:
         run: The run.
         medians_ns: Of each loop, as the report has it.
     """
-    windows = [
-        (row["loop"], row["first_step"], row["first_step"] + row["steps"])
-        for row in run.rows("kernel_windows")
-        if row["loop"] and row["first_step"] is not None
-    ]
-    table = run.table("steps").sort_by("start_ns")
-    found = []
-    for loop in pc.unique(table["loop"]).to_pylist():
-        rows = table.filter(pc.equal(table["loop"].cast(pa.string()), loop))
-        found.append({
-            "loop": loop,
-            "median_ns": medians_ns.get(loop),
-            "step_ms": [round(ns / count / 1e6, 4) for ns, count in zip(
-                rows["dur_ns"].to_pylist(), rows["count"].to_pylist(), strict=True)],
-            "compiled": np.flatnonzero(np.asarray(rows["compiled"])).tolist(),
-            "epoch_starts": _epoch_starts(rows),
-            "windows": [[first, last] for name, first, last in windows if name == loop],
-        })  # fmt: skip
-    return found
+    windows = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in run.rows("kernel_windows")]
+    by_loop: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(run.rows("steps"), key=lambda row: row["start_ns"]):
+        by_loop.setdefault(row["loop"], []).append(row)
+    return [_steps_of(loop, rows, medians_ns.get(loop), windows) for loop, rows in by_loop.items()]
 
 
-def _epoch_starts(rows: pa.Table) -> list[int]:
-    keys = [json.dumps(key) for key in zip(rows["loop_id"].to_pylist(), rows["epoch"].to_pylist(), strict=True)]
-    return [n for n in range(len(keys)) if n == 0 or keys[n] != keys[n - 1]]
+def _steps_of(
+    loop: str, rows: Sequence[Mapping[str, Any]], median_ns: int | None, windows: Sequence[tuple[int, int]]
+) -> dict[str, Any]:
+    counts = np.array([row["count"] for row in rows])
+    epochs = [(row["loop_id"], row["epoch"]) for row in rows]
+    inside = [[n for n, row in enumerate(rows) if begin <= row["start_ns"] < end] for begin, end in windows]
+    return {
+        "loop": loop,
+        "median_ns": median_ns,
+        # Of rows that stand for several steps this is the first one's number.
+        "number": (np.cumsum(counts) - counts + 1).tolist() if (counts > 1).any() else None,
+        "step_ms": [round((row["dur_ns"] + (row["input_ns"] or 0)) / row["count"] / 1e6, 4) for row in rows],
+        "compiled": [n for n, row in enumerate(rows) if row["compiled"]],
+        "epoch_starts": [n for n in range(len(rows)) if n == 0 or epochs[n] != epochs[n - 1]],
+        "windows": [[found[0], found[-1]] for found in inside if found],
+    }

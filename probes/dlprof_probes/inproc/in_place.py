@@ -31,6 +31,7 @@ class InPlace(boot.Session):
     def _start(self, config, functions):
         occupied = config["lines"] is not None and sys.gettrace() is not None
         super(InPlace, self).__init__(dict(config, lines=None) if occupied else config, config["script"], now())
+        self.probe.goes_on = True
         if occupied:
             reason = "a debugger, or what measures coverage, has the trace function of this process"
             self.recorder.probe("lines", "unavailable", reason)

@@ -25,12 +25,14 @@ class Probe(object):
         sessions: What watches the sessions of TensorFlow 1, or None.
         mxnet_blocks: Function that gives the hybridized blocks of Gluon, or None.
         compiled_models: What watches the models that Keras compiled on OpenVINO, or None.
+        goes_on: Whether the process will go on without the probe: a notebook's does, a script's does not.
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         traced: Functions that JAX has traced and not yet compiled: name to facts.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
+        self.goes_on = False
         self.sessions = None
         self.mxnet_blocks = None
         self.compiled_models = None
@@ -83,6 +85,7 @@ class Probe(object):
             outermost: Only when no other span is open on the thread, so that hot inner calls cost nothing.
             detail: Function from the call's arguments to the span's detail, or None; asked when the call is over.
         """
+        told_by = self.guard(detail) if detail else None
 
         def enter(args):
             stack = self.recorder.stack()
@@ -94,7 +97,7 @@ class Probe(object):
 
         def leave(token, args):
             if token is not None:
-                told = detail(args) if detail else None
+                told = told_by(args) if told_by else None
                 if told:
                     self.recorder.detail(token[0], told)
                 self.recorder.end(token[0])

@@ -2,24 +2,7 @@
 
 // Okabe and Ito's colours, which colour-blind people can tell apart.
 const PALETTE = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800', '#7f7f7f'];
-const KNOWN = {
-  'phase:import': 7, 'phase:startup': 7, 'phase:construct': 4, 'phase:compile': 3, 'phase:fit': 0, 'phase:evaluate': 2,
-  'phase:predict': 2, 'phase:script': 1, 'phase:data': 5, 'phase:save': 6, 'phase:teardown': 7, 'phase:dlprof': 6,
-  'loop:epoch': 4, 'loop:gc': 5, 'step:plain': 0, 'step:compiled': 5, 'step:call': 4, 'step:input': 1,
-  'kernel:conv': 0, 'kernel:matmul': 2, 'kernel:elementwise': 4, 'kernel:reduction': 3, 'kernel:optimiser': 1,
-  'kernel:data movement': 5, 'kernel:normalisation': 6, 'kernel:other': 7, 'kernel:wait': 1, 'kernel:input': 5,
-  'kernel:runtime': 7, 'kernel:transfer': 3, 'kernel:annotation': 7,
-};
-const DIRECTIONS = {forward: 0, backward: 1, update: 2, 'not known': 7};
 const charts = [];
-
-/** Colour of a kind of event: always the same one. */
-function colourOf(kind) {
-  if (kind in KNOWN) return PALETTE[KNOWN[kind]];
-  let hash = 0;
-  for (const c of kind) hash = (hash * 31 + c.codePointAt(0)) % 9973;
-  return PALETTE[hash % 7];
-}
 
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -39,7 +22,7 @@ function chartIn(element, draw) {
 const baseOption = () => ({
   animation: false,
   textStyle: {color: css('--text'), fontFamily: 'system-ui, sans-serif'},
-  aria: {enabled: true},
+  aria: {enabled: true, label: {enabled: false}},  // the elements have labels of their own
 });
 
 const axisStyle = () => ({
@@ -84,18 +67,18 @@ const tooltip = lines => ({
 function phaseChart(data) {
   const parents = new Set(data.phases.map(phase => phase.parent));
   const leaves = data.phases.filter(phase => !parents.has(phase.name) && phase.dur_ns > 0);
-  if (data.unattributed_ns > 0) leaves.push({name: 'unattributed', dur_ns: data.unattributed_ns});
+  if (data.unattributed_ns > 0) leaves.push({name: 'unattributed', dur_ns: data.unattributed_ns, colour: '#999999'});
   chartIn($('phase-chart'), chart => chart.setOption({
     ...baseOption(),
-    aria: {enabled: true, decal: {show: true}},
+    aria: {enabled: true, label: {enabled: false}, decal: {show: true}},
     grid: {left: 4, right: 12, top: 34, bottom: 22},
     legend: {top: 0, type: 'scroll', textStyle: {color: css('--text')}, itemWidth: 14, itemHeight: 10},
     tooltip: tooltip(item => [item.seriesName, `${duration(item.value)}, ${percent(item.value, data.wall_ns)} of the wall time`]),
     xAxis: {type: 'value', max: data.wall_ns, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => moment(v, data.wall_ns)}},
     yAxis: {type: 'category', data: [''], show: false},
-    series: leaves.map((phase, index) => ({
+    series: leaves.map(phase => ({
       name: phase.name, type: 'bar', stack: 'wall', data: [phase.dur_ns], barWidth: 26,
-      itemStyle: {color: PALETTE[index % PALETTE.length], borderColor: css('--ground'), borderWidth: 1},
+      itemStyle: {color: phase.colour, borderColor: css('--ground'), borderWidth: 1},
     })),
   }));
 }
@@ -104,8 +87,8 @@ function phaseChart(data) {
 function stepChart(data) {
   const select = $('step-loop'), log = $('step-log');
   data.steps.forEach((loop, index) => select.append(new Option(loop.loop, index)));
-  const {step_ms: times} = data.steps[0];
-  log.checked = Math.max(...times) > 5 * [...times].sort((a, b) => a - b)[times.length >> 1];
+  const times = [...data.steps[0].step_ms].sort((a, b) => a - b);
+  log.checked = times[times.length - 1] > 5 * times[times.length >> 1];
   const made = chartIn($('step-chart'), chart => chart.setOption(stepOption(data.steps[Number(select.value) || 0], log.checked), true));
   select.onchange = log.onchange = () => made.draw(made.chart);
 }
@@ -113,16 +96,18 @@ function stepChart(data) {
 function stepOption(loop, logarithmic) {
   const compiled = new Set(loop.compiled);
   const median = loop.median_ns === null ? null : loop.median_ns / 1e6;
+  const numberOf = index => (loop.number ? loop.number[index] : index + 1);
+  const last = numberOf(loop.step_ms.length - 1);
   const points = {step: [], outlier: [], compiled: []};
   loop.step_ms.forEach((ms, index) => {
-    points[compiled.has(index) ? 'compiled' : median !== null && ms > 2 * median ? 'outlier' : 'step'].push([index + 1, ms]);
+    points[compiled.has(index) ? 'compiled' : median !== null && ms > 2 * median ? 'outlier' : 'step'].push([numberOf(index), ms]);
   });
   const series = (name, symbol, colour, size) => ({
     name, type: 'scatter', data: points[name], symbol, symbolSize: size, large: points[name].length > 4000,
     itemStyle: {color: colour},
   });
   const steps = series('step', 'circle', PALETTE[0], loop.step_ms.length > 500 ? 3 : 5);
-  const lines = loop.epoch_starts.length <= 60 ? loop.epoch_starts.map(start => ({xAxis: start + 1})) : [];
+  const lines = loop.epoch_starts.length <= 60 ? loop.epoch_starts.map(start => ({xAxis: numberOf(start)})) : [];
   steps.markLine = {
     silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: css('--weak'), type: 'dotted', opacity: 0.7},
     data: median === null ? lines : [...lines, {yAxis: median, label: {
@@ -131,7 +116,7 @@ function stepOption(loop, logarithmic) {
   steps.markArea = {
     silent: true, itemStyle: {color: PALETTE[1], opacity: 0.18},
     label: {color: css('--weak'), position: 'insideTop'},
-    data: loop.windows.map(([first, last]) => [{xAxis: first + 0.5, name: 'kernel window'}, {xAxis: last + 0.5}]),
+    data: loop.windows.map(([from, to]) => [{xAxis: numberOf(from) - 0.5, name: 'kernel window'}, {xAxis: numberOf(to) + 0.5}]),
   };
   return {
     ...baseOption(),
@@ -140,7 +125,7 @@ function stepOption(loop, logarithmic) {
     tooltip: tooltip(item => [`${loop.loop} step ${item.value[0]}`, duration(item.value[1] * 1e6), item.seriesName === 'compiled' ? 'a graph was compiled in it'
       : item.seriesName === 'outlier' ? 'more than twice the median' : '']),
     dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl'}, {type: 'slider', height: 18, bottom: 8, showDetail: false}],
-    xAxis: {type: 'value', name: 'step', min: 1, max: Math.max(2, loop.step_ms.length), minInterval: 1, nameLocation: 'middle', nameGap: 22, ...axisStyle()},
+    xAxis: {type: 'value', name: 'step', min: 1, max: Math.max(2, last), minInterval: 1, nameLocation: 'middle', nameGap: 22, ...axisStyle()},
     yAxis: {type: logarithmic ? 'log' : 'value', name: 'ms', ...axisStyle()},
     series: [steps, series('outlier', 'triangle', PALETTE[5], 9), series('compiled', 'diamond', PALETTE[3], 10)],
   };
@@ -157,7 +142,7 @@ function layerChart(data) {
 
 /** Kernel time of each layer on both sides of a comparison. */
 function layersOfBoth(data) {
-  const layers = data.layers_of_both.slice(0, 24).reverse();
+  const layers = data.layers_of_both.slice(0, 30).reverse();
   const sides = [['a_ns', PALETTE[0]], ['b_ns', PALETTE[1]]];
   horizontalBars($('layer-chart'), layers.map(layer => `${layer.layer || 'no layer'} ${layer.direction || ''}`), sides.map(([key, colour], index) => ({
     name: data.labels[index], colour, values: layers.map(layer => layer[key]),
@@ -168,7 +153,7 @@ function horizontalBars(element, labels, series, stack) {
   element.style.height = `${80 + labels.length * (stack ? 20 : 30)}px`;
   chartIn(element, chart => chart.setOption({
     ...baseOption(),
-    aria: {enabled: true, decal: {show: true}},
+    aria: {enabled: true, label: {enabled: false}, decal: {show: true}},
     grid: {left: 190, right: 30, top: 30, bottom: 30},
     legend: {top: 0, textStyle: {color: css('--text')}},
     tooltip: tooltip(item => [item.name, `${item.seriesName}: ${duration(item.value)}, in all steps`]),
@@ -199,7 +184,7 @@ function waterfallChart(data) {
   const bars = (name, values, colour) => ({name, type: 'bar', stack: 'w', data: values, itemStyle: {color: colour}, barCategoryGap: '25%'});
   chartIn(element, chart => chart.setOption({
     ...baseOption(),
-    aria: {enabled: true, decal: {show: true}},
+    aria: {enabled: true, label: {enabled: false}, decal: {show: true}},
     grid: {left: 230, right: 90, top: 30, bottom: 30},
     legend: {top: 0, textStyle: {color: css('--text')}, data: ['wall time', `more in ${a}`, `less in ${a}`, 'within noise']},
     tooltip: tooltip(item => {

@@ -51,6 +51,7 @@ async function loadLibrary() {
 /** A time with three significant digits, as the reports print it. */
 function duration(ns) {
   if (ns === null || ns === undefined) return '–';
+  if (ns < 0) return `-${duration(-ns)}`;
   for (const [limit, scale, unit] of [[1e3, 1, 'ns'], [1e6, 1e3, 'µs'], [1e9, 1e6, 'ms'], [600e9, 1e9, 's']]) {
     if (Math.abs(ns) < limit * 0.9995) {
       const value = ns / scale;

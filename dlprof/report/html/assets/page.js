@@ -1,4 +1,4 @@
-// Puts the page together: the theme first, then charts as the reader comes near them.
+// Puts the page together: the theme first, then one chart after the other, so that the page can be used meanwhile.
 
 const root = document.documentElement;
 const wantsDark = matchMedia('(prefers-color-scheme: dark)');
@@ -11,7 +11,14 @@ function setTheme(dark) {
 setTheme(wantsDark.matches);
 $('theme').onclick = () => setTheme(root.dataset.theme !== 'dark');
 wantsDark.onchange = event => setTheme(event.matches);
-addEventListener('beforeprint', () => setTheme(false));
+const asBefore = [];
+addEventListener('beforeprint', () => {
+  const closed = [...document.querySelectorAll('details:not([open])')], dark = root.dataset.theme === 'dark';
+  asBefore.push(() => { closed.forEach(one => { one.open = false; }); setTheme(dark); });
+  closed.forEach(one => { one.open = true; });
+  setTheme(false);
+});
+addEventListener('afterprint', () => asBefore.splice(0).forEach(restore => restore()));
 addEventListener('resize', () => charts.forEach(one => one.chart.resize()));
 
 for (const link of document.querySelectorAll('.download')) {
@@ -28,7 +35,7 @@ for (const link of document.querySelectorAll('.download')) {
 
 /** Open the file of a line that a link leads to. */
 function openTarget() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = location.hash && document.getElementById(location.hash.slice(1));
   const file = target && target.closest('details');
   if (file && !file.open) {
     file.open = true;
@@ -61,12 +68,18 @@ async function fill() {
     content.span_ns = Math.max(...spans);  // both sides of a comparison on one scale
     jobs.push(async () => timelines.push(await Timeline.make(element, content, data.column)));
   }
+  const failures = [];
   for (const work of jobs) {
     await breath();
-    await work();
+    try {
+      await work();
+    } catch (error) {
+      failures.push(error);
+    }
   }
   if (timelines.length === 2) tie(timelines);
   window.dlprofPage = {data, timelines};
+  if (failures.length) throw failures[0];
   root.dataset.ready = 'yes';
 }
 
@@ -82,7 +95,7 @@ fill().catch(error => {
   root.dataset.ready = 'failed';
   const told = document.createElement('p');
   told.className = 'bad';
-  told.textContent = `The charts cannot be drawn: ${error.message}. The tables are complete.`;
+  told.textContent = `Not every chart could be drawn: ${error.message}. The tables are complete.`;
   document.querySelector('main').prepend(told);
   console.error(error);
 });

@@ -1,7 +1,8 @@
 // The time line: tracks of events, cores and series on one axis. Only what can be seen is drawn: events that are
 // narrower than a pixel are drawn with their neighbours, so that a million of them cost no more than a few thousand.
 
-const ROW = 17, CORE = 12, SERIES = 62, LEFT = 190, RIGHT = 16, GAP = 10, DEEPEST = 24;
+const ROW = 17, SERIES = 62, LEFT = 190, RIGHT = 16, GAP = 10, DEEPEST = 24;
+const FEW_ROWS = 60, MOST_ROWS = 600;  // rows that are shown at first, and that a canvas can hold
 const MANY = 100000;  // events of a track, after which the browser gets to breathe
 const NARROWEST = 1000;  // ns that the axis shows at least
 
@@ -12,6 +13,7 @@ class Row {
     this.end = new Float64Array(count);
     this.name = new Uint32Array(count);
     this.merged = null;
+    this.number = null;
     this.length = 0;
   }
 
@@ -26,15 +28,15 @@ class Row {
   }
 }
 
-/** Rows of a track: an event inside another one stands one row below it. */
-async function rowsOf(track, tick, column) {
+/** A track: its events in order of their begin, and rows of them; an event inside another one stands one row below it. */
+async function readTrack(track, tick, column) {
   const columns = [];
-  for (const number of [track.start, track.dur, track.name, track.merged]) {
+  for (const number of [track.start, track.dur, track.name, track.merged, track.number]) {
     const values = number === null ? null : column(number);
     columns.push(values);
     if (values && values.length > MANY) await breath();
   }
-  const [start, dur, name, merged] = columns;
+  const [start, dur, name, merged, number] = columns;
   const depth = new Uint8Array(start.length), counts = [], ends = [];
   for (let i = 0; i < start.length; i++) {
     while (ends.length && ends[ends.length - 1] <= start[i]) ends.pop();
@@ -45,43 +47,40 @@ async function rowsOf(track, tick, column) {
   if (start.length > MANY) await breath();
   const rows = counts.slice(0, DEEPEST).map(count => new Row(count));
   if (merged) rows.forEach(row => { row.merged = new Uint32Array(row.start.length); });
+  if (number) rows.forEach(row => { row.number = new Uint32Array(row.start.length); });
+  let hidden = 0;
   for (let i = 0; i < start.length; i++) {
     const row = rows[depth[i]];
-    if (!row) continue;
+    if (!row) { hidden++; continue; }
     const at = row.length++;
     row.start[at] = start[i] * tick;
     row.end[at] = (start[i] + dur[i]) * tick;
     row.name[at] = name[i];
     if (merged) row.merged[at] = merged[i];
+    if (number) row.number[at] = number[i];
   }
-  return rows;
+  return {label: track.label, rows, hidden, tick, start, dur, name, merged};
 }
 
 class Timeline {
   /** Make a time line; a large one is made in pieces, between which the page can be used. */
   static async make(root, content, column) {
-    const rows = [], labels = [];
-    for (const track of content.tracks) {
-      const found = await rowsOf(track, content.tick_ns, column);
-      found.forEach((row, depth) => {
-        rows.push(row);
-        labels.push(depth ? '' : track.label);
-      });
-    }
-    return new Timeline(root, content, column, rows, labels);
+    const tracks = [];
+    for (const track of content.tracks) tracks.push(await readTrack(track, content.tick_ns, column));
+    return new Timeline(root, content, column, tracks);
   }
 
-  constructor(root, content, column, rows, labels) {
+  constructor(root, content, column, tracks) {
     this.root = root;
     this.element = root.querySelector('.chart');
     this.content = content;
-    this.rows = rows;
-    this.labels = labels;
+    this.tracks = tracks;
+    this.all = false;
     this.cores = content.cores.map(core => ({...core, busy: column(core.busy_pct)}));
     this.series = content.series.map(one => ({
       ...one, time: column(one.time).map(time => time * content.tick_ns), value: column(one.value),
     }));
-    this.colours = content.names.kind.map(colourOf);
+    this.coreHeight = this.cores.length <= 16 ? 12 : this.cores.length <= 64 ? 6 : 3;
     this.wanted = null;
     this.from = 0;
     this.to = content.span_ns;
@@ -89,19 +88,17 @@ class Timeline {
     this.layOut();
     this.made = chartIn(this.element, chart => this.draw(chart));
     this.bind();
-    if (content.drawn < content.events) {
-      const [drawn, events] = [content.drawn, content.events].map(number => number.toLocaleString('en'));
-      const note = document.createElement('p');
-      note.className = 'chosen';
-      note.textContent = `${events} events as ${drawn} shapes: the shortest neighbours are drawn as one.`;
-      root.append(note);
-    }
   }
 
   get chart() { return this.made.chart; }
 
   layOut() {
-    const groups = [...new Set(this.series.map(one => one.group))];
+    const rows = this.tracks.flatMap(track => track.rows.map((row, depth) => ({row, label: depth ? '' : track.label})));
+    const shown = rows.slice(0, this.all ? MOST_ROWS : FEW_ROWS);
+    this.rows = shown.map(one => one.row);
+    this.labels = shown.map(one => one.label);
+    this.tell(rows.length);
+    const groups = [...new Set(this.series.map(one => one.axis))];
     let top = 8;
     this.grids = [];
     const add = (kind, height, more = {}) => {
@@ -109,13 +106,33 @@ class Timeline {
       top += height + GAP;
     };
     if (this.rows.length) add('events', this.rows.length * ROW);
-    if (this.cores.length) add('cores', Math.max(16, this.cores.length * CORE));
-    for (const group of groups) add('series', SERIES, {group, series: this.series.filter(one => one.group === group)});
+    if (this.cores.length) add('cores', Math.max(16, this.cores.length * this.coreHeight));
+    for (const group of groups) add('series', SERIES, {group, series: this.series.filter(one => one.axis === group)});
     this.height = top + 62;
     this.element.style.height = `${this.height}px`;
   }
 
+  /** Say what is not drawn, and offer the rows that are left out at first. */
+  tell(rows) {
+    const {drawn, events} = this.content, told = [];
+    const hidden = this.tracks.reduce((sum, track) => sum + track.hidden, 0);
+    if (drawn < events) told.push(`${events.toLocaleString('en')} events as ${drawn.toLocaleString('en')} shapes: the shortest neighbours are drawn as one.`);
+    if (hidden) told.push(`${hidden.toLocaleString('en')} events lie deeper than ${DEEPEST} levels and are not drawn.`);
+    if (rows > this.rows.length) told.push(`${this.rows.length} of ${rows} rows.`);
+    const place = this.root.querySelector('.more');
+    place.replaceChildren(told.join(' '));
+    place.hidden = !told.length;
+    if (rows > this.rows.length && !this.all) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = 'Show them';
+      button.onclick = () => { this.all = true; this.layOut(); this.made.make(); };
+      place.append(' ', button);
+    }
+  }
+
   draw(chart) {
+    this.pale = css('--line');
     if (!this.registered) registerRects();
     this.registered = true;
     const last = this.grids.length - 1;
@@ -125,7 +142,7 @@ class Timeline {
       grid: this.grids.map(grid => ({left: LEFT, right: RIGHT, top: grid.top, height: grid.height, outerBoundsMode: 'none'})),
       xAxis: this.grids.map((grid, index) => ({
         gridIndex: index, type: 'value', min: 0, max: this.content.span_ns, ...axisStyle(),
-        axisLabel: {show: index === last, color: css('--weak'), hideOverlap: true, formatter: v => moment(v, this.to - this.from)},
+        axisLabel: {show: index === last, color: css('--weak'), hideOverlap: true, formatter: v => this.moment(v)},
         axisTick: {show: index === last}, axisPointer: {show: false},
       })),
       yAxis: this.grids.map((grid, index) => this.yAxis(grid, index)),
@@ -157,7 +174,7 @@ class Timeline {
       };
     }
     if (grid.kind === 'cores') {
-      const few = this.cores.length <= 32;
+      const few = this.cores.length <= 16;
       return {
         gridIndex: index, type: 'category', inverse: true, data: this.cores.map(core => `core ${core.core}`), ...axisStyle(),
         axisTick: {show: false}, splitLine: {show: false},
@@ -184,9 +201,14 @@ class Timeline {
         renderItem: (params, api) => this.renderCore(params, api)}];
     }
     return grid.series.map((one, at) => ({
-      ...place, type: 'line', showSymbol: false, data: Array.from(one.time, (time, n) => [time, one.value[n]]),
+      ...place, type: 'line', step: 'end', connectNulls: false, showSymbol: false, data: Array.from(one.time, (time, n) => [time, Number.isNaN(one.value[n]) ? null : one.value[n]]),
       lineStyle: {width: 1.3, color: PALETTE[at], type: ['solid', 'dashed', 'dotted'][at % 3]}, itemStyle: {color: PALETTE[at]},
     }));
+  }
+
+  /** A moment of the axis on the run's own clock. */
+  moment(ns, span = this.to - this.from) {
+    return moment(ns - this.content.shift_ns, span);
   }
 
   /** Pixels of a moment: what ECharts says of two of them. */
@@ -227,7 +249,7 @@ class Timeline {
 
   label(row, index, x, y, width, height, colour) {
     const count = row.merged ? row.merged[index] : 1;
-    const name = this.content.names.text[row.name[index]];
+    const name = this.nameOf(row, index);
     const dark = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f'].includes(colour);
     return {type: 'text', silent: true, style: {
       text: count > 1 ? `${count} events` : name, x: x + 3, y: y + height / 2, verticalAlign: 'middle', fontSize: 10,
@@ -236,20 +258,27 @@ class Timeline {
   }
 
   colour(name) {
-    return this.wanted && !this.wanted.has(name) ? css('--line') : this.colours[name];
+    return this.wanted && !this.wanted.has(name) ? this.pale : this.content.names.colour[name];
+  }
+
+  /** What an event is called; steps with their number. */
+  nameOf(row, index) {
+    const text = this.content.names.text[row.name[index]];
+    return row.number && row.number[index] ? `${text} ${row.number[index].toLocaleString('en')}` : text;
   }
 
   renderCore(params, api) {
     const number = api.value(0), busy = this.cores[number].busy;
     const {x0, perNs, from, to} = this.scale(params, api, number);
-    const y = api.coord([0, number])[1] - CORE / 2 + 0.5, cell = this.content.cores_end_ns / busy.length;
+    const height = this.coreHeight, shift = this.content.shift_ns;
+    const y = api.coord([0, number])[1] - height / 2 + 0.5, cell = this.content.cores_end_ns / busy.length;
     const rects = new Map();
-    const first = Math.max(0, Math.floor(from / cell)), last = Math.min(busy.length, Math.ceil(to / cell));
+    const first = Math.max(0, Math.floor((from - shift) / cell)), last = Math.min(busy.length, Math.ceil((to - shift) / cell));
     for (let at = first; at < last; at++) {
       if (Number.isNaN(busy[at])) continue;
       const fill = heatColour(busy[at]);
       if (!rects.has(fill)) rects.set(fill, []);
-      rects.get(fill).push(x0 + at * cell * perNs, y, cell * perNs + 0.4, CORE - 1);
+      rects.get(fill).push(x0 + (shift + at * cell) * perNs, y, cell * perNs + 0.4, Math.max(2, height - 1));
     }
     return {type: 'group', $mergeChildren: false, children: Array.from(rects, ([fill, list]) => ({type: 'dlprofRects', shape: {rects: list}, style: {fill}}))};
   }
@@ -300,9 +329,9 @@ class Timeline {
     const name = row.name[index], count = row.merged ? row.merged[index] : 1;
     const span = this.to - this.from;
     return [
-      count > 1 ? `${count} short events, the first: ${this.content.names.text[name]}` : this.content.names.text[name],
+      count > 1 ? `${count} short events, the first: ${this.nameOf(row, index)}` : this.nameOf(row, index),
       this.content.names.more[name],
-      `${duration(row.end[index] - row.start[index])}, from ${moment(row.start[index], Math.min(span, 1e7))}`,
+      `${duration(row.end[index] - row.start[index])}, from ${this.moment(row.start[index], Math.min(span, 1e7))}`,
     ];
   }
 
@@ -314,7 +343,7 @@ class Timeline {
     const time = this.chart.convertFromPixel({xAxisIndex: 0}, event.offsetX);
     if (grid.kind === 'cores') {
       const core = this.cores[Math.min(this.cores.length - 1, Math.floor((event.offsetY - grid.top) / grid.height * this.cores.length))];
-      const busy = core.busy[Math.floor(time / this.content.cores_end_ns * core.busy.length)];
+      const busy = core.busy[Math.floor((time - this.content.shift_ns) / this.content.cores_end_ns * core.busy.length)];
       return showTip([`core ${core.core}`, busy === undefined || Number.isNaN(busy) ? 'not measured' : `${busy.toFixed(0)} % busy`], event.event);
     }
     return showTip(grid.series.map(one => `${one.label}: ${valueAt(one, time)}`), event.event);
@@ -337,20 +366,24 @@ class Timeline {
       names.text.forEach((name, index) => {
         if (`${name} ${names.more[index]}`.toLowerCase().includes(wanted)) this.wanted.add(index);
       });
-      const {count, time} = this.matched();
-      told = count ? `${count.toLocaleString('en')} events, ${duration(time)}` : 'no event';
+      const {count, time} = this.matched(), least = this.content.drawn < this.content.events ? 'at least ' : '';
+      told = count ? `${least}${count.toLocaleString('en')} events, ${duration(time)}` : 'no event';
     }
     this.root.querySelector('.matches').textContent = told;
     this.chart.setOption({series: [{id: 'events', data: this.rows.map((_, row) => [row])}]});
   }
 
+  /** How many events match, and their time; of those inside another match on a track the time counts once. */
   matched() {
     let count = 0, time = 0;
-    for (const row of this.rows) {
-      for (let i = 0; i < row.length; i++) {
-        if (this.wanted.has(row.name[i])) {
-          count += row.merged ? row.merged[i] : 1;
-          time += row.end[i] - row.start[i];
+    for (const {tick, start, dur, name, merged} of this.tracks) {
+      let until = -1;
+      for (let i = 0; i < start.length; i++) {
+        if (!this.wanted.has(name[i])) continue;
+        count += merged ? merged[i] : 1;
+        if (start[i] >= until) {
+          time += dur[i] * tick;
+          until = start[i] + dur[i];
         }
       }
     }
@@ -417,13 +450,15 @@ class Timeline {
   places() {
     const found = [['the whole run', 0, this.content.span_ns]];
     this.content.windows.forEach(([from, to], index) => found.push([`kernel window ${index + 1}`, from, to]));
-    const at = this.content.tracks.findIndex(track => track.group === 'phases');
-    if (at >= 0) {
-      const row = this.rows[0], reach = new Map();
-      for (let i = 0; i < row.length; i++) {
-        const name = this.content.names.text[row.name[i]];
-        const [from, to] = reach.get(name) ?? [row.start[i], row.end[i]];
-        reach.set(name, [Math.min(from, row.start[i]), Math.max(to, row.end[i])]);
+    const phases = this.tracks.find(track => track.label === 'phases');
+    if (phases) {
+      const reach = new Map();
+      for (const row of phases.rows) {
+        for (let i = 0; i < row.length; i++) {
+          const name = this.content.names.text[row.name[i]];
+          const [from, to] = reach.get(name) ?? [row.start[i], row.end[i]];
+          reach.set(name, [Math.min(from, row.start[i]), Math.max(to, row.end[i])]);
+        }
       }
       for (const [name, [from, to]] of reach) found.push([name, from, to]);
     }
@@ -431,13 +466,15 @@ class Timeline {
   }
 }
 
+/** What held at a moment: the last value that began by then. */
 function valueAt(series, time) {
   let low = 0, high = series.time.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (series.time[middle] < time) low = middle + 1; else high = middle;
+    if (series.time[middle] <= time) low = middle + 1; else high = middle;
   }
-  return low < series.value.length ? `${Number(series.value[low].toPrecision(4)).toLocaleString('en')} ${series.unit}` : 'not measured';
+  const value = low ? series.value[low - 1] : NaN;
+  return Number.isNaN(value) ? 'not measured' : `${Number(value.toPrecision(4)).toLocaleString('en')} ${series.unit}`;
 }
 
 /** From light to dark as a core is busier; the lightness alone tells it. */

@@ -75,7 +75,8 @@ def layers(probe, layer):
 
 def _layer_name(args):
     """Which layer was made: its kernels are known by this name."""
-    name = getattr(args[0], "name", None)
+    known = vars(args[0])  # no property of the user's is to run here
+    name = known.get("_name") or known.get("name")
     return {"layer": name} if isinstance(name, str) else None
 
 
@@ -116,17 +117,24 @@ def _step_function(probe, owner, maker, attribute, kind):
             # keras-mxnet makes it anew in each call of train_on_batch: that compiles nothing.
             step = probe.wrappers.StepFunction(function, probe.loops.current, now, is_again)
             setattr(args[0], attribute, step)
-            _taken_back(probe, weakref.ref(args[0]), attribute, step)
+            _taken_back(probe, args[0], attribute)
 
     probe.around(owner, maker, enter, leave)
 
 
-def _taken_back(probe, model, attribute, step):
-    """Give a model its own step function back when the probe ends before the process does."""
+def _taken_back(probe, model, attribute):
+    """Give a model its own step function back when the probe ends before the process does.
+
+    Nothing here may hold the model, or what closes over it: a script that makes many of them wants them freed.
+    """
+    if not probe.goes_on:
+        return
+    held = weakref.ref(model)
 
     def undo():
-        if getattr(model(), attribute, None) is step:
-            setattr(model(), attribute, step.__wrapped__)
+        step = getattr(held(), attribute, None)
+        if isinstance(step, probe.wrappers.StepFunction):
+            setattr(held(), attribute, step.__wrapped__)
 
     probe.patches.on_undo(undo)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.export.device_tracks import device_name
+from dlprof.analysis.timeline.devices import device_name
 from dlprof.store.run import Run
 
 _CORES = (("busy_pct", "busy", "%"),)
@@ -90,7 +90,8 @@ def _columns(table: pa.Table, group: str, columns: tuple[tuple[str, str, str], .
         known = table.filter(pc.is_finite(table[column]))
         time_ns = _numbers(known["time_ns"]).astype(np.int64)
         if column in _MEANS:
-            time_ns = time_ns - _numbers(known["interval_ns"]).astype(np.int64)
+            # The first interval began before the run did.
+            time_ns = np.maximum(time_ns - _numbers(known["interval_ns"]).astype(np.int64), np.minimum(time_ns, 0))
         yield Series(group, name, unit, time_ns, _numbers(known[column]).astype(np.float64))
 
 

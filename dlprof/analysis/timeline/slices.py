@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.export.lanes import Integers, lanes
+from dlprof.analysis.timeline.lanes import Integers, lanes
 
 MISSING = int(np.iinfo(np.int64).min)
 """Stands for null among numbers."""
@@ -49,7 +49,7 @@ class Slices:
         return Slices(self.start_ns[positions], self.dur_ns[positions], self.what[positions], self.whats, own)
 
     def lanes(self) -> list[Slices]:
-        """The same on lanes where slices nest or do not touch, in the order of `dlprof.export.lanes`."""
+        """The same on lanes where slices nest or do not touch, in the order of `dlprof.analysis.timeline.lanes`."""
         return [self.take(lane) for lane in lanes(self.start_ns, self.start_ns + self.dur_ns)]
 
 

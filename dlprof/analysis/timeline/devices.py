@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.export.lanes import Integers
-from dlprof.export.slices import MISSING, Slices, What, each_for_itself, numbers
+from dlprof.analysis.timeline.lanes import Integers
+from dlprof.analysis.timeline.slices import MISSING, Slices, What, each_for_itself, numbers
 from dlprof.store.run import Run
 
 HOST = "host operators"
@@ -28,7 +28,7 @@ def kernels(run: Run) -> Iterator[tuple[str, str, Slices]]:
         return
     slices, several = _executions(run, table), _several(table)
     for place, positions in _places(table, _PLACE):
-        yield _device(run, place, several), str(place["lane"]), slices.take(positions)
+        yield _device(run, place, several), str(place["lane"] or "?"), slices.take(positions)
 
 
 def gaps(run: Run) -> Iterator[tuple[str, Slices]]:

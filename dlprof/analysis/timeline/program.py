@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dlprof.analysis.stacks import Frame
-from dlprof.export.lanes import Integers
-from dlprof.export.samples import threads
-from dlprof.export.slices import MISSING, Slices, What, each_for_itself, joined, numbers
+from dlprof.analysis.timeline.lanes import Integers
+from dlprof.analysis.timeline.slices import MISSING, Slices, What, each_for_itself, joined, numbers
+from dlprof.analysis.timeline.threads import threads
 from dlprof.store.run import Run
 
 _OF_WINDOW = ("engine", "source", "loop", "first_step", "steps", "dropped")
@@ -36,7 +36,7 @@ def phases(run: Run) -> Slices:
 def epochs(run: Run) -> Slices:
     """Epochs."""
     return each_for_itself(
-        (row["start_ns"], row["dur_ns"], What(f"epoch {row['epoch']}", "epoch", {"steps": row["steps"]}))
+        (row["start_ns"], row["dur_ns"], What(f"epoch {row['epoch'] + 1}", "epoch", {"steps": row["steps"]}))
         for row in run.rows("epochs")
     )
 
@@ -68,7 +68,7 @@ def _parts_of_steps(
         "input_ns": waited, "callbacks_ns": of["callbacks_ns"],
     }  # fmt: skip
     yield What(f"{loop} step", "step"), start, dur, own
-    some = waited > 0
+    some = (waited > 0) & (of["count"] == 1)  # of a row of several steps it is a sum, and has no place
     yield What("input", "input"), (start - waited)[some], waited[some], {"step": of["number"][some]}
     # The call within a row of several steps is a sum, and has no place.
     seen = (of["count"] == 1) & (of["call_ns"] != MISSING) & (of["call_offset_ns"] != MISSING)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dlprof.analysis.timeline import devices, program
+from dlprof.analysis.timeline.series import Series, all_series
+from dlprof.analysis.timeline.slices import Slices
 from dlprof.errors import NoInputError
-from dlprof.export import device_tracks, program_tracks
-from dlprof.export.series import Series, all_series
-from dlprof.export.slices import Slices
 from dlprof.store.run import Run
 
 PROGRAM = "program"
@@ -21,7 +21,7 @@ class Group:
     Attributes:
         name: What it is.
         tracks: Name and slices of each; slices of one track nest or do not touch, and are in the order of
-            `dlprof.export.lanes`.
+            `dlprof.analysis.timeline.lanes`.
         series: Curves.
     """
 
@@ -66,9 +66,9 @@ def of_run(run: Run) -> Timeline:
     def group(name: str) -> Group:
         return groups.setdefault(name, Group(name))
 
-    for device, lane, slices in device_tracks.kernels(run):
+    for device, lane, slices in devices.kernels(run):
         group(device).add(lane, slices)
-    for device, slices in device_tracks.gaps(run):
+    for device, slices in devices.gaps(run):
         group(device).add("idle", slices)
     for series in all_series(run):
         group(series.group).series.append(series)
@@ -80,14 +80,14 @@ def of_run(run: Run) -> Timeline:
 
 def _program(run: Run) -> Group:
     group = Group(PROGRAM)
-    group.add("phases", program_tracks.phases(run))
-    group.add("epochs", program_tracks.epochs(run))
-    group.add("steps", program_tracks.steps(run))
-    group.add("kernel windows", program_tracks.windows(run))
-    for thread, slices in program_tracks.calls(run):
+    group.add("phases", program.phases(run))
+    group.add("epochs", program.epochs(run))
+    group.add("steps", program.steps(run))
+    group.add("kernel windows", program.windows(run))
+    for thread, slices in program.calls(run):
         group.add(f"calls: {thread}", slices)
-    group.add("garbage collection", program_tracks.collections(run))
-    for thread, slices in program_tracks.samples(run):
+    group.add("garbage collection", program.collections(run))
+    for thread, slices in program.samples(run):
         group.add(f"sampled stacks: {thread}", slices)
     return group
 
