@@ -368,7 +368,7 @@ class State:
         busy, cpu = self.cores.busy_pct, self.cores.cpu_pct
         if self._before is not None and time_ns > self._before[0]:
             before_ns, cores_before, ticks_before = self._before
-            if any(sum(old) >= sum(new) for old, new in zip(cores_before, per_core, strict=False)):
+            if any(sum(old) == sum(new) for old, new in zip(cores_before, per_core, strict=False)):
                 return  # the kernel counts in ticks, and has not counted since: that is no 0 %
             busy = tuple(_busy_pct(old, new) for old, new in zip(cores_before, per_core, strict=False))
             used = sum(now - ticks_before.get(pid, now) for pid, now in ticks.items())

@@ -579,3 +579,53 @@ def test_traces_for_tensorboard_are_those_of_the_run(mlp: dict[str, Any], tmp_pa
     assert done.code == 0
     assert files == [("run", "plugins", "profile", window) for window in windows]
     assert len(list((tmp_path / "run").glob("events.out.tfevents.*"))) == 1
+
+
+FREED = """
+    import gc, weakref
+    import numpy as np
+    import keras
+
+    class Odd(keras.layers.Layer):
+        kinds = {"plain": "odd"}
+
+        def __init__(self):
+            super().__init__()
+            self.kind = "plain"
+
+        @property
+        def name(self):
+            return self.kinds[self.kind]  # no such attribute before the base class is done
+
+        @name.setter
+        def name(self, value):
+            pass
+
+        def call(self, inputs):
+            return inputs
+
+    def trained():
+        model = keras.Sequential([keras.layers.Dense(2), Odd()])
+        model.compile("sgd", "mse")
+        model.fit(np.zeros((8, 3)), np.zeros((8, 2)), verbose=0)
+        return weakref.ref(model)
+
+    model = trained()
+    keras.backend.clear_session()
+    gc.collect()
+    print("freed" if model() is None else "held")
+"""
+
+
+@pytest.mark.backend("torch")
+def test_a_model_that_the_script_drops_is_freed(tmp_path: Path, pythons: dict[str, Path]) -> None:
+    """As without dlprof; and a layer whose name cannot be asked for while it is made costs no phase."""
+    script = str(runner.write(tmp_path, "tune.py", FREED))
+    env = {"KERAS_BACKEND": "torch", "KERAS_HOME": str(tmp_path / "home")}
+    bare = runner.run([str(pythons["torch"]), script], cwd=tmp_path, env=env)
+    traced = runner.trace(script, "--backend", "torch", cwd=tmp_path)
+
+    assert (bare.out, traced.out) == ("freed\n", "freed\n"), (bare.err, traced.err)
+    content = runner.report(tmp_path)
+    assert [one for one in content["health"] if one["slug"] == "hook-failed"] == []
+    assert runner.phases(content)["fit"] > 0

@@ -401,6 +401,17 @@ def test_kernels_are_drawn_with_the_dearest_on_top(tmp_path: Path, pyplot: Any) 
     assert ax.get_xlabel() == "time in the traced windows (ms)"
 
 
+def test_kernels_outside_of_steps_are_drawn_by_step(tmp_path: Path, pyplot: Any) -> None:
+    """They have no number."""
+    tables = runs.window(KERNELS, count=2)
+    for event in tables["kernel_events"][:2]:
+        event["step"] = None
+    runs.trained(tmp_path / "a", **tables)
+    ax = dlprof.open(tmp_path / "a").plot.kernels("step")
+
+    assert sorted(label.get_text() for label in ax.get_yticklabels()) == ["(none)", "1"]
+
+
 def test_a_run_of_nothing_is_drawn_as_nothing(tmp_path: Path, pyplot: Any) -> None:
     """Empty Axes with their labels, and no error."""
     runs.make(tmp_path / "a")
