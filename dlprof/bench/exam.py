@@ -38,6 +38,8 @@ FALSE_SHARE = 0.05
 _KEYS = {"slug", "also", "about", "script", "backends", "arguments", "line", "fault", "environment"}
 _ALL = "all"
 """Probes of a run that is diagnosed: those that a user gets."""
+_OF_COST = "-kernels"
+"""Probes of a run that a cost is taken from: the same without kernel windows, whose cost is known only roughly."""
 _BUSY = "while True:\n    pass"
 Say = Callable[[str], None]
 
@@ -94,8 +96,8 @@ class Answer:
         found: Slugs of the findings, ranked.
         rank: Place of the planted cause, from 1 on; None: it was not found.
         at_stake_ns: Its time at stake.
-        cost_ns: What it really cost: the mean of faulty runs less that of clean ones, all with no probe but the
-            phases, and without dlprof's own time.
+        cost_ns: What it really cost: the mean of faulty runs less that of clean ones, all without kernel windows, and
+            without dlprof's own time.
         line_found: Whether its line was named; None: there is none to name.
         failed: Why a run failed; None: both came to their end.
     """
@@ -260,7 +262,7 @@ def _cost(truth: Truth, folder: Path, repeats: int) -> int:
     sums = {True: 0, False: 0}
     for number in range(1, repeats + 1):
         for faulty in sums:
-            sums[faulty] += trials.net_ns(_run(truth, folder, f"bare-{number:03d}", trials.PROBES, faulty=faulty))
+            sums[faulty] += trials.net_ns(_run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=faulty))
     return (sums[True] - sums[False]) // repeats
 
 
@@ -302,7 +304,7 @@ def _run(truth: Truth, folder: Path, name: str, probes: str = _ALL, *, faulty: b
     environment = {**os.environ, **truth.environment, **(truth.fault_environment if faulty else {})}
     command = [
         sys.executable, "-m", "dlprof", "trace", str(truth.script), "--backend", truth.backend, "-o", str(place),
-        "--probes", probes, "--no-report", "--no-progress", "--", *truth.arguments, *extra,
+        f"--probes={probes}", "--no-report", "--no-progress", "--", *truth.arguments, *extra,
     ]  # fmt: skip
     with _busy(truth.beside if faulty else 0):
         trials.run_into(place, command, environment)

@@ -14,7 +14,7 @@ examples:
   dlprof exam --format json > exam.json
 
 Each script is run with its cause and diagnosed; what the cause really costs is told by runs of their own, with it and
-without it, that have no probe but the phases. Runs that are there are not made again (--restart does; so does a
+without it, that have no kernel windows. Runs that are there are not made again (--restart does; so does a
 script or a truth file that changed). How a truth file is written: scenarios/faults/README.md."""
 
 

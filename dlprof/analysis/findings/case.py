@@ -277,6 +277,19 @@ class Case:
                 return row["name"] == "fit" and bool(detail.get("data"))
         return False
 
+    @cached_property
+    def counting_note(self) -> str:
+        """What is to be said of the time of the script's own Python; empty where counting lines does not slow it."""
+        version = str(self.run.manifest["interpreter"]["version"] or "")
+        old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < (3, 12)
+        counted = any(row["name"] == "lines" and row["state"] == "on" for row in self.run.rows("probes"))
+        if not (old and counted):
+            return ""
+        return (
+            f" Counting lines slows such code down on Python {version}, up to four times: "
+            "dlprof trace --probes=-lines tells its own time."
+        )
+
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where no copy of the file was kept."""
         if file not in self._sources:

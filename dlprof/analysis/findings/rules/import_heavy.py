@@ -43,7 +43,8 @@ def look(case: Case) -> Iterator[Claim]:
         "engine.",
         case.spread(case.by_phase(part for _, parts in extra for part in parts)),
         [queries.spans("import")],
-        "Import what is not needed for training where it is used, or not at all (see python -X importtime).",
+        "Import what is not needed for training where it is used, or not at all (see python -X importtime)."
+        + (case.counting_note if worst["file"] else ""),
         (worst["file"], worst["line"]) if worst["file"] and worst["line"] else None,
     )
 

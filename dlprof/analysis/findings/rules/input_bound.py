@@ -54,7 +54,8 @@ def look(case: Case) -> Iterator[Claim]:
             queries.python_stood("fit.input", "fit.steps"),
         ],
         "Prepare batches beside the training (tf.data with num_parallel_calls and prefetch, PyDataset(workers=...), "
-        "DataLoader(num_workers=...)), once before it, or with operations on whole arrays.",
+        "DataLoader(num_workers=...)), once before it, or with operations on whole arrays."
+        + (case.counting_note if place else ""),
         place,
     )
 

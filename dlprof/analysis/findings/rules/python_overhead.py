@@ -112,6 +112,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
             ),
             queries.python_stood("script", "data"),
         ],
-        "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file.",
+        "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
+        + case.counting_note,
         place,
     )

@@ -33,7 +33,8 @@ def look(case: Case) -> Iterator[Claim]:
             ),
             queries.python_stood("fit.callbacks", "fit.steps"),
         ],
-        "Do that work once an epoch instead of at each batch, on fewer values, or on another thread.",
+        "Do that work once an epoch instead of at each batch, on fewer values, or on another thread."
+        + (case.counting_note if place else ""),
         place,
     )
 
