@@ -8,7 +8,6 @@ SLOWER, FASTER, NOISE = "#d55e00", "#0072b2", "#999999"
 """For differences: A takes longer, B takes longer, within noise."""
 OTHER = "#999999"
 CYCLE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-DIRECTIONS = {"forward": "#0072b2", "backward": "#e69f00", "update": "#009e73", "not known": OTHER}
 _PHASES = {
     "fit": "#0072b2", "fit.steps": "#0072b2", "fit.input": "#e69f00", "fit.graph_compile": "#d55e00",
     "fit.build": "#f0a878", "fit.callbacks": "#cc79a7", "fit.validation": "#56b4e9", "evaluate": "#56b4e9",

@@ -141,7 +141,7 @@ def test_lines_of_the_script_are_counted(mlp: dict[str, Any]) -> None:
     own = runner.sql(
         mlp["folder"],
         "SELECT sum(s.dur_ns)::BIGINT AS ns FROM spans s JOIN spans f ON f.kind = 'fit' "
-        "AND s.start_ns BETWEEN f.start_ns AND f.start_ns + f.dur_ns WHERE s.name LIKE '%kernel tracing'",
+        "AND s.start_ns BETWEEN f.start_ns AND f.start_ns + f.dur_ns WHERE s.kind = 'dlprof'",
     )[0]
     whole = runner.phases(runner.report(mlp["folder"]))["fit"] + (own["ns"] or 0)
     assert fit["time_ns"] == pytest.approx(whole, rel=0.03)

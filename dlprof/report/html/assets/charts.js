@@ -2,6 +2,7 @@
 
 // Okabe and Ito's colours, which colour-blind people can tell apart.
 const PALETTE = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800', '#7f7f7f'];
+const DIRECTIONS = {forward: PALETTE[0], backward: PALETTE[1], update: PALETTE[2], 'not known': PALETTE[7]};
 const charts = [];
 
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -136,7 +137,7 @@ function layerChart(data) {
   const layers = data.layers.slice(0, 30).reverse();
   const directions = Object.keys(DIRECTIONS).filter(name => layers.some(layer => layer.ns[name]));
   horizontalBars($('layer-chart'), layers.map(layer => layer.layer), directions.map(name => ({
-    name, colour: PALETTE[DIRECTIONS[name]], values: layers.map(layer => layer.ns[name] || 0),
+    name, colour: DIRECTIONS[name], values: layers.map(layer => layer.ns[name] || 0),
   })), 'stack');
 }
 
