@@ -27,6 +27,8 @@ _STRIP_PARTS = 600
 _POINTS = 2000
 _HOLE = 4.0
 """A gap of so many usual intervals is one in which nothing was measured."""
+_TOLD_ELSEWHERE = ("import", "epoch")
+"""Calls that other parts of the page tell: imports, by the dozen inside each other, are in the flame graph."""
 _GPU_SERIES = ("utilisation", "memory used", "power", "SM clock", "temperature")
 Floats = npt.NDArray[np.float64]
 
@@ -188,9 +190,18 @@ def _tracks(group: groups.Group, names: Names) -> Iterator[Track]:
     is_program = group.name == groups.PROGRAM
     kind = "program" if is_program else "gpu" if group.name.startswith("GPU") else "host"
     for label, slices in group.tracks:
-        if not (is_program and label.startswith("sampled stacks")):
+        if is_program and label.startswith("sampled stacks"):
+            continue
+        if is_program and label.startswith("calls"):
+            slices = _without(slices, _TOLD_ELSEWHERE)  # noqa: PLW2901
+        if len(slices.start_ns):
             place = label if kind == "program" else f"{group.name}: {label}"
             yield _track(cut(place), kind, slices, names)
+
+
+def _without(slices: Slices, categories: Sequence[str]) -> Slices:
+    kept = np.array([what.category not in categories for what in slices.whats], bool)
+    return slices.take(np.flatnonzero(kept[slices.what]))
 
 
 def _track(label: str, kind: str, slices: Slices, names: Names) -> Track:

@@ -449,7 +449,7 @@ class Timeline {
   /** Stretches that a reader may want to see: [label, begin, end]. */
   places() {
     const found = [['the whole run', 0, this.content.span_ns]];
-    this.content.windows.forEach(([from, to], index) => found.push([`kernel window ${index + 1}`, from, to]));
+    this.content.windows.forEach(([from, to], index) => found.push([`kernel window ${index}`, from, to]));
     const phases = this.tracks.find(track => track.label === 'phases');
     if (phases) {
       const reach = new Map();
