@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from dlprof.analysis import breakdown, compare, line_pairs
+from dlprof.analysis import breakdown, compare, line_pairs, samples
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
 from dlprof.report import compare_json, summary
@@ -375,9 +375,22 @@ def test_a_flame_graph_has_the_outermost_frame_first(tmp_path: Path) -> None:
         {"thread_id": 1, "thread": "MainThread", "start_ns": 3 * S, "dur_ns": 2 * S, "stack_id": 1},
         {"thread_id": 1, "thread": "MainThread", "start_ns": 5 * S, "dur_ns": S, "stack_id": 2},
     ]
-    (flame,) = flames.of_run(trained(tmp_path / "r", frames=frames, stacks=stacks))
+    run = trained(tmp_path / "r", frames=frames, stacks=stacks)
+    (flame,) = flames.of_run(run, samples.of_run(run, samples.Phases(run)))
     assert (flame["phase"], flame["thread"], flame["ns"]) == ("fit.steps", "main", 3 * S)
     assert flame["nodes"] == [[0, 0, 3 * S, "a", "train.py", 1, 1], [1, 0, 2 * S, "b", "train.py", 2, 1]]
+
+
+def test_a_run_of_nothing_but_stacks_has_a_time_line(tmp_path: Path) -> None:
+    """Such as one of py-spy's own files; it has a flame graph for each thread, too."""
+    frames = [{"stack_id": 1, "depth": 0, "function": "f", "file": "a.py", "line": 1}]
+    stacks = [{"thread_id": 1, "thread": "worker", "start_ns": 0, "dur_ns": S, "stack_id": 1}]
+    run = trained(
+        tmp_path / "r", frames=frames, stacks=stacks, phases=[], phase_intervals=[], steps=[], spans=[], metrics=[]
+    )
+    content, _ = unpacked(page.of_run(run, None, "there are no phases."))
+    assert [track["label"] for track in content["timelines"][0]["tracks"]] == ["worker (sampled)"]
+    assert [flame["phase"] for flame in content["flames"]] == ["worker"]
 
 
 def test_a_line_has_the_kernels_of_the_layers_that_it_made(tmp_path: Path) -> None:
@@ -387,7 +400,7 @@ def test_a_line_has_the_kernels_of_the_layers_that_it_made(tmp_path: Path) -> No
              for n in (1, 2)]  # fmt: skip
     made = span("construct", 1, 2, span_id=3, line=2, detail=json.dumps({"layer": "dense"}))
     run = trained(tmp_path / "r", **kernels, lines=lines, spans=[*trained(tmp_path / "o").rows("spans"), made])
-    (file,) = source_lines.of_run(run, breakdown.of_run(run))
+    (file,) = source_lines.of_run(run, breakdown.of_run(run), [])
     assert [(line.number, line.kernels_ns, line.layers) for line in file.lines] == [
         (1, None, ()),
         (2, 5 * S, ("dense",)),
@@ -397,7 +410,7 @@ def test_a_line_has_the_kernels_of_the_layers_that_it_made(tmp_path: Path) -> No
 def test_a_line_that_was_never_sampled_has_no_figure(tmp_path: Path) -> None:
     """Nothing was sampled: not measured, and not 0."""
     lines = [{"file": "train.py", "function": "f", "first_line": 1, "line": 1, "hits": 1, "time_ns": 5, "source": "x"}]
-    (file,) = source_lines.of_run(trained(tmp_path / "r", lines=lines), None)
+    (file,) = source_lines.of_run(trained(tmp_path / "r", lines=lines), None, [])
     assert file.lines[0].sampled_ns is None
 
 

@@ -283,7 +283,7 @@ class Case:
         version = str(self.run.manifest["interpreter"]["version"] or "")
         old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < (3, 12)
         counted = any(row["name"] == "lines" and row["state"] == "on" for row in self.run.rows("probes"))
-        if not (old and counted):
+        if not (version and old and counted):
             return ""
         return (
             f" Counting lines slows such code down on Python {version}, up to four times: "

@@ -55,13 +55,17 @@ class Timeline:
         return f"{slices:,} slices on {sum(len(group.tracks) for group in self.groups)} tracks, {curves} counters"
 
 
-def of_run(run: Run) -> Timeline:
+def of_run(run: Run, *, stacks: bool = True) -> Timeline:
     """The time line of a run.
+
+    Args:
+        run: The run.
+        stacks: With the sampled stacks, frame by frame.
 
     Raises:
         NoInputError: Nothing in it has a time.
     """
-    groups = {PROGRAM: _program(run)}
+    groups = {PROGRAM: _program(run, stacks=stacks)}
 
     def group(name: str) -> Group:
         return groups.setdefault(name, Group(name))
@@ -78,7 +82,7 @@ def of_run(run: Run) -> Timeline:
     return Timeline(found, max(0, -_first_ns(found)))
 
 
-def _program(run: Run) -> Group:
+def _program(run: Run, *, stacks: bool) -> Group:
     group = Group(PROGRAM)
     group.add("phases", program.phases(run))
     group.add("epochs", program.epochs(run))
@@ -87,7 +91,7 @@ def _program(run: Run) -> Group:
     for thread, slices in program.calls(run):
         group.add(f"calls: {thread}", slices)
     group.add("garbage collection", program.collections(run))
-    for thread, slices in program.samples(run):
+    for thread, slices in program.samples(run) if stacks else ():
         group.add(f"sampled stacks: {thread}", slices)
     return group
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,16 +27,20 @@ class Node:
     inner: dict[Frame, Node] = field(default_factory=dict)
 
 
-def of_run(run: Run) -> list[dict[str, Any]]:
+def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     """A flame graph for each phase and kind of thread that was sampled, those with most time first.
 
     A run of foreign traces has no phases: there each thread has one. Each is `{"phase", "thread": "main" or "other",
     "ns", "nodes": [[depth, begin, ns, function, file, line, is_user]]}` with the outermost frame first; `begin` and
     `ns` in ns of the phase's sampled time.
+
+    Args:
+        run: The run.
+        sampled: Its stacks, cut by phase (`samples.of_run`).
     """
     users = samples.user_files(run)
     roots: dict[tuple[str, bool], Node] = {}
-    for one in samples.of_run(run, samples.Phases(run)) or _by_thread(run):
+    for one in sampled or _by_thread(run):
         _add(roots.setdefault((one.phase, one.main), Node()), one)
     order = sorted(roots.items(), key=lambda item: (not item[0][1], -item[1].ns))
     return [

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 
 from dlprof import __version__
-from dlprof.analysis import breakdown, kernels
+from dlprof.analysis import breakdown, kernels, samples
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Diagnosis
@@ -51,7 +51,8 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
     """
     report = summary.summarise(run, top=_TOP)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
-    files, left_out = _within(source_lines.of_run(run, tree))
+    sampled = samples.of_run(run, samples.Phases(run))
+    files, left_out = _within(source_lines.of_run(run, tree, sampled))
     found = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
     rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     data = {
@@ -60,7 +61,7 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
         "phases": [{**phase, "colour": colours.of_phase(phase["name"])} for phase in report["phases"]],
         "unattributed_ns": report["unattributed_ns"],
         "steps": timeline.step_times(run, {loop["loop"]: loop["median_ns"] for loop in report["loops"]}),
-        "flames": flames.of_run(run),
+        "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
     }
     return _filled(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlprof.analysis import samples
 from dlprof.analysis.breakdown import Breakdown
+from dlprof.analysis.samples import Sample
 from dlprof.store.run import Run
 
 _LONGEST = 400
@@ -54,20 +54,21 @@ class SourceFile:
     lines: tuple[SourceLine, ...]
 
 
-def of_run(run: Run, tree: Breakdown | None) -> list[SourceFile]:
+def of_run(run: Run, tree: Breakdown | None, sampled: Sequence[Sample]) -> list[SourceFile]:
     """The files with counted lines, those with most time first.
 
     Args:
         run: The run.
         tree: Its breakdown, for the kernels of layers; None: there is none.
+        sampled: Its stacks, cut by phase (`samples.of_run`).
     """
     counted: dict[str, dict[int, Mapping[str, Any]]] = {}
     for row in sorted(run.rows("lines"), key=lambda row: row["time_ns"]):
         counted.setdefault(row["file"], {})[row["line"]] = row  # a lambda and its line: the one with most time
-    sampled = _sampled(run)
+    stood = _sampled(sampled)
     layers = _layers_by_place(run)
     kernels = _kernels_by_layer(tree)
-    found = [_file(run, name, rows, sampled, layers, kernels) for name, rows in counted.items()]
+    found = [_file(run, name, rows, stood, layers, kernels) for name, rows in counted.items()]
     return sorted(found, key=lambda file: (-file.time_ns, file.name))
 
 
@@ -96,10 +97,9 @@ def _from_table(rows: Mapping[int, Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _sampled(run: Run) -> dict[Place, int] | None:
+def _sampled(everything: Sequence[Sample]) -> dict[Place, int] | None:
     """Time for which each line was on a stack of the main thread (ns); None: nothing was sampled."""
     found: dict[Place, int] = {}
-    everything = samples.of_run(run, samples.Phases(run))
     for one in everything:
         if one.main:
             for place in {(file, line) for _, file, line in one.frames}:

@@ -111,13 +111,16 @@ def cut(text: str) -> str:
 
 def of_run(run: Run) -> Drawing | None:
     """The time line of a run; None where nothing in it has a time."""
+    names = Names()
+    python = [_python(thread, names) for thread in _in_order(threads(run))]  # one row each, not frame by frame
     try:
-        found = groups.of_run(run)
+        found = groups.of_run(run, stacks=False)
     except NoInputError:
-        return None
-    names, shift = Names(), found.shift_ns
+        if not python:
+            return None
+        found = groups.Timeline([], 0)
+    shift = max([found.shift_ns, *(-int(track.start_ns.min()) for track in python if len(track.start_ns))])
     tracks = [track for group in found.groups for track in _tracks(group, names)]
-    python = [_python(thread, names) for thread in _in_order(threads(run))]
     place = next((n for n, track in enumerate(tracks) if track.group != "program"), len(tracks))
     tracks[place:place] = python
     tracks = [replace(track, start_ns=track.start_ns + shift) for track in tracks]
@@ -190,8 +193,6 @@ def _tracks(group: groups.Group, names: Names) -> Iterator[Track]:
     is_program = group.name == groups.PROGRAM
     kind = "program" if is_program else "gpu" if group.name.startswith("GPU") else "host"
     for label, slices in group.tracks:
-        if is_program and label.startswith("sampled stacks"):
-            continue
         if is_program and label.startswith("calls"):
             slices = _without(slices, _TOLD_ELSEWHERE)  # noqa: PLW2901
         if len(slices.start_ns):
