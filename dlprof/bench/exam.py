@@ -96,7 +96,7 @@ class Answer:
         found: Slugs of the findings, ranked.
         rank: Place of the planted cause, from 1 on; None: it was not found.
         at_stake_ns: Its time at stake.
-        cost_ns: What it really cost: the mean of faulty runs less that of clean ones, all without kernel windows, and
+        cost_ns: What it really cost: the median of faulty runs less that of clean ones, all without kernel windows, and
             without dlprof's own time.
         line_found: Whether its line was named; None: there is none to name.
         failed: Why a run failed; None: both came to their end.
@@ -259,11 +259,11 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
 
 def _cost(truth: Truth, folder: Path, repeats: int) -> int:
     """What the cause costs, by runs of their own: faulty and clean ones in turn, so that all meet the same machine."""
-    sums = {True: 0, False: 0}
+    times: dict[bool, list[int]] = {True: [], False: []}
     for number in range(1, repeats + 1):
-        for faulty in sums:
-            sums[faulty] += trials.net_ns(_run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=faulty))
-    return (sums[True] - sums[False]) // repeats
+        for faulty, found in times.items():
+            found.append(trials.net_ns(_run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=faulty)))
+    return int(statistics.median(times[True]) - statistics.median(times[False]))
 
 
 def _diagnose(truth: Truth, faulty: Run, folder: Path) -> Diagnosis:

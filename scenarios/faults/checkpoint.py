@@ -37,7 +37,7 @@ def main():
     parser.add_argument("--weights-every", type=int, metavar="BATCHES", help="save the weights every so many batches")
     args = common.parse(parser)
     rows, labels = common.digits(args)
-    model = common.mlp(args)
+    model = common.mlp(args, width=512)
     folder = tempfile.mkdtemp(prefix="models-")
     callbacks = []
     if args.save_every:

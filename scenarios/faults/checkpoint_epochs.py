@@ -20,7 +20,7 @@ def main():
     parser.add_argument("--keep-all", action="store_true", help="keep the model of each epoch")
     args = common.parse(parser)
     rows, labels = common.digits(args)
-    model = common.mlp(args)
+    model = common.mlp(args, width=512)
     folder = tempfile.mkdtemp(prefix="models-")
     path = os.path.join(folder, "model-{epoch:03d}.h5")
     try:

@@ -45,12 +45,12 @@ def pictures(args):
     return workload.images(args.data, "mnist", args.samples, SHAPE, args.seed)
 
 
-def mlp(args, *extra, **compiling):
-    """A compiled MLP 784-512-512-10; extra layers come before its last."""
+def mlp(args, *extra, width=256, **compiling):
+    """A compiled MLP 784-width-width-10; extra layers come before its last."""
     model = Sequential()
     first = workload.start(model, (PIXELS,))
-    model.add(Dense(512, activation="relu", name="dense_1", **first))
-    model.add(Dense(512, activation="relu", name="dense_2"))
+    model.add(Dense(width, activation="relu", name="dense_1", **first))
+    model.add(Dense(width, activation="relu", name="dense_2"))
     return finished(model, args, extra, compiling)
 
 
@@ -72,9 +72,9 @@ def finished(model, args, extra=(), compiling=None):
         model.add(layer)
     model.add(Dense(10, activation="softmax", name="classes"))
     workload.set_weights(model, args)
-    # Not RMSprop: what it keeps of a dead unit shrinks for ever, into numbers that are very slow in PyTorch. But
-    # keras-mxnet's Adagrad diverges.
-    name, rate = ("Adagrad", 0.01) if workload.keras_major() >= 3 else ("RMSprop", 0.001)
+    # Not RMSprop: what it keeps of a dead unit shrinks for ever, into numbers that are very slow in PyTorch and MXNet.
+    # But keras-mxnet's Adagrad diverges.
+    name, rate = ("Adagrad", 0.01) if workload.keras_major() >= 3 else ("SGD", 0.1)
     how = {"optimizer": workload.optimizer(name, rate), "loss": "categorical_crossentropy", "metrics": ["accuracy"]}
     model.compile(**dict(how, **(compiling or {})))
     return model

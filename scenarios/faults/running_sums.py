@@ -33,7 +33,7 @@ def main():
     args = common.parse(parser)
     rows, labels = common.digits(args)
     extra = [keras.layers.Dense(128, activation="relu", name="dense_3"), Smooth(args.smooth, name="smooth")]
-    common.fit(common.mlp(args, *extra), rows, labels, args)
+    common.fit(common.mlp(args, *extra, width=512), rows, labels, args)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def main():
     args = common.parse(parser)
     rows, labels = common.digits(args)
     watch = Watch()
-    common.fit(common.mlp(args), rows, labels, args, callbacks=[watch] if args.watch else [])
+    common.fit(common.mlp(args, width=512), rows, labels, args, callbacks=[watch] if args.watch else [])
     print("watched %d batches" % len(watch.largest))
 
 

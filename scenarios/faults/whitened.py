@@ -38,7 +38,7 @@ def main():
     args = common.parse(parser)
     rows, labels = common.digits(args)
     extra = [keras.layers.Dense(SIZE, activation="relu", name="dense_3"), Whiten(args.whiten, name="whiten")]
-    common.fit(common.mlp(args, *extra), rows, labels, args)
+    common.fit(common.mlp(args, *extra, width=512), rows, labels, args)
 
 
 if __name__ == "__main__":
