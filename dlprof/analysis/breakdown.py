@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import kernels, samples, step_split, step_times
+from dlprof.analysis.steps import own_loop
 from dlprof.store.run import Run
 
 STEPS = {"train": "fit/steps", "test": "evaluate/steps", "predict": "predict/steps"}
@@ -167,8 +168,8 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     """Split a loop in which the host runs ahead of the device: kernels first, whatever the host did beside them.
 
     Kernels take as long as in the window, for each step, less the tracer's cost. They ran while the host waited for
-    values in callbacks, while it was in the step, and, as far as that is not enough, beside the rest. None: no
-    window.
+    values in callbacks, while it was in the step, and, as far as that is not enough, beside the rest; some also beside
+    the script, where it calls the steps itself. None: no window.
     """
     split = step_split.of_run(run)
     if split is None or split.loop != "train":
@@ -186,14 +187,23 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
         left -= hidden
     rest = {name: ns for name, ns in window.items() if name not in ("kernels", "input") and ns}
     parts = shared(host.pop("fit/steps"), rest)
-    layers = _layers(run, kernel_ns, split.window)
+    beside = _beside_script(run, leaves.get("script", 0))
+    if beside:
+        leaves["script"] -= beside
+    layers = _layers(run, kernel_ns + beside, split.window)
     parts.update(_categories(layers))
     leaves.update({name: ns for name, ns in host.items() if ns})
     leaves.update({f"fit/steps/{name}": ns for name, ns in parts.items() if ns > 0})
-    lost = total - sum(host.values()) - sum(parts.values())
+    lost = total + beside - sum(host.values()) - sum(parts.values())
     if lost:  # kernels without a row: those of input pipelines
         leaves["fit/steps/dispatch"] = leaves.get("fit/steps/dispatch", 0) + lost
     return Breakdown(leaves, wall, unattributed, "fit/steps", None, layers)
+
+
+def _beside_script(run: Run, script_ns: int) -> int:
+    """Kernels that ran while the script's own loop made its next batch (ns)."""
+    share = step_split.between_steps(run)
+    return int(share * min(script_ns, own_loop(run)[0])) if share else 0
 
 
 def _validation(run: Run) -> int:

@@ -66,11 +66,9 @@ class StepSplit:
 
 def of_run(run: Run) -> StepSplit | None:
     """The split of a run's main loop (training where there was some); None: no kernel window was traced."""
-    windows = [row for row in run.rows("kernel_windows") if row["loop"] is not None and row["steps"]]
-    windows.sort(key=lambda row: (_LOOPS.index(row["loop"]), row["window"]))
-    if not windows:
+    window = _main_window(run)
+    if window is None:
         return None
-    window = windows[0]
     asynchronous = bool(run.manifest["backend"].get("asynchronous_dispatch"))
     steps = _steps_of(run.table("steps"), window)
     if not steps.num_rows:
@@ -87,6 +85,28 @@ def of_run(run: Run) -> StepSplit | None:
         _without(unseen, _scaled(total, step_ns)),
         _without(unseen, _scaled(total, times.plain_ns)) if times.plain_ns else None, window["window"],
     )  # fmt: skip
+
+
+def between_steps(run: Run) -> float | None:
+    """Share of the time between the traced steps in which kernels ran beside the host; None: no such time was traced.
+
+    An engine that works on when a step has returned runs them then, whatever the script does meanwhile.
+    """
+    window = _main_window(run)
+    if window is None:
+        return None
+    steps = _steps_of(run.table("steps"), window).sort_by("start_ns")
+    start, dur = (_numbers(steps, name) for name in ("start_ns", "dur_ns"))
+    gaps = (start + dur)[:-1], np.maximum(start[1:], (start + dur)[:-1])
+    time, on = _coverage({"gap": gaps, "kernels": _of_events(run, window)["kernels"]})
+    whole = int(time[on["gap"]].sum())
+    return float(time[on["gap"] & on["kernels"]].sum()) / whole if whole else None
+
+
+def _main_window(run: Run) -> dict[str, Any] | None:
+    windows = [row for row in run.rows("kernel_windows") if row["loop"] is not None and row["steps"]]
+    windows.sort(key=lambda row: (_LOOPS.index(row["loop"]), row["window"]))
+    return windows[0] if windows else None
 
 
 def _without(unseen: Sequence[str], parts: Mapping[str, int]) -> dict[str, int | None]:

@@ -9,8 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis.step_times import in_windows
+from dlprof.store.run import Run
 
 LOOPS = ("train", "test", "predict")
+_OWN_STEPS = 3
+"""Fewer calls of a step by the script itself are no loop."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,17 @@ def summarise(steps: pa.Table, windows: pa.Table) -> list[StepSummary]:
         if rows.any():
             found.append(_summary(loop, steps.filter(pa.array(rows)), traced[rows]))
     return found
+
+
+def own_loop(run: Run) -> tuple[int, int]:
+    """The script's own loop over `train_on_batch`: time between its steps, and in them (ns); 0: it has none."""
+    steps, calls = run.table("steps"), run.rows("spans")
+    loops = [row["span_id"] for row in calls if row["kind"] == "on_batch" and row["name"] == "train_on_batch"]
+    inside = steps.filter(pc.is_in(steps["loop_id"], pa.array(loops, steps["loop_id"].type))).sort_by("start_ns")
+    if inside.num_rows < _OWN_STEPS:
+        return 0, 0
+    start, dur = np.asarray(inside["start_ns"]), np.asarray(inside["dur_ns"])
+    return int(np.maximum(0, start[1:] - (start + dur)[:-1]).sum()), int(dur.sum())
 
 
 def _summary(loop: str, steps: pa.Table, traced: np.ndarray) -> StepSummary:

@@ -12,6 +12,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from dlprof.opening import open_run
 from dlprof.store.run import Run
 
 REPEATS = 2
-"""Runs of each side that the cost of a cause is taken from, unless told otherwise."""
+"""Rounds of runs with and without each cause, unless told otherwise."""
 PAIRS = 12
 """Clean runs that are made twice, at most."""
 FALSE_SHARE = 0.05
@@ -40,6 +41,12 @@ _ALL = "all"
 """Probes of a run that is diagnosed: those that a user gets."""
 _OF_COST = "-kernels"
 """Probes of a run that a cost is taken from: the same without kernel windows, whose cost is known only roughly."""
+_ENDS, _ENDS_SLUG = ("startup", "import", "teardown"), "import-heavy"
+"""Phases that differ by a second as files are in the system's cache or not; they count where the cause is there."""
+_CHANCE_SLUG = "iterator-restart"
+"""A cause that comes and goes by itself, in most runs on TensorFlow."""
+_PACES, _PACE_WORK, _PACES_AT_LEAST = "paces.txt", 2_000_000, 10
+"""A fixed piece of work is timed before each run: how steady the machine was is part of the result."""
 _BUSY = "while True:\n    pass"
 Say = Callable[[str], None]
 
@@ -95,9 +102,9 @@ class Answer:
         truth: The cause.
         found: Slugs of the findings, ranked.
         rank: Place of the planted cause, from 1 on; None: it was not found.
-        at_stake_ns: Its time at stake.
-        cost_ns: What it really cost: the median of faulty runs less that of clean ones, all without kernel windows, and
-            without dlprof's own time.
+        at_stake_ns: Its time at stake, under all names that are right for it: no time is counted twice.
+        cost_ns: What it really cost: the fastest faulty run less the fastest clean one; without dlprof's own time, and
+            without what comes and goes by chance.
         line_found: Whether its line was named; None: there is none to name.
         failed: Why a run failed; None: both came to their end.
     """
@@ -142,10 +149,15 @@ class CleanPair:
 
 @dataclass(frozen=True)
 class Result:
-    """An exam."""
+    """An exam.
+
+    Attributes:
+        spread: By how much the machine's speed varied, from tenth to tenth, as a share; None: not known.
+    """
 
     answers: tuple[Answer, ...]
     pairs: tuple[CleanPair, ...] = field(default=())
+    spread: float | None = None
 
 
 def load(folder: Path, *, only: Sequence[str] = ()) -> list[Truth]:
@@ -200,7 +212,7 @@ def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS, 
         folder: Keeps the runs; those that are there are not run again.
         say: Takes a line for the user at each run.
         pairs: Clean runs to make twice, at most.
-        repeats: Runs of each side that the cost is taken from.
+        repeats: Rounds of runs: the fastest faulty one is diagnosed, and the fastest of each side give the cost.
     """
     folder.mkdir(parents=True, exist_ok=True)
     answers = []
@@ -213,7 +225,7 @@ def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS, 
     for number, truth in enumerate(clean, 1):
         say(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
         found.append(_clean_pair(truth, folder))
-    return Result(tuple(answers), tuple(found))
+    return Result(tuple(answers), tuple(found), _spread(folder))
 
 
 def _sources(script: Path, seen: set[Path]) -> str:
@@ -235,15 +247,15 @@ def _told(answer: Answer) -> str:
 
 def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     try:
-        faulty = _run(truth, folder, "diagnosed", faulty=True)
-        found = _diagnose(truth, faulty, folder)
-        cost = _cost(truth, folder, repeats)
+        rounds = [_round(truth, folder, number) for number in range(1, repeats + 1)]
+        faulty = min((one.diagnosed for one in rounds), key=lambda run: _counted_ns(truth, run))
+        found = _diagnose(truth, faulty, folder, repeats)
     except DlprofError as error:
         return Answer(truth, failed=error.message)
     slugs = tuple(finding.slug for finding in found.findings)
     right = [n for n, finding in enumerate(found.findings) if finding.slug in (truth.slug, *truth.also)]
     best = found.findings[right[0]] if right else None
-    stake = sum(finding.at_stake_ns for finding in found.findings if best and finding.slug == best.slug)
+    stake = sum(found.findings[n].at_stake_ns for n in right)
     line = None
     if truth.line is not None:
         line = best is not None and best.file is not None and truth.line in _text(faulty, best.file, best.line)
@@ -252,24 +264,49 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
         slugs,
         right[0] + 1 if right else None,
         stake if best else None,
-        cost,
+        _cost(truth, rounds),
         line,
     )
 
 
-def _cost(truth: Truth, folder: Path, repeats: int) -> int:
-    """What the cause costs, by runs of their own: faulty and clean ones in turn, so that all meet the same machine."""
-    times: dict[bool, list[int]] = {True: [], False: []}
-    for number in range(1, repeats + 1):
-        for faulty, found in times.items():
-            found.append(trials.net_ns(_run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=faulty)))
-    return int(statistics.median(times[True]) - statistics.median(times[False]))
+@dataclass(frozen=True)
+class Round:
+    """A run to be diagnosed, and a faulty and a clean one without kernel windows, one right after the other."""
+
+    diagnosed: Run
+    faulty: Run
+    clean: Run
 
 
-def _diagnose(truth: Truth, faulty: Run, folder: Path) -> Diagnosis:
+def _round(truth: Truth, folder: Path, number: int) -> Round:
+    return Round(
+        _run(truth, folder, f"diagnosed-{number:03d}", faulty=True),
+        _run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=True),
+        _run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=False),
+    )
+
+
+def _cost(truth: Truth, rounds: Sequence[Round]) -> int:
+    """What the cause costs, by the fastest runs: what else goes on in a machine only ever makes runs slower."""
+    faulty = min(_counted_ns(truth, run) for one in rounds for run in (one.diagnosed, one.faulty))
+    return faulty - min(_counted_ns(truth, one.clean) for one in rounds)
+
+
+def _counted_ns(truth: Truth, run: Run) -> int:
+    """Time of a run without what comes and goes by chance, be the cause there or not (ns)."""
+    net = trials.net_ns(run)
+    if truth.slug != _ENDS_SLUG:
+        net -= sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _ENDS)
+    if truth.slug != _CHANCE_SLUG and truth.backend == "tensorflow":
+        net -= sum(found.at_stake_ns for found in diagnose.diagnose(run).findings if found.slug == _CHANCE_SLUG)
+    return net
+
+
+def _diagnose(truth: Truth, faulty: Run, folder: Path, repeats: int) -> Diagnosis:
     if truth.slug != "slow-kernel":
         return diagnose.diagnose(faulty)
-    clean = _run(truth, folder, "diagnosed", faulty=False)
+    runs = [_run(truth, folder, f"diagnosed-{number:03d}", faulty=False) for number in range(1, repeats + 1)]
+    clean = min(runs, key=lambda run: _counted_ns(truth, run))
     return diagnose.diagnose_gap(compare.compare(Side("faulty", (faulty,)), Side("clean", (clean,))))
 
 
@@ -282,7 +319,7 @@ def _text(run: Run, file: str, line: int | None) -> str:
 def _clean_pair(truth: Truth, folder: Path) -> CleanPair:
     name = f"{truth.script.stem} on {truth.backend}"
     try:
-        one, two = (_run(truth, folder, place, faulty=False) for place in ("diagnosed", "again"))
+        one, two = (_run(truth, folder, place, faulty=False) for place in ("diagnosed-001", "again"))
     except DlprofError as error:
         return CleanPair(name, failed=error.message)
     found: list[tuple[str, float]] = []
@@ -306,9 +343,28 @@ def _run(truth: Truth, folder: Path, name: str, probes: str = _ALL, *, faulty: b
         sys.executable, "-m", "dlprof", "trace", str(truth.script), "--backend", truth.backend, "-o", str(place),
         f"--probes={probes}", "--no-report", "--no-progress", "--", *truth.arguments, *extra,
     ]  # fmt: skip
+    _note_pace(folder)
     with _busy(truth.beside if faulty else 0):
         trials.run_into(place, command, environment)
     return open_run(str(place))
+
+
+def _note_pace(folder: Path) -> None:
+    """Note how long a fixed piece of work takes just now (ns)."""
+    started = time.perf_counter_ns()
+    sum(number * number for number in range(_PACE_WORK))
+    with (folder / _PACES).open("a", encoding="utf-8") as file:
+        file.write(f"{time.perf_counter_ns() - started}\n")
+
+
+def _spread(folder: Path) -> float | None:
+    """By how much the slowest tenth of the machine's paces lies above the fastest tenth; None: too few are known."""
+    with contextlib.suppress(OSError, ValueError):
+        paces = sorted(int(line) for line in (folder / _PACES).read_text(encoding="utf-8").split())
+        if len(paces) >= _PACES_AT_LEAST:
+            tenth = len(paces) // 10
+            return paces[-1 - tenth] / paces[tenth] - 1
+    return None
 
 
 @contextlib.contextmanager
@@ -383,6 +439,7 @@ def as_json(result: Result) -> dict[str, Any]:
             for answer in result.answers
         ],
         "rules": [vars(row) for row in rows(result)],
+        "machine_spread": result.spread,
         "clean_pairs": [
             {"name": pair.name, "gap_ns": pair.gap_ns, "findings": [list(one) for one in pair.findings],
              "false_alarm": pair.false_alarm, "failed": pair.failed}
@@ -406,6 +463,8 @@ def as_markdown(result: Result) -> str:
     lines += ["", "| case | backend | planted | first finding | rank | cost (s) | at stake (s) | error | line |",
               "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     lines += [_case(answer) for answer in result.answers]
+    if result.spread is not None:
+        lines += ["", f"The same work took up to {_percent(result.spread)} longer at one time than at another."]
     alarms = [pair for pair in result.pairs if pair.false_alarm]
     if result.pairs:
         lines += [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from dlprof.analysis import breakdown
 from tests.unit import runs
-from tests.unit.runs import S
+from tests.unit.runs import MS, S
 
 KERNELS = [
     {"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 8},
@@ -69,6 +70,37 @@ def test_time_between_steps_is_an_edge(tmp_path: Path) -> None:
 
     assert tree is not None
     assert tree.leaves["fit/steps/edges"] == S
+
+
+def own_loop(dur_ms: int) -> dict[str, list[dict[str, Any]]]:
+    """100 steps of 20 ms by the script itself, 20 ms apart; a kernel begins with each step and takes `dur_ms`."""
+    rows = runs.steps(100, dur_ms=40.0)
+    for row in rows:
+        row["dur_ns"] = 20 * MS
+    return {
+        **runs.window([{**KERNELS[0], "ms": dur_ms}], dur_ms=40.0), "phases": runs.phases(fit_steps=2, script=4, teardown=4),
+        "steps": rows, "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
+    }  # fmt: skip
+
+
+def test_kernels_beside_the_scripts_own_loop_are_kernels(tmp_path: Path) -> None:
+    """On MXNet each kernel goes on for 10 of the 20 ms for which the script makes the next batch: 0.99 of 4 s."""
+    told = runs.manifest(keras={"backend": "mxnet", "version": "2.2.4"})
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **own_loop(30)))
+
+    assert tree is not None
+    assert tree.leaves["script"] == 4 * S - 990 * MS
+    assert tree.leaves["fit/steps/kernels/matmul"] == 2 * S + 990 * MS
+    assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
+
+
+def test_a_script_whose_engine_is_done_when_its_step_is_has_its_time_for_itself(tmp_path: Path) -> None:
+    """No kernel runs between the steps."""
+    told = runs.manifest(keras={"backend": "mxnet", "version": "2.2.4"})
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **own_loop(20)))
+
+    assert tree is not None
+    assert tree.leaves["script"] == 4 * S
 
 
 def test_a_run_without_phases_has_no_tree(tmp_path: Path) -> None:

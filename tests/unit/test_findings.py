@@ -70,7 +70,7 @@ def cpu(*rows: tuple[float, dict[str, int]], others: float = 0.0, tree: float = 
     """Samples of the process, and of the machine with its counters growing from 0 to those given."""
     samples = [
         {"time_ns": int(at * S), "interval_ns": S, "cpu_pct": tree, "rss_bytes": S, "threads": 3, "faults_minor": 0,
-         "faults_major": 0, **counters}
+         "faults_major": 0, "pid": 42, **counters}
         for at, counters in rows
     ]  # fmt: skip
     moments = [
@@ -388,6 +388,19 @@ def test_waiting_for_memory_is_named(tmp_path: Path) -> None:
     assert one(found(tmp_path / "r", **tables), "memory-pressure").at_stake_ns == pytest.approx(2 * S, rel=0.01)
 
 
+def test_memory_is_waited_for_where_the_scripts_own_code_is_called(tmp_path: Path) -> None:
+    """1 s of stalls, in the 2 s for which a generator makes batches: it leaves the other second to the input."""
+    calls = [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]
+    tables = quiet(
+        phases=parts(fit_steps=4, fit_input=2, teardown=2),
+        phase_intervals=runs.intervals(("import", 0, 2), ("fit.steps", 2, 6), ("fit.input", 6, 8), ("teardown", 8, 10)),
+        steps=runs.steps(200), **sampled((6, 8, calls)), **cpu((2.5, BUSY[0]), (5.5, BUSY[1]), stall_memory_ns=S),
+    )  # fmt: skip
+    diagnosis = found(tmp_path / "r", **tables)
+
+    assert {one.slug: one.at_stake_ns for one in diagnosis.findings} == {"memory-pressure": S, "input-bound": S}
+
+
 def test_waiting_for_values_of_the_device_is_named(tmp_path: Path) -> None:
     """A callback stands in JAX's own conversion to numpy."""
     calls = [*FIT, ("on_batch_end", "train.py", 33), ("_value", "jax/_src/array.py", 5)]
@@ -450,6 +463,30 @@ def test_imports_beyond_keras_and_its_engine_are_named(tmp_path: Path) -> None:
 
     assert (finding.at_stake_ns, finding.line) == (S, 2)
     assert finding.claim.startswith("Importing pandas takes 1.00 s")
+
+
+def imported(seconds: float, pages: int) -> Tables:
+    """A run whose import takes so long, with so many pages read from disk."""
+    rows = cpu((0.5, {"faults_major": pages}), (7.5, {"faults_major": pages}))
+    return quiet(
+        phases=parts(import_=seconds, fit_steps=8 - seconds, teardown=2), **rows,
+        spans=[runs.fit_span(), runs.span("import", 0, seconds, name="torch", span_id=3)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("pages", "named"), [(200, False), (20, True)])
+def test_an_import_that_had_to_read_from_disk_is_no_cause(tmp_path: Path, pages: int, named: bool) -> None:
+    """Imports of 4 s and of 2: where one read 200 pages from disk and the other 20, a second run would be as fast."""
+    told = runs.manifest(process={**runs.manifest()["process"], "wall_ns": 12 * S})
+    slow = {**imported(4, pages), "phases": parts(import_=4, fit_steps=6, teardown=2)}
+    sides = (
+        Side("a", (runs.trained(tmp_path / "a", told, **slow),)),
+        Side("b", (runs.trained(tmp_path / "b", **imported(2, 20)),)),
+    )
+    diagnosis = diagnose.diagnose_gap(compare.compare(*sides))
+
+    assert ("import-heavy" in slugs(diagnosis)) == named
+    assert any(one.slug == "import-heavy" and "read from disk" in one.because for one in diagnosis.abstained) != named
 
 
 def test_dlprofs_own_share_is_named(tmp_path: Path) -> None:

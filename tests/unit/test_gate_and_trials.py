@@ -235,6 +235,47 @@ def test_the_figures_of_an_exam_are_those_of_its_cases(tmp_path: Path) -> None:
     assert rows["io-bound"].precision == 0.0
 
 
+def lasted(folder: Path, seconds: float, callbacks: float = 0.0) -> Run:
+    """A run whose import and end take 4 s of so many."""
+    told = runs.manifest(process={**runs.manifest()["process"], "wall_ns": round(seconds * S)})
+    rows = runs.phases(fit_steps=seconds - callbacks - 4, fit_callbacks=callbacks, teardown=2)
+    rows.append({"phase": "import", "parent": None, "dur_ns": 2 * S, "count": 1})
+    return runs.trained(folder, told, phases=rows)
+
+
+def test_a_cost_is_the_difference_of_the_fastest_runs(tmp_path: Path) -> None:
+    """9 s, the fastest with the cause, less 6 s, the fastest without it; the ends of the process do not count."""
+    one = exam.load(truth(tmp_path, GOOD))[0]
+    times = ((10, 11, 8), (9, 12, 6))
+    rounds = [
+        exam.Round(*(lasted(tmp_path / f"{n}-{m}", seconds) for m, seconds in enumerate(row)))
+        for n, row in enumerate(times)
+    ]
+
+    assert exam._cost(one, rounds) == 3 * S
+
+
+def test_the_ends_of_a_process_count_where_the_cause_is_an_import(tmp_path: Path) -> None:
+    """10 s in all, of which 4 are import and teardown."""
+    slow, heavy = (
+        exam.load(truth(tmp_path, GOOD.replace("slow-callback", slug)))[0] for slug in ("slow-callback", "import-heavy")
+    )
+    run = lasted(tmp_path / "r", 10)
+
+    assert (exam._counted_ns(slow, run), exam._counted_ns(heavy, run)) == (6 * S, 10 * S)
+
+
+def test_an_exam_says_how_steady_its_machine_was(tmp_path: Path) -> None:
+    """Of twenty paces the second slowest is half as slow again as the third fastest."""
+    paces = [100] * 10 + [120] * 7 + [150] * 3
+    (tmp_path / "paces.txt").write_text("".join(f"{pace}\n" for pace in paces))
+
+    spread = exam._spread(tmp_path)
+
+    assert spread == 0.5
+    assert "The same work took up to 50 % longer" in exam.as_markdown(exam.Result((), (), spread))
+
+
 def test_the_truth_of_the_project_can_be_read(scenarios: Path) -> None:
     """At least 25 planted causes, over four backends."""
     found = exam.load(scenarios / "faults")

@@ -9,9 +9,9 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
 _LARGE_BATCH = 128
 _SHARE = 0.50
-"""Share of the steps in which something else than a kernel of the model ran."""
+"""Share of the steps that costs the same whatever their size: no kernel ran, or one that updates weights."""
 _SHARE_OF_LARGE = 0.75
-"""The same, where the batch is large already."""
+"""Share of the steps in which no kernel ran, where the batch is large already."""
 _GAIN_OF_LARGE = 0.5
 _STEPS = 50
 
@@ -32,10 +32,11 @@ def look(case: Case) -> Iterator[Claim]:
             return
         takes = overhead
     else:
-        gain = _gain(case, sum(overhead.values()), batch)
+        updates = _updates(case)
+        gain = _gain(case, sum(overhead.values()), sum(updates.values()), batch)
         if not gain or case.loop.count < _STEPS:
             return
-        takes = {leaf: int(ns * gain) for leaf, ns in _merged(overhead, _updates(case)).items()}
+        takes = {leaf: int(ns * gain) for leaf, ns in _merged(overhead, updates).items()}
     step = case.loop.median_ns or 0
     yield Claim(
         f"{case.loop.count:,} steps{f' of {batch} samples' if batch else ''} of {step / 1e6:.2f} ms: starting the work "
@@ -59,13 +60,12 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _gain(case: Case, overhead: int, batch: int | None) -> float:
+def _gain(case: Case, overhead: int, updates: int, batch: int | None) -> float:
     """Share of what a step costs whatever its size that larger batches would save; 0: steps are full of kernels."""
-    whole = overhead + case.own(f"{case.tree.steps}/kernels")
-    share = overhead / whole if whole else 0.0
+    whole = max(1, overhead + case.own(f"{case.tree.steps}/kernels"))
     if batch is not None and batch < _LARGE_BATCH:
-        return 1 - batch / _LARGE_BATCH if share >= _SHARE else 0.0
-    return _GAIN_OF_LARGE if share >= _SHARE_OF_LARGE else 0.0
+        return 1 - batch / _LARGE_BATCH if (overhead + updates) / whole >= _SHARE else 0.0
+    return _GAIN_OF_LARGE if overhead / whole >= _SHARE_OF_LARGE else 0.0
 
 
 def _remedy(case: Case, batch: int | None) -> Remedy | None:

@@ -22,6 +22,8 @@ _NEEDED = {
 _ALWAYS = {"keras", "tf_keras", "numpy", "scipy", "h5py"}
 """What every training of this kind imports."""
 _SHARE = 0.05
+_COLD_PAGES, _COLD_RATIO = 30, 1.5
+"""So many more pages read from disk, and so much more in all, make the difference one of the system's cache."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -74,7 +76,25 @@ def _own_intervals(case: Case, row: dict[str, Any]) -> list[tuple[int, int]]:
     return [part for part in [*parts, (cursor, max(cursor, end))] if part[1] > part[0]]
 
 
+def _pages_from_disk(case: Case) -> int:
+    """Pages that the process had to read from disk until it trained, as far as they were sampled."""
+    begin, pid = case.training_span[0], (case.run.manifest.get("process") or {}).get("pid")
+    rows = (row for row in case.run.rows("process_samples") if row["pid"] == pid and row["time_ns"] <= begin)
+    return max((row["faults_major"] or 0 for row in rows), default=0)
+
+
 def _of_pair(case: Case) -> Iterator[Claim]:
+    mine, theirs = (_pages_from_disk(one) for one in (case, case.other) if one is not None)
+    if (
+        mine - theirs > _COLD_PAGES
+        and mine > _COLD_RATIO * theirs
+        and case.other
+        and case.backend == case.other.backend
+    ):
+        raise Abstain(
+            f"files that one run read from disk ({mine} pages) were in memory for the other ({theirs}): importing took "
+            "longer for that"
+        )
     takes = case.takes("import", "startup", "teardown")
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from dlprof.analysis import steps
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
@@ -85,19 +84,9 @@ def _hidden(case: Case) -> dict[str, int]:
 
 
 def _between_own_steps(case: Case) -> dict[str, int]:
-    """Time of the script between calls of `train_on_batch`, where the thread mostly waited or made batches."""
-    steps = case.run.table("steps")
-    loops = {row["span_id"] for row in case.spans if row["kind"] == "on_batch" and row["name"] == "train_on_batch"}
-    inside = np.isin(np.asarray(steps["loop_id"]), list(loops)) if loops else np.zeros(steps.num_rows, bool)
-    if inside.sum() < 3:
-        return {}
-    start, end = (
-        np.asarray(steps["start_ns"])[inside],
-        (np.asarray(steps["start_ns"]) + np.asarray(steps["dur_ns"]))[inside],
-    )
-    order = np.argsort(start)
-    gaps = np.maximum(0, start[order][1:] - end[order][:-1])
-    total = min(int(gaps.sum()), case.own("script"))
-    if total < _BETWEEN * (total + int((end - start).sum())):
+    """Time of the script between its calls of `train_on_batch`, but for what the engine computes beside it."""
+    gaps, in_steps = steps.own_loop(case.run)
+    total = min(gaps, case.own("script"))
+    if total < _BETWEEN * (total + in_steps):
         return {}
     return {"script": min(total, case.time("script"))}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from dlprof.analysis import breakdown
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 
 _USUAL_SYSTEM = 0.05
 """Share of the CPU time that a training spends inside the kernel anyway."""
+_PHASES = ("fit/input", "fit/steps", "fit/callbacks", "fit/validation", "evaluate", "predict")
 _FAULTS_PER_S = 100_000
 """More new pages per second than this are no longer the usual growth of a training."""
 
@@ -27,12 +29,12 @@ def look(case: Case) -> Iterator[Claim]:
     if lost < 1 or (lost == stalled and stalled < 50_000_000):
         return
     peak = max(row["rss_bytes"] for row in rows)
-    inside = {phase: ns for phase, ns in case.by_phase([case.training_span]).items() if phase.partition("/")[0] in WORK}
-    whole = max(1, sum(inside.values()))
+    inside = {phase: case.own(phase) for phase in _PHASES}
+    inside["script"] = case.by_phase([case.training_span]).get("script", 0)
     yield Claim(
         f"The process waited for memory, {{time}}, {{share}}: {minor:,} new pages and {major:,} pages from disk while "
         f"training, {_told(stalled)}, {peak / 1e9:.2f} GB at its largest.",
-        case.spread({phase: int(lost * ns / whole) for phase, ns in inside.items()}),
+        _spread(case, inside, lost),
         [
             (
                 "memory and faults over time",
@@ -50,6 +52,22 @@ def look(case: Case) -> Iterator[Claim]:
         remedy=Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis="estimated",
     )
+
+
+def _spread(case: Case, inside: Mapping[str, int], lost: int) -> dict[str, int]:
+    """Time by leaf: where code of the script's own was called that makes new arrays; what is left, everywhere.
+
+    Engines keep their memory; a callback, a generator or a pipeline that makes large arrays gets it anew each time.
+    """
+    called = {phase: int(case.sampled((phase,), case.is_called_back) * ns) for phase, ns in inside.items()}
+    beside = case.sampled(("fit/steps",), case.is_called_back, main=False)
+    waits = min(int(beside * case.own("fit/steps")), case.own("fit/steps/input"))
+    first = breakdown.shared(min(lost, sum(called.values()) + waits), {**called, "fit/steps/input": waits})
+    rest = breakdown.shared(lost - sum(first.values()), inside)
+    found = case.spread(rest)
+    for leaf, ns in case.spread(first).items():
+        found[leaf] = found.get(leaf, 0) + ns
+    return found
 
 
 def _in_system(case: Case) -> float:
