@@ -423,6 +423,18 @@ def test_python_inside_steps_is_named(tmp_path: Path) -> None:
     assert finding.line == 15
 
 
+def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path) -> None:
+    """400 operators of 10 us, a third of the kernels' 3.6 s, and their part of the 2.4 s in which none runs."""
+    calls = [*FIT, ("call", "train.py", 15)]
+    row = {"op": "aten::div", "category": "elementwise", "layer": "rows", "direction": "forward", "ms": 0.01}
+    window = runs.window([{**KERNELS[0], "ms": 8}, *[row] * 400])
+    finding = one(
+        found(tmp_path / "r", **quiet(**{**window, **sampled((2, 5, calls), (5, 8, FIT))})), "python-overhead"
+    )
+
+    assert finding.at_stake_ns == pytest.approx(1.2 * S + 2.4 * S * 400 / 401, rel=0.01)
+
+
 def test_a_long_script_outside_keras_is_python(tmp_path: Path) -> None:
     """Loops over pixels before fit."""
     tables = quiet(
@@ -451,6 +463,21 @@ def test_a_graph_that_takes_longer_than_its_training_is_named(tmp_path: Path) ->
         phase_intervals=runs.intervals(("import", 0, 2), ("fit.graph_compile", 2, 6), ("fit.steps", 6, 8), ("teardown", 8, 10)),
     )  # fmt: skip
     assert one(found(tmp_path / "r", **tables), "graph-compile-dominates").at_stake_ns == 4 * S
+
+
+def test_compiling_again_is_not_also_a_graph_that_takes_long(tmp_path: Path) -> None:
+    """Four step functions of 1 s each: three of them are a cause of their own, and one second is what a graph costs."""
+    steps = runs.steps(100, start_s=6)
+    firsts = [{**steps[0], "start_ns": (2 + n) * S, "dur_ns": S, "first": True, "compiled": True} for n in range(4)]
+    tables = quiet(
+        phases=parts(fit_steps=2, fit_graph_compile=4, teardown=2), steps=[*firsts, *steps],
+        **runs.window(KERNELS, begin_s=6.5),
+        phase_intervals=runs.intervals(("import", 0, 2), ("fit.graph_compile", 2, 6), ("fit.steps", 6, 8), ("teardown", 8, 10)),
+    )  # fmt: skip
+    diagnosis = found(tmp_path / "r", **tables)
+
+    assert slugs(diagnosis) == ["retracing"]
+    assert one(diagnosis, "retracing").at_stake_ns == 3 * S
 
 
 def test_imports_beyond_keras_and_its_engine_are_named(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from dlprof.analysis.samples import Sample
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
-_TINY_NS = 20_000
+_TINY_NS, _MANY = 20_000, 300
+"""Shorter operators are tiny; a layer that starts so many of them in a step goes through its rows one by one."""
 _ENGINES = ("tensorflow/", "torch/", "jax/", "jaxlib/", "mxnet/", "theano/", "keras/", "cntk/", "chainer/", "openvino/")
 _SCRIPT = ("script", "data")
 
@@ -41,7 +42,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
     feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
     called = _called_back(operators)
-    share = max(main, beside - feeding, called)
+    share = max(main, beside - feeding, called, _started_one_by_one(case, operators) if main else 0.0)
     if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
         return
     whole = max(1, sum(case.takes("fit/steps").values()))
@@ -69,6 +70,23 @@ def _tiny(found: kernels.Kernels) -> float:
     """Share of the steps in operators so small that the Python which starts them is what they cost."""
     tiny = sum(row.total_ns for row in found.rows if row.mean_ns < _TINY_NS)
     return tiny / found.window_ns if found.window_ns else 0.0
+
+
+def _started_one_by_one(case: Case, found: kernels.Kernels) -> float:
+    """Share of the steps for layers that start very many tiny operators: those, and their part of starting all."""
+    steps = case.split.steps if case.split is not None and case.tree.unsplit is None else 0
+    tiny: dict[str | None, int] = {}
+    for row in found.rows:
+        if row.mean_ns < _TINY_NS:
+            tiny[row.keys.get("layer")] = tiny.get(row.keys.get("layer"), 0) + row.count
+    layers = {layer for layer, count in tiny.items() if steps and layer is not None and count >= _MANY * steps}
+    if not layers:
+        return 0.0
+    inside = [row for row in found.rows if row.keys.get("layer") in layers]
+    calls = sum(row.count for row in inside) / sum(row.count for row in found.rows)
+    work = sum(row.self_ns for row in inside) / max(1, sum(row.self_ns for row in found.rows))
+    starting = case.own("fit/steps/dispatch") + case.own("fit/steps/host_python")
+    return (work * case.own("fit/steps/kernels") + calls * starting) / max(1, case.own("fit/steps"))
 
 
 def _called_back(found: kernels.Kernels) -> float:
