@@ -50,6 +50,7 @@ class Breakdown:
         steps: Path of the leaves that are split, such as `fit/steps`; None: the run had no steps.
         unsplit: Why the steps are not split; None: they are.
         layers: The kernels of the steps by layer, direction and operator; they sum to the leaves of kernels.
+        beside_script_ns: Kernels that ran beside the script's own loop: they are in their leaves, and not in `script`.
     """
 
     leaves: Mapping[str, int]
@@ -58,6 +59,7 @@ class Breakdown:
     steps: str | None
     unsplit: str | None
     layers: tuple[LayerTime, ...]
+    beside_script_ns: int = 0
 
     @property
     def net_ns(self) -> int:
@@ -179,6 +181,7 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     count = pc.sum(steps.filter(pc.equal(steps["loop"].cast(pa.string()), "train"))["count"]).as_py() or 0
     window = {name.replace(" ", "_"): ns or 0 for name, ns in split.window_ns.items()}
     total = sum(host.values())
+    beside = _beside_script(run, leaves.get("script", 0))
     kernel_ns = min(int(window["kernels"] / max(1.0, split.slowdown or 1.0)) * count, total)
     left, apart = kernel_ns, _validation(run)
     for name, most in (("fit/callbacks", _waits(run, host["fit/callbacks"])), *((n, host[n]) for n in _HOST)):
@@ -187,7 +190,6 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
         left -= hidden
     rest = {name: ns for name, ns in window.items() if name not in ("kernels", "input") and ns}
     parts = shared(host.pop("fit/steps"), rest)
-    beside = _beside_script(run, leaves.get("script", 0))
     if beside:
         leaves["script"] -= beside
     layers = _layers(run, kernel_ns + beside, split.window)
@@ -197,13 +199,14 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     lost = total + beside - sum(host.values()) - sum(parts.values())
     if lost:  # kernels without a row: those of input pipelines
         leaves["fit/steps/dispatch"] = leaves.get("fit/steps/dispatch", 0) + lost
-    return Breakdown(leaves, wall, unattributed, "fit/steps", None, layers)
+    return Breakdown(leaves, wall, unattributed, "fit/steps", None, layers, beside)
 
 
 def _beside_script(run: Run, script_ns: int) -> int:
     """Kernels that ran while the script's own loop made its next batch (ns)."""
-    share = step_split.between_steps(run)
-    return int(share * min(script_ns, own_loop(run)[0])) if share else 0
+    gaps = min(script_ns, own_loop(run)[0])
+    share = step_split.between_steps(run) if gaps else None  # reads the kernels again: not for nothing
+    return int(share * gaps) if share else 0
 
 
 def _validation(run: Run) -> int:

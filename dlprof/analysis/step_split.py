@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import step_times
+from dlprof.analysis.steps import of_own_loop
 from dlprof.store.run import Run
 
 PARTS = ("kernels", "transfer", "input", "sync", "idle", "dispatch", "host python")
@@ -126,7 +127,9 @@ def _measure(run: Run, window: Mapping[str, Any], steps: pa.Table, *, asynchrono
     whole = (np.asarray([window["start_ns"]]), np.asarray([window["start_ns"] + window["dur_ns"]]))
     called = start + _numbers(steps, "call_offset_ns")
     call = (called, called + _numbers(steps, "call_ns"))
-    covers = {"step": whole if asynchronous else (begin, end), "call": call, **_of_events(run, window)}
+    # Between the steps of a loop of its own, the time is the script's.
+    goes_on = asynchronous and not of_own_loop(run, steps).num_rows
+    covers = {"step": whole if goes_on else (begin, end), "call": call, **_of_events(run, window)}
     covers["input"] = tuple(np.concatenate(pair) for pair in zip(covers["input"], (begin, start), strict=True))
     time, on = _coverage(covers)
     return _parts(time, on, waits_are_idle=window["engine"] == "tensorflow", asynchronous=asynchronous)

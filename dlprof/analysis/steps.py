@@ -60,11 +60,16 @@ def summarise(steps: pa.Table, windows: pa.Table) -> list[StepSummary]:
     return found
 
 
+def of_own_loop(run: Run, steps: pa.Table) -> pa.Table:
+    """Those of some steps that belong to the script's own loop over `train_on_batch`, in order of time."""
+    calls = run.rows("spans")
+    loops = [row["span_id"] for row in calls if row["kind"] == "on_batch" and row["name"] == "train_on_batch"]
+    return steps.filter(pc.is_in(steps["loop_id"], pa.array(loops, steps["loop_id"].type))).sort_by("start_ns")
+
+
 def own_loop(run: Run) -> tuple[int, int]:
     """The script's own loop over `train_on_batch`: time between its steps, and in them (ns); 0: it has none."""
-    steps, calls = run.table("steps"), run.rows("spans")
-    loops = [row["span_id"] for row in calls if row["kind"] == "on_batch" and row["name"] == "train_on_batch"]
-    inside = steps.filter(pc.is_in(steps["loop_id"], pa.array(loops, steps["loop_id"].type))).sort_by("start_ns")
+    inside = of_own_loop(run, run.table("steps"))
     if inside.num_rows < _OWN_STEPS:
         return 0, 0
     start, dur = np.asarray(inside["start_ns"]), np.asarray(inside["dur_ns"])

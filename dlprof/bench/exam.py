@@ -248,7 +248,7 @@ def _told(answer: Answer) -> str:
 def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     try:
         rounds = [_round(truth, folder, number) for number in range(1, repeats + 1)]
-        faulty = min((one.diagnosed for one in rounds), key=lambda run: _counted_ns(truth, run))
+        faulty = min(one.diagnosed for one in rounds).run
         found = _diagnose(truth, faulty, folder, repeats)
     except DlprofError as error:
         return Answer(truth, failed=error.message)
@@ -264,32 +264,43 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
         slugs,
         right[0] + 1 if right else None,
         stake if best else None,
-        _cost(truth, rounds),
+        _cost(rounds),
         line,
     )
+
+
+@dataclass(frozen=True, order=True)
+class Timed:
+    """A run, and its time that counts (ns)."""
+
+    ns: int
+    run: Run = field(compare=False)
 
 
 @dataclass(frozen=True)
 class Round:
     """A run to be diagnosed, and a faulty and a clean one without kernel windows, one right after the other."""
 
-    diagnosed: Run
-    faulty: Run
-    clean: Run
+    diagnosed: Timed
+    faulty: Timed
+    clean: Timed
 
 
 def _round(truth: Truth, folder: Path, number: int) -> Round:
     return Round(
-        _run(truth, folder, f"diagnosed-{number:03d}", faulty=True),
-        _run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=True),
-        _run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=False),
+        _timed(truth, _run(truth, folder, f"diagnosed-{number:03d}", faulty=True)),
+        _timed(truth, _run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=True)),
+        _timed(truth, _run(truth, folder, f"cost-{number:03d}", _OF_COST, faulty=False)),
     )
 
 
-def _cost(truth: Truth, rounds: Sequence[Round]) -> int:
+def _timed(truth: Truth, run: Run) -> Timed:
+    return Timed(_counted_ns(truth, run), run)
+
+
+def _cost(rounds: Sequence[Round]) -> int:
     """What the cause costs, by the fastest runs: what else goes on in a machine only ever makes runs slower."""
-    faulty = min(_counted_ns(truth, run) for one in rounds for run in (one.diagnosed, one.faulty))
-    return faulty - min(_counted_ns(truth, one.clean) for one in rounds)
+    return min(min(one.diagnosed.ns, one.faulty.ns) for one in rounds) - min(one.clean.ns for one in rounds)
 
 
 def _counted_ns(truth: Truth, run: Run) -> int:
@@ -305,8 +316,8 @@ def _counted_ns(truth: Truth, run: Run) -> int:
 def _diagnose(truth: Truth, faulty: Run, folder: Path, repeats: int) -> Diagnosis:
     if truth.slug != "slow-kernel":
         return diagnose.diagnose(faulty)
-    runs = [_run(truth, folder, f"diagnosed-{number:03d}", faulty=False) for number in range(1, repeats + 1)]
-    clean = min(runs, key=lambda run: _counted_ns(truth, run))
+    runs = (_run(truth, folder, f"diagnosed-{number:03d}", faulty=False) for number in range(1, repeats + 1))
+    clean = min(_timed(truth, run) for run in runs).run
     return diagnose.diagnose_gap(compare.compare(Side("faulty", (faulty,)), Side("clean", (clean,))))
 
 
@@ -464,7 +475,11 @@ def as_markdown(result: Result) -> str:
               "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     lines += [_case(answer) for answer in result.answers]
     if result.spread is not None:
-        lines += ["", f"The same work took up to {_percent(result.spread)} longer at one time than at another."]
+        longer = _percent(result.spread)
+        lines += [
+            "",
+            f"The same work took up to {longer} longer at one time than at another, the extreme tenths left out.",
+        ]
     alarms = [pair for pair in result.pairs if pair.false_alarm]
     if result.pairs:
         lines += [

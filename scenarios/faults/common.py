@@ -72,8 +72,8 @@ def finished(model, args, extra=(), compiling=None):
         model.add(layer)
     model.add(Dense(10, activation="softmax", name="classes"))
     workload.set_weights(model, args)
-    # Not RMSprop: what it keeps of a dead unit shrinks for ever, into numbers that are very slow in PyTorch and MXNet.
-    # But keras-mxnet's Adagrad diverges.
+    # Not RMSprop: what it keeps of a dead unit shrinks for ever, into numbers that are slow on some CPUs. And
+    # keras-mxnet's Adagrad diverges.
     name, rate = ("Adagrad", 0.01) if workload.keras_major() >= 3 else ("SGD", 0.1)
     how = {"optimizer": workload.optimizer(name, rate), "loss": "categorical_crossentropy", "metrics": ["accuracy"]}
     model.compile(**dict(how, **(compiling or {})))

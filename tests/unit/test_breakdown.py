@@ -94,6 +94,19 @@ def test_kernels_beside_the_scripts_own_loop_are_kernels(tmp_path: Path) -> None
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
 
 
+def test_kernels_beside_the_scripts_own_loop_are_counted_once_on_jax(tmp_path: Path) -> None:
+    """Kernels of 20 of each 40 ms: 1 s within the steps, and 0.99 s beside the script."""
+    tables = own_loop(30)
+    told = runs.manifest(backend={**runs.manifest()["backend"], "name": "jax", "asynchronous_dispatch": True})
+    tables.update(runs.window([{"op": "launch", "kind": "runtime", "ms": 10}, {**KERNELS[0], "ms": 20}], dur_ms=40.0))
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
+
+    assert tree is not None
+    assert tree.beside_script_ns == 990 * MS
+    assert tree.leaves["fit/steps/kernels/matmul"] == S + 990 * MS
+    assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
+
+
 def test_a_script_whose_engine_is_done_when_its_step_is_has_its_time_for_itself(tmp_path: Path) -> None:
     """No kernel runs between the steps."""
     told = runs.manifest(keras={"backend": "mxnet", "version": "2.2.4"})

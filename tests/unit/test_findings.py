@@ -183,6 +183,38 @@ def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
     assert one(found(tmp_path / "r", **tables), "input-bound").at_stake_ns == 1_980 * MS
 
 
+def test_kernels_beside_a_loop_of_the_scripts_own_are_no_input(tmp_path: Path) -> None:
+    """On MXNet half of the 1.98 s between the steps is kernels; 2 s more of the script are no input either way."""
+    steps = runs.steps(100, dur_ms=40, start_s=2)
+    for row in steps:
+        row["dur_ns"] = 20 * MS
+    tables: Tables = {
+        "phases": parts(fit_steps=2, script=4, teardown=2), "steps": steps,
+        "phase_intervals": runs.intervals(("import", 0, 2), ("script", 2, 8), ("teardown", 8, 10)),
+        "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
+        **runs.window([{**KERNELS[0], "ms": 30}], dur_ms=40.0),
+    }  # fmt: skip
+    diagnosis = found(tmp_path / "r", tensorflow(backend="mxnet"), **tables)
+
+    assert one(diagnosis, "input-bound").at_stake_ns == 990 * MS
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_an_import_is_a_cause_where_page_faults_were_not_measured(tmp_path: Path, measured: bool) -> None:
+    """Not measured is not 0: a run that read 200 pages is not called cold beside one of which nothing is known."""
+    told = runs.manifest(process={**runs.manifest()["process"], "wall_ns": 12 * S})
+    slow = {**imported(4, 200), "phases": parts(import_=4, fit_steps=6, teardown=2)}
+    fast = imported(2, 20)
+    for row in fast["process_samples"]:
+        row["faults_major"] = 20 if measured else None
+    sides = (
+        Side("a", (runs.trained(tmp_path / "a", told, **slow),)),
+        Side("b", (runs.trained(tmp_path / "b", **fast),)),
+    )
+
+    assert ("import-heavy" in slugs(diagnose.diagnose_gap(compare.compare(*sides)))) != measured
+
+
 def test_files_that_hold_the_input_up_are_io(tmp_path: Path) -> None:
     """The same wait, with reads by the thousand and stacks in numpy's reader."""
     calls = [*FIT, ("__getitem__", "train.py", 21), ("load", "numpy/lib/npyio.py", 4)]

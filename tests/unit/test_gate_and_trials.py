@@ -235,10 +235,10 @@ def test_the_figures_of_an_exam_are_those_of_its_cases(tmp_path: Path) -> None:
     assert rows["io-bound"].precision == 0.0
 
 
-def lasted(folder: Path, seconds: float, callbacks: float = 0.0) -> Run:
+def lasted(folder: Path, seconds: float) -> Run:
     """A run whose import and end take 4 s of so many."""
     told = runs.manifest(process={**runs.manifest()["process"], "wall_ns": round(seconds * S)})
-    rows = runs.phases(fit_steps=seconds - callbacks - 4, fit_callbacks=callbacks, teardown=2)
+    rows = runs.phases(fit_steps=seconds - 4, teardown=2)
     rows.append({"phase": "import", "parent": None, "dur_ns": 2 * S, "count": 1})
     return runs.trained(folder, told, phases=rows)
 
@@ -248,11 +248,11 @@ def test_a_cost_is_the_difference_of_the_fastest_runs(tmp_path: Path) -> None:
     one = exam.load(truth(tmp_path, GOOD))[0]
     times = ((10, 11, 8), (9, 12, 6))
     rounds = [
-        exam.Round(*(lasted(tmp_path / f"{n}-{m}", seconds) for m, seconds in enumerate(row)))
+        exam.Round(*(exam._timed(one, lasted(tmp_path / f"{n}-{m}", seconds)) for m, seconds in enumerate(row)))
         for n, row in enumerate(times)
     ]
 
-    assert exam._cost(one, rounds) == 3 * S
+    assert exam._cost(rounds) == 3 * S
 
 
 def test_the_ends_of_a_process_count_where_the_cause_is_an_import(tmp_path: Path) -> None:

@@ -22,16 +22,9 @@ def look(case: Case) -> Iterator[Claim]:
     work = total + sum(
         case.own(top)
         for top in (
-            "construct",
-            "fit/steps",
-            "fit/input",
-            "fit/callbacks",
-            "fit/validation",
-            "evaluate",
-            "predict",
-            "script",
+            "construct", "fit/steps", "fit/input", "fit/callbacks", "fit/validation", "evaluate", "predict", "script",
         )
-    )
+    )  # fmt: skip
     if not case.pair and (total < _SHARE_OF_WORK * work or total < _LEAST_NS):
         return
     if case.pair and sum(case.time(path) for path in paths) < 0.03 * case.whole_ns:

@@ -76,25 +76,28 @@ def _own_intervals(case: Case, row: dict[str, Any]) -> list[tuple[int, int]]:
     return [part for part in [*parts, (cursor, max(cursor, end))] if part[1] > part[0]]
 
 
-def _pages_from_disk(case: Case) -> int:
-    """Pages that the process had to read from disk until it trained, as far as they were sampled."""
-    begin, pid = case.training_span[0], (case.run.manifest.get("process") or {}).get("pid")
-    rows = (row for row in case.run.rows("process_samples") if row["pid"] == pid and row["time_ns"] <= begin)
-    return max((row["faults_major"] or 0 for row in rows), default=0)
+def _pages_from_disk(case: Case) -> int | None:
+    """Pages that the process had to read from disk until it trained; None: not measured before."""
+    begin = case.training_span[0]
+    rows = case.process_samples("faults_major", around_ns=begin)
+    return max((row["faults_major"] for row in rows if row["time_ns"] <= begin), default=None)
+
+
+def _need_warm_files(case: Case, other: Case) -> None:
+    """Abstain where the same engine came from disk for one run, and from memory for the other."""
+    mine, theirs = _pages_from_disk(case), _pages_from_disk(other)
+    if case.backend != other.backend or mine is None or theirs is None:
+        return
+    if mine - theirs > _COLD_PAGES and mine > _COLD_RATIO * theirs:
+        raise Abstain(
+            f"one run had {mine} pages of its files read from disk before it trained, the other {theirs}: its imports "
+            "took longer for that"
+        )
 
 
 def _of_pair(case: Case) -> Iterator[Claim]:
-    mine, theirs = (_pages_from_disk(one) for one in (case, case.other) if one is not None)
-    if (
-        mine - theirs > _COLD_PAGES
-        and mine > _COLD_RATIO * theirs
-        and case.other
-        and case.backend == case.other.backend
-    ):
-        raise Abstain(
-            f"files that one run read from disk ({mine} pages) were in memory for the other ({theirs}): importing took "
-            "longer for that"
-        )
+    if case.other is not None:
+        _need_warm_files(case, case.other)
     takes = case.takes("import", "startup", "teardown")
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return

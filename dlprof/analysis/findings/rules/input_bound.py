@@ -86,7 +86,7 @@ def _hidden(case: Case) -> dict[str, int]:
 def _between_own_steps(case: Case) -> dict[str, int]:
     """Time of the script between its calls of `train_on_batch`, but for what the engine computes beside it."""
     gaps, in_steps = steps.own_loop(case.run)
-    total = min(gaps, case.own("script"))
+    total = min(gaps - case.tree.beside_script_ns, case.own("script"))
     if total < _BETWEEN * (total + in_steps):
         return {}
     return {"script": min(total, case.time("script"))}

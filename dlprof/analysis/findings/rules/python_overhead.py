@@ -42,7 +42,8 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
     feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
     called = _called_back(operators)
-    share = max(main, beside - feeding, called, _started_one_by_one(case, operators) if main else 0.0)
+    stood = max(main, beside - feeding, called)
+    share = max(stood, _started_one_by_one(case, operators) if main else 0.0)
     if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
         return
     whole = max(1, sum(case.takes("fit/steps").values()))
@@ -59,10 +60,14 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     yield Claim(
         "Python code of the script runs inside the steps, where graphs and kernels should: {time}, {share}.",
         takes,
-        [queries.python_stood("fit.steps", where="f.file IN (SELECT file FROM lines)")],
+        [
+            queries.python_stood("fit.steps", where="f.file IN (SELECT file FROM lines)"),
+            *([queries.operators(by="layer")] if share > stood else []),
+        ],
         "Write it with operations of keras.ops or of the engine, over whole arrays.",
         case.hottest_user_line(("fit/steps",), lambda one: _is_python(case, one), main=None)
         or case.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),
+        basis="estimated" if share > stood else "measured",
     )
 
 
@@ -74,7 +79,7 @@ def _tiny(found: kernels.Kernels) -> float:
 
 def _started_one_by_one(case: Case, found: kernels.Kernels) -> float:
     """Share of the steps for layers that start very many tiny operators: those, and their part of starting all."""
-    steps = case.split.steps if case.split is not None and case.tree.unsplit is None else 0
+    steps = sum(row["steps"] or 0 for row in case.run.rows("kernel_windows")) if case.tree.unsplit is None else 0
     tiny: dict[str | None, int] = {}
     for row in found.rows:
         if row.mean_ns < _TINY_NS:
