@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,38 @@ MODEL = Model(("dense_1", "dense_2", "dense_1_1"), ("sequential",), ("rm_sprop",
 def test_name_scopes_tell_layer_and_direction(path: str, label: tuple[str | None, str | None]) -> None:
     """TensorFlow's and JAX's; a layer that is really called dense_1_1 is not taken for dense_1."""
     assert paths.label(path, MODEL) == label
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("StatefulPartitionedCall/ArgMax", ("metrics", "forward")),
+        ("StatefulPartitionedCall/gradient_tape/mul", (None, "backward")),
+        ("StatefulPartitionedCall/sequential_1/mul", (None, None)),
+        ("ArgMax", (None, None)),
+        ("", (None, None)),
+    ],
+)
+def test_what_has_no_scope_in_a_step_of_keras_own_is_the_metrics(
+    path: str, label: tuple[str | None, str | None]
+) -> None:
+    """An operator outside the compiled step is not: it may be anything."""
+    assert paths.label(path, dataclasses.replace(MODEL, keras_steps=True)) == label
+
+
+def test_a_run_with_one_step_of_the_users_own_has_no_such_steps() -> None:
+    """Older runs, which do not tell, neither."""
+    layers = [{"name": "dense_1", "class": "Dense"}]
+    keras, own, old = (
+        {"layers": layers, "keras_steps": True},
+        {"layers": layers, "keras_steps": False},
+        {"layers": layers},
+    )
+
+    assert model_of([keras, keras], []).keras_steps
+    assert not model_of([keras, own], []).keras_steps
+    assert not model_of([old], []).keras_steps
+    assert not model_of([], []).keras_steps
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,14 @@ class Model:
         models: Names of the models.
         optimizers: Names of the optimiser as Keras and its name scopes write it; the first is that of all backends.
         graphs: Graphs that MXNet bound, in order of binding.
+        keras_steps: Whether all steps are Keras' own, so that what bears no scope in them is the metrics'.
     """
 
     layers: Sequence[str] = ()
     models: Sequence[str] = ()
     optimizers: Sequence[str] = ()
     graphs: Sequence[Mapping[str, Any]] = ()
+    keras_steps: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -86,4 +88,5 @@ def model_of(facts: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, A
         for name in (optimizer.get("name"), optimizer.get("class")):
             if name:
                 optimizers.update(dict.fromkeys((snake(str(name)), str(name), str(name).lower())))
-    return Model(tuple(layers), tuple(models), tuple(optimizers), tuple(graphs))
+    own = [bool(fact.get("keras_steps")) for fact in facts if fact.get("layers")]
+    return Model(tuple(layers), tuple(models), tuple(optimizers), tuple(graphs), bool(own) and all(own))

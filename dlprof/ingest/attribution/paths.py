@@ -60,7 +60,8 @@ def label(path: str, model: Model) -> tuple[str | None, str | None]:
     """Layer and direction of an operator at a path; None for what the path does not tell.
 
     The last part of the path is the operator's own name. Layers are those of the model where they are
-    known; else the scope around the operator stands for the layer.
+    known; else the scope around the operator stands for the layer. In a step of Keras' own all but the
+    metrics work within a scope.
     """
     parts, backward = components(path)
     direction = BACKWARD if backward else FORWARD
@@ -72,15 +73,15 @@ def label(path: str, model: Model) -> tuple[str | None, str | None]:
             return layer, direction
     if optimizer is not None and not backward:
         return optimizer, UPDATE
-    lower = [part.lower() for part in inner]
-    if any(_NUMBERED.sub("", part) in _LOSSES or part.endswith("_loss") for part in lower):
-        return LOSS, direction
-    if any(_NUMBERED.sub("", part) in _METRICS for part in lower):
-        return METRICS, FORWARD
-    if model.is_known:
-        return None, BACKWARD if backward else None
     scope = [part for part in _forward_part(inner) if not _PLUMBING.match(part)]
-    return ("/".join(scope), direction) if scope else (None, BACKWARD if backward else None)
+    lower = [_NUMBERED.sub("", part.lower()) for part in inner]
+    if any(part in _LOSSES or part.endswith("_loss") for part in lower):
+        return LOSS, direction
+    if not _METRICS.isdisjoint(lower) or (model.keras_steps and inner and not scope and not backward):
+        return METRICS, FORWARD
+    if model.is_known or not scope:
+        return None, BACKWARD if backward else None
+    return "/".join(scope), direction
 
 
 def _forward_part(parts: list[str]) -> list[str]:

@@ -264,7 +264,18 @@ def model_facts(model):
     if optimizer is not None:
         name = getattr(optimizer, "name", None)
         facts["optimizer"] = {"name": str(name) if name else None, "class": type(optimizer).__name__}
+    facts["keras_steps"] = steps_are_keras_own(model)
     return facts
+
+
+def steps_are_keras_own(model):
+    """Whether a step has no method of the user's and no penalty on weights: layers, loss, optimiser, metrics only."""
+    for name in ("train_step", "test_step", "compute_loss", "compute_metrics"):
+        owner = next((kind for kind in type(model).__mro__ if name in vars(kind)), None)
+        if owner is None or owner.__module__.split(".")[0] not in ("keras", "tf_keras"):
+            return False  # or it is Keras 2.3, whose steps are no methods
+    weights = getattr(model, "trainable_weights", None) or ()
+    return not any(getattr(weight, "regularizer", None) for weight in weights)
 
 
 def batches(probe, callback_list, names):
