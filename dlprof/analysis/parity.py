@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from dlprof.analysis import cold_files
 from dlprof.analysis import training as trainings
 from dlprof.analysis.training import Training
 from dlprof.store.run import Run
@@ -184,11 +185,20 @@ class _Check:
             if values[0] != values[1] and None not in values:
                 self.differences.append(f"{title}: {values[0]} and {values[1]}")
         self._load()
+        self._files()
         pairs = self.a.manifest.get("environment") or {}, self.b.manifest.get("environment") or {}
         for name in sorted(pairs[0].keys() | pairs[1].keys()):
             values = pairs[0].get(name), pairs[1].get(name)
             if values[0] != values[1] and name not in ("KERAS_BACKEND", "PYTHONPATH"):
                 self.differences.append(f"{name}: {values[0] or 'not set'} and {values[1] or 'not set'}")
+
+    def _files(self) -> None:
+        if cold_files.is_colder(self.a, self.b) or cold_files.is_colder(self.b, self.a):
+            pages = [cold_files.pages_from_disk(run) for run in (self.a, self.b)]
+            self.differences.append(
+                f"pages of files read from disk before the training: {pages[0]:,} and {pages[1]:,}; that makes imports "
+                "and starts slower"
+            )
 
     def _load(self) -> None:
         loads = [_mean(run, "others_cpu_pct") for run in (self.a, self.b)]

@@ -32,6 +32,8 @@ from dlprof.store.run import Run
 
 REPEATS = 2
 """Rounds of runs with and without each cause, unless told otherwise."""
+_MORE, _SETTLED = 2, 0.10
+"""So many rounds more are made while the fastest two runs of a kind differ by more than this share of the cost."""
 PAIRS = 12
 """Clean runs that are made twice, at most."""
 FALSE_SHARE = 0.05
@@ -105,6 +107,7 @@ class Answer:
         at_stake_ns: Its time at stake, under all names that are right for it: no time is counted twice.
         cost_ns: What it really cost: the fastest faulty run less the fastest clean one; without dlprof's own time, and
             without what comes and goes by chance.
+        doubt_ns: By how much the cost may be wrong: the second fastest runs less the fastest; None: one round only.
         line_found: Whether its line was named; None: there is none to name.
         failed: Why a run failed; None: both came to their end.
     """
@@ -114,6 +117,7 @@ class Answer:
     rank: int | None = None
     at_stake_ns: int | None = None
     cost_ns: int | None = None
+    doubt_ns: int | None = None
     line_found: bool | None = None
     failed: str | None = None
 
@@ -212,7 +216,8 @@ def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS, 
         folder: Keeps the runs; those that are there are not run again.
         say: Takes a line for the user at each run.
         pairs: Clean runs to make twice, at most.
-        repeats: Rounds of runs: the fastest faulty one is diagnosed, and the fastest of each side give the cost.
+        repeats: Rounds of runs: the fastest faulty one is diagnosed, and the fastest of each side give the cost. Two
+            more are made at most where these differ too much; one round alone cannot tell.
     """
     folder.mkdir(parents=True, exist_ok=True)
     answers = []
@@ -242,12 +247,13 @@ def _told(answer: Answer) -> str:
         return f"failed: {answer.failed}"
     error = "" if answer.error is None else f", time at stake {answer.error:+.0%}"
     cost = f"cost {answer.cost_ns / 1e9:.2f} s" if answer.cost_ns is not None else ""
+    cost += f" ± {answer.doubt_ns / 1e9:.2f}" if answer.doubt_ns is not None else ""
     return f"rank {answer.rank or '-'} of {', '.join(answer.found[:4]) or 'nothing'}; {cost}{error}"
 
 
 def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     try:
-        rounds = [_round(truth, folder, number) for number in range(1, repeats + 1)]
+        rounds = _rounds(truth, folder, repeats)
         faulty = min(one.diagnosed for one in rounds).run
         found = _diagnose(truth, faulty, folder, repeats)
     except DlprofError as error:
@@ -265,6 +271,7 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
         right[0] + 1 if right else None,
         stake if best else None,
         _cost(rounds),
+        _doubt(rounds),
         line,
     )
 
@@ -286,6 +293,14 @@ class Round:
     clean: Timed
 
 
+def _rounds(truth: Truth, folder: Path, repeats: int) -> list[Round]:
+    """So many rounds, and some more where the runs of these differ too much to tell the cost."""
+    rounds: list[Round] = []
+    while len(rounds) < repeats or (len(rounds) < repeats + _MORE and not _is_settled(rounds)):
+        rounds.append(_round(truth, folder, len(rounds) + 1))
+    return rounds
+
+
 def _round(truth: Truth, folder: Path, number: int) -> Round:
     return Round(
         _timed(truth, _run(truth, folder, f"diagnosed-{number:03d}", faulty=True)),
@@ -300,7 +315,27 @@ def _timed(truth: Truth, run: Run) -> Timed:
 
 def _cost(rounds: Sequence[Round]) -> int:
     """What the cause costs, by the fastest runs: what else goes on in a machine only ever makes runs slower."""
-    return min(min(one.diagnosed.ns, one.faulty.ns) for one in rounds) - min(one.clean.ns for one in rounds)
+    return _faulty(rounds)[0] - _clean(rounds)[0]
+
+
+def _doubt(rounds: Sequence[Round]) -> int | None:
+    """By how much the second fastest runs differ from the fastest: they would be equal on a steady machine."""
+    if len(rounds) < 2:
+        return None
+    return sum(times[1] - times[0] for times in (_faulty(rounds), _clean(rounds)))
+
+
+def _is_settled(rounds: Sequence[Round]) -> bool:
+    doubt = _doubt(rounds)
+    return doubt is None or doubt <= _SETTLED * _cost(rounds)
+
+
+def _faulty(rounds: Sequence[Round]) -> list[int]:
+    return sorted(timed.ns for one in rounds for timed in (one.diagnosed, one.faulty))
+
+
+def _clean(rounds: Sequence[Round]) -> list[int]:
+    return sorted(one.clean.ns for one in rounds)
 
 
 def _counted_ns(truth: Truth, run: Run) -> int:
@@ -444,8 +479,8 @@ def as_json(result: Result) -> dict[str, Any]:
             {
                 "name": answer.truth.name, "slug": answer.truth.slug, "backend": answer.truth.backend,
                 "found": list(answer.found), "rank": answer.rank, "at_stake_ns": answer.at_stake_ns,
-                "cost_ns": answer.cost_ns, "error": answer.error, "line_found": answer.line_found,
-                "failed": answer.failed,
+                "cost_ns": answer.cost_ns, "cost_doubt_ns": answer.doubt_ns, "error": answer.error,
+                "line_found": answer.line_found, "failed": answer.failed,
             }
             for answer in result.answers
         ],
@@ -471,8 +506,8 @@ def as_markdown(result: Result) -> str:
             "-" if row.rank is None else f"{row.rank:.1f}", _percent(row.error), _percent(row.within),
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", "| case | backend | planted | first finding | rank | cost (s) | at stake (s) | error | line |",
-              "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
+    lines += ["", "| case | backend | planted | first finding | rank | cost (s) | ± | at stake (s) | error | line |",
+              "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     lines += [_case(answer) for answer in result.answers]
     if result.spread is not None:
         longer = _percent(result.spread)
@@ -493,7 +528,8 @@ def as_markdown(result: Result) -> str:
 
 
 def _case(answer: Answer) -> str:
-    seconds = ["-" if ns is None else f"{ns / 1e9:.2f}" for ns in (answer.cost_ns, answer.at_stake_ns)]
+    times = (answer.cost_ns, answer.doubt_ns, answer.at_stake_ns)
+    seconds = ["-" if ns is None else f"{ns / 1e9:.2f}" for ns in times]
     line = {None: "-", True: "yes", False: "no"}[answer.line_found]
     first = f"failed: {answer.failed}" if answer.failed else answer.found[0] if answer.found else "nothing"
     cells = [

@@ -25,7 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", dest="output", default="dlprof_exam", metavar="DIR", help="keeps the runs")
     parser.add_argument("--pairs", type=int, default=12, metavar="N", help="clean runs made twice (default: 12)")
     parser.add_argument(
-        "--repeat", type=int, default=2, metavar="N", help="rounds of runs; the fastest of a kind count (default: 2)"
+        "--repeat",
+        type=int,
+        default=2,
+        metavar="N",
+        help="rounds of runs; the fastest of a kind count; up to 2 more where they differ much (default: 2)",
     )
     parser.add_argument("--format", choices=("markdown", "json"), default="markdown", help="of the result")
     parser.add_argument("--restart", action="store_true", help="throw away earlier runs of the chosen cases first")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dlprof.analysis import compare
+from dlprof.analysis import compare, parity
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis, Finding
@@ -456,15 +457,19 @@ def test_python_inside_steps_is_named(tmp_path: Path) -> None:
 
 
 def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path) -> None:
-    """400 operators of 10 us, a third of the kernels' 3.6 s, and their part of the 2.4 s in which none runs."""
+    """Half of the steps in its own frames; and three of four operators of the way back, which is the other half."""
     calls = [*FIT, ("call", "train.py", 15)]
+    back = [*FIT, ("backward", "torch/_tensor.py", 9), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
     row = {"op": "aten::div", "category": "elementwise", "layer": "rows", "direction": "forward", "ms": 0.01}
-    window = runs.window([{**KERNELS[0], "ms": 8}, *[row] * 400])
+    rows = [*[row] * 400, *[{**row, "direction": "backward"}] * 300]
+    others = [{**row, "layer": "dense_1", "direction": "backward"}] * 100
+    window = runs.window([{**KERNELS[0], "ms": 8}, *rows, *others])
     finding = one(
-        found(tmp_path / "r", **quiet(**{**window, **sampled((2, 5, calls), (5, 8, FIT))})), "python-overhead"
+        found(tmp_path / "r", **quiet(**{**window, **sampled((2, 5, calls), (5, 8, back))})), "python-overhead"
     )
 
-    assert finding.at_stake_ns == pytest.approx(1.2 * S + 2.4 * S * 400 / 401, rel=0.01)
+    assert finding.at_stake_ns == pytest.approx(3 * S + 0.75 * 3 * S, rel=0.01)
+    assert finding.basis == "estimated"
 
 
 def test_a_long_script_outside_keras_is_python(tmp_path: Path) -> None:
@@ -546,6 +551,15 @@ def test_an_import_that_had_to_read_from_disk_is_no_cause(tmp_path: Path, pages:
 
     assert ("import-heavy" in slugs(diagnosis)) == named
     assert any(one.slug == "import-heavy" and "read from disk" in one.because for one in diagnosis.abstained) != named
+
+
+@pytest.mark.parametrize(("pages", "told"), [(200, ["200 and 20"]), (20, [])])
+def test_a_comparison_says_that_files_of_one_run_came_from_disk(tmp_path: Path, pages: int, told: list[str]) -> None:
+    """Beside the figures, because no rule says it."""
+    one, two = runs.trained(tmp_path / "a", **imported(4, pages)), runs.trained(tmp_path / "b", **imported(2, 20))
+    found = [text for text in parity.check(one, two).differences if "read from disk" in text]
+
+    assert [re.findall(r"\d+ and \d+", text)[0] for text in found] == told
 
 
 def test_dlprofs_own_share_is_named(tmp_path: Path) -> None:

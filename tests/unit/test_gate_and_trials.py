@@ -253,6 +253,24 @@ def test_a_cost_is_the_difference_of_the_fastest_runs(tmp_path: Path) -> None:
     ]
 
     assert exam._cost(rounds) == 3 * S
+    assert exam._doubt(rounds[:1]) is None
+
+
+def test_an_exam_goes_on_while_the_fastest_runs_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rounds whose clean runs differ by 2 s of a cost of 5 s, and a third that is like the first: 0.2 s."""
+    one = exam.load(truth(tmp_path, GOOD))[0]
+    times = iter([(9.1, 9, 4), (9.5, 9.6, 6), (9.7, 9, 4.1), (20, 20, 20)])
+
+    def made(_truth: exam.Truth, _folder: Path, number: int) -> exam.Round:
+        return exam.Round(
+            *(exam._timed(one, lasted(tmp_path / f"{number}-{m}", seconds)) for m, seconds in enumerate(next(times)))
+        )
+
+    monkeypatch.setattr(exam, "_round", made)
+    rounds = exam._rounds(one, tmp_path, 2)
+
+    assert len(rounds) == 3
+    assert exam._doubt(rounds) == pytest.approx(0.1 * S)
 
 
 def test_the_ends_of_a_process_count_where_the_cause_is_an_import(tmp_path: Path) -> None:

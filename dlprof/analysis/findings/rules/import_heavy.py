@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dlprof.analysis import cold_files
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim
@@ -22,8 +23,6 @@ _NEEDED = {
 _ALWAYS = {"keras", "tf_keras", "numpy", "scipy", "h5py"}
 """What every training of this kind imports."""
 _SHARE = 0.05
-_COLD_PAGES, _COLD_RATIO = 30, 1.5
-"""So many more pages read from disk, and so much more in all, make the difference one of the system's cache."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -76,19 +75,10 @@ def _own_intervals(case: Case, row: dict[str, Any]) -> list[tuple[int, int]]:
     return [part for part in [*parts, (cursor, max(cursor, end))] if part[1] > part[0]]
 
 
-def _pages_from_disk(case: Case) -> int | None:
-    """Pages that the process had to read from disk until it trained; None: not measured before."""
-    begin = case.training_span[0]
-    rows = case.process_samples("faults_major", around_ns=begin)
-    return max((row["faults_major"] for row in rows if row["time_ns"] <= begin), default=None)
-
-
 def _need_warm_files(case: Case, other: Case) -> None:
     """Abstain where the same engine came from disk for one run, and from memory for the other."""
-    mine, theirs = _pages_from_disk(case), _pages_from_disk(other)
-    if case.backend != other.backend or mine is None or theirs is None:
-        return
-    if mine - theirs > _COLD_PAGES and mine > _COLD_RATIO * theirs:
+    if case.backend == other.backend and cold_files.is_colder(case.run, other.run):
+        mine, theirs = cold_files.pages_from_disk(case.run), cold_files.pages_from_disk(other.run)
         raise Abstain(
             f"one run had {mine} pages of its files read from disk before it trained, the other {theirs}: its imports "
             "took longer for that"

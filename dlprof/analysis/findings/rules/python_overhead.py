@@ -17,6 +17,8 @@ _TINY_NS, _MANY = 20_000, 300
 """Shorter operators are tiny; a layer that starts so many of them in a step goes through its rows one by one."""
 _ENGINES = ("tensorflow/", "torch/", "jax/", "jaxlib/", "mxnet/", "theano/", "keras/", "cntk/", "chainer/", "openvino/")
 _SCRIPT = ("script", "data")
+_BACKWARD = frozenset(["_engine_run_backward", "imperative_grad"])
+"""Functions of torch and TensorFlow that go back through operators which ran one by one."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -78,7 +80,10 @@ def _tiny(found: kernels.Kernels) -> float:
 
 
 def _started_one_by_one(case: Case, found: kernels.Kernels) -> float:
-    """Share of the steps for layers that start very many tiny operators: those, and their part of starting all."""
+    """Share of the steps for layers that start very many tiny operators: their Python, and their part of going back.
+
+    Forward the script's own frames are seen; backward the engine starts what these layers left behind, without Python.
+    """
     steps = sum(row["steps"] or 0 for row in case.run.rows("kernel_windows")) if case.tree.unsplit is None else 0
     tiny: dict[str | None, int] = {}
     for row in found.rows:
@@ -87,11 +92,15 @@ def _started_one_by_one(case: Case, found: kernels.Kernels) -> float:
     layers = {layer for layer, count in tiny.items() if steps and layer is not None and count >= _MANY * steps}
     if not layers:
         return 0.0
-    inside = [row for row in found.rows if row.keys.get("layer") in layers]
-    calls = sum(row.count for row in inside) / sum(row.count for row in found.rows)
-    work = sum(row.self_ns for row in inside) / max(1, sum(row.self_ns for row in found.rows))
-    starting = case.own("fit/steps/dispatch") + case.own("fit/steps/host_python")
-    return (work * case.own("fit/steps/kernels") + calls * starting) / max(1, case.own("fit/steps"))
+    back = [row for row in found.rows if row.keys.get("direction") == "backward"]
+    theirs = sum(row.count for row in back if row.keys.get("layer") in layers) / max(1, sum(row.count for row in back))
+    forward = case.sampled(("fit/steps",), case.is_called_back)
+    return min(1.0, forward + theirs * case.sampled(("fit/steps",), _goes_back))
+
+
+def _goes_back(sample: Sample) -> bool:
+    """Whether the engine computes gradients of operators that ran one by one."""
+    return any(function in _BACKWARD for function, _file, _line in sample.frames)
 
 
 def _called_back(found: kernels.Kernels) -> float:

@@ -1,0 +1,24 @@
+"""Whether the files of a run came from disk or from the system's cache: that alone makes imports seconds longer."""
+
+from __future__ import annotations
+
+import pyarrow.compute as pc
+
+from dlprof.store.run import Run
+
+_MORE_PAGES, _RATIO = 30, 1.5
+"""So many more pages read from disk, and so much more in all, make the difference one of the system's cache."""
+
+
+def pages_from_disk(run: Run) -> int | None:
+    """Pages that the traced process waited for a disk for, until it trained; None: not measured."""
+    pid = (run.manifest.get("process") or {}).get("pid")
+    begin = pc.min(run.table("steps")["start_ns"]).as_py()
+    rows = [row for row in run.rows("process_samples") if row["pid"] == pid and row["faults_major"] is not None]
+    return max((row["faults_major"] for row in rows if begin is None or row["time_ns"] <= begin), default=None)
+
+
+def is_colder(a: Run, b: Run) -> bool:
+    """Whether much more of a run came from disk than of another one; not so where it was not measured."""
+    one, two = pages_from_disk(a), pages_from_disk(b)
+    return one is not None and two is not None and one - two > _MORE_PAGES and one > _RATIO * two
