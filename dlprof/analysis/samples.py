@@ -16,6 +16,8 @@ _INPUT_FILES = (
     "keras/utils/data_utils", "keras/engine/training_generator",
 )  # fmt: skip
 """Files through which Keras and the engines call for a batch."""
+_OPERATOR_FILES = ("tensorflow/python/ops/script_ops",)
+"""Files through which an operator calls Python."""
 _CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
 WAITS = frozenset({
     "_value", "block_until_ready", "__array__", "_single_device_array_to_np_array_did_copy", "asnumpy", "asscalar",
@@ -84,9 +86,23 @@ def _told(phase: str, frames: tuple[Frame, ...]) -> str:
     if phase == "fit/steps":
         if any(file.startswith(_CALLBACK_FILES) for _, file, _ in frames):
             return "fit/callbacks"
-        if any(word in file for _, file, _ in frames for word in _INPUT_FILES):
+        if _is_input(frames):
             return "fit/input"
     return phase
+
+
+def _is_input(frames: Sequence[Frame]) -> bool:
+    return any(word in file for _, file, _ in frames for word in _INPUT_FILES)
+
+
+def is_of_input(sample: Sample) -> bool:
+    """Whether Keras or the engine called for a batch."""
+    return _is_input(sample.frames)
+
+
+def is_operator(sample: Sample) -> bool:
+    """Whether an operator of the engine called Python: `tf.py_function` and its kin."""
+    return any(file.startswith(_OPERATOR_FILES) for _, file, _ in sample.frames)
 
 
 def user_files(run: Run) -> set[str]:

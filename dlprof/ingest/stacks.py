@@ -49,6 +49,8 @@ class Stacks:
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
     error_ns: int | None = None
     """Greatest error of the segments' anchors (ns)."""
+    first: int | None = None
+    """Number of the first thread that was seen."""
 
     def add(self, path: Path) -> list[Health]:
         """Read one segment and its anchor; returns what the user must know.
@@ -77,8 +79,17 @@ class Stacks:
             return
         number = self.known.setdefault(stack, len(self.known))
         self.rows.append(
-            (thread.number, thread.name, zero + round(start_us * 1e3), round((end_us - start_us) * 1e3), number)
+            (thread.number, self._name(thread), zero + round(start_us * 1e3), round((end_us - start_us) * 1e3), number)
         )
+
+    def _name(self, thread: _Thread) -> str:
+        """py-spy knows the names that Python gave: the main thread has none before `threading` is imported.
+
+        Threads of an engine that call Python, as those of tf.data do, never have one.
+        """
+        self.first = thread.number if self.first is None else self.first
+        is_main = thread.number in (self.first, self.who.pid)
+        return thread.name or ("MainThread" if is_main else f"thread {thread.number}")
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables `stacks` and `frames`."""
@@ -146,7 +157,7 @@ def _frame(event: dict[str, Any], thread: _Thread, names: FileNames) -> Frame | 
     if not file:
         match = _THREAD.match(name)
         if match:
-            thread.number, thread.name = int(match[1], 0), match[2] or "MainThread"
+            thread.number, thread.name = int(match[1], 0), match[2] or ""
         return None
     if file in _HIDDEN_FILES or _OWN in file:
         return None

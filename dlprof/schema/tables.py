@@ -8,6 +8,7 @@ History of SCHEMA_VERSION:
     1  first version
     2  kernels: kernel_ops, kernel_events, kernel_totals, kernel_windows, gpu_gaps; sources
     3  scheduling, calls and stalls in process_samples and machine
+    4  stacks: threads of an engine that call Python are not called MainThread
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()

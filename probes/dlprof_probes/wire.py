@@ -67,6 +67,8 @@ class SpanKind(object):
     CALLBACKS = "callbacks"
     ON_BATCH = "on_batch"
     """A loop of the user's own around train_on_batch and its kin: it has steps, but covers no time."""
+    FIRST_RUN = "first_run"
+    """The first call of a graph that was just compiled, outside loops: the engine makes it ready then. No phase."""
     DLPROF = "dlprof"
 
 

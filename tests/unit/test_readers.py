@@ -152,6 +152,23 @@ def test_stacks_stand_from_one_change_to_the_next(tmp_path: Path) -> None:
     assert frames == [(0, 0, "main", "mlp.py", 5), (0, 1, "fit", "keras/model.py", 9), (1, 0, "main", "mlp.py", 5)]
 
 
+def test_a_thread_without_a_name_is_not_the_main_thread(tmp_path: Path) -> None:
+    """TensorFlow calls generators from threads that Python did not start; the first thread seen is the main one."""
+    events = [
+        event("B", "thread (77)", "", 0, 100),
+        event("B", "main", "/s/mlp.py", 5, 100),
+        event("E", "main", "/s/mlp.py", 5, 450),
+        {**event("B", "thread (78)", "", 0, 200), "tid": 10},
+        {**event("B", "batches", "/s/mlp.py", 9, 200), "tid": 10},
+        {**event("E", "batches", "/s/mlp.py", 9, 300), "tid": 10},
+    ]
+    found = stacks.Stacks(WHO, FileNames("/s"))
+    found.add(stack_file(tmp_path, events))
+
+    rows = found.tables()["stacks"].to_pylist()
+    assert [(row["thread_id"], row["thread"]) for row in rows] == [(77, "MainThread"), (78, "thread 78")]
+
+
 def test_what_py_spy_could_not_read_is_counted(tmp_path: Path) -> None:
     """More than a fifth of all stacks."""
     health = stacks.Stacks(WHO, FileNames("/s")).add(stack_file(tmp_path, EVENTS, samples=70, errors=30, behind=True))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import breakdown, recompilations, samples, step_split, steps, training
+from dlprof.analysis import breakdown, kernels, recompilations, samples, step_split, steps, training
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Abstain
@@ -265,6 +265,28 @@ class Case:
     def is_called_back(self, sample: Sample) -> bool:
         """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
         return samples.is_called_back(sample, self.user_files)
+
+    def feeds(self, sample: Sample) -> bool:
+        """Whether user code runs that was called to make a batch: before a step, or on another thread.
+
+        An engine calls Python from threads of its own for a batch as for a layer; the operators that do so tell which.
+        """
+        if not self.is_called_back(sample):
+            return False
+        if sample.main:
+            return sample.phase == "fit/input"
+        return samples.is_of_input(sample) or not (samples.is_operator(sample) and self._python_in_steps)
+
+    @cached_property
+    def _python_in_steps(self) -> bool:
+        """Whether operators that call Python are rather part of the model than of the input."""
+        calling = [
+            row
+            for row in kernels.summarise(self.run, "layer", kinds=("operator",)).rows
+            if row.keys.get("op") in step_split.PYTHON_OPS
+        ]
+        feeding = sum(row.total_ns for row in calling if row.keys.get("layer") == step_split.INPUT_LAYER)
+        return feeding < sum(row.total_ns for row in calling) / 2
 
     @cached_property
     def feeds_arrays(self) -> bool:

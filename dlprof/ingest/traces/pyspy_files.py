@@ -273,7 +273,7 @@ def _read_chrometrace(path: Path) -> Foreign:
         start, end = round(start_us * 1000), round(end_us * 1000)
         key = id(thread)
         threads.add(key)
-        stacks.add((thread.number, thread.name), (start, end - start), stack, key)
+        stacks.add((thread.number, thread.name or "MainThread"), (start, end - start), stack, key)
     if not threads:
         raise ArtifactError("there are no stacks in it", path=path)
     text = f"{source.malformed} events of {path.name} are damaged, and were left out."

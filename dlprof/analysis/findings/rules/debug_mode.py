@@ -30,6 +30,12 @@ _COST = {
 }
 """Share of the steps that a switch costs on the scenarios, by the exam (docs/exam.md): --confirm measures it."""
 _LEAST = 0.10
+_ANOMALY, _STACK_FILES, _AS_MUCH_AGAIN = (
+    "torch.autograd.set_detect_anomaly",
+    ("<python>/traceback", "<python>/linecache"),
+    2,
+)
+"""torch keeps the stack of each operation; checking values and what else C++ does for it costs as much, by the exam."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -40,7 +46,7 @@ def look(case: Case) -> Iterator[Claim]:
     found = [name for name in case.training.flags if name != _EAGER and name not in other]
     if not found:
         return
-    cost = max(_COST.get(name, _LEAST) for name in found)
+    cost = max(_cost(case, name) for name in found)
     environment = {key: value for name in found for key, value in _ENVIRONMENT.get(name, {}).items()}
     yield Claim(
         f"Switched on for debugging: {', '.join(sorted(found))}. That costs about {{time}}, {{share}}.",
@@ -51,3 +57,11 @@ def look(case: Case) -> Iterator[Claim]:
         remedy=Remedy(f"without {', '.join(sorted(found))}", environment, {"flags_off": sorted(found)}),
         basis="estimated",
     )
+
+
+def _cost(case: Case, name: str) -> float:
+    """Share of the steps that a switch costs: by its own Python where that was seen, else as it was in the exam."""
+    if name == _ANOMALY and case.samples:
+        stood = case.sampled(("fit/steps",), lambda one: any(f[1].startswith(_STACK_FILES) for f in one.frames))
+        return min(0.95, _AS_MUCH_AGAIN * stood)
+    return _COST.get(name, _LEAST)

@@ -11,8 +11,10 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
 _FLAG = "tf.config.run_functions_eagerly"
 _GRAPHS = ("tensorflow", "jax")
 """Backends on which Keras compiles steps unless told otherwise."""
-_STARTS, _KERNELS, _COMPILED = 0.85, 0.1, 0.85
-"""What a graph saves: of starting operations; of kernels and of compilations, where XLA makes one of each operation."""
+_STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85
+"""What a graph saves: of starting operations; of kernels that it joins with others; of compilations on JAX."""
+_ALONE = ("matmul", "conv", "rnn")
+"""Kernels that a graph does not join with others."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -41,7 +43,8 @@ def look(case: Case) -> Iterator[Claim]:
 def op_by_op(case: Case) -> dict[str, int]:
     """What a compiled step would save, by leaf."""
     takes = case.takes("fit/steps", "fit/validation", share=_STARTS)
-    takes.update(case.takes("fit/steps/kernels", share=_KERNELS if case.backend == "jax" else 0.0))
+    takes.update(case.takes("fit/steps/kernels", share=_KERNELS))
+    takes.update(case.takes(*(f"fit/steps/kernels/{category}" for category in _ALONE), share=0.0))
     if case.backend == "jax":
         takes.update(case.takes("fit/graph_compile", share=_COMPILED))
     return takes

@@ -8,7 +8,6 @@ from dlprof.analysis import steps
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
-from dlprof.analysis.samples import Sample
 
 _SHARE_OF_LOOP = 0.10
 """Waiting for less than this share of the training is usual."""
@@ -21,11 +20,11 @@ _BETWEEN = 0.15
 
 def look(case: Case) -> Iterator[Claim]:
     """Time between batches, waits inside the step, and what the script does between its own calls of a step."""
-    takes = case.takes("fit/input", "fit/steps/input")
+    takes = {**case.takes("fit/input", share=_of_waits(case)), **case.takes("fit/steps/input")}
     for leaf, ns in _hidden(case).items():
         takes[leaf] = max(takes.get(leaf, 0), ns)
     loop = sum(case.own(path) for path in ("fit/input", "fit/steps", "fit/callbacks"))
-    users = case.sampled(("fit/input",), lambda one: _feeds(case, one)) > _USERS
+    users = case.sampled(("fit/input",), case.feeds) > _USERS
     share = _SHARE_OF_ARRAYS if case.feeds_arrays and not users and not case.pair else _SHARE_OF_LOOP
     if sum(takes.values()) < share * loop:
         takes = {}
@@ -37,7 +36,7 @@ def look(case: Case) -> Iterator[Claim]:
     if not takes and not between:
         return
     takes.update(between)
-    place = case.hottest_user_line(("fit/input", "fit/steps"), lambda one: _feeds(case, one), main=None)
+    place = case.hottest_user_line(("fit/input", "fit/steps"), case.feeds, main=None)
     if between and place is None:
         place = case.hottest_user_line(("script",))
     batch = case.training.batch_size if case.training else None
@@ -59,11 +58,16 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _feeds(case: Case, sample: Sample) -> bool:
-    """Whether user code runs that was called to make a batch."""
-    if not case.is_called_back(sample):
-        return False
-    return sample.phase == "fit/input" or not sample.main
+def _of_waits(case: Case) -> float:
+    """Share of the waits between steps that is for batches.
+
+    Where the step itself fetches its batch, these are waits for a pipeline that is set up or taken down. Code of the
+    user's own that makes batches all through the steps, but rests meanwhile, is not what is waited for.
+    """
+    inside = bool(case.run.manifest["backend"].get("input_inside_step"))
+    if not inside or case.sampled(("fit/steps",), case.feeds, main=False) < _USERS:
+        return 1.0
+    return max(case.sampled(("fit/input",), case.feeds), case.sampled(("fit/input",), case.feeds, main=False))
 
 
 def _hidden(case: Case) -> dict[str, int]:
@@ -71,8 +75,8 @@ def _hidden(case: Case) -> dict[str, int]:
 
     TensorFlow fetches the batch inside the step, from threads of its own; the step waits for them where no kernel runs.
     """
-    main = case.sampled(("fit/steps",), lambda one: _feeds(case, one))
-    beside = case.sampled(("fit/steps",), lambda one: _feeds(case, one), main=False)
+    main = case.sampled(("fit/steps",), case.feeds)
+    beside = case.sampled(("fit/steps",), case.feeds, main=False)
     steps = max(1, case.own("fit/steps"))
     wanted = int(max(main, beside - case.own("fit/steps/kernels") / steps) * steps) - case.own("fit/steps/input")
     found = {}

@@ -22,6 +22,10 @@ _FILE_FUNCTIONS = {
 }  # fmt: skip
 
 
+_SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
+"""What Keras saves is a cause of its own."""
+
+
 def look(case: Case) -> Iterator[Claim]:
     """The input or a callback is slow, and meanwhile the process reads and writes a lot, or the disk is waited for."""
     case.need_samples()
@@ -59,6 +63,8 @@ def _in_file(case: Case, sample: Sample) -> bool:
     """Whether code of the user's own stands in work on a file: in a library for that, or in the call itself."""
     frame = case.user_frame(sample)
     if frame is None or not (case.is_called_back(sample) or sample.phase in ("script", "data")):
+        return False
+    if any(file.startswith(_SAVING) for _, file, _ in sample.frames):
         return False
     for function, file, line in sample.frames:
         if file in case.user_files:

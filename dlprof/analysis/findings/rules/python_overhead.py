@@ -41,10 +41,9 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     busy = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
     operators = kernels.summarise(case.run, "layer", kinds=("operator",))
     main = min(main, max(0.0, 1 - busy + _tiny(operators))) if case.tree.unsplit is None else main
-    beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one), main=False)
-    feeding = case.own("fit/steps/input") / max(1, case.own("fit/steps"))
-    called = _called_back(operators)
-    stood = max(main, beside - feeding, called)
+    # Stacks of other threads stand beside kernels, too; operators tell for how long they really ran.
+    beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one) and not case.feeds(one), main=False)
+    stood = max(main, beside if case.tree.unsplit is not None else _called_back(operators))
     share = max(stood, _started_one_by_one(case, operators) if main else 0.0)
     if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -55,9 +56,10 @@ def _first_calls(case: Case) -> list[tuple[int, int]]:
 def _of_arguments(case: Case, spans: Sequence[dict[str, Any]]) -> Claim:
     """Functions that were traced again for another argument."""
     count = len(spans)
+    first_runs = _first_runs(case, spans)
     functions = {(json.loads(row["detail"])["compiled"]).get("function") for row in spans}
     worst = max((one for one in case.recompilations if one.function in functions), key=lambda one: one.time_ns)
-    by_phase = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in spans)
+    by_phase = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in [*spans, *first_runs])
     spread = case.spread(by_phase)
     # A step in which a graph was compiled is longer by more than the compilation: the new graph is made ready, too.
     edges = _slow_first_runs(case, sum(by_phase.values()))
@@ -94,6 +96,14 @@ def _again(case: Case) -> list[dict[str, Any]]:
             if told and any(phase.startswith(_LOOPS) for phase in phases):
                 found.append(row)
     return found
+
+
+def _first_runs(case: Case, spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first calls, outside loops, of graphs that were compiled again."""
+    rows = sorted((row for row in case.spans if row["kind"] == "first_run"), key=lambda row: row["start_ns"])
+    starts = [row["start_ns"] for row in rows]
+    found = {bisect_left(starts, row["start_ns"] + row["dur_ns"]) for row in spans}
+    return [rows[number] for number in sorted(found) if number < len(rows)]
 
 
 def _slow_first_runs(case: Case, compiled_ns: int) -> int:

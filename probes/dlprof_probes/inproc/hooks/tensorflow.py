@@ -26,6 +26,7 @@ def attach(probe, module):
     tracing = sys.modules.get(_TRACING)
     if tracing is not None and hasattr(tracing, "_create_concrete_function"):
         probe.graph_compile(tracing, "_create_concrete_function", _function_name, signature=_signature)
+        _watch_first_runs(probe, tracing)
     else:
         probe.missing.append("tf.function tracing")
     dataset = sys.modules[_DATASET].DatasetV2
@@ -34,6 +35,44 @@ def attach(probe, module):
     iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
     if iterator is not None:
         probe.on_batch(iterator, "__next__", "tf.data")
+
+
+def _watch_first_runs(probe, tracing):
+    """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""
+    watch = probe.guard(lambda function: _watch_first_run(probe, function))
+
+    def make(original):
+        def create(*args, **kwargs):
+            function = original(*args, **kwargs)
+            watch(function)
+            return function
+
+        return create
+
+    probe.replace(tracing, "_create_concrete_function", make, again=True)
+
+
+def _watch_first_run(probe, function):
+    run, recorder = function._call_flat, probe.recorder
+
+    def begin():
+        inside = any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in recorder.stack())
+        if inside or probe.current_loop() is not None:
+            return None  # part of another graph, or of a step whose time is known
+        return recorder.begin(wire.SpanKind.FIRST_RUN, "first run of %s" % getattr(function, "name", "a graph"))
+
+    begin, end = probe.guard(begin), probe.guard(recorder.end)
+
+    def first(*args, **kwargs):
+        vars(function).pop("_call_flat", None)
+        span = begin()
+        try:
+            return run(*args, **kwargs)
+        finally:
+            if span is not None:
+                end(span)
+
+    function._call_flat = first
 
 
 def _function_name(args):
