@@ -32,7 +32,7 @@ from dlprof.store.run import Run
 
 REPEATS = 2
 """Rounds of runs with and without each cause, unless told otherwise."""
-_MORE, _SETTLED = 2, 0.10
+_MORE, _SETTLED = 2, 0.20
 """So many rounds more are made while the fastest two runs of a kind differ by more than this share of the cost."""
 PAIRS = 12
 """Clean runs that are made twice, at most."""
@@ -294,11 +294,31 @@ class Round:
 
 
 def _rounds(truth: Truth, folder: Path, repeats: int) -> list[Round]:
-    """So many rounds, and some more where the runs of these differ too much to tell the cost."""
+    """So many rounds, those that are there already, and some more where the cost cannot be told by these."""
     rounds: list[Round] = []
-    while len(rounds) < repeats or (len(rounds) < repeats + _MORE and not _is_settled(rounds)):
+    while (
+        len(rounds) < repeats
+        or _is_there(truth, folder, len(rounds) + 1)
+        or (len(rounds) < repeats + _MORE and not _is_settled(rounds))
+    ):
         rounds.append(_round(truth, folder, len(rounds) + 1))
     return rounds
+
+
+def _is_there(truth: Truth, folder: Path, number: int) -> bool:
+    """Whether all runs of a round were made already."""
+    faulty, clean = (folder / truth.folder(faulty=one) for one in (True, False))
+    names = f"diagnosed-{number:03d}", f"cost-{number:03d}"
+    return all(_finished(place) for place in (faulty / names[0], faulty / names[1], clean / names[1]))
+
+
+def _finished(place: Path) -> Run | None:
+    """A run that came to its end; None: it did not, or there is none."""
+    with contextlib.suppress(DlprofError):
+        run = open_run(str(place))
+        if run.manifest["state"] == "finished":
+            return run
+    return None
 
 
 def _round(truth: Truth, folder: Path, number: int) -> Round:
@@ -379,10 +399,9 @@ def _clean_pair(truth: Truth, folder: Path) -> CleanPair:
 def _run(truth: Truth, folder: Path, name: str, probes: str = _ALL, *, faulty: bool) -> Run:
     """A run of the script; one that is there, and came to its end, is taken as it is."""
     place = folder / truth.folder(faulty=faulty) / name
-    with contextlib.suppress(DlprofError):
-        run = open_run(str(place))
-        if run.manifest["state"] == "finished":
-            return run
+    run = _finished(place)
+    if run is not None:
+        return run
     extra = truth.fault_arguments if faulty else ()
     environment = {**os.environ, **truth.environment, **(truth.fault_environment if faulty else {})}
     command = [
