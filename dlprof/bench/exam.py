@@ -6,6 +6,7 @@ A truth file (TOML, see scenarios/faults/README.md) names cause, script and back
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -22,7 +23,7 @@ from typing import Any
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
-from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.analysis.findings.rules import RULES
 from dlprof.backends import registry
 from dlprof.bench import trials
@@ -47,6 +48,7 @@ _ENDS, _ENDS_SLUG = ("startup", "import", "teardown"), "import-heavy"
 """Phases that differ by a second as files are in the system's cache or not; they count where the cause is there."""
 _CHANCE_SLUG = "iterator-restart"
 """A cause that comes and goes by itself, in most runs on TensorFlow."""
+_LOCK = "exam.lock"
 _PACES, _PACE_WORK, _PACES_AT_LEAST = "paces.txt", 2_000_000, 10
 """A fixed piece of work is timed before each run: how steady the machine was is part of the result."""
 _BUSY = "while True:\n    pass"
@@ -102,7 +104,7 @@ class Answer:
 
     Attributes:
         truth: The cause.
-        found: Slugs of the findings, ranked.
+        found: Slugs of the findings, ranked; without those of what comes and goes by chance.
         rank: Place of the planted cause, from 1 on; None: it was not found.
         at_stake_ns: Its time at stake, under all names that are right for it: no time is counted twice.
         cost_ns: What it really cost: the fastest faulty run less the fastest clean one; without dlprof's own time, and
@@ -218,19 +220,36 @@ def sit(truths: Sequence[Truth], folder: Path, say: Say, *, pairs: int = PAIRS, 
         pairs: Clean runs to make twice, at most.
         repeats: Rounds of runs: the fastest faulty one is diagnosed, and the fastest of each side give the cost. Two
             more are made at most where these differ too much; one round alone cannot tell.
+
+    Raises:
+        UsageError: Another exam is at work in the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    answers = []
-    for number, truth in enumerate(truths, 1):
-        say(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
-        answers.append(_answer(truth, folder, repeats))
-        say(f"  {_told(answers[-1])}")
-    clean = list({truth.folder(faulty=False): truth for truth in truths}.values())[:pairs]
-    found = []
-    for number, truth in enumerate(clean, 1):
-        say(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
-        found.append(_clean_pair(truth, folder))
-    return Result(tuple(answers), tuple(found), _spread(folder))
+    with _alone(folder):
+        answers = []
+        for number, truth in enumerate(truths, 1):
+            say(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
+            answers.append(_answer(truth, folder, repeats))
+            say(f"  {_told(answers[-1])}")
+        clean = list({truth.folder(faulty=False): truth for truth in truths}.values())[:pairs]
+        found = []
+        for number, truth in enumerate(clean, 1):
+            say(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
+            found.append(_clean_pair(truth, folder))
+        return Result(tuple(answers), tuple(found), _spread(folder))
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder of an exam: a second one in it would slow the first one's runs, and take them for its own."""
+    with (folder / _LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"Another exam is at work in {folder}.", hint="wait for it: two at once on a machine spoil each other"
+            ) from None
+        yield
 
 
 def _sources(script: Path, seen: set[Path]) -> str:
@@ -258,10 +277,11 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
         found = _diagnose(truth, faulty, folder, repeats)
     except DlprofError as error:
         return Answer(truth, failed=error.message)
-    slugs = tuple(finding.slug for finding in found.findings)
-    right = [n for n, finding in enumerate(found.findings) if finding.slug in (truth.slug, *truth.also)]
-    best = found.findings[right[0]] if right else None
-    stake = sum(found.findings[n].at_stake_ns for n in right)
+    findings = [one for one in found.findings if not _is_chance(one, truth)]
+    slugs = tuple(finding.slug for finding in findings)
+    right = [n for n, finding in enumerate(findings) if finding.slug in (truth.slug, *truth.also)]
+    best = findings[right[0]] if right else None
+    stake = sum(findings[n].at_stake_ns for n in right)
     line = None
     if truth.line is not None:
         line = best is not None and best.file is not None and truth.line in _text(faulty, best.file, best.line)
@@ -363,9 +383,14 @@ def _counted_ns(truth: Truth, run: Run) -> int:
     net = trials.net_ns(run)
     if truth.slug != _ENDS_SLUG:
         net -= sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _ENDS)
-    if truth.slug != _CHANCE_SLUG and truth.backend == "tensorflow":
-        net -= sum(found.at_stake_ns for found in diagnose.diagnose(run).findings if found.slug == _CHANCE_SLUG)
+    if truth.backend == "tensorflow":
+        net -= sum(found.at_stake_ns for found in diagnose.diagnose(run).findings if _is_chance(found, truth))
     return net
+
+
+def _is_chance(found: Finding, truth: Truth) -> bool:
+    """Whether a finding is of what comes and goes by itself, and was not planted: a true one, but no answer."""
+    return found.slug == _CHANCE_SLUG != truth.slug
 
 
 def _diagnose(truth: Truth, faulty: Run, folder: Path, repeats: int) -> Diagnosis:

@@ -283,6 +283,14 @@ def test_the_ends_of_a_process_count_where_the_cause_is_an_import(tmp_path: Path
     assert (exam._counted_ns(slow, run), exam._counted_ns(heavy, run)) == (6 * S, 10 * S)
 
 
+def test_two_exams_do_not_share_a_folder(tmp_path: Path) -> None:
+    """Runs made beside one another would be slow, and be taken for good ones."""
+    with exam._alone(tmp_path), pytest.raises(UsageError, match="Another exam is at work"):
+        exam.sit([], tmp_path, lambda _line: None)
+
+    assert exam.sit([], tmp_path, lambda _line: None).answers == ()
+
+
 def test_an_exam_says_how_steady_its_machine_was(tmp_path: Path) -> None:
     """Of twenty paces the second slowest is half as slow again as the third fastest."""
     paces = [100] * 10 + [120] * 7 + [150] * 3
