@@ -273,7 +273,7 @@ def _told(answer: Answer) -> str:
 def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     try:
         rounds = _rounds(truth, folder, repeats)
-        faulty = min(one.diagnosed for one in rounds).run
+        faulty = _examined(truth, rounds).run
         found = _diagnose(truth, faulty, folder, repeats)
     except DlprofError as error:
         return Answer(truth, failed=error.message)
@@ -290,7 +290,7 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
         slugs,
         right[0] + 1 if right else None,
         stake if best else None,
-        _cost(rounds),
+        _cost(truth, rounds),
         _doubt(rounds),
         line,
     )
@@ -319,7 +319,7 @@ def _rounds(truth: Truth, folder: Path, repeats: int) -> list[Round]:
     while (
         len(rounds) < repeats
         or _is_there(truth, folder, len(rounds) + 1)
-        or (len(rounds) < repeats + _MORE and not _is_settled(rounds))
+        or (len(rounds) < repeats + _MORE and not _is_settled(truth, rounds))
     ):
         rounds.append(_round(truth, folder, len(rounds) + 1))
     return rounds
@@ -353,9 +353,16 @@ def _timed(truth: Truth, run: Run) -> Timed:
     return Timed(_counted_ns(truth, run), run)
 
 
-def _cost(rounds: Sequence[Round]) -> int:
+def _examined(truth: Truth, rounds: Sequence[Round]) -> Timed:
+    """The run that is diagnosed: the fastest; for a cause that comes by chance, that in which it came most."""
+    runs = [one.diagnosed for one in rounds]
+    return max(runs) if truth.slug == _CHANCE_SLUG else min(runs)
+
+
+def _cost(truth: Truth, rounds: Sequence[Round]) -> int:
     """What the cause costs, by the fastest runs: what else goes on in a machine only ever makes runs slower."""
-    return _faulty(rounds)[0] - _clean(rounds)[0]
+    faulty = _examined(truth, rounds).ns if truth.slug == _CHANCE_SLUG else _faulty(rounds)[0]
+    return faulty - _clean(rounds)[0]
 
 
 def _doubt(rounds: Sequence[Round]) -> int | None:
@@ -365,9 +372,9 @@ def _doubt(rounds: Sequence[Round]) -> int | None:
     return sum(times[1] - times[0] for times in (_faulty(rounds), _clean(rounds)))
 
 
-def _is_settled(rounds: Sequence[Round]) -> bool:
+def _is_settled(truth: Truth, rounds: Sequence[Round]) -> bool:
     doubt = _doubt(rounds)
-    return doubt is None or doubt <= _SETTLED * _cost(rounds)
+    return doubt is None or doubt <= _SETTLED * _cost(truth, rounds)
 
 
 def _faulty(rounds: Sequence[Round]) -> list[int]:

@@ -391,6 +391,13 @@ def test_more_threads_than_cores_are_named(tmp_path: Path) -> None:
     assert "16 computing threads share 2 cores" in finding.claim
 
 
+def test_threads_that_ended_did_wait(tmp_path: Path) -> None:
+    """What a process has waited is a sum over its living threads; at the end of the training nearly all are gone."""
+    rows = cpu((2.5, BUSY[0]), (7.5, WAITING), (8.0, BUSY[0]), tree=200.0)
+
+    assert "threads-oversubscribed" in slugs(found(tmp_path / "r", **quiet(spans=threads(16), **rows)))
+
+
 def test_other_programs_are_named(tmp_path: Path) -> None:
     """They use a core and a half, and our threads wait 40 % of their runnable time."""
     tables = quiet(spans=threads(2), **cpu((2.5, BUSY[0]), (7.5, WAITING), others=150.0))

@@ -252,8 +252,20 @@ def test_a_cost_is_the_difference_of_the_fastest_runs(tmp_path: Path) -> None:
         for n, row in enumerate(times)
     ]
 
-    assert exam._cost(rounds) == 3 * S
+    assert exam._cost(one, rounds) == 3 * S
     assert exam._doubt(rounds[:1]) is None
+
+
+def test_a_cause_that_comes_by_chance_is_examined_where_it_came(tmp_path: Path) -> None:
+    """In the slower run with all probes, of 10 s: 4 s more than the fastest clean one."""
+    one = exam.load(truth(tmp_path, GOOD.replace("slow-callback", "iterator-restart")))[0]
+    times = ((10, 7, 8), (6, 12, 6))
+    rounds = [
+        exam.Round(*(exam._timed(one, lasted(tmp_path / f"{n}-{m}", seconds)) for m, seconds in enumerate(row)))
+        for n, row in enumerate(times)
+    ]
+
+    assert exam._cost(one, rounds) == 4 * S
 
 
 def test_an_exam_goes_on_while_the_fastest_runs_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -340,10 +341,9 @@ class Case:
         rows = self.process_samples("run_ns")
         if len(rows) < 2:
             raise Abstain("the scheduling of threads was sampled less than twice during the training")
-        first, last = rows[0], rows[-1]
         return Scheduling(
-            max(0, last["run_ns"] - first["run_ns"]),
-            max(0, last["wait_ns"] - first["wait_ns"]),
+            _growth([row["run_ns"] for row in rows]),
+            _growth([row["wait_ns"] for row in rows]),
             self.machine_mean("others_cpu_pct"),
             self._tree_pct(*self.training_span),
         )
@@ -396,6 +396,11 @@ class Case:
         if not spans:
             raise Abstain("the process was not sampled during the training")
         return float(total / sum(spans.values()))
+
+
+def _growth(values: Sequence[int]) -> int:
+    """By how much a sum over the threads of a process grew: a thread that ends takes its part with it."""
+    return sum(max(0, after - before) for before, after in itertools.pairwise(values))
 
 
 def _below(leaf: str, path: str) -> bool:
