@@ -37,19 +37,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sit the exam; 1 if a run failed."""
-    import shutil
+    from dlprof.bench import running
+    from dlprof.bench.exam import sitting, tables, truths
 
-    from dlprof.bench import exam, running
-
-    truths = exam.load(Path(args.folder), only=args.only)
-    folder = Path(args.output)
-    if args.restart:
-        for truth in truths:
-            for faulty in (True, False):
-                shutil.rmtree(folder / truth.folder(faulty=faulty), ignore_errors=True)
+    chosen = truths.load(Path(args.folder), only=args.only)
+    repeats = max(1, args.repeat)
     with running.ending_on_sigterm():
-        result = exam.sit(truths, folder, _say, pairs=args.pairs, repeats=max(1, args.repeat))
-    print(json.dumps(exam.as_json(result), indent=1) if args.format == "json" else exam.as_markdown(result))
+        result = sitting.sit(chosen, Path(args.output), _say, pairs=args.pairs, repeats=repeats, restart=args.restart)
+    print(json.dumps(tables.as_json(result), indent=1) if args.format == "json" else tables.as_markdown(result))
     return 1 if any(a.failed for a in result.answers) or any(p.failed for p in result.pairs) else 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dlprof.bench import exam
+from dlprof.bench.exam import sitting, truths
 from tests.integration import runner
 
 pytestmark = pytest.mark.integration
@@ -114,9 +114,9 @@ def test_repeats_of_the_same_thing_pass_the_gate(tmp_path: Path, scenarios: Path
 )
 def test_a_planted_cause_is_found_first(tmp_path: Path, scenarios: Path, name: str, backend: str) -> None:
     """One of the exam on each backend; `dlprof exam` runs all of them."""
-    truths = [one for one in exam.load(scenarios / "faults", only=[name]) if one.backend == backend]
+    chosen = [one for one in truths.load(scenarios / "faults", only=[name]) if one.backend == backend]
 
-    (answer,) = exam.sit(truths, tmp_path, lambda _line: None, pairs=0, repeats=1).answers
+    (answer,) = sitting.sit(chosen, tmp_path, lambda _line: None, pairs=0, repeats=1).answers
 
     assert answer.failed is None
     assert answer.rank == 1, answer.found

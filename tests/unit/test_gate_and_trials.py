@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings import diagnose
-from dlprof.bench import confirm, exam, trials
+from dlprof.bench import confirm, trials
+from dlprof.bench.exam import costs, result, sitting, tables, truths
+from dlprof.bench.exam import runs as exam_runs
 from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.store.run import Run
 from tests.unit import runs
@@ -192,7 +194,7 @@ GOOD = 'slug = "slow-callback"\nscript = "x.py"\nbackends = ["torch", "jax"]\n[f
 
 def test_a_truth_file_gives_a_case_per_backend(tmp_path: Path) -> None:
     """With what plants the cause."""
-    found = exam.load(truth(tmp_path, GOOD))
+    found = truths.load(truth(tmp_path, GOOD))
 
     assert [one.backend for one in found] == ["torch", "jax"]
     assert (found[0].fault_arguments, found[0].beside) == (("--slow",), 2)
@@ -210,24 +212,24 @@ def test_a_truth_file_gives_a_case_per_backend(tmp_path: Path) -> None:
 def test_a_wrong_truth_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
     """The sentence says what is wrong."""
     with pytest.raises(UsageError, match=said):
-        exam.load(truth(tmp_path, text))
+        truths.load(truth(tmp_path, text))
 
 
 def test_a_folder_without_truth_is_refused(tmp_path: Path) -> None:
     """There is nothing to examine."""
     with pytest.raises(NoInputError, match="no truth file"):
-        exam.load(tmp_path)
+        truths.load(tmp_path)
 
 
 def test_the_figures_of_an_exam_are_those_of_its_cases(tmp_path: Path) -> None:
     """Two planted causes: one first and 10 % too high, the other second, behind a wrong one."""
-    one, two = exam.load(truth(tmp_path, GOOD))
-    result = exam.Result((
-        exam.Answer(one, ("slow-callback",), 1, 11 * S, 10 * S),
-        exam.Answer(two, ("io-bound", "slow-callback"), 2, 5 * S, 10 * S),
+    one, two = truths.load(truth(tmp_path, GOOD))
+    told = result.Result((
+        result.Answer(one, ("slow-callback",), 1, 11 * S, 10 * S),
+        result.Answer(two, ("io-bound", "slow-callback"), 2, 5 * S, 10 * S),
     ))  # fmt: skip
 
-    rows = {row.slug: row for row in exam.rows(result)}
+    rows = {row.slug: row for row in result.rows(told)}
 
     assert (rows["all"].cases, rows["all"].first, rows["all"].recall, rows["all"].rank) == (2, 1, 1.0, 1.5)
     assert rows["all"].within == 0.5
@@ -245,62 +247,63 @@ def lasted(folder: Path, seconds: float) -> Run:
 
 def test_a_cost_is_the_difference_of_the_fastest_runs(tmp_path: Path) -> None:
     """9 s, the fastest with the cause, less 6 s, the fastest without it; the ends of the process do not count."""
-    one = exam.load(truth(tmp_path, GOOD))[0]
+    one = truths.load(truth(tmp_path, GOOD))[0]
     times = ((10, 11, 8), (9, 12, 6))
     rounds = [
-        exam.Round(*(exam._timed(one, lasted(tmp_path / f"{n}-{m}", seconds)) for m, seconds in enumerate(row)))
+        costs.Round(*(costs.timed(one, lasted(tmp_path / f"{n}-{m}", seconds)) for m, seconds in enumerate(row)))
         for n, row in enumerate(times)
     ]
 
-    assert exam._cost(one, rounds) == 3 * S
-    assert exam._doubt(rounds[:1]) is None
+    assert costs.cost(one, rounds) == 3 * S
+    assert costs.doubt(rounds[:1]) is None
 
 
 def test_a_cause_that_comes_by_chance_is_examined_where_it_came(tmp_path: Path) -> None:
     """In the slower run with all probes, of 10 s: 4 s more than the fastest clean one."""
-    one = exam.load(truth(tmp_path, GOOD.replace("slow-callback", "iterator-restart")))[0]
+    one = truths.load(truth(tmp_path, GOOD.replace("slow-callback", "iterator-restart")))[0]
     times = ((10, 7, 8), (6, 12, 6))
     rounds = [
-        exam.Round(*(exam._timed(one, lasted(tmp_path / f"{n}-{m}", seconds)) for m, seconds in enumerate(row)))
+        costs.Round(*(costs.timed(one, lasted(tmp_path / f"{n}-{m}", seconds)) for m, seconds in enumerate(row)))
         for n, row in enumerate(times)
     ]
 
-    assert exam._cost(one, rounds) == 4 * S
+    assert costs.cost(one, rounds) == 4 * S
 
 
 def test_an_exam_goes_on_while_the_fastest_runs_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rounds whose clean runs differ by 2 s of a cost of 5 s, and a third that is like the first: 0.2 s."""
-    one = exam.load(truth(tmp_path, GOOD))[0]
+    one = truths.load(truth(tmp_path, GOOD))[0]
     times = iter([(9.1, 9, 4), (9.5, 9.6, 6), (9.7, 9, 4.1), (20, 20, 20)])
 
-    def made(_truth: exam.Truth, _folder: Path, number: int) -> exam.Round:
-        return exam.Round(
-            *(exam._timed(one, lasted(tmp_path / f"{number}-{m}", seconds)) for m, seconds in enumerate(next(times)))
+    def made(_truth: truths.Truth, _folder: Path, number: int) -> costs.Round:
+        return costs.Round(
+            *(costs.timed(one, lasted(tmp_path / f"{number}-{m}", seconds)) for m, seconds in enumerate(next(times)))
         )
 
-    monkeypatch.setattr(exam, "_round", made)
-    rounds = exam._rounds(one, tmp_path, 2)
+    monkeypatch.setattr(costs, "_round", made)
+    rounds = costs.made_rounds(one, tmp_path, 2)
 
     assert len(rounds) == 3
-    assert exam._doubt(rounds) == pytest.approx(0.1 * S)
+    assert costs.doubt(rounds) == pytest.approx(0.1 * S)
 
 
 def test_the_ends_of_a_process_count_where_the_cause_is_an_import(tmp_path: Path) -> None:
     """10 s in all, of which 4 are import and teardown."""
     slow, heavy = (
-        exam.load(truth(tmp_path, GOOD.replace("slow-callback", slug)))[0] for slug in ("slow-callback", "import-heavy")
+        truths.load(truth(tmp_path, GOOD.replace("slow-callback", slug)))[0]
+        for slug in ("slow-callback", "import-heavy")
     )
     run = lasted(tmp_path / "r", 10)
 
-    assert (exam._counted_ns(slow, run), exam._counted_ns(heavy, run)) == (6 * S, 10 * S)
+    assert (costs.counted_ns(slow, run), costs.counted_ns(heavy, run)) == (6 * S, 10 * S)
 
 
 def test_two_exams_do_not_share_a_folder(tmp_path: Path) -> None:
     """Runs made beside one another would be slow, and be taken for good ones."""
-    with exam._alone(tmp_path), pytest.raises(UsageError, match="Another exam is at work"):
-        exam.sit([], tmp_path, lambda _line: None)
+    with exam_runs.alone(tmp_path), pytest.raises(UsageError, match="Another exam is at work"):
+        sitting.sit([], tmp_path, lambda _line: None)
 
-    assert exam.sit([], tmp_path, lambda _line: None).answers == ()
+    assert sitting.sit([], tmp_path, lambda _line: None).answers == ()
 
 
 def test_an_exam_says_how_steady_its_machine_was(tmp_path: Path) -> None:
@@ -308,15 +311,15 @@ def test_an_exam_says_how_steady_its_machine_was(tmp_path: Path) -> None:
     paces = [100] * 10 + [120] * 7 + [150] * 3
     (tmp_path / "paces.txt").write_text("".join(f"{pace}\n" for pace in paces))
 
-    spread = exam._spread(tmp_path)
+    spread = exam_runs.spread(tmp_path)
 
     assert spread == 0.5
-    assert "The same work took up to 50 % longer" in exam.as_markdown(exam.Result((), (), spread))
+    assert "The same work took up to 50 % longer" in tables.as_markdown(result.Result((), (), spread))
 
 
 def test_the_truth_of_the_project_can_be_read(scenarios: Path) -> None:
     """At least 25 planted causes, over four backends."""
-    found = exam.load(scenarios / "faults")
+    found = truths.load(scenarios / "faults")
 
     assert len({one.name for one in found}) >= 25
     assert {one.backend for one in found} >= {"tensorflow", "jax", "torch", "mxnet"}
