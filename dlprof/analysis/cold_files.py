@@ -18,7 +18,6 @@ def pages_from_disk(run: Run) -> int | None:
     return max((row["faults_major"] for row in rows if begin is None or row["time_ns"] <= begin), default=None)
 
 
-def is_colder(a: Run, b: Run) -> bool:
-    """Whether much more of a run came from disk than of another one; not so where it was not measured."""
-    one, two = pages_from_disk(a), pages_from_disk(b)
+def is_colder(one: int | None, two: int | None) -> bool:
+    """Whether so many pages are much more than the other run's; not so where one was not measured."""
     return one is not None and two is not None and one - two > _MORE_PAGES and one > _RATIO * two

@@ -193,8 +193,8 @@ class _Check:
                 self.differences.append(f"{name}: {values[0] or 'not set'} and {values[1] or 'not set'}")
 
     def _files(self) -> None:
-        if cold_files.is_colder(self.a, self.b) or cold_files.is_colder(self.b, self.a):
-            pages = [cold_files.pages_from_disk(run) for run in (self.a, self.b)]
+        pages = [cold_files.pages_from_disk(run) for run in (self.a, self.b)]
+        if cold_files.is_colder(*pages) or cold_files.is_colder(*reversed(pages)):
             self.differences.append(
                 f"pages of files read from disk before the training: {pages[0]:,} and {pages[1]:,}; that makes imports "
                 "and starts slower"

@@ -32,8 +32,27 @@ class _Thread:
 
     open: list[Frame | None] = field(default_factory=list)
     since: float = 0.0
-    name: str = ""
+    name: str | None = ""
     number: int = 0
+
+
+@dataclass
+class ThreadNames:
+    """Names of threads where py-spy knows none: it tells those that Python gave.
+
+    The main thread has none before `threading` is imported. Threads of an engine that call Python, as those of tf.data
+    do, never have one.
+    """
+
+    process: int | None = None
+    _first: int | None = None
+
+    def name(self, number: int, told: str | None) -> str:
+        """The name that was told; else the first thread, or that with the process's number, is the main one."""
+        self._first = number if self._first is None else self._first
+        if told is not None:
+            return told
+        return "MainThread" if number in (self._first, self.process) else f"thread {number}"
 
 
 @dataclass
@@ -47,10 +66,12 @@ class Stacks:
     rows: list[tuple[int, str, int, int, int]] = field(default_factory=list)
     """(thread, its name, start, duration, stack), ns on the run's time line."""
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
+    _threads: ThreadNames = field(init=False)
     error_ns: int | None = None
     """Greatest error of the segments' anchors (ns)."""
-    first: int | None = None
-    """Number of the first thread that was seen."""
+
+    def __post_init__(self) -> None:
+        self._threads = ThreadNames(self.who.pid)
 
     def add(self, path: Path) -> list[Health]:
         """Read one segment and its anchor; returns what the user must know.
@@ -79,17 +100,14 @@ class Stacks:
             return
         number = self.known.setdefault(stack, len(self.known))
         self.rows.append(
-            (thread.number, self._name(thread), zero + round(start_us * 1e3), round((end_us - start_us) * 1e3), number)
+            (
+                thread.number,
+                self._threads.name(thread.number, thread.name),
+                zero + round(start_us * 1e3),
+                round((end_us - start_us) * 1e3),
+                number,
+            )
         )
-
-    def _name(self, thread: _Thread) -> str:
-        """py-spy knows the names that Python gave: the main thread has none before `threading` is imported.
-
-        Threads of an engine that call Python, as those of tf.data do, never have one.
-        """
-        self.first = thread.number if self.first is None else self.first
-        is_main = thread.number in (self.first, self.who.pid)
-        return thread.name or ("MainThread" if is_main else f"thread {thread.number}")
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables `stacks` and `frames`."""
@@ -157,7 +175,7 @@ def _frame(event: dict[str, Any], thread: _Thread, names: FileNames) -> Frame | 
     if not file:
         match = _THREAD.match(name)
         if match:
-            thread.number, thread.name = int(match[1], 0), match[2] or ""
+            thread.number, thread.name = int(match[1], 0), match[2]
         return None
     if file in _HIDDEN_FILES or _OWN in file:
         return None

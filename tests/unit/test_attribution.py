@@ -98,6 +98,7 @@ def test_without_a_model_the_scope_stands_for_the_layer(path: str, label: tuple[
         ("Dropout", "random"), ("_backward_broadcast_add", "elementwise"), ("ReluGrad", "elementwise"),
         ("aten::copy_", "data movement"), ("[CUDA memcpy HtoD]", "transfer"), ("aten::embedding", "embedding"),
         ("ncclKernel_AllReduce_RING_LL_Sum_float", "collective"), ("CudnnRNNV3", "recurrent"), ("zzz", "other"),
+        ("cudnn::detail::dgrad_engine", "conv"), ("wgrad_alg0_engine", "conv"), ("BiasAddGrad", "elementwise"),
     ],
 )  # fmt: skip
 def test_operators_of_all_engines_have_a_category(op: str, found: str) -> None:

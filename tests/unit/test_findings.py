@@ -171,33 +171,49 @@ def test_busy_waits_before_epochs_are_input(tmp_path: Path) -> None:
     assert "iterator-restart" not in slugs(found(tmp_path / "r", tensorflow(), **epochs_with_waits(95.0)))
 
 
-def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
-    """A loop over train_on_batch that takes 20 ms for each step of 20 ms."""
+def own_loop(**changes: Any) -> Tables:
+    """A loop of the script over train_on_batch: 100 steps of 20 ms, and 20 ms between them."""
     steps = runs.steps(100, dur_ms=40, start_s=2)
     for row in steps:
         row["dur_ns"] = 20 * MS
-    tables: Tables = {
+    return {
         "phases": parts(fit_steps=2, script=4, teardown=2), "steps": steps,
         "phase_intervals": runs.intervals(("import", 0, 2), ("script", 2, 8), ("teardown", 8, 10)),
-        "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
+        "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)], **changes,
     }  # fmt: skip
-    assert one(found(tmp_path / "r", **tables), "input-bound").at_stake_ns == 1_980 * MS
+
+
+def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
+    """99 times 20 ms."""
+    assert one(found(tmp_path / "r", **own_loop()), "input-bound").at_stake_ns == 1_980 * MS
 
 
 def test_kernels_beside_a_loop_of_the_scripts_own_are_no_input(tmp_path: Path) -> None:
     """On MXNet half of the 1.98 s between the steps is kernels; 2 s more of the script are no input either way."""
-    steps = runs.steps(100, dur_ms=40, start_s=2)
-    for row in steps:
-        row["dur_ns"] = 20 * MS
-    tables: Tables = {
-        "phases": parts(fit_steps=2, script=4, teardown=2), "steps": steps,
-        "phase_intervals": runs.intervals(("import", 0, 2), ("script", 2, 8), ("teardown", 8, 10)),
-        "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
-        **runs.window([{**KERNELS[0], "ms": 30}], dur_ms=40.0),
-    }  # fmt: skip
+    tables = own_loop(**runs.window([{**KERNELS[0], "ms": 30}], dur_ms=40.0))
     diagnosis = found(tmp_path / "r", tensorflow(backend="mxnet"), **tables)
 
     assert one(diagnosis, "input-bound").at_stake_ns == 990 * MS
+
+
+@pytest.mark.parametrize(("works_until", "at_stake"), [(6, 1_800 * MS), (8, 3_800 * MS)])
+def test_waits_in_which_the_generator_rests_are_not_for_batches(
+    tmp_path: Path, works_until: int, at_stake: int
+) -> None:
+    """TensorFlow's step of 20 ms waits 12 ms for it; in the 2 s between steps it works or rests; 0.6 s are usual."""
+    made = [("batches", "train.py", 21), ("generator_py_func", "tensorflow/python/data/ops/from_generator_op.py", 9)]
+    told = tensorflow()
+    told["backend"]["input_inside_step"] = True
+    tables = quiet(
+        phases=parts(fit_steps=4, fit_input=2, teardown=2),
+        phase_intervals=runs.intervals(("import", 0, 2), ("fit.steps", 2, 6), ("fit.input", 6, 8), ("teardown", 8, 10)),
+        steps=runs.steps(200), **sampled((2, works_until, made[::-1]), thread="thread 9"),
+        **runs.window([{**KERNELS[0], "ms": 8}]),
+    )  # fmt: skip
+
+    finding = one(found(tmp_path / "r", told, **tables), "input-bound")
+
+    assert finding.at_stake_ns == pytest.approx(at_stake, rel=0.01)
 
 
 @pytest.mark.parametrize("measured", [False, True])
@@ -230,6 +246,19 @@ def test_files_that_hold_the_input_up_are_io(tmp_path: Path) -> None:
 
     assert slugs(diagnosis) == ["io-bound"]
     assert one(diagnosis, "io-bound").at_stake_ns == 2 * S
+
+
+def test_what_keras_saves_is_no_work_on_files(tmp_path: Path) -> None:
+    """A callback that reads for 0.2 s, and saves the model for 0.8 s with files of Keras and of h5py."""
+    called = [*FIT, ("on_epoch_end", "keras/src/callbacks/callback_list.py", 9), ("on_epoch_end", "train.py", 33)]
+    saving = [*called, ("save_weights", "keras/src/saving/saving_api.py", 5), ("write", "h5py/_hl/dataset.py", 6)]
+    samples = cpu((2.5, {"io_calls": 0, "read_bytes": 0, "write_bytes": 0}),
+                  (7.5, {"io_calls": 9000, "read_bytes": 10**8, "write_bytes": 0}))  # fmt: skip
+    stood = sampled((7, 7.2, [*called, ("load", "numpy/lib/npyio.py", 4)]), (7.2, 8, saving))
+
+    diagnosis = found(tmp_path / "r", **stood, **samples, **runs.window(KERNELS))
+
+    assert one(diagnosis, "io-bound").at_stake_ns == 200 * MS
 
 
 def test_saves_in_callbacks_are_checkpoints(tmp_path: Path) -> None:
@@ -292,6 +321,20 @@ def test_graphs_compiled_again_and_again_are_retracing(tmp_path: Path) -> None:
     assert "6 graphs were compiled again, most often step (shape of x: (2,) to (3,))" in finding.claim
 
 
+def test_the_first_run_of_a_graph_that_was_compiled_again_is_retracing(tmp_path: Path) -> None:
+    """0.05 s after each of six recompilations of 0.2 s; that of a graph compiled for the first time is not."""
+    first_runs = [
+        runs.span("first_run", 3.2 + n * 0.3, 3.25 + n * 0.3, span_id=20 + n, thread="MainThread") for n in range(6)
+    ]
+    for_the_first_time = [
+        runs.span("graph_compile", 5.0, 5.2, span_id=40), runs.span("first_run", 5.2, 6.2, span_id=41),
+    ]  # fmt: skip
+    tables = compiling(6)
+    tables["spans"] += [*first_runs, *for_the_first_time]
+
+    assert one(found(tmp_path / "r", **tables), "retracing").at_stake_ns == 1_500 * MS
+
+
 def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
     """Two more graphs are usual."""
     assert "retracing" not in slugs(found(tmp_path / "r", **compiling(2)))
@@ -342,6 +385,17 @@ def test_a_switch_for_debugging_is_named(tmp_path: Path) -> None:
     assert "torch.autograd.set_detect_anomaly" in finding.claim
     assert finding.remedy is not None
     assert finding.remedy.overrides == {"flags_off": ["torch.autograd.set_detect_anomaly"]}
+
+
+def test_detecting_anomalies_costs_twice_the_stacks_that_torch_keeps(tmp_path: Path) -> None:
+    """A quarter of the 6 s of steps in Python's traceback: half is at stake."""
+    keeping = [*FIT, ("format_list", "<python>/traceback.py", 4)]
+    tables = quiet(
+        spans=[runs.fit_span(training={"flags": {"torch.autograd.set_detect_anomaly": True}})],
+        **sampled((2, 3.5, keeping), (3.5, 8, FIT)),
+    )
+
+    assert one(found(tmp_path / "r", **tables), "debug-mode").at_stake_ns == pytest.approx(3 * S, rel=0.01)
 
 
 def test_64_bit_floats_cost_a_part_of_the_kernels(tmp_path: Path) -> None:

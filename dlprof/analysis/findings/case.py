@@ -140,6 +140,11 @@ class Case:
         return step_split.of_run(self.run)
 
     @cached_property
+    def operators(self) -> kernels.Kernels:
+        """Operators by layer, where a kernel window was traced."""
+        return kernels.summarise(self.run, "layer", kinds=("operator",))
+
+    @cached_property
     def recompilations(self) -> list[recompilations.Recompilation]:
         """Graphs that were compiled again."""
         return recompilations.find(self.run.table("spans"))
@@ -281,11 +286,7 @@ class Case:
     @cached_property
     def _python_in_steps(self) -> bool:
         """Whether operators that call Python are rather part of the model than of the input."""
-        calling = [
-            row
-            for row in kernels.summarise(self.run, "layer", kinds=("operator",)).rows
-            if row.keys.get("op") in step_split.PYTHON_OPS
-        ]
+        calling = [row for row in self.operators.rows if row.keys.get("op") in step_split.PYTHON_OPS]
         feeding = sum(row.total_ns for row in calling if row.keys.get("layer") == step_split.INPUT_LAYER)
         return feeding < sum(row.total_ns for row in calling) / 2
 

@@ -20,7 +20,10 @@ _WORDS = (
     ("optimiser", r"multi_tensor_apply|_fused_(adam|sgd)|Optimizer\.(step|zero_grad)|AccumulateGrad"),
     ("recurrent", r"lstm|gru_|_gru|\bgru\b|cudnn_?rnn|\brnn\b|RNN|elemWiseRNN"),
     ("random", r"random|philox|threefry|bernoulli|multinomial|\brng|_rng|uniform|dropout|curand|mrg|aten::normal"),
-    ("conv", r"conv(?!ert)|winograd|im2col|im2d|col2im|[dw]grad|implicit_(gemm|convolve)|fprop|cudnn.*engine"),
+    (
+        "conv",
+        r"conv(?!ert)|winograd|im2col|im2d|col2im|(?<![a-z])[dw]grad|implicit_(gemm|convolve)|fprop|cudnn.*engine",
+    ),
     ("normalisation", r"batch_?norm|layer_?norm|group_?norm|instance_?norm|rms_?norm|\bbn_|_bn_|bn_(fw|bw)|\blrn\b"),
     ("matmul", r"mat_?mul|gemm|gemv|\bdot|_dot|dot_general|addm[mv]|\bb?mm\b|::b?mm|baddbmm|linear\b|LinearBackward"),
     ("matmul", r"MmBackward|einsum|cutlass|^Cijk_|nvjet|FullyConnected|inner_product"),

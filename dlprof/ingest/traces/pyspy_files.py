@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dlprof.ingest.base import ArtifactError, Health
 from dlprof.ingest.names import FileNames
-from dlprof.ingest.stacks import Frame, _intervals
+from dlprof.ingest.stacks import Frame, ThreadNames, _intervals
 from dlprof.ingest.traces.base import Foreign
 from dlprof.ingest.traces.chrome import Args, ChromeFile, opened
 from dlprof.ingest.traces.formats import Sample
@@ -45,6 +45,10 @@ _FOLDED_END = re.compile(r"\([^;\n]{1,999}:[0-9]+\) [0-9]+\r?$", re.MULTILINE)
 _FILENAME = re.compile(r'"args"\s*:\s*\{[^{}]*"filename"')
 _BEGIN_OR_END = re.compile(r'"ph"\s*:\s*"[BE]"')
 _COMPLETE = re.compile(r'"ph"\s*:\s*"X"')
+
+
+Thread = tuple[int, str | None]
+"""Number and name; None: py-spy knows none."""
 
 
 def claims(sample: Sample) -> bool:
@@ -80,8 +84,9 @@ class _Stacks:
     rows: list[dict[str, Any]] = field(default_factory=list)
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
     _last: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    _names: ThreadNames = field(default_factory=ThreadNames)
 
-    def add(self, thread: tuple[int, str], time_ns: tuple[int, int], stack: tuple[Frame, ...], key: Any = None) -> None:
+    def add(self, thread: Thread, time_ns: tuple[int, int], stack: tuple[Frame, ...], key: Any = None) -> None:
         """Add a stack: of which thread (number, name), from when and for how long, and with which frames."""
         start, dur = time_ns
         if not stack or dur <= 0:
@@ -94,7 +99,7 @@ class _Stacks:
             last["dur_ns"] += dur
             return
         row = {
-            "host": "", "rank": 0, "pid": 0, "thread_id": thread[0], "thread": thread[1],
+            "host": "", "rank": 0, "pid": 0, "thread_id": thread[0], "thread": self._names.name(*thread),
             "start_ns": start, "dur_ns": dur, "stack_id": number,
         }  # fmt: skip
         self._last[key] = row
@@ -119,12 +124,12 @@ def _without_time(path: Path) -> Health:
     return Health("stacks-without-time", "warning", text)
 
 
-def _thread(text: str) -> tuple[int, str] | None:
-    """Number and name of the thread, of what py-spy calls it."""
+def _thread(text: str) -> Thread | None:
+    """The thread, of what py-spy calls it."""
     for pattern in _THREADS:
         match = pattern.fullmatch(text)
         if match:
-            return int(match[1], 16 if match[1].startswith("0x") else 10), match[2] or "MainThread"
+            return int(match[1], 16 if match[1].startswith("0x") else 10), match[2] or None
     return None
 
 
@@ -201,7 +206,7 @@ def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Fram
 
 def _read_raw(path: Path) -> Foreign:
     stacks = _Stacks()
-    ends: dict[tuple[int, str], int] = {}
+    ends: dict[Thread, int] = {}
     total = 0
     for number, record in _records(path):
         try:
@@ -236,12 +241,12 @@ def _records(path: Path) -> Iterator[tuple[int, str]]:
         raise ArtifactError(f"line {number}: it ends in the middle of a stack", path=path)
 
 
-def _unfolded(record: str) -> tuple[tuple[int, str], tuple[Frame, ...], int]:
+def _unfolded(record: str) -> tuple[Thread, tuple[Frame, ...], int]:
     """Thread, frames and count of a folded stack."""
     end = _COUNT.search(record)
     count = whole_in(end[1]) if end else 0
     rest = _COUNT.sub("", _PROCESSES.sub("", record, count=1))
-    thread = (0, "")
+    thread: Thread = (0, "")
     stack = []
     for part in rest.split(";"):
         if len(part) > FRAME_CHARACTERS_AT_MOST:
@@ -273,7 +278,7 @@ def _read_chrometrace(path: Path) -> Foreign:
         start, end = round(start_us * 1000), round(end_us * 1000)
         key = id(thread)
         threads.add(key)
-        stacks.add((thread.number, thread.name or "MainThread"), (start, end - start), stack, key)
+        stacks.add((thread.number, thread.name), (start, end - start), stack, key)
     if not threads:
         raise ArtifactError("there are no stacks in it", path=path)
     text = f"{source.malformed} events of {path.name} are damaged, and were left out."

@@ -15,8 +15,9 @@ _ENVIRONMENT = {
     "MXNET_EXEC_BULK_EXEC_TRAIN=0": {"MXNET_EXEC_BULK_EXEC_TRAIN": None},
     "TF_ENABLE_ONEDNN_OPTS=0": {"TF_ENABLE_ONEDNN_OPTS": None},
 }
+_ANOMALY = "torch.autograd.set_detect_anomaly"
 _COST = {
-    "torch.autograd.set_detect_anomaly": 0.30,
+    _ANOMALY: 0.30,
     "tf.debugging.enable_check_numerics": 0.65,
     "jax_debug_nans": 0.05,
     "jax_debug_infs": 0.05,
@@ -30,11 +31,8 @@ _COST = {
 }
 """Share of the steps that a switch costs on the scenarios, by the exam (docs/exam.md): --confirm measures it."""
 _LEAST = 0.10
-_ANOMALY, _STACK_FILES, _AS_MUCH_AGAIN = (
-    "torch.autograd.set_detect_anomaly",
-    ("<python>/traceback", "<python>/linecache"),
-    2,
-)
+_STACK_FILES = ("<python>/traceback", "<python>/linecache")
+_AS_MUCH_AGAIN = 2
 """torch keeps the stack of each operation; checking values and what else C++ does for it costs as much, by the exam."""
 
 

@@ -13,7 +13,7 @@ _GRAPHS = ("tensorflow", "jax")
 """Backends on which Keras compiles steps unless told otherwise."""
 _STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85
 """What a graph saves: of starting operations; of kernels that it joins with others; of compilations on JAX."""
-_ALONE = ("matmul", "conv", "rnn")
+_ALONE = ("matmul", "conv", "recurrent")
 """Kernels that a graph does not join with others."""
 
 

@@ -77,8 +77,8 @@ def _own_intervals(case: Case, row: dict[str, Any]) -> list[tuple[int, int]]:
 
 def _need_warm_files(case: Case, other: Case) -> None:
     """Abstain where the same engine came from disk for one run, and from memory for the other."""
-    if case.backend == other.backend and cold_files.is_colder(case.run, other.run):
-        mine, theirs = cold_files.pages_from_disk(case.run), cold_files.pages_from_disk(other.run)
+    mine, theirs = cold_files.pages_from_disk(case.run), cold_files.pages_from_disk(other.run)
+    if case.backend == other.backend and cold_files.is_colder(mine, theirs):
         raise Abstain(
             f"one run had {mine} pages of its files read from disk before it trained, the other {theirs}: its imports "
             "took longer for that"

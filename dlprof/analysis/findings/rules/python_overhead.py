@@ -39,12 +39,11 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     """User code that runs inside steps: a layer, a loss or a metric in Python."""
     main = case.sampled(("fit/steps",), lambda one: _is_python(case, one))
     busy = case.own("fit/steps/kernels") / max(1, case.own("fit/steps"))
-    operators = kernels.summarise(case.run, "layer", kinds=("operator",))
-    main = min(main, max(0.0, 1 - busy + _tiny(operators))) if case.tree.unsplit is None else main
+    main = min(main, max(0.0, 1 - busy + _tiny(case.operators))) if case.tree.unsplit is None else main
     # Stacks of other threads stand beside kernels, too; operators tell for how long they really ran.
     beside = case.sampled(("fit/steps",), lambda one: _is_python(case, one) and not case.feeds(one), main=False)
-    stood = max(main, beside if case.tree.unsplit is not None else _called_back(operators))
-    share = max(stood, _started_one_by_one(case, operators) if main else 0.0)
+    stood = max(main, beside if case.tree.unsplit is not None else _called_back(case.operators))
+    share = max(stood, _started_one_by_one(case, case.operators) if main else 0.0)
     if share * case.own("fit/steps") < _SHARE_OF_WORK * work:
         return
     whole = max(1, sum(case.takes("fit/steps").values()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -99,11 +98,15 @@ def _again(case: Case) -> list[dict[str, Any]]:
 
 
 def _first_runs(case: Case, spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The first calls, outside loops, of graphs that were compiled again."""
-    rows = sorted((row for row in case.spans if row["kind"] == "first_run"), key=lambda row: row["start_ns"])
-    starts = [row["start_ns"] for row in rows]
-    found = {bisect_left(starts, row["start_ns"] + row["dur_ns"]) for row in spans}
-    return [rows[number] for number in sorted(found) if number < len(rows)]
+    """The first calls, outside loops, of graphs that were compiled again: each follows its compilation."""
+    again = {row["span_id"] for row in spans}
+    found, compiled = [], None
+    for row in sorted(case.spans, key=lambda row: row["start_ns"]):
+        if row["kind"] == "graph_compile":
+            compiled = row["span_id"]
+        elif row["kind"] == "first_run" and compiled in again:
+            found.append(row)
+    return found
 
 
 def _slow_first_runs(case: Case, compiled_ns: int) -> int:

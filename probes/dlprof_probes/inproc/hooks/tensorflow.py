@@ -53,19 +53,15 @@ def _watch_first_runs(probe, tracing):
 
 
 def _watch_first_run(probe, function):
-    run, recorder = function._call_flat, probe.recorder
-
-    def begin():
-        inside = any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in recorder.stack())
-        if inside or probe.current_loop() is not None:
-            return None  # part of another graph, or of a step whose time is known
-        return recorder.begin(wire.SpanKind.FIRST_RUN, "first run of %s" % getattr(function, "name", "a graph"))
-
-    begin, end = probe.guard(begin), probe.guard(recorder.end)
+    recorder = probe.recorder
+    if probe.current_loop() is not None or any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in recorder.stack()):
+        return  # a step, whose time is known, or a part of another graph
+    run, name = function._call_flat, "first run of %s" % getattr(function, "name", "a graph")
+    begin, end = probe.guard(recorder.begin), probe.guard(recorder.end)
 
     def first(*args, **kwargs):
         vars(function).pop("_call_flat", None)
-        span = begin()
+        span = begin(wire.SpanKind.FIRST_RUN, name)
         try:
             return run(*args, **kwargs)
         finally:
