@@ -169,9 +169,9 @@ def _works_beside_host(run: Run) -> bool:
 def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown | None:
     """Split a loop in which the host runs ahead of the device: kernels first, whatever the host did beside them.
 
-    Kernels take as long as in the window, for each step, less the tracer's cost. They ran while the host waited for
-    values in callbacks, while it was in the step, and, as far as that is not enough, beside the rest; some also beside
-    the script, where it calls the steps itself. None: no window.
+    Kernels take the share of a plain step that they take of the window's. They ran while the host waited for values in
+    callbacks, while it was in the step, and, as far as that is not enough, beside the rest; some also beside the
+    script, where it calls the steps itself. None: no window.
     """
     split = step_split.of_run(run)
     if split is None or split.loop != "train":
@@ -182,7 +182,7 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     window = {name.replace(" ", "_"): ns or 0 for name, ns in split.window_ns.items()}
     total = sum(host.values())
     beside = _beside_script(run, leaves.get("script", 0))
-    kernel_ns = min(int(window["kernels"] / max(1.0, split.slowdown or 1.0)) * count, total)
+    kernel_ns = min(int(window["kernels"] / (split.slowdown or 1.0)) * count, total)
     left, apart = kernel_ns, _validation(run)
     for name, most in (("fit/callbacks", _waits(run, host["fit/callbacks"])), *((n, host[n]) for n in _HOST)):
         hidden = max(0, min(left, most, host[name] - (apart if name == "fit/callbacks" else 0)))
