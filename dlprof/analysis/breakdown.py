@@ -156,6 +156,8 @@ def _split(run: Run, loop: str, leaves: dict[str, int], wall: int, unattributed:
     return Breakdown(leaves, wall, unattributed, STEPS[loop], None, layers)
 
 
+_FILLED = 0.5
+"""Share of the window's steps from which on kernels, and waits for them, are what steps take their time for."""
 _HOST = ("fit/steps", "fit/callbacks", "fit/input")
 """Phases of the host in a training loop, beside which the device works, where steps return before they are done."""
 
@@ -169,9 +171,8 @@ def _works_beside_host(run: Run) -> bool:
 def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown | None:
     """Split a loop in which the host runs ahead of the device: kernels first, whatever the host did beside them.
 
-    Kernels take the share of a plain step that they take of the window's. They ran while the host waited for values in
-    callbacks, while it was in the step, and, as far as that is not enough, beside the rest; some also beside the
-    script, where it calls the steps itself. None: no window.
+    Kernels ran while the host waited for values in callbacks, while it was in the step, and, as far as that is not
+    enough, beside the rest; some also beside the script, where it calls the steps itself. None: no window.
     """
     split = step_split.of_run(run)
     if split is None or split.loop != "train":
@@ -182,7 +183,7 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     window = {name.replace(" ", "_"): ns or 0 for name, ns in split.window_ns.items()}
     total = sum(host.values())
     beside = _beside_script(run, leaves.get("script", 0))
-    kernel_ns = min(int(window["kernels"] / (split.slowdown or 1.0)) * count, total)
+    kernel_ns = min(_plain_kernels(run, split) * count, total)
     left, apart = kernel_ns, _validation(run)
     for name, most in (("fit/callbacks", _waits(run, host["fit/callbacks"])), *((n, host[n]) for n in _HOST)):
         hidden = max(0, min(left, most, host[name] - (apart if name == "fit/callbacks" else 0)))
@@ -200,6 +201,23 @@ def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattribute
     if lost:  # kernels without a row: those of input pipelines
         leaves["fit/steps/dispatch"] = leaves.get("fit/steps/dispatch", 0) + lost
     return Breakdown(leaves, wall, unattributed, "fit/steps", None, layers, beside)
+
+
+def _plain_kernels(run: Run, split: step_split.StepSplit) -> int:
+    """Kernels of a plain step (ns): where they fill the window's steps, they take the same share of plain ones.
+
+    Where they do not, it is mostly the host that the tracer, or the end of an epoch in the window, made slower; but the
+    profiler of MXNet makes each operator slower. What only callbacks and input made longer is no work of kernels.
+    """
+    kernels, slowdown = split.window_ns["kernels"] or 0, split.slowdown or 1.0
+    if kernels + (split.window_ns["sync"] or 0) < _FILLED * split.window_step_ns:
+        slowdown = 1.0 if run.manifest["backend"].get("asynchronous_dispatch") else max(1.0, slowdown)
+    if slowdown < 1 and split.plain_step_ns:
+        steps = run.table("steps")
+        rows = steps.filter(pc.equal(steps["loop"].cast(pa.string()), split.loop))
+        plain = split.plain_step_ns - _apart(rows) // max(1, rows.num_rows)
+        slowdown = min(1.0, max(slowdown, (split.window_step_ns - _mean_outside(run, split)) / max(1, plain)))
+    return int(kernels / slowdown)
 
 
 def _beside_script(run: Run, script_ns: int) -> int:
@@ -258,9 +276,12 @@ def _mean_outside(run: Run, split: step_split.StepSplit) -> int:
     steps = run.table("steps")
     start = np.asarray(steps["start_ns"])
     inside = (start >= window["start_ns"]) & (start < window["start_ns"] + window["dur_ns"])
-    rows = steps.filter(pa.array(inside))
-    total = (pc.sum(rows["input_ns"]).as_py() or 0) + (pc.sum(rows["callbacks_ns"]).as_py() or 0)
-    return int(total // max(1, split.steps))
+    return _apart(steps.filter(pa.array(inside))) // max(1, split.steps)
+
+
+def _apart(steps: pa.Table) -> int:
+    """Waits of steps for their batch, and their callbacks (ns)."""
+    return sum(pc.sum(steps[name]).as_py() or 0 for name in ("input_ns", "callbacks_ns"))
 
 
 def _take_phases(shares: dict[str, int], outside: int) -> None:

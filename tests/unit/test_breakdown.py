@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis import breakdown
 from tests.unit import runs
 from tests.unit.runs import MS, S
@@ -105,6 +107,43 @@ def test_kernels_beside_the_scripts_own_loop_are_counted_once_on_jax(tmp_path: P
     assert tree.beside_script_ns == 990 * MS
     assert tree.leaves["fit/steps/kernels/matmul"] == S + 990 * MS
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
+
+
+@pytest.mark.parametrize(
+    ("backend", "window_ms", "kernel_ms", "plain_ms"),
+    [("jax", 40, 8, 8.0), ("mxnet", 40, 8, 4.0), ("jax", 16, 12, 15.0), ("jax", 40, 30, 15.0), ("mxnet", 16, 4, 4.0)],
+)
+def test_kernels_that_fill_steps_are_a_share_of_them(
+    tmp_path: Path, backend: str, window_ms: int, kernel_ms: int, plain_ms: float
+) -> None:
+    """Plain steps take 20 ms. Where kernels do not fill the window's, JAX's tracer costs the host time, MXNet's kernels."""
+    told = runs.manifest(
+        keras={"backend": backend, "version": "3.15.0"},
+        backend={**runs.manifest()["backend"], "name": backend, "asynchronous_dispatch": backend == "jax"},
+    )
+    after_s = 3 + window_ms / 100
+    steps = [
+        *runs.steps(50), *runs.steps(10, start_s=3, dur_ms=window_ms), *runs.steps(200, start_s=after_s),
+    ]  # fmt: skip
+    tables = {**runs.window([{**KERNELS[0], "ms": kernel_ms}], dur_ms=window_ms), "steps": steps}
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
+
+    assert tree is not None
+    assert tree.leaves["fit/steps/kernels/matmul"] == pytest.approx(260 * plain_ms * MS, rel=0.001)
+
+
+def test_kernels_do_not_grow_with_callbacks(tmp_path: Path) -> None:
+    """On JAX plain steps take 20 ms, 4 of them in callbacks, the window's 16: kernels of 12 ms are the same in both."""
+    told = runs.manifest(backend={**runs.manifest()["backend"], "name": "jax", "asynchronous_dispatch": True})
+    plain = {"callbacks_ns": 4 * MS}
+    steps = [
+        *runs.steps(50, **plain), *runs.steps(10, start_s=3, dur_ms=16), *runs.steps(200, start_s=3.16, **plain),
+    ]  # fmt: skip
+    tables = {**runs.window([{**KERNELS[0], "ms": 12}], dur_ms=16), "steps": steps}
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
+
+    assert tree is not None
+    assert tree.leaves["fit/steps/kernels/matmul"] == pytest.approx(260 * 12 * MS, rel=0.02)
 
 
 def test_a_script_whose_engine_is_done_when_its_step_is_has_its_time_for_itself(tmp_path: Path) -> None:
