@@ -134,6 +134,18 @@ def test_waiting_for_batches_is_input(tmp_path: Path) -> None:
     assert (finding.at_stake_ns, finding.file, finding.line) == (2 * S, "train.py", 21)
 
 
+def test_what_keras_does_with_every_batch_is_not_at_stake(tmp_path: Path) -> None:
+    """The script's generator works for 1.5 of the 2 s between the steps."""
+    keras = [*FIT, ("__next__", "keras/src/iterator.py", 3)]
+    tables = quiet(
+        phases=parts(fit_steps=4, fit_input=2, teardown=2),
+        phase_intervals=runs.intervals(("import", 0, 2), ("fit.steps", 2, 6), ("fit.input", 6, 8), ("teardown", 8, 10)),
+        steps=runs.steps(200), **sampled((6, 7.5, [*keras, ("batches", "train.py", 21)]), (7.5, 8, keras)),
+    )  # fmt: skip
+
+    assert one(found(tmp_path / "r", **tables), "input-bound").at_stake_ns == pytest.approx(1_500 * MS, rel=0.01)
+
+
 def epochs_with_waits(cpu_pct: float) -> Tables:
     """Four epochs of 50 steps on TensorFlow, before three of which the training waits for 0.5 s."""
     rows = [
@@ -398,6 +410,16 @@ def test_detecting_anomalies_costs_twice_the_stacks_that_torch_keeps(tmp_path: P
     assert one(found(tmp_path / "r", **tables), "debug-mode").at_stake_ns == pytest.approx(3 * S, rel=0.01)
 
 
+def test_without_onednn_half_of_the_matrix_products_is_at_stake(tmp_path: Path) -> None:
+    """They take 16 of each 20 ms of 6 s."""
+    flags = {"TF_ENABLE_ONEDNN_OPTS=0": True}
+    finding = one(found(tmp_path / "r", **quiet(spans=[runs.fit_span(training={"flags": flags})])), "debug-mode")
+
+    assert finding.at_stake_ns == pytest.approx(2_400 * MS, rel=0.01)
+    assert finding.remedy is not None
+    assert finding.remedy.environment == {"TF_ENABLE_ONEDNN_OPTS": None}
+
+
 def test_64_bit_floats_cost_a_part_of_the_kernels(tmp_path: Path) -> None:
     """16 of each 20 ms are kernels: 4.8 s, of which 0.3 on torch."""
     spans = [runs.fit_span(training={"floatx": "float64", "weights": {"count": 10, "dtype": "float64"}})]
@@ -581,6 +603,18 @@ def test_tiny_batches_are_dispatch_bound(tmp_path: Path) -> None:
     finding = one(found(tmp_path / "r", tensorflow(), **tables), "dispatch-bound")
 
     assert finding.at_stake_ns == pytest.approx(5.4 * S * (1 - 2 / 128), rel=0.01)
+
+
+def test_saves_between_small_steps_are_no_part_of_starting_them(tmp_path: Path) -> None:
+    """Nine tenths of 4 s of steps, of which larger batches save half; 2 s of callbacks save the model."""
+    tables = {
+        **in_callbacks(("save", "keras/src/saving/saving_api.py", 5)), **runs.window(SMALL),
+        "steps": runs.steps(200, samples=128), "spans": [runs.fit_span(), runs.span("save", 6, 7), runs.span("save", 7, 8)],
+    }  # fmt: skip
+
+    assert one(found(tmp_path / "r", tensorflow(), **tables), "dispatch-bound").at_stake_ns == pytest.approx(
+        1_800 * MS, rel=0.01
+    )
 
 
 def test_a_graph_that_takes_longer_than_its_training_is_named(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ _ENVIRONMENT = {
     "MXNET_EXEC_BULK_EXEC_TRAIN=0": {"MXNET_EXEC_BULK_EXEC_TRAIN": None},
     "TF_ENABLE_ONEDNN_OPTS=0": {"TF_ENABLE_ONEDNN_OPTS": None},
 }
-_ANOMALY = "torch.autograd.set_detect_anomaly"
+_ANOMALY, _NO_ONEDNN = "torch.autograd.set_detect_anomaly", "TF_ENABLE_ONEDNN_OPTS=0"
 _COST = {
     _ANOMALY: 0.30,
     "tf.debugging.enable_check_numerics": 0.65,
@@ -25,7 +25,7 @@ _COST = {
     "jax_check_tracer_leaks": 0.30,
     "MXNET_ENGINE_TYPE=NaiveEngine": 0.15,
     "MXNET_EXEC_BULK_EXEC_TRAIN=0": 0.10,
-    "TF_ENABLE_ONEDNN_OPTS=0": 0.15,
+    _NO_ONEDNN: 0.30,
     "torch.backends.mkldnn.enabled = False": 0.35,
     "theano mode": 0.50,
 }
@@ -34,6 +34,9 @@ _LEAST = 0.10
 _STACK_FILES = ("<python>/traceback", "<python>/linecache")
 _AS_MUCH_AGAIN = 2
 """torch keeps the stack of each operation; checking values and what else C++ does for it costs as much, by the exam."""
+_OF_ONEDNN, _BY_ONEDNN = ("conv", "matmul", "recurrent"), 0.5
+"""Kernels that oneDNN has better ones for, and what these save: they multiply and add at once, in wider registers.
+TensorFlow's own are built for any processor."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -44,17 +47,25 @@ def look(case: Case) -> Iterator[Claim]:
     found = [name for name in case.training.flags if name != _EAGER and name not in other]
     if not found:
         return
-    cost = max(_cost(case, name) for name in found)
+    takes = max((_takes(case, name) for name in found), key=lambda parts: sum(parts.values()))
     environment = {key: value for name in found for key, value in _ENVIRONMENT.get(name, {}).items()}
     yield Claim(
         f"Switched on for debugging: {', '.join(sorted(found))}. That costs about {{time}}, {{share}}.",
-        case.takes("fit/steps", "fit/validation", "evaluate", share=cost),
+        takes,
         [queries.training_told("training.flags")],
         "Switch it off for trainings that are not for debugging.",
         case.line_with(*(name.rpartition(".")[2].partition(" ")[0] for name in found)),
         remedy=Remedy(f"without {', '.join(sorted(found))}", environment, {"flags_off": sorted(found)}),
         basis="estimated",
     )
+
+
+def _takes(case: Case, name: str) -> dict[str, int]:
+    """What a switch costs, leaf by leaf (ns)."""
+    if name == _NO_ONEDNN and case.tree.unsplit is None:
+        kernels = [f"{case.tree.steps}/kernels/{category}" for category in _OF_ONEDNN]
+        return case.takes(*kernels, share=_BY_ONEDNN)
+    return case.takes("fit/steps", "fit/validation", "evaluate", share=_cost(case, name))
 
 
 def _cost(case: Case, name: str) -> float:

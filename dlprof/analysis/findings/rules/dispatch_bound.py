@@ -25,7 +25,8 @@ def look(case: Case) -> Iterator[Claim]:
     root = case.tree.steps
     overhead = case.takes(*(f"{root}/{name}" for name in ("dispatch", "host_python", "idle", "sync", "edges")))
     if root == "fit/steps" and case.feeds_arrays:
-        overhead.update(case.takes("fit/input", "fit/callbacks", "fit/steps/input"))
+        overhead.update(case.takes("fit/input", "fit/steps/input"))
+        overhead.update(case.takes("fit/callbacks", share=_of_keras(case)))
     batch = _batch(case)
     if case.pair:
         if sum(overhead.values()) < 0.03 * case.whole_ns:
@@ -58,6 +59,13 @@ def look(case: Case) -> Iterator[Claim]:
         remedy=_remedy(case, batch),
         basis="estimated",
     )
+
+
+def _of_keras(case: Case) -> float:
+    """Share of the callbacks that Keras has at every step: without saves and evaluations."""
+    spans = [row for row in case.spans if row["kind"] in ("save", "evaluate", "predict")]
+    apart = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in spans).get("fit/callbacks", 0)
+    return max(0.0, 1 - apart / max(1, case.host("fit/callbacks")))
 
 
 def _gain(case: Case, overhead: int, updates: int, batch: int | None) -> float:

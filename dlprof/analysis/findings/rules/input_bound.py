@@ -15,6 +15,7 @@ _SHARE_OF_ARRAYS = 0.35
 """Cutting batches out of whole arrays costs Keras more than that only where steps are tiny: a cause of its own."""
 _USERS = 0.2
 """Share of the waits in which code of the user's own must run to be behind them."""
+_MOSTLY = 0.5
 _BETWEEN = 0.15
 
 
@@ -62,12 +63,15 @@ def _of_waits(case: Case) -> float:
     """Share of the waits between steps that is for batches.
 
     Where the step itself fetches its batch, these are waits for a pipeline that is set up or taken down. Code of the
-    user's own that makes batches all through the steps, but rests meanwhile, is not what is waited for.
+    user's own that makes batches all through the steps, but rests meanwhile, is not what is waited for. Where that code
+    runs on the calling thread for most of the wait, the rest is what Keras does with every batch.
     """
-    inside = bool(case.run.manifest["backend"].get("input_inside_step"))
-    if not inside or case.sampled(("fit/steps",), case.feeds, main=False) < _USERS:
+    main = case.sampled(("fit/input",), case.feeds)
+    if not case.run.manifest["backend"].get("input_inside_step"):
+        return main if main > _MOSTLY else 1.0
+    if case.sampled(("fit/steps",), case.feeds, main=False) < _USERS:
         return 1.0
-    return max(case.sampled(("fit/input",), case.feeds), case.sampled(("fit/input",), case.feeds, main=False))
+    return max(main, case.sampled(("fit/input",), case.feeds, main=False))
 
 
 def _hidden(case: Case) -> dict[str, int]:
