@@ -18,7 +18,7 @@ def main():
     if args.precise:
         keras.backend.set_floatx("float64")
     rows, labels = common.digits(args)
-    common.fit(common.mlp(args, width=512), rows.astype(keras.backend.floatx()), labels, args)
+    common.fit(common.mlp(args, width=1024), rows.astype(keras.backend.floatx()), labels, args)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ from keras.layers import Layer
 
 import common
 
-SIZE = 128
-
 
 class Whiten(Layer):
     """Projects the features on the directions in which the batch varies; optionally off: then it only centres them."""
@@ -35,9 +33,10 @@ def main():
     """Train, with the layer on or off."""
     parser = common.arguments(__doc__.split("\n", 1)[0])
     parser.add_argument("--whiten", action="store_true", help="rotate the features to their principal axes")
+    parser.add_argument("--features", type=int, default=128, metavar="N", help="so many features are rotated")
     args = common.parse(parser)
     rows, labels = common.digits(args)
-    extra = [keras.layers.Dense(SIZE, activation="relu", name="dense_3"), Whiten(args.whiten, name="whiten")]
+    extra = [keras.layers.Dense(args.features, activation="relu", name="dense_3"), Whiten(args.whiten, name="whiten")]
     common.fit(common.mlp(args, *extra, width=512), rows, labels, args)
 
 
