@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("DLPROF_", "KERAS_")) and name != "DLPROF_DATA":
             monkeypatch.delenv(name)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signals_as_at_a_terminal() -> None:
+    """Started in the background, or under nohup, the tests and their children would ignore these for good."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
