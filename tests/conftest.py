@@ -21,10 +21,11 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def signals_as_at_a_terminal() -> None:
-    """Started in the background, or under nohup, the tests and their children would ignore these for good."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def children_heed_signals() -> None:
+    """Started in the background or under nohup, children would ignore these for good; a handler is not inherited."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
 
 
 @pytest.fixture

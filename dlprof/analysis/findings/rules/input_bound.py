@@ -16,6 +16,7 @@ _SHARE_OF_ARRAYS = 0.35
 _USERS = 0.2
 """Share of the waits in which code of the user's own must run to be behind them."""
 _MOSTLY = 0.5
+"""Share of the waits from which on the user's own code, on the calling thread, is what they are."""
 _BETWEEN = 0.15
 
 
