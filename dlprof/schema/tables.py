@@ -9,6 +9,7 @@ History of SCHEMA_VERSION:
     2  kernels: kernel_ops, kernel_events, kernel_totals, kernel_windows, gpu_gaps; sources
     3  scheduling, calls and stalls in process_samples and machine
     4  stacks: threads of an engine that call Python are not called MainThread
+    5  kernel_ops: gradients of biases are no convolutions; imported stacks: threads without a name are told apart
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
