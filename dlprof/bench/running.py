@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from dlprof.backends import registry
-from dlprof.bench import measures, processes
+from dlprof.bench import measures
 from dlprof.bench.matrix import Cell, Matrix
 from dlprof.errors import BadDataError, CannotCreateError, DlprofError, UsageError
 from dlprof.launch import environments
-from dlprof.opening import open_run
+from dlprof.pipeline.opening import open_run
+from dlprof.trials import processes
 
 FORMAT = "dlprof.bench-state/1"
 Say = Callable[[str], None]

@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the comparison."""
     from dlprof.analysis import compare, line_pairs
     from dlprof.errors import UsageError
-    from dlprof.opening import open_sides
+    from dlprof.pipeline.opening import open_sides
 
     if len(args.runs) < 2:
         raise UsageError("A comparison needs two runs.", hint="dlprof compare RUN RUN")

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     run_, found, title, note, names, parity = _one(args.runs[0]) if len(args.runs) == 1 else _two(args.runs)
     if args.confirm:
         _confirm(args, run_, found)
-    from dlprof.bench import confirm
+    from dlprof.trials import confirm
 
     found = confirm.told(run_, found)
     if args.json:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _one(name: str) -> tuple[Any, ...]:
     from dlprof.analysis.findings import diagnose
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
     from dlprof.units import duration
 
     found = open_run(name)
@@ -72,7 +72,7 @@ def _one(name: str) -> tuple[Any, ...]:
 def _two(names: list[str]) -> tuple[Any, ...]:
     from dlprof.analysis import compare
     from dlprof.analysis.findings import diagnose
-    from dlprof.opening import open_sides
+    from dlprof.pipeline.opening import open_sides
     from dlprof.report.compare_text import verdict
 
     a, b = open_sides(names)
@@ -88,8 +88,9 @@ def _two(names: list[str]) -> tuple[Any, ...]:
 
 def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
     """Try what can be tried, if the user agrees."""
-    from dlprof.bench import confirm, running
+    from dlprof.bench import running
     from dlprof.errors import UsageError
+    from dlprof.trials import confirm
 
     if not 1 <= args.repeat <= 100:
         raise UsageError(f"--repeat must lie between 1 and 100, not {args.repeat}.")

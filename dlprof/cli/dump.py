@@ -49,7 +49,7 @@ def _records(path: Path) -> Iterator[Any]:
 
 
 def _wire(path: Path) -> Iterator[Any]:
-    from dlprof.ingest import wire
+    from dlprof.ingest.own import wire
 
     yield from wire.describe(path)
     stream = wire.read(path)
@@ -68,7 +68,7 @@ def _lines(path: Path) -> Iterator[Any]:
 
 
 def _json(path: Path) -> Iterator[Any]:
-    from dlprof.ingest.base import ArtifactError
+    from dlprof.ingest.artifact import ArtifactError
 
     try:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -82,7 +82,7 @@ def _parquet(path: Path) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from dlprof.ingest.base import ArtifactError
+    from dlprof.ingest.artifact import ArtifactError
 
     try:
         yield from pq.read_table(path).to_pylist()

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Sit the exam; 1 if a run failed."""
     from dlprof.bench import running
-    from dlprof.bench.exam import sitting, tables, truths
+    from dlprof.trials.exam import sitting, tables, truths
 
     chosen = truths.load(Path(args.folder), only=args.only)
     repeats = max(1, args.repeat)

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the export, and say where it is."""
     from dlprof.errors import UsageError
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
 
     chosen = FORMATS[args.to]
     if args.output == "-" and not chosen.text:

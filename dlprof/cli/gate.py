@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a line for the log; 1 when something regressed."""
     from dlprof.analysis import compare, gate
     from dlprof.errors import UsageError
-    from dlprof.opening import open_sides
+    from dlprof.pipeline.opening import open_sides
 
     limit = _limit(args.max_regression)
     base, new = open_sides([args.base, args.new])

@@ -28,9 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Import the files, and print the name of the run."""
-    from dlprof import importing
     from dlprof.errors import UsageError
-    from dlprof.ingest.traces import formats
+    from dlprof.ingest.formats import registry as formats
+    from dlprof.pipeline import importing
 
     if args.list:
         for reader in formats.all_readers():

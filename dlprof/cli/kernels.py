@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
     from dlprof.analysis import kernels
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
 
     found = open_run(args.run)
     summary = kernels.summarise(found, args.by, phase=args.phase)

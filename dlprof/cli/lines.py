@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the tables."""
     from dlprof.analysis import lines
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
     from dlprof.report import line_tables
 
     found = open_run(args.run)

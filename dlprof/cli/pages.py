@@ -8,10 +8,10 @@ from collections.abc import Sequence
 def of_run(name: str, *, rebuild: bool = False) -> str:
     """The page of a run, by its name."""
     from dlprof.analysis.findings import diagnose
-    from dlprof.bench import confirm
     from dlprof.errors import UsageError
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
     from dlprof.report.html import page
+    from dlprof.trials import confirm
 
     run = open_run(name, rebuild=rebuild)
     found, why = None, ""
@@ -27,7 +27,7 @@ def of_comparison(names: Sequence[str]) -> str:
     from dlprof.analysis import compare, line_pairs
     from dlprof.analysis.findings import diagnose
     from dlprof.errors import UsageError
-    from dlprof.opening import open_sides
+    from dlprof.pipeline.opening import open_sides
     from dlprof.report.html import page
 
     a, b = open_sides(names)

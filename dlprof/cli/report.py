@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the report."""
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
 
     if args.html:
         from pathlib import Path

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer."""
-    from dlprof.opening import open_run
+    from dlprof.pipeline.opening import open_run
 
     found = open_run(args.run)
     columns: tuple[str, ...]

@@ -94,7 +94,7 @@ def _repeated(args: argparse.Namespace, settings: Any) -> int:
 
 
 def _once(args: argparse.Namespace, settings: Any) -> int:
-    from dlprof import pipeline
+    from dlprof.pipeline import trace as pipeline
 
     settings, view = _view(settings)
     traced = pipeline.trace(settings, report=_say, view=view)

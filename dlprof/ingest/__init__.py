@@ -1,1 +1,1 @@
-"""Readers of raw artifacts: one file per format, each from a file to the tables of the schema."""
+"""From raw artifacts to tables: `own` artifacts, `formats` of traces and their parsers, `kernels`, `attribution`."""

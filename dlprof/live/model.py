@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from dlprof_probes.wire import NONE, SpanKind
 
 from dlprof.analysis import phases
-from dlprof.ingest.wire import LOOP_NAMES
+from dlprof.ingest.own.wire import LOOP_NAMES
 
 RECENT_STEPS = 512
 """How many records of steps the median and the strip look back."""

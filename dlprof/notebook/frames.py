@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dlprof import opening
 from dlprof.analysis import compare as comparing
 from dlprof.analysis import kernels as kernel_sums
 from dlprof.analysis import line_pairs, stacks
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.bench import confirm
 from dlprof.errors import UsageError
 from dlprof.notebook.extra import need
+from dlprof.pipeline import opening
 from dlprof.report import kernel_json, summary
 from dlprof.schema.tables import TABLES
 from dlprof.store import query
 from dlprof.store.run import Run
+from dlprof.trials import confirm
 
 if TYPE_CHECKING:
     import pandas as pd

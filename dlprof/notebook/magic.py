@@ -16,11 +16,13 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from dlprof import config as configuration
-from dlprof import opening, pipeline, rundir
+from dlprof import rundir
 from dlprof.errors import DlprofError
 from dlprof.notebook import fresh
 from dlprof.notebook.cell import NAME, ShellCell
 from dlprof.notebook.frames import RunView
+from dlprof.pipeline import opening
+from dlprof.pipeline import trace as pipeline
 from dlprof.store.run import Run
 
 _SETTINGS = ("probes", "lines", "stacks_hz", "cores_hz", "kernels", "kernel_steps", "output")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from dlprof.ingest.traces import protowire
+from dlprof.ingest.parse import protowire
 
 _NUMBERED = {
     "External id": "launch", "External Id": "launch", "correlation": "launch", "id": "launch",

@@ -22,8 +22,10 @@ except ImportError:
     sys.exit("atheris is not installed: pip install atheris")
 
 with atheris.instrument_imports(include=["dlprof.ingest"]):
-    from dlprof.ingest.base import ArtifactError, Who
-    from dlprof.ingest.traces import assemble, chrome, chrome_tables, formats
+    from dlprof.ingest.artifact import ArtifactError, Who
+    from dlprof.ingest.formats import registry as formats
+    from dlprof.ingest.kernels import assemble
+    from dlprof.ingest.parse import chrome, chrome_tables
 
 SEEDS = Path(__file__).parents[1] / "data" / "traces"
 SIZE_AT_MOST = 200_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dlprof.bench.exam import sitting, truths
+from dlprof.trials.exam import sitting, truths
 from tests.integration import runner
 
 pytestmark = pytest.mark.integration

@@ -12,9 +12,9 @@ import pytest
 from dlprof.ingest.attribution import by_launch, by_order, by_path, flops, names, paths
 from dlprof.ingest.attribution.categories import CATEGORIES, category
 from dlprof.ingest.attribution.labels import Labels, Model, model_of, snake
-from dlprof.ingest.traces.base import CPU, Kind, Lane, Trace
-from dlprof.ingest.traces.hlo import Instruction
-from dlprof.ingest.traces.linking import link
+from dlprof.ingest.kernels.linking import link
+from dlprof.ingest.kernels.trace import CPU, Kind, Lane, Trace
+from dlprof.ingest.parse.hlo import Instruction
 
 MODEL = Model(("dense_1", "dense_2", "dense_1_1"), ("sequential",), ("rm_sprop", "RMSprop"))
 

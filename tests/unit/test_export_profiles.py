@@ -16,7 +16,8 @@ from line_profiler.line_profiler import show_text
 
 from dlprof.errors import NoInputError
 from dlprof.export import line_profiler_text, pprof, speedscope
-from dlprof.ingest.traces import line_profiler_files, pyspy_files
+from dlprof.ingest.formats import line_profiler as line_profiler_files
+from dlprof.ingest.formats import pyspy as pyspy_files
 from dlprof.store.run import Run
 from tests.unit.exports import HOSTILE, whole
 from tests.unit.runs import S, make, manifest

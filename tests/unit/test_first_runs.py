@@ -11,7 +11,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import recorder
 from dlprof_probes.inproc.hooks.tensorflow import _watch_first_run
 
-from dlprof.ingest import wire as reader
+from dlprof.ingest.own import wire as reader
 
 
 class Traced:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from dlprof import importing
 from dlprof.analysis import gpu_idle, kernels
 from dlprof.errors import CannotCreateError, NoInputError, UsageError
-from dlprof.ingest.base import ArtifactError
-from dlprof.ingest.traces import chrome, formats, xlines
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.parse import chrome, xlines
+from dlprof.pipeline import importing
 from dlprof.store import query
 from dlprof.store.run import Run
 

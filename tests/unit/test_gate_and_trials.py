@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings import diagnose
-from dlprof.bench import confirm, trials
-from dlprof.bench.exam import costs, result, sitting, tables, truths
-from dlprof.bench.exam import runs as exam_runs
 from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.store.run import Run
+from dlprof.trials import again as trials
+from dlprof.trials import confirm
+from dlprof.trials.exam import costs, result, sitting, tables, truths
+from dlprof.trials.exam import runs as exam_runs
 from tests.unit import runs
 from tests.unit.runs import S
 

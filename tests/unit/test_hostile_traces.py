@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dlprof.errors import NoInputError
-from dlprof.ingest.base import ArtifactError, Who
-from dlprof.ingest.traces import assemble, formats
+from dlprof.ingest.artifact import ArtifactError, Who
+from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.kernels import assemble
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 FILES = (

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from dlprof.analysis import kernels, step_split, step_times
-from dlprof.ingest.base import Who
-from dlprof.ingest.traces.base import CPU, Kind
-from dlprof.ingest.traces.nesting import merge, nest, union_ns
-from dlprof.ingest.windows import Windows
+from dlprof.ingest.artifact import Who
+from dlprof.ingest.kernels.nesting import merge, nest, union_ns
+from dlprof.ingest.kernels.trace import CPU, Kind
+from dlprof.ingest.own.windows import Windows
 from dlprof.rundir import RunDir
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run

@@ -23,14 +23,15 @@ INPROC = [
 LAYERS = (
     {"cli", "__main__", "notebook"},
     {"bench"},
-    {"opening"},
-    {"pipeline", "importing"},
+    {"trials"},
+    {"pipeline"},
     {"live"},
     {"export"},
     {"report"},
     {"analysis"},
     {"store", "ingest", "launch"},
     {"backends"},
+    {"engines"},
     {"schema"},
     {"config", "rundir"},
     {"errors", "units"},
@@ -144,7 +145,7 @@ def test_the_in_process_probe_runs_on_an_old_python(python: str | None, tmp_path
     )
 
     assert (done.stdout, done.stderr, done.returncode) == ("ran\n", "", 0)
-    from dlprof.ingest import wire
+    from dlprof.ingest.own import wire
 
     stream = wire.read(tmp_path / "inproc.wire")
     assert stream.complete

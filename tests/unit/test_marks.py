@@ -11,9 +11,9 @@ import pytest
 from dlprof.backends import registry
 from dlprof.config import TraceConfig
 from dlprof.errors import NoInputError, UsageError
-from dlprof.ingest import marks
-from dlprof.ingest.base import ArtifactError
-from dlprof.ingest.wire import Stream
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.own import marks
+from dlprof.ingest.own.wire import Stream
 from dlprof.launch import target
 from dlprof.launch.mark_file import MarkFile
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from dlprof import importing
 from dlprof.analysis import kernels
-from dlprof.ingest import cores
-from dlprof.ingest.base import ArtifactError
-from dlprof.ingest.traces import formats, openvino
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats import openvino
+from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.own import cores
+from dlprof.pipeline import importing
 from dlprof.store import query
 from dlprof.store.run import Run
 

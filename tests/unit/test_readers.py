@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlprof.ingest import cores, gpu, lines, stacks
-from dlprof.ingest.base import ArtifactError, Who
-from dlprof.ingest.names import FileNames
+from dlprof.ingest.artifact import ArtifactError, Who
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own import cores, gpu, lines, stacks
 
 WHO = Who("host", 0, 42, 1_000)
 HEADER = {"format": "dlprof.cores/1", "ticks_per_s": 100, "page_bytes": 4096, "pid": 42, "cores": 2}

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from dlprof.ingest.base import Who
-from dlprof.ingest.traces import assemble, base, segments
-from dlprof.ingest.traces.base import CPU, Kind, Lane, Trace
+from dlprof.ingest.artifact import Who
+from dlprof.ingest.kernels import assemble, segments
+from dlprof.ingest.kernels import trace as base
+from dlprof.ingest.kernels.trace import CPU, Kind, Lane, Trace
 
 Row = tuple[Kind, str, int, int, int, int, int]
 ENGINE = "autograd::engine::evaluate_function: AddmmBackward0"

@@ -16,9 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlprof.ingest.base import ArtifactError
-from dlprof.ingest.traces import formats, line_profiler_files, nvidia_smi, nvprof_text, pyspy_files, theano_profile
-from dlprof.ingest.traces.base import Foreign, Kind, Lane, Trace
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats import line_profiler as line_profiler_files
+from dlprof.ingest.formats import nvidia_smi, nvprof_text, theano_profile
+from dlprof.ingest.formats import pyspy as pyspy_files
+from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.kernels.trace import Foreign, Kind, Lane, Trace
 
 DATA = Path(__file__).parent.parent / "data" / "traces"
 MODULES = (nvprof_text, theano_profile, line_profiler_files, nvidia_smi, pyspy_files)

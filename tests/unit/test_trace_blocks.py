@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dlprof.ingest.base import ArtifactError
-from dlprof.ingest.traces import chrome, chrome_tables, kineto
-from dlprof.ingest.traces.base import Trace
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats import kineto
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.parse import chrome, chrome_tables
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 KINETO = sorted(path.name for path in DATA.glob("*.json.gz") if path.name.startswith(("hta_", "tracelens_mi300x")))

@@ -13,7 +13,7 @@ import pytest
 
 from dlprof.analysis.findings import diagnose
 from dlprof.backends import registry
-from dlprof.ingest.traces import formats
+from dlprof.ingest.formats import registry as formats
 from tests.unit import runs
 
 PAGES = Path(__file__).parents[2] / "docs" / "extending"

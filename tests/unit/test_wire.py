@@ -12,9 +12,9 @@ from dlprof_probes.inproc.kernels.windows import NoWindows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlprof.ingest import wire
-from dlprof.ingest.base import ArtifactError, Who
-from dlprof.ingest.names import FileNames
+from dlprof.ingest.artifact import ArtifactError, Who
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own import wire
 
 WHO = Who("host", 0, 7, 0)
 

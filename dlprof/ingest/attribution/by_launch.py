@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, METRICS, UPDATE, Labels, Model
 from dlprof.ingest.attribution.names import plain
-from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
-from dlprof.ingest.traces.linking import Linked
-from dlprof.ingest.traces.nesting import levels, nest
+from dlprof.ingest.kernels.linking import Linked
+from dlprof.ingest.kernels.nesting import levels, nest
+from dlprof.ingest.kernels.trace import NONE, Integers, Kind, Trace
 
 _MODULE = re.compile(r"^nn\.Module: (.+)$")
 Sequences = dict[int, tuple[str | None, str | None]]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, LOSS, UPDATE, Labels, Model
-from dlprof.ingest.traces.base import NONE, Kind, Trace
+from dlprof.ingest.kernels.trace import NONE, Kind, Trace
 
 _NODE = re.compile(r"^(.+?)(\d*)(Forward|Backward)$")
 _UPDATE = "__Weight Update"

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, METRICS, UPDATE, Labels, Model
-from dlprof.ingest.traces.base import NONE, Integers, Kind, Trace
+from dlprof.ingest.kernels.trace import NONE, Integers, Kind, Trace
 
 _UPDATE = re.compile(r"(sgd|adam|adamw|rmsprop|rmspropalex|adagrad|adadelta|ftrl|nag|signum|lamb)\w*_update$")
 _BACKWARD = "_backward_"

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from dlprof.ingest.attribution import paths
 from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, METRICS, UPDATE, XLA, Labels, Model
-from dlprof.ingest.traces.base import NONE, Kind, Trace
-from dlprof.ingest.traces.hlo import Instruction, Program
+from dlprof.ingest.kernels.trace import NONE, Kind, Trace
+from dlprof.ingest.parse.hlo import Instruction, Program
 
 _EAGER = "EagerLocalExecute: "
 _TYPED = re.compile(r"^(.*?):(_?[A-Za-z]\w*)(?:#.*)?$", re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dlprof.ingest.traces.base import NONE, Integers, Texts
+from dlprof.ingest.kernels.trace import NONE, Integers, Texts
 
 FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
 LOSS, METRICS, INPUT = "loss", "metrics", "input"

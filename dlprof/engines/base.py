@@ -1,0 +1,104 @@
+"""What dlprof knows about an engine, outside of the traced process: one frozen spec, never an import of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """How a step of the engine returns to who called it."""
+
+    asynchronous: bool = False
+    """Whether the step function returns before the device has finished the step."""
+    input_inside_step: bool = False
+    """Whether the next batch is fetched inside the step function, where the host cannot see the wait."""
+
+
+class Xla(StrEnum):
+    """Where training on an engine lives by the compiler XLA."""
+
+    NEVER = "never"
+    ON_GPU = "on GPUs"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch for debugging, or one that gives up speed, as the probe names it in the facts of a training."""
+
+    name: str
+    cost: float
+    """Share of the steps that it costs on the scenarios, by the exam (docs/exam.md); `--confirm` measures it."""
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+    """Environment variables that switch it off; None: to take away. Empty: the probe switches it off."""
+
+
+@dataclass(frozen=True)
+class EngineSpec:
+    """An engine: the library that runs the kernels, under Keras or alone."""
+
+    name: str
+    """As the probe, the windows and the tables call it."""
+    title: str
+    """As its makers write it."""
+    module: str
+    """Its top-level module."""
+    distributions: tuple[str, ...]
+    """Names under which the registry of packages may have it, the likeliest first."""
+    series: str = ""
+    """PEP 440 specifier of the versions that this speaks of, where two specs share a module."""
+    keras_series: str = ">=2.4"
+    """PEP 440 specifier of the versions of Keras that run on those."""
+
+    # -- the process -----------------------------------------------------------------------------------
+    under_keras: Dispatch = Dispatch()
+    """How steps that Keras makes return."""
+    alone: Dispatch = Dispatch()
+    """How those of a script without Keras do."""
+    runs_on: bool = False
+    """Whether work goes on when a step has returned, though the outputs are there: the update of the weights does."""
+    probe: Path | None = None
+    """File of its half in the traced process, for a plug-in: it is copied beside those that come with dlprof."""
+
+    # -- its traces ------------------------------------------------------------------------------------
+    window_format: str | None = None
+    """Name of the format (`dlprof.ingest.formats`) of its kernel windows; None: it has no tracer."""
+    waits_are_idle: bool = False
+    """Whether its tracer shows the caller's wait for the engine's own threads, so that a wait in which none of them
+    works is idle time; else such a wait is one for a device."""
+    python_operators: tuple[str, ...] = ()
+    """Operators that call a function of Python: what runs in it is no kernel."""
+
+    # -- its Python code, in sampled stacks ---------------------------------------------------------------
+    packages: frozenset[str] = frozenset()
+    """Top-level packages that any training on it imports."""
+    input_files: tuple[str, ...] = ()
+    """Parts of the names of files through which it calls for a batch."""
+    operator_files: tuple[str, ...] = ()
+    """Beginnings of the names of files through which an operator calls Python."""
+    backward_functions: tuple[str, ...] = ()
+    """Functions that go back through operators which ran one by one."""
+    waiting_functions: tuple[str, ...] = ()
+    """Functions that wait for a value and bring it to the host."""
+
+    # -- what its trainings can gain ---------------------------------------------------------------------
+    threads_in_step: bool = False
+    """Whether its threads share each operation evenly (OpenMP), so that all wait for the one that has no core."""
+    compiles_steps: bool = False
+    """Whether Keras compiles steps for it unless told otherwise."""
+    eager_compiles: bool = False
+    """Whether operators that run one by one are compiled one by one, too."""
+    xla: Xla = Xla.NEVER
+    """Where it lives by XLA."""
+    joins_steps: bool = False
+    """Whether several steps can be one execution (`steps_per_execution`)."""
+    tunes_input: bool = False
+    """Whether its input pipelines are tuned, while they run, by a thread that sleeps longer and longer."""
+    double_cost: float = 0.3
+    """Share of kernels' time that 64-bit floats cost against 32-bit ones."""
+    switches: tuple[Switch, ...] = ()
+    """Its switches for debugging."""

@@ -1,0 +1,26 @@
+"""JAX."""
+
+from dlprof.engines.base import Dispatch, EngineSpec, Switch, Xla
+
+SPEC = EngineSpec(
+    name="jax",
+    title="JAX",
+    module="jax",
+    distributions=("jax",),
+    under_keras=Dispatch(asynchronous=True),
+    alone=Dispatch(asynchronous=True),
+    window_format="xspace",
+    python_operators=("pure_callback", "io_callback"),
+    packages=frozenset({"jax", "jaxlib"}),
+    waiting_functions=("_value", "block_until_ready", "__array__", "_single_device_array_to_np_array_did_copy"),
+    compiles_steps=True,
+    eager_compiles=True,
+    xla=Xla.ALWAYS,
+    joins_steps=True,
+    switches=(
+        Switch("jax_debug_nans", 0.05),
+        Switch("jax_debug_infs", 0.05),
+        Switch("jax_disable_jit", 0.90),
+        Switch("jax_check_tracer_leaks", 0.30),
+    ),
+)

@@ -1,0 +1,22 @@
+"""MXNet, under keras-mxnet and as Gluon."""
+
+from dlprof.engines.base import Dispatch, EngineSpec, Switch
+
+SPEC = EngineSpec(
+    name="mxnet",
+    title="MXNet",
+    module="mxnet",
+    distributions=("mxnet", "mxnet-mkl"),
+    keras_series="<2.4",
+    alone=Dispatch(asynchronous=True),
+    runs_on=True,
+    window_format="mxnet",
+    python_operators=("Custom", "_backward_Custom"),
+    packages=frozenset({"mxnet"}),
+    waiting_functions=("asnumpy", "asscalar", "wait_to_read", "waitall"),
+    threads_in_step=True,
+    switches=(
+        Switch("MXNET_ENGINE_TYPE=NaiveEngine", 0.15, {"MXNET_ENGINE_TYPE": None}),
+        Switch("MXNET_EXEC_BULK_EXEC_TRAIN=0", 0.10, {"MXNET_EXEC_BULK_EXEC_TRAIN": None}),
+    ),
+)

@@ -1,0 +1,34 @@
+"""TensorFlow 2."""
+
+from dlprof.engines.base import Dispatch, EngineSpec, Switch, Xla
+
+EAGER = "tf.config.run_functions_eagerly"
+"""The switch that is eager execution, a finding of its own."""
+NO_ONEDNN = "TF_ENABLE_ONEDNN_OPTS=0"
+
+SPEC = EngineSpec(
+    name="tensorflow",
+    title="TensorFlow",
+    module="tensorflow",
+    distributions=("tensorflow", "tensorflow-cpu", "tensorflow-gpu"),
+    series=">=2",
+    under_keras=Dispatch(input_inside_step=True),
+    window_format="xspace",
+    waits_are_idle=True,
+    python_operators=("EagerPyFunc", "PyFunc", "PyFuncStateless"),
+    packages=frozenset({"tensorflow"}),
+    input_files=("tensorflow/python/data",),
+    operator_files=("tensorflow/python/ops/script_ops",),
+    backward_functions=("imperative_grad",),
+    waiting_functions=("numpy", "_numpy"),
+    compiles_steps=True,
+    xla=Xla.ON_GPU,
+    joins_steps=True,
+    tunes_input=True,
+    double_cost=0.6,  # its oneDNN has no kernels for them
+    switches=(
+        Switch("tf.debugging.enable_check_numerics", 0.65),
+        # The mean of two machines, 0.21 and 0.40.
+        Switch(NO_ONEDNN, 0.30, {"TF_ENABLE_ONEDNN_OPTS": None}),
+    ),
+)

@@ -1,0 +1,17 @@
+"""TensorFlow 1: graphs that run in sessions."""
+
+from dataclasses import replace
+
+from dlprof.engines import tensorflow
+from dlprof.engines.base import Dispatch
+
+SPEC = replace(
+    tensorflow.SPEC,
+    name="tensorflow1",
+    title="TensorFlow 1",
+    series="<2",
+    keras_series="<2.4",
+    under_keras=Dispatch(),
+    window_format="tf1-steps",
+    waits_are_idle=False,
+)

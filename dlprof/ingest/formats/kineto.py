@@ -1,0 +1,307 @@
+"""Reads traces of torch.profiler (Kineto), of any of its versions, from CUDA, ROCm or CPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.ingest.attribution import flops
+from dlprof.ingest.kernels.trace import CPU, NONE, Foreign, Integers, Kind, Lane, Trace
+from dlprof.ingest.parse.chrome import US_AT_MOST, Args, ChromeFile, Event
+from dlprof.ingest.parse.chrome_tables import TableReader
+
+_KINDS = {
+    "cpu_op": Kind.OPERATOR, "operator": Kind.OPERATOR,
+    "kernel": Kind.KERNEL,
+    "gpu_memcpy": Kind.TRANSFER, "memcpy": Kind.TRANSFER, "gpu_memset": Kind.TRANSFER, "memset": Kind.TRANSFER,
+    "cuda_runtime": Kind.RUNTIME, "runtime": Kind.RUNTIME, "cuda_driver": Kind.RUNTIME,
+    "privateuse1_runtime": Kind.RUNTIME, "mtia_runtime": Kind.RUNTIME,
+    "user_annotation": Kind.ANNOTATION, "python_function": Kind.PYTHON,
+}  # fmt: skip
+_OTHER = -1
+"""Events that tell again what others tell, or that are of no use here."""
+_NO_ARGS = Args()
+_ABSENT = np.iinfo(np.int64).min
+_HOST = CPU - 1
+"""In place of a device, for lanes of the host: a kernel may say that it ran on device -1."""
+_SHAPED = frozenset(flops.TORCH_OPERATORS)
+_DEVICES_AT_MOST = 2**15
+_WAITING = re.compile(r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$")
+_CATEGORIES = frozenset(
+    name
+    for known in _KINDS
+    for name in (known, known.capitalize())
+) | {"ac2g", "fwdbwd", "Trace", "cuda_sync", "gpu_user_annotation", "cpu_instant_event", "async"}  # fmt: skip
+
+
+def claims(top: dict[str, Any], events: list[Event]) -> bool:
+    """Whether a file in the Chrome format, of which these are the first events, is one of Kineto's."""
+    if "schemaVersion" in top or "deviceProperties" in top or "baseTimeNanoseconds" in top:
+        return True
+    seen = {event.cat for event in events if event.cat}
+    return len(seen & _CATEGORIES) >= 2 or bool(seen & {"cpu_op", "gpu_user_annotation", "cuda_runtime"})
+
+
+def read(path: Path) -> Foreign:
+    """The events of a Kineto trace.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    source = ChromeFile(path)
+    trace = Trace(path, "kineto", "torch")
+    work = _Work(trace)
+    with TableReader(frozenset(_KINDS), frozenset(flops.TORCH_OPERATORS)) as reader:
+        for block in source.blocks(reader):
+            batch = _of_events(block, work) if isinstance(block, list) else _of_table(block, work)
+            source.malformed += work.add(batch)
+    _close(trace, source, work)
+    return Foreign("kineto", trace, facts=trace.facts, health=trace.health)
+
+
+@dataclass
+class _Batch:
+    """Events of interest, by column; numbers that an event does not have are _ABSENT.
+
+    Attributes:
+        kind: Of `Kind`.
+        name: Number of the name in the trace.
+        thread: Number of (process, thread) in `_Work.threads`.
+        start_us: Start (us).
+        dur_us: Duration (us).
+        correlation: What a call of the runtime and its kernels have in common.
+        sequence: Sequence number of autograd.
+        device: Number of the device.
+        scope: Number of a text on shapes or bytes in the trace, or NONE.
+    """
+
+    kind: Integers
+    name: Integers
+    thread: Integers
+    start_us: npt.NDArray[np.float64]
+    dur_us: npt.NDArray[np.float64]
+    correlation: Integers
+    sequence: Integers
+    device: Integers
+    scope: Integers
+
+
+class _Numbers(dict[Any, int]):
+    """A value to its number, by a function that is asked once per value."""
+
+    def __init__(self, number: Callable[[Any], int]) -> None:
+        super().__init__()
+        self._number = number
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = self._number(value)
+        return number
+
+
+class _Work:
+    """Turns batches into columns of the trace; by columns, because there are millions of events."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.kinds = _Numbers(lambda category: int(_KINDS.get((category or "").lower(), _OTHER)))
+        self.names = _Numbers(lambda name: trace.names.number(str(name)))
+        self.bytes = _Numbers(lambda text: trace.scopes.number(f"bytes={_number(text, 0)}"))
+        self.threads = _Numbers(lambda _: len(self.threads))
+        self._lanes = _Numbers(self._lane)
+        self._waits: list[bool] = []
+        self.thread_names: dict[tuple[str, str], str] = {}
+
+    def add(self, batch: _Batch) -> int:
+        """Add a batch; how many of its events have times that make no sense and were passed over."""
+        good = (np.abs(batch.start_us) < US_AT_MOST) & (np.abs(batch.dur_us) < US_AT_MOST)
+        good &= batch.start_us + batch.dur_us < US_AT_MOST
+        if not good.all():
+            batch = _Batch(**{name: column[good] for name, column in vars(batch).items()})
+        kind = batch.kind
+        kind[(kind == Kind.RUNTIME) & self._is_waiting(batch.name)] = Kind.WAIT
+        on_device = (kind == Kind.KERNEL) | (kind == Kind.TRANSFER)
+        device = np.where(on_device, self._devices(batch), CPU)
+        link = np.where(kind == Kind.OPERATOR, batch.sequence, batch.correlation)
+        self.trace.add(
+            kind=kind,
+            name=batch.name,
+            start=_as_ns(batch.start_us),
+            dur=_as_ns(np.maximum(0, batch.dur_us)),
+            device=device,
+            lane=self._lane_numbers(batch.thread, np.where(on_device, device, _HOST)),
+            link=np.where((link == _ABSENT) | (kind == Kind.ANNOTATION) | (kind == Kind.PYTHON), NONE, link),
+            scope=batch.scope,
+        )
+        return int((~good).sum())
+
+    def _is_waiting(self, names: Integers) -> npt.NDArray[np.bool_]:
+        known = self.trace.names.texts
+        self._waits += [bool(_WAITING.search(text)) for text in known[len(self._waits) :]]
+        return np.asarray(self._waits or [False])[names]
+
+    def _devices(self, batch: _Batch) -> Integers:
+        """The device that each event names; else its process number is that of the device."""
+        processes = np.asarray([_number(pid, 0) for pid, _ in self.threads] or [0], np.int64)
+        device = np.where(batch.device == _ABSENT, processes[batch.thread], batch.device)
+        return np.where((device >= CPU) & (device < _DEVICES_AT_MOST), device, 0)
+
+    def _lane_numbers(self, thread: Integers, device: Integers) -> Integers:
+        """The lane of each (thread, device)."""
+        wide = device.max(initial=0) - _HOST + 1
+        code = thread * wide + (device - _HOST)
+        unique, inverse = np.unique(code, return_inverse=True)
+        keys = list(self.threads)
+        numbers = [self._lanes[*keys[c // wide], c % wide + _HOST] for c in unique.tolist()]
+        return np.asarray(numbers or [0], np.int64)[inverse.reshape(-1)]
+
+    def _lane(self, key: tuple[str, str, int]) -> int:
+        pid, tid, device = key
+        if device == _HOST:
+            return self.trace.lane((pid, tid, CPU), Lane(_number(pid, 0), _number(tid, 0), tid))
+        stream = _number(tid, 0)
+        return self.trace.lane((pid, tid, "device", device), Lane(_number(pid, 0), stream, f"stream {stream}", device))
+
+
+def _of_events(events: list[Event], work: _Work) -> _Batch:
+    """The batch of events that were read one by one."""
+    for event in events:
+        if event.ph == "M" and event.name == "thread_name" and event.args is not None and event.args.name is not None:
+            work.thread_names[_key(event)] = str(event.args.name)
+    kinds, names, threads = work.kinds, work.names, work.threads
+    chosen = [event for event in events if event.ph == "X" and kinds[event.cat] != _OTHER]
+    arguments = [event.args or _NO_ARGS for event in chosen]
+    scope = np.full(len(chosen), NONE, np.int64)
+    for at, (event, args) in enumerate(zip(chosen, arguments, strict=True)):
+        if args.bytes is not None and kinds[event.cat] in (Kind.KERNEL, Kind.TRANSFER):
+            scope[at] = work.bytes[args.bytes]
+        elif args.dims and event.name in _SHAPED and kinds[event.cat] == Kind.OPERATOR:
+            scope[at] = work.trace.scopes.number(bytes(args.dims).decode("utf-8", "replace"))
+    return _Batch(
+        np.array([kinds[event.cat] for event in chosen], np.int64),
+        np.array([names[event.name or ""] for event in chosen], np.int64),
+        np.array([threads[_key(event)] for event in chosen], np.int64),
+        np.array([event.ts for event in chosen], float),
+        np.array([event.dur for event in chosen], float),
+        np.array([_number(args.correlation, _ABSENT) for args in arguments], np.int64),
+        np.array([_number(args.sequence, _ABSENT) for args in arguments], np.int64),
+        np.array([_number(args.device, _ABSENT) for args in arguments], np.int64),
+        scope,
+    )
+
+
+def _key(event: Event) -> tuple[str, str]:
+    pid, tid = (0 if value is None else value for value in (event.pid, event.tid))
+    return str(pid), str(tid)
+
+
+def _of_table(table: pa.Table, work: _Work) -> _Batch:
+    """The batch of a table of `TableReader`."""
+    metadata = table.filter(table["is_metadata"])
+    for row in metadata.select(["name", "pid", "tid", "named"]).to_pylist() if metadata.num_rows else ():
+        if row["name"] == "thread_name" and row["named"] is not None:
+            work.thread_names[row["pid"], row["tid"]] = row["named"]
+    if metadata.num_rows:
+        table = table.filter(pc.invert(table["is_metadata"]))
+    kind = _mapped(table["cat"], work.kinds)
+    on_device = (kind == Kind.KERNEL) | (kind == Kind.TRANSFER)
+    scope = np.where(on_device, _mapped(table["bytes"], work.bytes), NONE)
+    dims = _mapped(table["dims"], work.trace.scopes.number)
+    return _Batch(
+        kind,
+        _mapped(table["name"], work.names),
+        _paired(table["pid"], table["tid"], work.threads),
+        table["ts"].to_numpy(),
+        table["dur"].to_numpy(),
+        _integers(table["correlation"]),
+        _integers(table["sequence"]),
+        _integers(table["device"]),
+        np.where(kind == Kind.OPERATOR, dims, scope),
+    )
+
+
+def _mapped(texts: pa.ChunkedArray, number: Any) -> Integers:
+    """The number of each text, NONE for none, from a dictionary or by a function."""
+    found = texts.combine_chunks()
+    of = number.__getitem__ if isinstance(number, dict) else number
+    # The last one is what the code -1 of null leads to.
+    numbers: Integers = np.asarray([*(of(text) for text in found.dictionary.to_pylist()), NONE], np.int64)
+    return numbers[_codes(found)]
+
+
+def _codes(texts: Any) -> Integers:
+    indices = texts.indices
+    codes: Integers = np.asarray(indices.fill_null(-1) if indices.null_count else indices, np.int64)
+    return codes
+
+
+def _paired(one: pa.ChunkedArray, other: pa.ChunkedArray, numbers: _Numbers) -> Integers:
+    """The number of each pair of texts."""
+    left, right = one.combine_chunks(), other.combine_chunks()
+    size = max(1, len(right.dictionary))
+    code: Integers = _codes(left) * size + _codes(right)
+    table: Integers = np.full(max(1, len(left.dictionary)) * size, NONE, np.int64)
+    texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
+    for place in np.flatnonzero(np.bincount(code, minlength=len(table))).tolist():
+        table[place] = numbers[texts[place // size], others[place % size]]
+    return table[code]
+
+
+def _integers(column: pa.ChunkedArray) -> Integers:
+    numbers = np.asarray(column.combine_chunks().fill_null(_ABSENT), np.int64)
+    large: npt.NDArray[np.bool_] = (numbers != _ABSENT) & ((numbers >= 2**62) | (numbers <= -(2**62)))
+    return np.asarray(np.where(large, numbers % 2**31, numbers), np.int64)
+
+
+def _as_ns(us: npt.NDArray[np.float64]) -> Integers:
+    """Microseconds as nanoseconds; Unix times keep the digits that a product would lose."""
+    whole = np.floor(us)
+    return whole.astype(np.int64) * 1000 + np.rint((us - whole) * 1000).astype(np.int64)
+
+
+def _number(value: Any, default: Any) -> Any:
+    """`value` as a number, also one in a text such as `stream 7` or `0x0`; else the default."""
+    if type(value) is int:
+        return value if -(2**62) < value < 2**62 else value % 2**31
+    if type(value) is float:
+        return int(value) if -(2**62) < value < 2**62 else default
+    if type(value) is str:
+        match = re.fullmatch(r"(?:stream )?(0x[0-9a-fA-F]+|-?\d+)(?:\.0*)?", value)
+        if match:
+            return _number(int(match[1], 0) if match[1][:2] == "0x" else int(match[1]), default)
+    return default
+
+
+def _said(value: Any) -> str | int | None:
+    """A value that the file gives, if it is a text or a number."""
+    return value if isinstance(value, str) or (isinstance(value, int) and abs(value) < 2**62) else None
+
+
+def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
+    for (pid, tid), name in work.thread_names.items():
+        trace.rename_lane((pid, tid, CPU), name)
+    top = source.top
+    base = top.get("baseTimeNanoseconds")
+    trace.zero_ns = base if isinstance(base, int) and 0 <= base < 2**62 else 0
+    distributed = top.get("distributedInfo")
+    distributed = distributed if isinstance(distributed, dict) else {}
+    devices = top.get("deviceProperties")
+    devices = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
+    trace.facts = {
+        "rank": _said(distributed.get("rank")),
+        "world_size": _said(distributed.get("world_size")),
+        "distributed_backend": _said(distributed.get("backend")),
+        "devices": [
+            {"device": d["id"], "name": _said(d.get("name"))} for d in devices if isinstance(_said(d.get("id")), int)
+        ],
+        "host": _said(top.get("host_name")),
+        "schema_version": _said(top.get("schemaVersion")),
+    }
+    source.judge(trace)

@@ -1,0 +1,303 @@
+"""Reads py-spy's files: speedscope (JSON), raw (folded stacks) and chrometrace (JSON)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from dlprof.ingest.artifact import ArtifactError, Health
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.formats.registry import Sample
+from dlprof.ingest.kernels.trace import Foreign
+from dlprof.ingest.own.stacks import Frame, ThreadNames, _intervals
+from dlprof.ingest.parse.chrome import Args, ChromeFile, opened
+from dlprof.ingest.parse.text_files import NS_AT_MOST, text_lines, whole_in
+from dlprof.schema.tables import TABLES
+
+SPEEDSCOPE_BYTES_AT_MOST = 1 << 30
+RECORD_LINES_AT_MOST = 1000
+FRAME_CHARACTERS_AT_MOST = 10_000
+DEPTH_AT_MOST = 10_000
+ASSUMED_NS = 10_000_000
+"""Time between samples where a file does not say it: py-spy takes 100 a second unless told otherwise (ns)."""
+_LINE_AT_MOST = (1 << 31) - 1
+_NS = {"nanoseconds": 1, "microseconds": 1e3, "milliseconds": 1e6, "seconds": 1e9, "none": ASSUMED_NS}
+_SCHEMA = "speedscope.app/file-format-schema"
+_THREADS = (
+    re.compile(r'(?:Process [0-9]+ )?Thread (0x[0-9A-Fa-f]{1,16}|[0-9]{1,19}) "(.*)"', re.DOTALL),
+    re.compile(r"thread \(([0-9]{1,19})\)(?:: (.*))?", re.DOTALL),
+)
+_PROCESSES = re.compile(r'(?:process [0-9]+:".*?"(?:;|(?= [0-9]+$)))*+', re.DOTALL)
+_PROCESS = re.compile(r'process [0-9]+:"')
+_COUNT = re.compile(r" ([0-9]{1,12})$")
+_FRAME = re.compile(r"(.*) \((.*?)(?::([0-9]{1,10}))?\)", re.DOTALL)
+_FOLDED = re.compile(
+    r'(?:process [0-9]+:"|thread \([0-9]+\)|[^;\n]{1,999} \([^;\n]{1,999}:[0-9]+\)(?:;| [0-9]+\r?$))', re.MULTILINE
+)
+_FOLDED_END = re.compile(r"\([^;\n]{1,999}:[0-9]+\) [0-9]+\r?$", re.MULTILINE)
+_FILENAME = re.compile(r'"args"\s*:\s*\{[^{}]*"filename"')
+_BEGIN_OR_END = re.compile(r'"ph"\s*:\s*"[BE]"')
+_COMPLETE = re.compile(r'"ph"\s*:\s*"X"')
+
+
+Thread = tuple[int, str | None]
+"""Number and name; None: py-spy knows none."""
+
+
+def claims(sample: Sample) -> bool:
+    """Whether the file is of py-spy, or stacks of another sampler in speedscope's format."""
+    text = sample.text.lstrip("\ufeff \t\r\n")
+    if text.startswith("{"):
+        return _SCHEMA in text
+    if text.startswith("["):
+        return bool(_FILENAME.search(text) and _BEGIN_OR_END.search(text)) and not _COMPLETE.search(text)
+    return bool(_FOLDED.match(text) and _FOLDED_END.search(text))
+
+
+def read(path: Path) -> Foreign:
+    """The tables `stacks` and `frames`; each thread's time begins at 0, but for chrometrace, which has a clock.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    try:
+        with opened(path) as source:
+            first = source.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+        if first == b"{":
+            return _read_speedscope(path)
+        return _read_chrometrace(path) if first == b"[" else _read_raw(path)
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, OverflowError, pa.ArrowException) as error:
+        raise ArtifactError(f"damaged: {error}", path=path) from error
+
+
+@dataclass
+class _Stacks:
+    """Stacks as they are read; a thread's equal stacks one right after the other are merged."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
+    _last: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    _names: ThreadNames = field(default_factory=ThreadNames)
+
+    def add(self, thread: Thread, time_ns: tuple[int, int], stack: tuple[Frame, ...], key: Any = None) -> None:
+        """Add a stack: of which thread (number, name), from when and for how long, and with which frames."""
+        start, dur = time_ns
+        if not stack or dur <= 0:
+            return
+        if len(stack) > DEPTH_AT_MOST or start + dur > NS_AT_MOST or thread[0] >> 63:
+            raise ValueError("a depth, time or thread number is out of range")
+        number = self.known.setdefault(stack, len(self.known))
+        last = self._last.get(key)
+        if last is not None and last["stack_id"] == number and last["start_ns"] + last["dur_ns"] == start:
+            last["dur_ns"] += dur
+            return
+        row = {
+            "host": "", "rank": 0, "pid": 0, "thread_id": thread[0], "thread": self._names.name(*thread),
+            "start_ns": start, "dur_ns": dur, "stack_id": number,
+        }  # fmt: skip
+        self._last[key] = row
+        self.rows.append(row)
+
+    def foreign(self, name: str, facts: dict[str, Any], health: list[Health]) -> Foreign:
+        """The tables."""
+        frames = [
+            {"stack_id": number, "depth": depth, "function": function, "file": file, "line": line}
+            for stack, number in self.known.items()
+            for depth, (function, file, line) in enumerate(stack)
+        ]
+        tables = {
+            "stacks": pa.Table.from_pylist(self.rows, schema=TABLES["stacks"]),
+            "frames": pa.Table.from_pylist(frames, schema=TABLES["frames"]),
+        }
+        return Foreign(name, tables=tables, facts=facts, health=health)
+
+
+def _without_time(path: Path) -> Health:
+    text = f"{path.name} has counts but no times: its samples are laid one after the other, 10 ms each (100 a second)."
+    return Health("stacks-without-time", "warning", text)
+
+
+def _thread(text: str) -> Thread | None:
+    """The thread, of what py-spy calls it."""
+    for pattern in _THREADS:
+        match = pattern.fullmatch(text)
+        if match:
+            return int(match[1], 16 if match[1].startswith("0x") else 10), match[2] or None
+    return None
+
+
+class _SharedFrame(msgspec.Struct):
+    name: str
+    file: str | None = None
+    line: int | None = None
+
+
+class _Shared(msgspec.Struct):
+    frames: list[_SharedFrame]
+
+
+class _Profile(msgspec.Struct):
+    type: str
+    name: str
+    unit: str
+    samples: list[list[int]] = msgspec.field(default_factory=list)
+    weights: list[float] = msgspec.field(default_factory=list)
+
+
+class _Speedscope(msgspec.Struct):
+    profiles: list[_Profile]
+    shared: _Shared
+    exporter: str | None = None
+
+
+def _read_speedscope(path: Path) -> Foreign:
+    with opened(path) as source:
+        content = source.read(SPEEDSCOPE_BYTES_AT_MOST + 1)
+    if len(content) > SPEEDSCOPE_BYTES_AT_MOST:
+        raise ArtifactError(f"more than {SPEEDSCOPE_BYTES_AT_MOST >> 30} GB", path=path)
+    try:
+        found = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Speedscope)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ArtifactError(f"not of speedscope: {error}", path=path) from error
+    frames = [_framed(frame.name, frame.file, frame.line) for frame in found.shared.frames]
+    stacks = _Stacks()
+    profiles = [_add_profile(stacks, number, profile, frames) for number, profile in enumerate(found.profiles)]
+    samples = sum(profile["samples"] for profile in profiles)
+    facts = {"exporter": found.exporter, "profiles": profiles, "samples": samples}
+    timeless = any(profile.unit == "none" for profile in found.profiles)
+    return stacks.foreign("pyspy-speedscope", facts, [_without_time(path)] if timeless else [])
+
+
+def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
+    """The frame; None for what py-spy puts on the stacks besides: processes and threads."""
+    number = line or 0
+    if not 0 <= number <= _LINE_AT_MOST:
+        raise ValueError(f"line {number} of {name[:40]}")
+    if not file and (name.startswith("process ") or _thread(name)):
+        return None
+    return name, file or "", number
+
+
+def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Frame | None]) -> dict[str, Any]:
+    what = f"profile {key} ({profile.name[:40]})"
+    if profile.type != "sampled" or profile.unit not in _NS:
+        raise ValueError(f"{what} is {profile.type[:20]} in {profile.unit[:20]}: only sampled times can be read")
+    if len(profile.samples) != len(profile.weights):
+        raise ValueError(f"{what} has {len(profile.samples)} samples, but {len(profile.weights)} weights")
+    thread = _thread(profile.name) or (key + 1, profile.name)
+    at, scale = 0, _NS[profile.unit]
+    for sample, weight in zip(profile.samples, profile.weights, strict=True):
+        if not 0 <= weight * scale <= NS_AT_MOST:
+            raise ValueError(f"{what} has a weight of {weight}")
+        if sample and not 0 <= min(sample) <= max(sample) < len(frames):
+            raise ValueError(f"{what} names a frame that is not there")
+        dur = round(weight * scale)
+        stacks.add(thread, (at, dur), tuple(f for i in sample if (f := frames[i]) is not None), key)
+        at += dur
+    return {"name": profile.name, "samples": len(profile.samples), "total_ns": at}
+
+
+def _read_raw(path: Path) -> Foreign:
+    stacks = _Stacks()
+    ends: dict[Thread, int] = {}
+    total = 0
+    for number, record in _records(path):
+        try:
+            thread, stack, count = _unfolded(record)
+        except ValueError as error:
+            raise ArtifactError(f"line {number}: {error}", path=path) from error
+        start = ends.get(thread, 0)
+        ends[thread] = start + count * ASSUMED_NS
+        stacks.add(thread, (start, count * ASSUMED_NS), stack, thread)
+        total += count
+    if not ends:
+        raise ArtifactError("there are no stacks in it", path=path)
+    return stacks.foreign("pyspy-raw", {"samples": total, "threads": len(ends)}, [_without_time(path)])
+
+
+def _records(path: Path) -> Iterator[tuple[int, str]]:
+    """Stacks, and the numbers of the lines they end in: command lines of processes may hold ends of lines."""
+    held = ""
+    number = 0
+    for number, text in text_lines(path):
+        if not held and not text.strip():
+            continue
+        held = f"{held}\n{text.rstrip()}" if held else text.rstrip()
+        if held.count("\n") > RECORD_LINES_AT_MOST:
+            raise ArtifactError(f"line {number}: a stack without an end", path=path)
+        if _COUNT.search(held) and not _PROCESS.match(_PROCESSES.sub("", held, count=1)):
+            yield number, held
+            held = ""
+        elif not held.startswith("process "):
+            raise ArtifactError(f"line {number}: a stack without a count", path=path)
+    if held:
+        raise ArtifactError(f"line {number}: it ends in the middle of a stack", path=path)
+
+
+def _unfolded(record: str) -> tuple[Thread, tuple[Frame, ...], int]:
+    """Thread, frames and count of a folded stack."""
+    end = _COUNT.search(record)
+    count = whole_in(end[1]) if end else 0
+    rest = _COUNT.sub("", _PROCESSES.sub("", record, count=1))
+    thread: Thread = (0, "")
+    stack = []
+    for part in rest.split(";"):
+        if len(part) > FRAME_CHARACTERS_AT_MOST:
+            raise ValueError(f"a frame of more than {FRAME_CHARACTERS_AT_MOST} characters")
+        said = _thread(part)
+        if said:
+            thread = said
+            continue
+        match = _FRAME.fullmatch(part)
+        frame = _framed(match[1], match[2], int(match[3] or 0)) if match else _framed(part, "", 0)
+        if frame is not None and part:
+            stack.append(frame)
+    return thread, tuple(stack), count
+
+
+class _AsTheyAre(FileNames):
+    """Leaves the names of files as they are."""
+
+    def short(self, path: str) -> str:
+        """The name."""
+        return path
+
+
+def _read_chrometrace(path: Path) -> Foreign:
+    source = ChromeFile(path)
+    stacks = _Stacks()
+    threads = set()
+    for thread, start_us, end_us, stack in _intervals(_events(source), _AsTheyAre("")):  # type: ignore[arg-type]
+        start, end = round(start_us * 1000), round(end_us * 1000)
+        key = id(thread)
+        threads.add(key)
+        stacks.add((thread.number, thread.name), (start, end - start), stack, key)
+    if not threads:
+        raise ArtifactError("there are no stacks in it", path=path)
+    text = f"{source.malformed} events of {path.name} are damaged, and were left out."
+    health = [Health("trace-malformed", "warning", text, source.malformed)] if source.malformed else []
+    return stacks.foreign("pyspy-chrometrace", {"threads": len(threads)}, health)
+
+
+def _events(source: ChromeFile) -> Iterator[dict[str, Any]]:
+    """Events that begin and end frames, as the reader of our own files knows them."""
+    depths: dict[Any, int] = {}
+    for piece in source.pieces():
+        for event in piece:
+            if event.ph not in ("B", "E"):
+                continue
+            key = (event.pid, event.tid)
+            depth = depths[key] = max(0, depths.get(key, 0) + (1 if event.ph == "B" else -1))
+            said = event.args or Args()
+            line, file = said.line or 0, said.filename or ""
+            if depth > DEPTH_AT_MOST or not 0 <= line <= _LINE_AT_MOST or not 0 <= event.ts * 1000 <= NS_AT_MOST:
+                raise ValueError(f"a depth, line or time ({event.ts} us) is out of range")
+            args = {"filename": file, "line": line}
+            yield {"pid": key[0], "tid": key[1], "ts": event.ts, "ph": event.ph, "name": str(event.name), "args": args}

@@ -1,0 +1,120 @@
+"""Reads RunMetadata of TensorFlow 1 (a protocol buffer): what each node of a graph did in a run of a session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats.registry import Sample
+from dlprof.ingest.formats.tf1_timeline import add_rows
+from dlprof.ingest.kernels.trace import Foreign, Trace
+from dlprof.ingest.parse.chrome import Args, Event, opened
+from dlprof.ingest.parse.protowire import Span, WireError, fields, signed
+
+_HEAD = re.compile(rb"\n[\x00-\xff]{1,5}?\n[\x00-\xff]{1,5}?\n[\x00-\xff](/job:|/device:|/host:)", re.DOTALL)
+_STEP_STATS = 1
+_DEVICES, _DEVICE_NAME, _NODES = 1, 1, 2
+_NAME, _LABEL = 1, 8
+_START_US, _END_US, _START_NS, _END_NS = 2, 5, 13, 16
+_TYPE = re.compile(r"^.*? = ([^(]+)\(", re.DOTALL)
+
+
+def claims(sample: Sample) -> bool:
+    """Whether a file begins like a RunMetadata: step statistics, in them a device, in it its name."""
+    return _HEAD.match(sample.head) is not None
+
+
+def read(path: Path) -> Foreign:
+    """The operators and kernels of one or more runs of sessions.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    with opened(path) as source:
+        data = source.read()
+    trace = Trace(path, "tf1-steps", "tensorflow", zero_ns=0)
+    rows: dict[int, str] = {}
+    try:
+        found = _in_lanes(_events(data, rows))
+    except WireError as error:
+        raise ArtifactError(str(error), path=path, offset=error.offset) from error
+    if found:
+        trace.zero_ns = min(node.start_ns for node in found)
+        add_rows(trace, rows, [node.event(trace.zero_ns) for node in found])
+    return Foreign("tf1-steps", trace, facts=trace.facts, health=trace.health)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """One execution of a node; times in ns since 1970."""
+
+    row: int
+    name: str
+    op: str
+    start_ns: int
+    dur_ns: int
+    lane: int = 0
+
+    def event(self, zero_ns: int) -> Event:
+        """As the timeline would show it."""
+        ts, dur = (self.start_ns - zero_ns) / 1e3, self.dur_ns / 1e3
+        return Event("X", self.op, "Op", ts, dur, self.row, self.lane, None, Args(name=self.name))
+
+
+def _in_lanes(nodes: Iterator[_Node]) -> list[_Node]:
+    """The executions in order of time, each in the first lane of its device that is free then.
+
+    TensorFlow 1 does not tell the threads: those of one device would overlap.
+    """
+    ends: dict[int, list[int]] = {}
+    placed = []
+    for node in sorted(nodes, key=lambda n: (n.start_ns, n.dur_ns)):
+        lanes = ends.setdefault(node.row, [])
+        lane = next((i for i, end in enumerate(lanes) if end <= node.start_ns), len(lanes))
+        lanes[lane:] = [node.start_ns + node.dur_ns, *lanes[lane + 1 :]]
+        placed.append(replace(node, lane=lane))
+    return placed
+
+
+def _events(data: bytes, rows: dict[int, str]) -> Iterator[_Node]:
+    """All executions; `rows` gets the names of the devices, as the timeline writes them."""
+    numbers: dict[str, int] = {}
+    for number, place in fields(data, 0, len(data)):
+        if number == _STEP_STATS and isinstance(place, tuple):
+            for inner, device in fields(data, *place):
+                if inner == _DEVICES and isinstance(device, tuple):
+                    yield from _device(data, device, numbers, rows)
+
+
+def _device(data: bytes, place: Span, numbers: dict[str, int], rows: dict[int, str]) -> Iterator[_Node]:
+    parts = list(fields(data, *place))
+    name = next((_text(data, value) for number, value in parts if number == _DEVICE_NAME), "")
+    row = numbers.setdefault(name, len(numbers))
+    rows[row] = f"{name} Compute"
+    for number, value in parts:
+        if number == _NODES and isinstance(value, tuple):
+            yield _node(data, value, row)
+
+
+def _node(data: bytes, place: Span, row: int) -> _Node:
+    found: dict[int, Any] = dict(fields(data, *place))
+    start = _number(found, _START_NS) or _number(found, _START_US) * 1000
+    dur = _number(found, _END_NS) or _number(found, _END_US) * 1000
+    name, label = _text(data, found.get(_NAME)), _text(data, found.get(_LABEL))
+    typed = _TYPE.match(label)
+    # Kernels of GPUs have a label of their own, and are called `NODE:TYPE`.
+    op = typed[1] if typed else name.rpartition(":")[2] or name
+    return _Node(row, name.rpartition(":")[0] or name, op, start, max(0, dur))
+
+
+def _number(found: dict[int, Any], key: int) -> int:
+    value = found.get(key, 0)
+    return signed(value) if isinstance(value, int) else 0
+
+
+def _text(data: bytes, place: Any) -> str:
+    return data[slice(*place)].decode("utf-8", "replace") if isinstance(place, tuple) else ""

@@ -1,0 +1,205 @@
+"""Reads what Theano's profiler prints: sums per operator, function by function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dlprof.ingest.artifact import ArtifactError, Health
+from dlprof.ingest.formats.registry import Sample
+from dlprof.ingest.kernels.trace import CPU, Foreign, Kind, Trace
+from dlprof.ingest.parse.text_files import as_ns, each_line, number_in, whole_in
+
+_CLAIM = re.compile(r"^Function profiling\s*\n={5,}\s*$", re.MULTILINE)
+_COLUMN = re.compile(r"<([^<>]+)>")
+_REMAINING = re.compile(r"\s*\.\.\. \(remaining ([0-9]{1,9}) ")
+_CALLS = re.compile(r"\s*Time in ([0-9]+) calls to Function\.__call__: (\S+)s\s*$")
+_SECONDS = (
+    ("thunk_time_s", re.compile(r"\s*Time in thunks: (\S+)s\b")),
+    ("compile_time_s", re.compile(r"\s*Total compile time: (\S+)s\s*$")),
+    ("optimizer_time_s", re.compile(r"\s*Theano Optimizer time: (\S+)s\s*$")),
+    ("linker_time_s", re.compile(r"\s*Theano Linker time \(.*\): (\S+)s\s*$")),
+)
+_NEEDED = frozenset(("% time", "apply time", "time per call", "#call"))
+_SUM = "Sum of all"
+
+
+def claims(sample: Sample) -> bool:
+    """Whether the file holds a profile that Theano printed."""
+    return bool(_CLAIM.search(sample.text))
+
+
+def read(path: Path) -> Foreign:
+    """The operators of all functions.
+
+    The loops of Scan have profiles of their own: their time is in the Scan operator of the function around
+    them already, so they are passed over. So is the sum that Theano prints at the end.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    reading = _Reading()
+    each_line(path, reading.line)
+    blocks = reading.blocks
+    counted = [block for block in blocks if not block.message.startswith(_SUM)] or blocks
+    rows = [row for block in counted for row in block.aggregates()]
+    if not rows:
+        raise ArtifactError("there is no table of operators in it", path=path)
+    trace = Trace(path, "theano-profile", "theano", aggregated=True)
+    trace.programs["aggregates"] = rows
+    trace.facts = {"functions": [block.facts() for block in blocks]}
+    trace.health = _health(path, sum(block.left_out for block in counted), reading.loops)
+    return Foreign(trace.format, trace, facts=trace.facts, health=trace.health)
+
+
+def _health(path: Path, left_out: int, loops: int) -> list[Health]:
+    text = f"{path.name} gives times of three or four digits: sums may be off by about one in a thousand."
+    found = [Health("times-rounded", "info", text)]
+    if left_out:
+        text = f"{left_out} operators of little time were not printed by Theano."
+        found.append(Health("theano-rows-left-out", "info", text, left_out))
+    if loops:
+        text = f"{loops} profiles of the insides of loops (Scan) were passed over: their operators hold that time."
+        found.append(Health("theano-loops-passed-over", "info", text, loops))
+    return found
+
+
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    percent: Decimal
+    apply_s: Decimal
+    per_call_s: Decimal
+    calls: int
+
+    def total_s(self, thunk_s: Decimal | None) -> Decimal:
+        """Total time: of the figures that give it, all rounded, the one with the least error."""
+        found = [
+            (_rounding(self.per_call_s) * self.calls, self.per_call_s * self.calls),
+            (_rounding(self.apply_s), self.apply_s),
+        ]
+        if thunk_s is not None:
+            found.append((_rounding(self.percent) / 100 * thunk_s, self.percent / 100 * thunk_s))
+        return min(found, key=lambda pair: pair[0])[1]
+
+
+def _rounding(value: Decimal) -> Decimal:
+    """Unit of the last digit."""
+    exponent = value.as_tuple().exponent
+    return Decimal(1).scaleb(exponent) if isinstance(exponent, int) else Decimal(0)
+
+
+@dataclass
+class _Block:
+    """The profile of one function."""
+
+    message: str = ""
+    calls: int | None = None
+    call_time_s: float | None = None
+    seconds: dict[str, Decimal] = field(default_factory=dict)
+    tables: dict[str, list[_Row]] = field(default_factory=lambda: {"Class": [], "Ops": []})
+    left_out: int = 0
+
+    def aggregates(self) -> list[dict[str, Any]]:
+        """Rows of sums, as traces give them."""
+        thunk = self.seconds.get("thunk_time_s")
+        return [
+            {
+                "name": row.name, "kind": Kind.OPERATOR, "count": row.calls,
+                "total_ns": as_ns(row.total_s(thunk), 1_000_000_000), "min_ns": None, "max_ns": None,
+                "device": CPU, "op": None, "category": None, "function": self.message,
+            }
+            for row in self.tables["Ops"]
+        ]  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """What the profile says of the function (s)."""
+        classes, ops = self.tables["Class"], self.tables["Ops"]
+        times = {name: float(self.seconds[name]) if name in self.seconds else None for name, _ in _SECONDS}
+        return {
+            "message": self.message, "calls": self.calls, "call_time_s": self.call_time_s, **times,
+            "class_rows": len(classes), "top_class": classes[0].name if classes else None,
+            "top_class_percent": float(classes[0].percent) if classes else None,
+            "op_rows": len(ops), "top_op": ops[0].name if ops else None, "top_op_calls": ops[0].calls if ops else None,
+        }  # fmt: skip
+
+
+class _Reading:
+    """A file as its lines are read."""
+
+    def __init__(self) -> None:
+        self.blocks: list[_Block] = []
+        self.loops = 0
+        self._block: _Block | None = None
+        self._table = ""
+        self._columns: list[str] = []
+        self._before = ""
+
+    def line(self, text: str) -> None:
+        """Take the next line."""
+        bare = text.strip()
+        if len(bare) >= 5 and set(bare) == {"="}:
+            self._begin(self._before)
+        elif len(bare) >= 3 and set(bare) == {"-"}:
+            self._table, self._columns = self._before, []
+        elif self._block is not None:
+            self._inside(self._block, text, bare)
+        self._before = bare
+
+    def _begin(self, heading: str) -> None:
+        self._table, self._columns, self._block = "", [], None
+        if heading == "Function profiling":
+            self._block = _Block()
+            self.blocks.append(self._block)
+        elif heading.startswith("Scan"):
+            self.loops += 1
+
+    def _inside(self, block: _Block, text: str, bare: str) -> None:
+        if not self._table:
+            _say(block, text)
+        elif self._table in block.tables:
+            if bare.startswith("<% time>"):
+                self._columns = _COLUMN.findall(bare)
+                if not _NEEDED.issubset(self._columns):
+                    raise ValueError(f"unknown columns: {bare[:100]}")
+            elif self._columns:
+                self._row(block, bare)
+
+    def _row(self, block: _Block, bare: str) -> None:
+        remaining = _REMAINING.match(bare)
+        if remaining or not bare:
+            self._columns = []
+            if remaining and self._table == "Ops":
+                block.left_out += int(remaining[1])
+            return
+        cells = bare.split(None, len(self._columns) - 1)
+        if len(cells) < len(self._columns):
+            raise ValueError(f"{len(cells)} columns instead of {len(self._columns)}")
+        named = dict(zip(self._columns, cells, strict=True))
+        row = _Row(
+            cells[-1],
+            number_in(named["% time"].removesuffix("%")),
+            number_in(named["apply time"].removesuffix("s")),
+            number_in(named["time per call"].removesuffix("s")),
+            whole_in(named["#call"]),
+        )
+        as_ns(row.total_s(block.seconds.get("thunk_time_s")), 1_000_000_000)  # raises where it is absurd
+        block.tables[self._table].append(row)
+
+
+def _say(block: _Block, text: str) -> None:
+    """Take a line of what stands above a function's tables."""
+    if not block.message and text.strip().startswith("Message:"):
+        block.message = text.strip().removeprefix("Message:").strip()
+        return
+    calls = _CALLS.match(text)
+    if calls:
+        block.calls, block.call_time_s = whole_in(calls[1]), float(number_in(calls[2]))
+        return
+    for name, pattern in _SECONDS:
+        found = pattern.match(text)
+        if found:
+            block.seconds[name] = number_in(found[1])

@@ -1,0 +1,37 @@
+"""Reads `raw/gpu.jsonl` into the table gpu."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.own import jsonl
+from dlprof.schema.tables import TABLES
+
+FORMAT = "dlprof.gpu/1"
+
+
+def read(path: Path, who: Who) -> tuple[pa.Table, list[Health], dict[str, Any]]:
+    """The table, what the user must know, and the header (names of the GPUs, driver).
+
+    Raises:
+        ArtifactError: The file is damaged or of another format.
+    """
+    lines = jsonl.read(path, FORMAT)
+    try:
+        columns = lines.header["columns"]
+        rows = [
+            {"time_ns": time_ns - who.origin_ns, "gpu": gpu, **dict(zip(columns, values, strict=True))}
+            for time_ns, gpu, *values in lines.rows
+        ]
+        table = pa.Table.from_pylist(rows, schema=TABLES["gpu"])
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise ArtifactError(f"damaged row: {error}", path=path) from error
+    health = lines.health("the GPUs")
+    for missing in (lines.trailer or {}).get("missing", []):
+        text = f"GPU {missing['gpu']}: {missing['metric']} was not measured: {missing['reason']}."
+        health.append(Health("gpu-metric-unsupported", "info", text))
+    return table, health, lines.header

@@ -1,0 +1,76 @@
+"""Reads the sampler's raw files: JSON lines with a header and, if all went well, a trailer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dlprof.ingest.artifact import ArtifactError, Health
+
+
+@dataclass
+class Lines:
+    """A raw file of the sampler.
+
+    Attributes:
+        header: First line.
+        rows: All rows that are whole.
+        trailer: Last line; None when the file was cut.
+    """
+
+    path: Path
+    header: dict[str, Any]
+    rows: list[list[Any]] = field(default_factory=list)
+    trailer: dict[str, Any] | None = None
+
+    def health(self, what: str) -> list[Health]:
+        """What the user must know of the file's state.
+
+        Args:
+            what: What is in it, for the sentence.
+        """
+        if self.trailer is None:
+            return [
+                Health(f"{self.path.stem}-cut", "warning", f"The samples of {what} end early: the sampler was killed.")
+            ]
+        missed = self.trailer.get("missed") or 0
+        if missed > 0.1 * (len(self.rows) + missed):
+            text = f"{missed} samples of {what} were left out because the machine was busy."
+            return [Health(f"{self.path.stem}-missed", "info", text, missed)]
+        return []
+
+
+def read(path: Path, format_name: str) -> Lines:
+    """Read a whole file; a damaged or cut end is left out.
+
+    Raises:
+        ArtifactError: The file is empty, of another format, or of a newer version.
+    """
+    lines = _parsed(path)
+    header = next(lines, None)
+    name, _, version = format_name.partition("/")
+    found, _, found_version = str(header.get("format", "") if isinstance(header, dict) else "").partition("/")
+    if found != name or not found_version.isdigit():
+        raise ArtifactError(f"not a file of format {name}", path=path, offset=0)
+    if int(found_version) > int(version):
+        raise ArtifactError(f"version {found_version} is newer than this dlprof", path=path, offset=0)
+    assert isinstance(header, dict)  # noqa: S101
+    result = Lines(path, header)
+    for value in lines:
+        if isinstance(value, dict) and value.get("end"):
+            result.trailer = value
+        elif isinstance(value, list):
+            result.rows.append(value)
+    return result
+
+
+def _parsed(path: Path) -> Iterator[Any]:
+    with path.open("rb") as source:
+        for line in source:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return  # the cut

@@ -1,0 +1,104 @@
+"""Reads the counts of the line profiler (`raw/lines.json`) into the table `lines`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import tokenize
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dlprof.ingest.artifact import ArtifactError, Who
+from dlprof.ingest.file_names import FileNames
+from dlprof.schema.tables import TABLES
+
+FORMAT = "dlprof.lines/1"
+
+
+def read(path: Path, who: Who, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
+    """The table `lines`.
+
+    Each function comes with all of its lines, those that never ran with 0 hits; of a module's own code
+    only the lines that ran are given.
+
+    Args:
+        path: What the in-process probe wrote.
+        who: The process.
+        names: How files are named in the tables.
+        source_of: Function from an absolute file name to its lines (empty where it cannot be read).
+
+    Raises:
+        ArtifactError: The file is damaged or of another format.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ArtifactError(f"format {content['format']}, expected {FORMAT}", path=path)
+        unit = float(content["unit_ns"])
+        functions = _whole_modules(content["functions"])
+        rows = [row for function in functions for row in _rows(function, unit, names, source_of)]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"no line counts: {error}", path=path) from error
+    return pa.Table.from_pylist(
+        [{"host": who.host, "rank": who.rank, "pid": who.pid, **row} for row in rows], schema=TABLES["lines"]
+    )
+
+
+def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The functions, with the code of a file as one: IPython compiles each statement of a cell by itself."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for function in functions:
+        first = 1 if function["function"] == "<module>" else function["first_line"]
+        key = function["file"], function["function"], first
+        whole = found.setdefault(key, {**function, "first_line": first, "lines": []})
+        whole["lines"] = [*whole["lines"], *function["lines"]]
+    return list(found.values())
+
+
+def files(path: Path) -> set[str]:
+    """Absolute names of the source files that the counts speak of; empty where they cannot be read."""
+    try:
+        return {function["file"] for function in json.loads(path.read_text(encoding="utf-8"))["functions"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _rows(
+    function: dict[str, Any], unit: float, names: FileNames, source_of: Callable[[str], Sequence[str]]
+) -> list[dict[str, Any]]:
+    # Line 0 is where Python says that an empty module runs.
+    counted: dict[int, tuple[int, int]] = {}
+    for line, hits, ticks in function["lines"]:
+        if line > 0:
+            before = counted.get(line, (0, 0))
+            counted[line] = before[0] + hits, before[1] + round(ticks * unit)
+    if not any(hits for hits, _ in counted.values()):
+        return []
+    source = source_of(function["file"])
+    first = function["first_line"]
+    numbers = set(counted)
+    if function["function"] != "<module>":
+        numbers.update(range(first, first + _block_length(source, first)))
+    return [
+        {
+            "file": names.short(function["file"]),
+            "function": function["function"],
+            "first_line": first,
+            "line": line,
+            "hits": counted.get(line, (0, 0))[0],
+            "time_ns": counted.get(line, (0, 0))[1],
+            "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
+        }
+        for line in sorted(numbers)
+    ]
+
+
+def _block_length(source: Sequence[str], first: int) -> int:
+    """How many lines the function that begins at line `first` has; 0 where it cannot be told."""
+    try:
+        return len(inspect.getblock([line + "\n" for line in source[first - 1 :]]))
+    except (SyntaxError, IndexError, tokenize.TokenError):
+        return 0

@@ -1,0 +1,69 @@
+"""Opens stored runs, as every command does that shows one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlprof import rundir
+from dlprof.errors import NoInputError
+from dlprof.schema.tables import SCHEMA_VERSION
+from dlprof.store.run import Run
+
+if TYPE_CHECKING:
+    from dlprof.analysis.compare import Side
+
+
+def open_run(text: str, *, rebuild: bool = False) -> Run:
+    """Open the run that the user names; its tables are made first if they are missing or old.
+
+    Args:
+        text: Path or name of a run folder, or `last`.
+        rebuild: Make the tables anew from the raw artifacts.
+
+    Raises:
+        NoInputError: There is no such run.
+        BadDataError: It is damaged or of a newer dlprof.
+    """
+    return _open(rundir.resolve(text), rebuild=rebuild)
+
+
+def _open(folder: rundir.RunDir, *, rebuild: bool = False) -> Run:
+    manifest = folder.read_manifest()
+    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION or rundir.goes_on(manifest):
+        # Most runs have their tables, and need not wait for all that makes them.
+        from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
+
+        if manifest["state"] != "imported":  # a run of foreign traces keeps none of what its tables were made of
+            manifest = ingest(folder)
+    return Run(folder, manifest)
+
+
+def open_sides(texts: Sequence[str]) -> list[Side]:
+    """Open the sides of a comparison: each a run, a folder of repeats, or several of these with commas between.
+
+    Raises:
+        NoInputError: There is no such run.
+        BadDataError: One is damaged or of a newer dlprof.
+    """
+    from dlprof.analysis.compare import Side  # noqa: PLC0415
+
+    groups = [tuple(run for name in text.split(",") for run in _runs(name)) for text in texts]
+    labels = [runs[0].backend or runs[0].name for runs in groups]
+    if len(set(labels)) < len(labels):
+        labels = [runs[0].name if len(runs) == 1 else runs[0].folder.path.parent.name for runs in groups]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label} ({text})" for label, text in zip(labels, texts, strict=True)]
+    return [Side(label, runs) for label, runs in zip(labels, groups, strict=True)]
+
+
+def _runs(text: str) -> list[Run]:
+    for path in (Path(text), Path(rundir.RUNS_FOLDER) / text):
+        if text and path.is_dir() and not (path / "manifest.json").is_file():
+            repeats = sorted(rundir.find(path), key=lambda run: run.path.name)
+            if repeats:
+                return [_open(folder) for folder in repeats]
+    if not text:
+        raise NoInputError("One of the runs has no name.", hint="dlprof compare RUN,RUN RUN,RUN")
+    return [open_run(text)]

@@ -1,0 +1,199 @@
+"""Runs a script, or a cell of a notebook, under the probes, and makes the tables of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from dlprof import __version__, rundir
+from dlprof.config import PROBES, TraceConfig
+from dlprof.errors import DlprofError
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own import lines as lines_reader
+from dlprof.launch import machine, session, target
+from dlprof.launch.process import Outcome
+from dlprof.launch.view import View
+from dlprof.pipeline.ingest import ingest
+from dlprof.rundir import RunDir
+from dlprof.store.run import Run
+
+if TYPE_CHECKING:
+    from dlprof.launch import in_place
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A traced run.
+
+    Attributes:
+        outcome: How the script ended.
+        run: The run with its tables; None where they could not be made.
+        failure: Why not, in that case.
+    """
+
+    outcome: Outcome
+    run: Run | None
+    failure: DlprofError | None = None
+
+
+def trace(config: TraceConfig, *, report: Callable[[str], None], view: View) -> Traced:
+    """Run a script under the probes and make the tables of the run.
+
+    Args:
+        config: What to trace, and how.
+        report: Takes a line for the user at each slow stage before the script starts.
+        view: Shows the run while the script runs.
+
+    Raises:
+        DlprofError: The run cannot be set up; the script has not been started then.
+    """
+    asked, config = config, target.without_keras(config)
+    if config.script != asked.script:
+        report(f"{asked.backend}: {config.script}, the same model without Keras")
+    goal = target.resolve(config, report=report)
+    missing = target.keras_missing(goal)
+    if missing:
+        report(f"warning: {missing}")
+    name = f"{config.label}-{goal.spec.name if goal.spec else 'exec' if config.program else 'own'}"
+    folder = rundir.create(Path(config.output) if config.output else None, name, _now())
+    manifest = _first_manifest(config, goal)
+    folder.write_manifest(manifest)
+    work = session.Session(config, goal, folder)
+    outcome = work.go(view)
+    return _stored(folder, manifest, work, outcome)
+
+
+def trace_cell(config: TraceConfig, cell: in_place.Cell) -> Traced:
+    """Run a cell of a notebook under the probes, in this process, and make the tables of the run.
+
+    Args:
+        config: How to trace; `script` is what the tables call the cell.
+        cell: The cell. Whatever it raises is its own affair: it is told by the outcome, never raised here.
+
+    Raises:
+        DlprofError: The run cannot be set up; the cell has not been run then.
+    """
+    from dlprof.launch import in_place  # noqa: PLC0415  (it brings all of the probe along, which only notebooks need)
+
+    goal = target.notebook()
+    folder = rundir.create(Path(config.output) if config.output else None, f"{config.label}-notebook", _now())
+    manifest = _first_manifest(config, goal)
+    folder.write_manifest(manifest)
+    work = in_place.Session(config, folder)
+    try:
+        outcome = work.go(cell)
+    except BaseException:
+        folder.write_manifest({**manifest, "state": "interrupted"})  # this process, the notebook's, goes on
+        raise
+    manifest["cells"] = dict(cell.names())
+    return _stored(folder, manifest, work, outcome)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def _stored(
+    folder: RunDir, manifest: dict[str, Any], work: session.Session | in_place.Session, outcome: Outcome
+) -> Traced:
+    """The run with its tables. The script has run: whatever happens from here on, it is its end that counts."""
+    try:
+        manifest.update(_last_manifest(work, outcome))
+        folder.write_manifest(manifest)
+        _keep_sources(folder, manifest)
+        manifest = ingest(folder)
+    except DlprofError as error:
+        return Traced(outcome, None, error)
+    except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
+        text = f"A bug in dlprof: {type(error).__name__}: {error}."
+        return Traced(outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
+    _compress(folder)
+    return Traced(outcome, Run(folder, manifest))
+
+
+def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
+    script = Path(config.script).absolute() if config.script else None
+    return {
+        "dlprof_version": __version__,
+        "state": "running",
+        "conductor": {"pid": os.getpid(), "started": psutil.Process().create_time()},
+        "created": _now().isoformat(timespec="seconds"),
+        "command": {
+            "script": config.script or None,
+            "module": config.module,
+            "program": config.program,
+            "argv": list(config.arguments),
+        },
+        **target.describe(goal),
+        "machine": machine.describe(),
+        "git": machine.git_state(script.parent if script else Path.cwd()),
+        "config": config.as_json(),
+        "clock": {"origin_perf_ns": time.perf_counter_ns()},
+        "script_folder": str(script.resolve().parent) if script else str(Path.cwd()),
+    }
+
+
+def _last_manifest(work: session.Session | in_place.Session, outcome: Outcome) -> dict[str, Any]:
+    health = []
+    if outcome.left:
+        text = "Processes that the script started are still running: " + "; ".join(
+            f"{pid} {command}" for pid, command in outcome.left.items()
+        )
+        health.append({"slug": "processes-left", "severity": "info", "message": text, "count": len(outcome.left)})
+    clock = work.clock
+    drift = _drift(clock["anchor_start"], clock["anchor_end"])
+    return {
+        "state": "interrupted" if outcome.interrupts or outcome.killed else "finished",
+        "clock": {
+            **clock,
+            "origin_wall_ns": clock["anchor_start"]["wall_ns"]
+            + clock["origin_perf_ns"]
+            - clock["anchor_start"]["perf_ns"],
+            "error_ns": max(clock["anchor_start"]["width_ns"], clock["anchor_end"]["width_ns"]) // 2,
+            "wall_drift_ns": drift,
+        },
+        "process": {
+            "pid": work.pid,
+            "exit_code": outcome.exit_code,
+            "signal": outcome.signal,
+            "wall_ns": outcome.end_ns - outcome.start_ns,
+            "cpu_user_ns": outcome.user_ns,
+            "cpu_system_ns": outcome.system_ns,
+        },
+        "gpu_tracer": work.gpu_tracer,
+        "probes": [
+            {"name": name, **work.states.get(name, {"state": "on", "reason": None})}
+            for name in dict.fromkeys((*PROBES, *work.states))
+        ],
+        "health": health,
+    }
+
+
+def _drift(start: dict[str, int], end: dict[str, int]) -> int:
+    """How far the wall clock moved against the run's clock (ns): more than a little means that it was set."""
+    return (end["wall_ns"] - start["wall_ns"]) - (end["perf_ns"] - start["perf_ns"])
+
+
+def _keep_sources(folder: RunDir, manifest: dict[str, Any]) -> None:
+    names = FileNames(manifest["script_folder"], manifest.get("cells", {}))
+    files = {names.short(file): file for file in lines_reader.files(folder.raw / "lines.json")}
+    session.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
+    session.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
+
+
+def _compress(folder: RunDir) -> None:
+    """Pack raw stacks and traces in JSON, the artifacts of some size; the readers take both forms."""
+    large = [*folder.raw.glob("stacks-[0-9][0-9][0-9].json"), *folder.raw.glob("kernels/window-*/*.json")]
+    for path in large:
+        with contextlib.suppress(OSError):
+            path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
+            path.unlink()

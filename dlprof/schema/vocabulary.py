@@ -1,0 +1,307 @@
+"""The words of dlprof, each spelled here and nowhere else: phases, loops, parts of a step, paths of the tree, kinds.
+
+Tables, JSON and pages hold these very texts, so a member is what it is stored as: `Phase.FIT_STEPS == "fit.steps"`.
+Paths of the tree of a run's wall time (`dlprof.analysis.breakdown`) are a type of their own: one that no tree can have
+cannot be made, and `Tree` names those that the rules speak of, so that a slip is an error for mypy and at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+from typing import Self
+
+from dlprof_probes import wire
+
+
+class SpanKind(StrEnum):
+    """What the traced program was doing in a span: column `kind` of `spans`; the probe's own words."""
+
+    SCRIPT = wire.SpanKind.SCRIPT
+    IMPORT = wire.SpanKind.IMPORT
+    DATA = wire.SpanKind.DATA
+    CONSTRUCT = wire.SpanKind.CONSTRUCT
+    COMPILE = wire.SpanKind.COMPILE
+    FIT = wire.SpanKind.FIT
+    EVALUATE = wire.SpanKind.EVALUATE
+    PREDICT = wire.SpanKind.PREDICT
+    SAVE = wire.SpanKind.SAVE
+    BUILD = wire.SpanKind.BUILD
+    GRAPH_COMPILE = wire.SpanKind.GRAPH_COMPILE
+    INPUT = wire.SpanKind.INPUT
+    EPOCH = wire.SpanKind.EPOCH
+    CALLBACKS = wire.SpanKind.CALLBACKS
+    ON_BATCH = wire.SpanKind.ON_BATCH
+    FIRST_RUN = wire.SpanKind.FIRST_RUN
+    DLPROF = wire.SpanKind.DLPROF
+
+
+class Phase(StrEnum):
+    """Where the main thread's time belongs: column `phase`. Those inside `fit` sum to it."""
+
+    STARTUP = "startup"
+    IMPORT = "import"
+    DATA = "data"
+    CONSTRUCT = "construct"
+    COMPILE = "compile"
+    FIT = "fit"
+    FIT_BUILD = "fit.build"
+    FIT_GRAPH_COMPILE = "fit.graph_compile"
+    FIT_INPUT = "fit.input"
+    FIT_STEPS = "fit.steps"
+    FIT_CALLBACKS = "fit.callbacks"
+    FIT_VALIDATION = "fit.validation"
+    EVALUATE = "evaluate"
+    PREDICT = "predict"
+    SAVE = "save"
+    SCRIPT = "script"
+    TEARDOWN = "teardown"
+    DLPROF = "dlprof"
+    UNATTRIBUTED = "unattributed"
+
+    @property
+    def parent(self) -> Phase | None:
+        """`fit` for the phases inside it; None for those at the top."""
+        return Phase.FIT if self.value.startswith("fit.") else None
+
+    @property
+    def path(self) -> TreePath:
+        """Its place in the tree of the wall time; dlprof's own time is one of two leaves there."""
+        return Tree.OWN if self is Phase.DLPROF else TreePath(self.value.replace(".", "/"))
+
+
+TOP_PHASES = tuple(phase for phase in Phase if phase.parent is None and phase is not Phase.UNATTRIBUTED)
+"""Phases at the top, in the order in which reports list them."""
+FIT_PHASES = tuple(phase for phase in Phase if phase.parent is Phase.FIT)
+"""Phases inside `fit`, in that order."""
+
+
+class Loop(StrEnum):
+    """What a step belongs to: column `loop`."""
+
+    TRAIN = "train"
+    TEST = "test"
+    PREDICT = "predict"
+    DATA = "data"
+    """A data set that user code iterates."""
+
+
+LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType({
+    SpanKind.FIT: Loop.TRAIN, SpanKind.EVALUATE: Loop.TEST, SpanKind.PREDICT: Loop.PREDICT,
+})  # fmt: skip
+"""The loop that a span of this kind is."""
+PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType({
+    Loop.TRAIN: Phase.FIT_STEPS, Loop.TEST: Phase.EVALUATE, Loop.PREDICT: Phase.PREDICT, Loop.DATA: Phase.DATA,
+})  # fmt: skip
+"""The phase that the steps of a loop are in."""
+
+
+class StepPart(StrEnum):
+    """What a step consists of, in the order in which a moment is claimed."""
+
+    KERNELS = "kernels"
+    """At least one kernel or operator of the model runs."""
+    TRANSFER = "transfer"
+    """A copy between host and device runs."""
+    INPUT = "input"
+    """The next batch is waited for, or made by the engine's own threads."""
+    SYNC = "sync"
+    """The host waits for the device or the engine, which runs nothing."""
+    IDLE = "idle"
+    """The calling thread waits, and no thread of the engine does anything."""
+    DISPATCH = "dispatch"
+    """The rest of the step function's call: the framework gets work ready."""
+    HOST_PYTHON = "host python"
+    """Python functions that the engine calls, and the rest of the step: Keras' own loop, the user's code."""
+
+
+class Direction(StrEnum):
+    """The pass that a kernel belongs to: column `direction`."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    UPDATE = "update"
+
+
+class PseudoLayer(StrEnum):
+    """What stands in the column `layer` for work that belongs to no layer."""
+
+    LOSS = "loss"
+    METRICS = "metrics"
+    INPUT = "input"
+    OPTIMIZER = "optimizer"
+    """Where the optimiser has no name."""
+    XLA = "(xla)"
+    """What XLA itself inserted, such as a copy."""
+
+
+class Category(StrEnum):
+    """Sorts of operators and kernels, the same for all engines: column `category`."""
+
+    MATMUL = "matmul"
+    CONV = "conv"
+    RECURRENT = "recurrent"
+    NORMALISATION = "normalisation"
+    ELEMENTWISE = "elementwise"
+    REDUCTION = "reduction"
+    EMBEDDING = "embedding"
+    OPTIMISER = "optimiser"
+    RANDOM = "random"
+    DATA_MOVEMENT = "data movement"
+    TRANSFER = "transfer"
+    COLLECTIVE = "collective"
+    COMPILE = "compile"
+    OTHER = "other"
+
+
+class EventKind(IntEnum):
+    """What an event of a trace is; `word` is how the column `kind` of `kernel_ops` has it."""
+
+    OPERATOR = 0
+    """An operator, or a kernel of it, that runs on the host."""
+    KERNEL = 1
+    """A kernel that runs on a device."""
+    TRANSFER = 2
+    """A copy or memset on a device."""
+    RUNTIME = 3
+    """Work of a runtime or framework for others: launching kernels, scheduling operators."""
+    WAIT = 4
+    """The calling thread waits for a device or for other threads."""
+    INPUT = 5
+    """The framework fetches the next batch."""
+    ANNOTATION = 6
+    """A named range around others: a layer, a step, an NVTX range."""
+    PYTHON = 7
+    """A call of a Python function."""
+
+    @property
+    def word(self) -> str:
+        """Its name in tables."""
+        return self.name.lower()
+
+
+class RunState(StrEnum):
+    """How far a run came: `state` of its manifest."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    IMPORTED = "imported"
+    """Made of foreign traces."""
+
+
+class ProbeState(StrEnum):
+    """What became of a probe: column `state` of `probes`."""
+
+    ON = "on"
+    OFF = "off"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+
+
+class Severity(StrEnum):
+    """How much a line of the health section matters."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Basis(StrEnum):
+    """How the time at stake of a finding was got."""
+
+    MEASURED = "measured"
+    ESTIMATED = "estimated"
+
+
+class FindingState(StrEnum):
+    """Whether the remedy of a finding was tried, and what came of it."""
+
+    UNTESTED = "untested"
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+
+
+class UnknownPathError(ValueError):
+    """A path that no tree has."""
+
+
+_EDGES = "edges"
+_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps")
+
+
+def _word(text: str) -> str:
+    return text.replace(" ", "_")
+
+
+def _known_paths() -> frozenset[str]:
+    phases = {phase.value.replace(".", "/") for phase in Phase if phase is not Phase.UNATTRIBUTED}
+    parts = {*(_word(part) for part in StepPart), _EDGES, *(f"kernels/{_word(category)}" for category in Category)}
+    below = {f"{root}/{part}" for root in _LOOP_ROOTS for part in parts}
+    return frozenset({*phases, *_LOOP_ROOTS, *below, "dlprof/own", "dlprof/tracing"})
+
+
+_KNOWN = _known_paths()
+
+
+class TreePath(str):
+    """A place in the tree of a run's wall time, such as `fit/steps/kernels/matmul`; a plain text to all who read it.
+
+    Raises:
+        UnknownPathError: No tree has such a place.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Self:
+        """The place of that name."""
+        if text not in _KNOWN:
+            raise UnknownPathError(f"no run has the path {text}")
+        return super().__new__(cls, text)
+
+    def __truediv__(self, part: str) -> TreePath:
+        """The place below this one: a part of a step, or a category of kernels."""
+        return TreePath(f"{self}/{_word(part)}")
+
+    def holds(self, other: str) -> bool:
+        """Whether `other` is this place, or one below it."""
+        return other == self or other.startswith(f"{self}/")
+
+
+class Tree:
+    """The places that are spoken of by name."""
+
+    STARTUP = TreePath("startup")
+    IMPORT = TreePath("import")
+    DATA = TreePath("data")
+    CONSTRUCT = TreePath("construct")
+    COMPILE = TreePath("compile")
+    FIT = TreePath("fit")
+    FIT_BUILD = TreePath("fit/build")
+    FIT_GRAPH_COMPILE = TreePath("fit/graph_compile")
+    FIT_INPUT = TreePath("fit/input")
+    FIT_STEPS = TreePath("fit/steps")
+    FIT_STEPS_EDGES = TreePath("fit/steps/edges")
+    """Between the steps: beginnings and ends of epochs, what is left of first steps."""
+    FIT_CALLBACKS = TreePath("fit/callbacks")
+    FIT_VALIDATION = TreePath("fit/validation")
+    EVALUATE = TreePath("evaluate")
+    EVALUATE_STEPS = TreePath("evaluate/steps")
+    PREDICT = TreePath("predict")
+    PREDICT_STEPS = TreePath("predict/steps")
+    SAVE = TreePath("save")
+    SCRIPT = TreePath("script")
+    TEARDOWN = TreePath("teardown")
+    OWN = TreePath("dlprof/own")
+    """dlprof's own time in the process."""
+    TRACING = TreePath("dlprof/tracing")
+    """What kernel windows made their steps longer."""
+
+
+STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType({
+    Loop.TRAIN: Tree.FIT_STEPS, Loop.TEST: Tree.EVALUATE_STEPS, Loop.PREDICT: Tree.PREDICT_STEPS,
+})  # fmt: skip
+"""Where the steps of each loop are in the tree."""
+DLPROF_PATHS = (Tree.OWN, Tree.TRACING)
+"""Leaves that are dlprof's own cost."""

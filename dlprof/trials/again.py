@@ -1,0 +1,102 @@
+"""Runs a traced script again, as it was or with a setting changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dlprof.analysis import breakdown
+from dlprof.analysis.findings.finding import Remedy
+from dlprof.errors import DlprofError, UsageError
+from dlprof.pipeline.opening import open_run
+from dlprof.rundir import writing_into
+from dlprof.store.run import Run
+from dlprof.trials import processes
+
+PROBES = "phases"
+"""A trial needs its wall time and its phases, no more: other probes would only disturb it."""
+
+
+def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
+    """The command that traces the script of a run again.
+
+    Raises:
+        UsageError: The run is not one of a script that can be run again.
+    """
+    manifest = run.manifest
+    told, source = manifest["command"], manifest["backend"]["source"]
+    if not told.get("script") and not told.get("module"):
+        raise UsageError(f"{run.name} cannot be run again: it is not one of a Python script.")
+    what = ["-m", told["module"]] if told.get("module") else [str(_script(run))]
+    where: list[str] = []
+    if source == "managed":
+        where = ["--backend", manifest["backend"]["name"]]
+    elif source == "python":
+        where = ["--python", str(manifest["config"]["python"])]
+    return [
+        sys.executable, "-m", "dlprof", "trace", *what, *where, "-o", str(place), "--probes", probes, "--no-report",
+        "--no-progress", "--", *told["argv"],
+    ]  # fmt: skip
+
+
+def _script(run: Run) -> Path:
+    path = Path(run.manifest["script_folder"]) / Path(run.manifest["command"]["script"]).name
+    if not path.is_file():
+        raise UsageError(f"{run.name} cannot be run again: its script {path} is not there any more.")
+    return path
+
+
+def again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = PROBES) -> Run:
+    """Run the script of a run again, with its environment variables, and with a remedy.
+
+    Raises:
+        DlprofError: It cannot be run, or failed; the text says why.
+    """
+    run_into(place, command(run, place, probes), _environment(run.manifest.get("environment") or {}, remedy))
+    return open_run(str(place))
+
+
+def run_into(place: Path, made: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Run a command that makes the run folder `place`, anew; what it prints goes to a file beside it.
+
+    Raises:
+        DlprofError: It failed; the text says why.
+    """
+    shutil.rmtree(place, ignore_errors=True)
+    with writing_into(place.parent):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        log = place.with_name(f"{place.name}.txt")
+        with log.open("wb") as output:
+            failed = processes.ended(made, output, environment=environment)
+    if failed:
+        raise DlprofError(f"the run ended with {failed}: {processes.last_line(log)}")
+
+
+def _environment(told: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
+    environment = {**os.environ, **told}
+    if remedy is None:
+        return environment
+    for name, value in remedy.environment.items():
+        if value is None:
+            environment.pop(name, None)
+        else:
+            environment[name] = value
+    if remedy.overrides:
+        environment["DLPROF_OVERRIDES"] = json.dumps(dict(remedy.overrides))
+    return environment
+
+
+def net_ns(run: Run) -> int:
+    """Wall time without dlprof's own share (ns).
+
+    Raises:
+        DlprofError: The run has no phases.
+    """
+    tree = breakdown.of_run(run)
+    if tree is None:
+        raise DlprofError(f"{run.name} has no phases.")
+    return tree.net_ns

@@ -1,0 +1,136 @@
+"""Tries the remedies of findings: runs with and without each, interleaved, and what was saved against what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dlprof.analysis import bootstrap
+from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.errors import DlprofError
+from dlprof.rundir import replace_text, writing_into
+from dlprof.store.run import Run
+from dlprof.trials import again as trials
+
+REPEATS = 3
+LEAST_SHARE = 0.05
+"""Findings below this share are not tried: it would take long to see them in the noise."""
+_ENOUGH = 1 / 3
+"""A remedy that saves less of what was predicted does not confirm its finding."""
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a remedy did.
+
+    Attributes:
+        slug: The finding.
+        remedy: What was changed.
+        predicted_ns: Time at stake, as the finding said.
+        achieved_ns: Mean time saved; None: it could not be tried.
+        interval_ns: 95 % interval of that, over the runs.
+        state: `confirmed`, `refuted`, or `untested` where it could not be tried.
+        failed: Why it could not be tried, or None.
+    """
+
+    slug: str
+    remedy: str
+    predicted_ns: int
+    achieved_ns: int | None
+    interval_ns: tuple[int, int] | None
+    state: str
+    failed: str | None = None
+
+
+def candidates(found: Diagnosis) -> list[Finding]:
+    """Findings with a remedy that are large enough to be tried."""
+    return [one for one in found.findings if one.remedy is not None and one.share >= LEAST_SHARE]
+
+
+def seconds(run: Run, count: int, repeats: int) -> float:
+    """How long it will take to try so many remedies, about: one second more than the run, each time."""
+    return (count + 1) * repeats * ((run.wall_ns or 0) / 1e9 + 1.0)
+
+
+def tries(run: Run, findings: Sequence[Finding], say: Say, *, repeats: int = REPEATS) -> list[Trial]:
+    """Try remedies: in each round the script as it was, then with each remedy, so that all meet the same machine.
+
+    Raises:
+        DlprofError: The script cannot even be run as it was.
+    """
+    place = run.folder.path / "confirm"
+    plain: list[int] = []
+    saved: dict[str, list[int]] = {finding.slug: [] for finding in findings}
+    failed: dict[str, str] = {}
+    for number in range(1, repeats + 1):
+        say(f"round {number}/{repeats}: as it was")
+        plain.append(trials.net_ns(trials.again(run, place / f"plain-{number:03d}")))
+        for finding in findings:
+            if finding.slug in failed or finding.remedy is None:
+                continue
+            say(f"round {number}/{repeats}: {finding.remedy.title}")
+            try:
+                changed = trials.again(run, place / f"{finding.slug}-{number:03d}", finding.remedy)
+                saved[finding.slug].append(trials.net_ns(changed))
+            except DlprofError as error:
+                failed[finding.slug] = error.message
+                say(f"  it cannot be tried: {error.message}")
+    found = [_judged(finding, plain, saved[finding.slug], failed.get(finding.slug)) for finding in findings]
+    _keep(place, found)
+    return found
+
+
+def _judged(finding: Finding, plain: Sequence[int], changed: Sequence[int], failed: str | None) -> Trial:
+    title = finding.remedy.title if finding.remedy else ""
+    if failed is not None or not changed:
+        return Trial(finding.slug, title, finding.at_stake_ns, None, None, "untested", failed)
+    achieved = int(np.mean(plain) - np.mean(changed))
+    interval = _interval(plain, changed)
+    clear = interval[0] > 0 if interval else True
+    state = "confirmed" if clear and achieved >= _ENOUGH * finding.at_stake_ns else "refuted"
+    return Trial(finding.slug, title, finding.at_stake_ns, achieved, interval, state)
+
+
+def _interval(a: Sequence[int], b: Sequence[int]) -> tuple[int, int] | None:
+    """95 % interval of the difference of means; None for a single run."""
+    if min(len(a), len(b)) < 2:
+        return None
+    low, high = bootstrap.difference_of_means(np.asarray(a, float)[:, None], np.asarray(b, float)[:, None])
+    return int(low[0]), int(high[0])
+
+
+def _keep(place: Path, found: Sequence[Trial]) -> None:
+    with writing_into(place):
+        replace_text(place / "trials.json", json.dumps([vars(trial) for trial in found], indent=1))
+
+
+def kept(run: Run) -> list[dict[str, Any]]:
+    """What was tried on a run before."""
+    try:
+        found = json.loads((run.folder.path / "confirm" / "trials.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def told(run: Run, found: Diagnosis) -> Diagnosis:
+    """A diagnosis with the states and savings of what was tried."""
+    known = {one.get("slug"): one for one in kept(run)}
+    findings = []
+    for finding in found.findings:
+        one = known.get(finding.slug)
+        if one is None:
+            findings.append(finding)
+            continue
+        if one.get("failed"):
+            findings.append(replace(finding, not_tried=str(one["failed"])))
+            continue
+        saving = {"predicted": one.get("predicted_ns"), "achieved": one.get("achieved_ns")}
+        findings.append(replace(finding, state=str(one.get("state")), saving_ns=saving))
+    return replace(found, findings=tuple(findings))
