@@ -26,6 +26,7 @@ from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
 from dlprof.launch.view import Moment, View
 from dlprof.rundir import RunDir, writing_into
+from dlprof.schema.manifest import GpuTracer
 
 _TICK_S = 0.1
 _LOOK_S = 0.5
@@ -161,9 +162,9 @@ class Session:
         return self._gpu_tracer.command(self.run.raw)
 
     @property
-    def gpu_tracer(self) -> dict[str, str]:
+    def gpu_tracer(self) -> GpuTracer:
         """What traced GPUs, and why that, for the manifest."""
-        return {"name": self._gpu_tracer.name, "reason": self._gpu_tracer.reason}
+        return GpuTracer(name=self._gpu_tracer.name, reason=self._gpu_tracer.reason)
 
     def _script_pid(self, process: TracedProcess) -> int:
         """The process of the script: under a GPU tool it is a child of the one that was started."""

@@ -32,8 +32,9 @@ LAYERS = (
     {"store", "ingest", "launch"},
     {"backends"},
     {"engines"},
+    {"rundir"},
     {"schema"},
-    {"config", "rundir"},
+    {"config"},
     {"errors", "units"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
