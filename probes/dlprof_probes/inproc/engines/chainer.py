@@ -1,4 +1,4 @@
-"""The tracer of Chainer: its hooks around functions, links and update rules, with times of our own."""
+"""Chainer: it runs operators one by one and compiles nothing; its hooks around them, with times of our own."""
 
 import json
 import os
@@ -6,10 +6,11 @@ import sys
 from threading import get_ident
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer
 
 
-class Chainer(Tracer):
+class ChainerTracer(Tracer):
     """Records each function's forward and backward pass, and each parameter's update, in the format of Chrome.
 
     On a GPU these are the times of launching, not of kernels.
@@ -146,3 +147,14 @@ def _link_hook(chainer, tracer):
             tracer.leave()
 
     return Links()
+
+
+class Chainer(Engine):
+    """Chainer."""
+
+    name = module = "chainer"
+    tracer_class = ChainerTracer
+
+    def is_ready(self, modules):
+        """Whether Chainer is loaded to its end."""
+        return hasattr(modules["chainer"], "UpdateRule") and hasattr(modules["chainer"], "__version__")

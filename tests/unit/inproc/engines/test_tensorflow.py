@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dlprof_probes import wire
 from dlprof_probes.inproc import recorder
-from dlprof_probes.inproc.hooks.tensorflow import _watch_first_run
+from dlprof_probes.inproc.engines.tensorflow import time_first_run
 
 from dlprof.ingest.own import wire as reader
 
@@ -42,7 +42,7 @@ def spans(probe: SimpleNamespace, folder: Path) -> list[tuple[str, str]]:
 def test_only_the_first_call_is_timed(probe: SimpleNamespace, tmp_path: Path) -> None:
     """The second is the class's own again."""
     function = Traced()
-    _watch_first_run(probe, function)
+    time_first_run(probe, function)
 
     results = [function._call_flat(1), function._call_flat(2)]
 
@@ -54,7 +54,7 @@ def test_only_the_first_call_is_timed(probe: SimpleNamespace, tmp_path: Path) ->
 def test_a_first_call_that_fails_raises_what_it_raised(probe: SimpleNamespace, tmp_path: Path) -> None:
     """And its span ends."""
     function = Traced()
-    _watch_first_run(probe, function)
+    time_first_run(probe, function)
 
     with pytest.raises(ValueError, match="below 0"):
         function._call_flat(-1)
@@ -72,6 +72,6 @@ def test_steps_and_parts_of_graphs_are_left_alone(probe: SimpleNamespace, inside
     else:
         probe.recorder.begin(wire.SpanKind.GRAPH_COMPILE, "trace")
 
-    _watch_first_run(probe, function)
+    time_first_run(probe, function)
 
     assert vars(function) == {}

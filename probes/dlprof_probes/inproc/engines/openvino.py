@@ -1,25 +1,86 @@
-"""OpenVINO: its version, the compilation of models, and stand-ins for compiled models that can be profiled."""
+"""OpenVINO: the compilation of models, and stand-ins for compiled models that count; it only does inference."""
 
+import json
+import os
 import sys
 import weakref
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.kernels.tracer import Tracer
+
+FORMAT = "dlprof.openvino/1"
 
 
-def ready(modules):
-    """Whether OpenVINO is loaded to its end."""
-    return hasattr(modules["openvino"], "compile_model") and hasattr(modules["openvino"], "__version__")
+class OpenVINOTracer(Tracer):
+    """Has models that count run in a window.
+
+    Args:
+        models: `Models`.
+    """
+
+    def __init__(self, models):
+        self.zero_ns = 0
+        self._models = models
+        self._folder = None
+
+    def start(self, folder):
+        """Begin to collect."""
+        self._folder = folder
+        self._models.collect()
+
+    def stop(self):
+        """End, write, and name the file."""
+        calls = self._models.collected()
+        if not calls:
+            raise RuntimeError("no model ran in the window")
+        path = os.path.join(self._folder, "nodes.json")
+        nodes = {node[0] for _, _, nodes in calls for node in nodes}
+        owner = dict((name, layer) for name, layer in self._models.owner.items() if name in nodes)
+        with open(path, "w") as target:
+            json.dump({"format": FORMAT, "owner": owner, "calls": calls}, target)
+        return [path]
 
 
-def attach(probe, module):
-    """Note the version, and hook compilation; Keras also compiles something to read a weight, which does not count."""
-    version = str(module.__version__).split("-")[0]
-    probe.recorder.meta({"engine": "openvino", "engine_version": version})
-    label = "openvino.compile_model"
-    probe.graph_compile(module, "compile_model", lambda _args: label, in_loops=True, signature=_signature)
-    if probe.windows.folder is not None:
-        probe.compiled_models = Models()
-        probe.replace(module, "compile_model", probe.compiled_models.compiling, again=True)
+class OpenVINO(Engine):
+    """OpenVINO. Its own counters tell how long each node of a compiled model took, but not when."""
+
+    name = module = "openvino"
+    tracer_class = OpenVINOTracer
+
+    def __init__(self, probe):
+        super(OpenVINO, self).__init__(probe)
+        self._models = None
+
+    def is_ready(self, modules):
+        """Whether OpenVINO is loaded to its end."""
+        return hasattr(modules["openvino"], "compile_model") and hasattr(modules["openvino"], "__version__")
+
+    def version(self, module):
+        """Without the build."""
+        return str(module.__version__).split("-")[0]
+
+    def attach(self, module):
+        """Hook compilation; Keras also compiles something to read a weight, which does not count."""
+        self.note_version(module)
+        label = "openvino.compile_model"
+        self.probe.graph_compile(module, "compile_model", lambda _args: label, in_loops=True, signature=_signature)
+        if self.wants_kernels:
+            self._models = Models()
+            self.probe.replace(module, "compile_model", self._models.compiling, again=True)
+
+    def make_tracer(self):
+        """The counters of the models that Keras compiled; None where they could not be watched."""
+        return OpenVINOTracer(self._models) if self._models is not None else None
+
+    def under_keras(self, keras):
+        """Remember which nodes each layer made, for the traces."""
+        if self._models is not None:
+            self.take_windows()
+            self.watch_layers(keras, self._models.called)
+
+    def alone(self):
+        """Nothing: only the models that Keras compiles are watched."""
 
 
 def _signature(args):
@@ -29,16 +90,6 @@ def _signature(args):
         for number, one in enumerate(args[0].inputs)
     )
     return ("model", len(shapes)), "model", shapes
-
-
-def watch_layers(probe, layer):
-    """Remember which nodes each layer made, for the traces."""
-    models = probe.compiled_models
-    if models is None:
-        return
-    probe.windows.use("openvino", models)
-    hook = probe.guard(lambda result, args: models.called(args[0], result))
-    probe.replace(layer, "__call__", lambda f: probe.wrappers.after(f, hook), again=True)
 
 
 class Models(object):

@@ -1,29 +1,91 @@
 """TensorFlow 1: sessions make callables of graphs, which compiles them, and tell the operators of a run."""
 
+import os
 import sys
 import weakref
 
+from dlprof_probes.inproc.engines.tensorflow import TensorFlow
+from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
+
 _SESSION = "tensorflow.python.client.session"
+SOFTWARE_TRACE, FULL_TRACE = 1, 3
+"""Trace levels of RunOptions. The first leaves GPUs out, and the profiler that logs each of its sessions."""
 
 
-def attach(probe):
-    """Hook making callables, and running sessions; returns the `Sessions`, or None where there are none."""
-    module = sys.modules.get(_SESSION)
-    base = getattr(module, "BaseSession", None)
-    if base is None or "_make_callable_from_options" not in vars(base):
-        probe.missing.append("tf.Session")
-        return None
-    probe.graph_compile(base, "_make_callable_from_options", _label, signature=_signature)
-    new = _Signatures().are_new
-    probe.graph_compile(base, "run", lambda _args: "first Session.run of these", in_loops=True, when=new)
-    if probe.windows.folder is None:
-        return None
-    sessions = Sessions(base)
-    make = base._make_callable_from_options
-    probe.replace(base, "_make_callable_from_options", sessions.making, again=True)
-    sessions.make = getattr(make, "__wrapped__", make)
-    probe.replace(base, "run", sessions.running, again=True)
-    return sessions
+class TensorFlow1Tracer(Tracer):
+    """Asks the sessions for the RunMetadata of what runs in a window.
+
+    Args:
+        sessions: `Sessions`.
+    """
+
+    def __init__(self, sessions):
+        self._sessions = sessions
+        self._folder = None
+
+    def start(self, folder):
+        """Begin to collect."""
+        self._folder = folder
+        level = FULL_TRACE if self.gpu and self._has_gpu() else SOFTWARE_TRACE
+        with quiet():
+            self._sessions.collect(level)
+
+    def stop(self):
+        """End, write, and name the file. Messages put one behind the other are one message, by the format."""
+        path = os.path.join(self._folder, "steps.runmeta.pb")
+        messages = self._sessions.collected()
+        if not messages:
+            raise RuntimeError("no session ran in the window")
+        with open(path, "wb") as out:
+            for message in messages:
+                out.write(message)
+        return [path]
+
+    def _has_gpu(self):
+        module = sys.modules.get("tensorflow.python.client.device_lib")
+        return any(device.device_type == "GPU" for device in module.list_local_devices()) if module else False
+
+
+class TensorFlow1(TensorFlow):
+    """The first version of the same module; its settings are the same."""
+
+    name = "tensorflow1"
+    tracer_class = TensorFlow1Tracer
+    is_session_based = True
+
+    def __init__(self, probe):
+        super(TensorFlow1, self).__init__(probe)
+        self._sessions = None
+
+    def speaks_of(self, module):
+        """Version 1."""
+        return not super(TensorFlow1, self).speaks_of(module)
+
+    def attach(self, module):
+        """Hook making callables, and running sessions."""
+        self.note_version(module)
+        probe = self.probe
+        base = getattr(sys.modules.get(_SESSION), "BaseSession", None)
+        if base is None or "_make_callable_from_options" not in vars(base):
+            probe.missing.append("tf.Session")
+            return
+        probe.graph_compile(base, "_make_callable_from_options", _label, signature=_signature)
+        new = _Signatures().are_new
+        probe.graph_compile(base, "run", lambda _args: "first Session.run of these", in_loops=True, when=new)
+        if self.wants_kernels:
+            self._sessions = Sessions(base)
+            make = base._make_callable_from_options
+            probe.replace(base, "_make_callable_from_options", self._sessions.making, again=True)
+            self._sessions.make = getattr(make, "__wrapped__", make)
+            probe.replace(base, "run", self._sessions.running, again=True)
+
+    def make_tracer(self):
+        """The tracer of the sessions; None where none were found."""
+        return TensorFlow1Tracer(self._sessions) if self._sessions is not None else None
+
+    def under_keras(self, keras):
+        """Every Keras of its time runs in sessions."""
+        self.take_windows()
 
 
 class _Signatures(object):
@@ -71,21 +133,21 @@ class Sessions(object):
         self._core = sys.modules["tensorflow"].compat.v1
         self._known = weakref.WeakSet()
         self._level = None
-        self._found = []
+        self._messages = []
         self.make = base._make_callable_from_options
 
     def collect(self, level):
         """Begin to collect at this trace level. Twins of the known callables are made now, not in the window."""
-        self._level, self._found = level, []
+        self._level, self._messages = level, []
         for callable_ in list(self._known):
             callable_.prepare(level)
 
     def collected(self):
         """End, and give what was collected: serialised RunMetadata, in order."""
-        found, self._level, self._found = self._found, None, []
+        messages, self._level, self._messages = self._messages, None, []
         for callable_ in list(self._known):
             callable_.twin = None
-        return found
+        return messages
 
     def making(self, original):
         """Stands for `_make_callable_from_options`."""
@@ -106,7 +168,7 @@ class Sessions(object):
             metadata = self._core.RunMetadata()
             options = self._core.RunOptions(trace_level=self._level)
             result = original(session, fetches, feed_dict, options, metadata)
-            self._found.append(metadata.SerializeToString())
+            self._messages.append(metadata.SerializeToString())
             return result
 
         return run
@@ -115,7 +177,7 @@ class Sessions(object):
         """Run a callable's twin, and keep what it tells."""
         metadata = self._core.RunMetadata()
         result = callable_.twin(*args, run_metadata=metadata)
-        self._found.append(metadata.SerializeToString())
+        self._messages.append(metadata.SerializeToString())
         return result
 
 
