@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,13 +28,12 @@ class Clock:
 
 
 @pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def now() -> Iterator[Clock]:
     """Takes the place of the clock in every module that reads it."""
-    stopped, real = Clock(), clock.now
-    for name, module in list(sys.modules.items()):
-        if name.startswith("dlprof_probes.inproc") and getattr(module, "now", None) is real:
-            monkeypatch.setattr(module, "now", stopped)
-    return stopped
+    stopped = Clock()
+    before = clock.use(stopped)
+    yield stopped
+    clock.use(before)
 
 
 class Recorded(recorder.Recorder):

@@ -13,17 +13,17 @@ from dlprof_probes.inproc.patching import Patches
 class Base:
     """A class as of Keras."""
 
-    def method(self, value: int, *, scale: int = 2) -> int:
+    def method(self, value: int, *, scale: int = 2) -> Any:
         """Multiply."""
         return value * scale
 
     @staticmethod
-    def static(value: int) -> int:
+    def static(value: int) -> Any:
         """Give back."""
         return value
 
     @classmethod
-    def of_class(cls, value: int) -> tuple[type, int]:
+    def of_class(cls, value: int) -> Any:
         """Give back, with the class."""
         return cls, value
 
@@ -69,7 +69,10 @@ def test_a_replacement_has_name_documentation_and_signature(owner: type[Base]) -
     Patches().replace(owner, "method", doubled)
 
     assert (owner.method.__name__, owner.method.__doc__) == ("method", "Multiply.")
-    assert str(inspect.signature(owner.method, follow_wrapped=False)) == "(self, value: 'int', *, scale: 'int' = 2) -> 'int'"
+    assert (
+        str(inspect.signature(owner.method, follow_wrapped=False))
+        == "(self, value: 'int', *, scale: 'int' = 2) -> 'Any'"
+    )
     assert inspect.getfullargspec(owner.method).kwonlyargs == ["scale"]
 
 

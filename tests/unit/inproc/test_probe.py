@@ -202,7 +202,12 @@ def test_a_loop_is_a_span_with_its_model(probe: Probe, out: Recorded, now: Clock
     owner().outer()
 
     span = next(iter(out.stream().spans.values()))
-    assert (span.kind, span.start, span.end, span.detail) == ("predict", 1000, 1010, {"model": {"layers": [], "models": ["owner"]}})
+    assert (span.kind, span.start, span.end, span.detail) == (
+        "predict",
+        1000,
+        1010,
+        {"model": {"layers": [], "models": ["owner"]}},
+    )
     assert seen[0].span == span.number
     assert probe.current_loop() is None
 
