@@ -64,11 +64,12 @@ def fails(*_args: Any, **_kwargs: Any) -> None:
 def test_a_spanned_call_is_between_its_hooks() -> None:
     """With all of its arguments, and its result."""
     calls: list[Any] = []
-    wrapped = wrappers.spanned(
-        lambda *args, **kwargs: (args, kwargs),
-        lambda args: [calls.append(args), "token"][1],
-        lambda *told: calls.append(told),
-    )
+
+    def enter(args: Any) -> str:
+        calls.append(args)
+        return "token"
+
+    wrapped = wrappers.spanned(lambda *args, **more: (args, more), enter, lambda *told: calls.append(told))
 
     assert wrapped(1, two=2) == ((1,), {"two": 2})
     assert calls == [(1,), ("token", (1,))]
