@@ -6,9 +6,8 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,16 +41,15 @@ class Lines:
 
 
 @pytest.fixture
-def untraced() -> Iterator[None]:
-    """No trace function, as in a notebook without a debugger."""
-    trace = sys.gettrace()
-    sys.settrace(None)
-    yield
-    sys.settrace(trace)
+def traced_by(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Says what has the trace function, here, where a measurement of coverage may have it."""
+    interpreter = SimpleNamespace(gettrace=lambda: None)
+    monkeypatch.setattr(in_place, "sys", interpreter)
+    return interpreter
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch, untraced: None) -> Lines:
+def counted(monkeypatch: pytest.MonkeyPatch, traced_by: Any) -> Lines:
     """Line profiling of the cell."""
     made = Lines()
     monkeypatch.setattr(lines, "make", lambda *_args: made)
@@ -151,19 +149,14 @@ def test_a_stop_goes_on_after_a_step_that_fails(tmp_path: Path) -> None:
     assert state() == before
 
 
-def test_a_debugger_keeps_its_trace_function(tmp_path: Path, untraced: None) -> None:
+def test_a_debugger_keeps_its_trace_function(tmp_path: Path, traced_by: Any) -> None:
     """Lines are not counted then, and the run says why."""
-
-    def debugger(*_args: Any) -> None:
-        """A trace function."""
-
-    sys.settrace(debugger)
+    traced_by.gettrace = lambda: "a debugger's"
+    before = sys.gettrace()
     probes = in_place.InPlace(config(tmp_path, lines={"patterns": []}), [])
-    trace = sys.gettrace()
+    assert sys.gettrace() is before
     probes.stop()
-    sys.settrace(None)
 
-    assert trace is debugger
     told = [p for p in wire.read(tmp_path / "inproc.wire").probes if p["name"] == "lines"]
     assert [p["state"] for p in told] == ["unavailable"]
     assert "a debugger" in told[0]["reason"]

@@ -28,7 +28,7 @@ class MXNetTracer(Tracer):
         self._swapped = []
         self._blocks = blocks
         self._cached = []
-        self._bulk_size = 0
+        self._bulk_size = None
 
     def drain(self):
         """Wait for the engine."""
@@ -49,17 +49,24 @@ class MXNetTracer(Tracer):
 
     def stop(self):
         """End, write, and name the file."""
-        self._mxnet.profiler.set_state("stop")
-        self._mxnet.engine.set_bulk_size(self._bulk_size)
+        try:
+            self._mxnet.profiler.set_state("stop")
+        finally:
+            self._bulk()
+        self._mxnet.profiler.dump(True)
+        _mend(self._path)
+        return [self._path]
+
+    def _bulk(self):
+        if self._bulk_size is not None:
+            self._mxnet.engine.set_bulk_size(self._bulk_size)
+            self._bulk_size = None
         while self._swapped:
             executors, index, original = self._swapped.pop()
             executors[index] = original
         while self._cached:
             block, original = self._cached.pop()
             block._cached_op = original
-        self._mxnet.profiler.dump(True)
-        _mend(self._path)
-        return [self._path]
 
     def _unbulk(self):
         names = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")

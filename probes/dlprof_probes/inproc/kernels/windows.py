@@ -150,6 +150,7 @@ class Windows(object):
             self._tracer.start(folder)
             window = _Window(loop, folder, began, now())
         except Exception as error:
+            self._abandon()
             self._fail("the tracer could not be started", error, loop)
             return
         self.active = window
@@ -179,13 +180,17 @@ class Windows(object):
 
     def _give_up(self, window):
         """The loop ended right after the window began: it holds nothing, and another loop may have one."""
+        self._abandon()
+        shutil.rmtree(window.folder, ignore_errors=True)
+        self._done.discard(window.loop.kind)
+        self._short = "too few steady steps for a window"
+
+    def _abandon(self):
+        """Leave the engine untraced, however far its tracer had come."""
         try:
             self._tracer.stop()
         except Exception:
             pass  # there was nothing to be written
-        shutil.rmtree(window.folder, ignore_errors=True)
-        self._done.discard(window.loop.kind)
-        self._short = "too few steady steps for a window"
 
     def _keep(self, window, ended, stopped, files):
         facts = {
