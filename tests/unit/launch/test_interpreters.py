@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.engines import registry as engines
+from dlprof.engines.base import EngineSpec
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 from dlprof.launch import interpreters
 
@@ -195,3 +197,27 @@ def test_what_a_site_prints_at_start_does_not_hide_the_facts(tmp_path: Path, mon
 
     interpreters._ask.cache_clear()
     assert facts.version == sys.version_info[:3]
+
+
+def test_an_interpreter_is_asked_for_the_modules_of_all_engines() -> None:
+    """Those of plug-ins too; TensorFlow's two lives share their module."""
+    asked = interpreters.asked_for()
+
+    assert {spec.module for spec in engines.all_specs().values()} < set(asked)
+    assert asked["tensorflow"] == ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")
+    assert list(asked)[:2] == ["keras", "tf_keras"]
+
+
+def test_an_engine_of_a_plug_in_is_seen_in_an_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its module; the registry of packages does not know its version."""
+    toy = EngineSpec(name="toy", title="Toy", module="toy_engine", distributions=("toy-engine",))
+    (tmp_path / "toy_engine.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(engines, "plugged_in", lambda: (toy,))
+    interpreters._ask.cache_clear()
+
+    found = interpreters.inspect(sys.executable).packages
+
+    interpreters._ask.cache_clear()
+    assert "toy_engine" in found
+    assert found["toy_engine"] is None

@@ -10,7 +10,8 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import loops, recorder
 
 from dlprof.live import tail
-from dlprof.live.model import Metric, State
+from dlprof.live.model import LiveRun, ProbeStatus
+from dlprof.live.records import GpuFigures, Metric, Span
 from dlprof.live.tail import GrowingFile, JsonLines, Stream, Tail
 
 
@@ -23,8 +24,8 @@ def stream(folder: Path, *, live: bool = False) -> recorder.Recorder:
 def test_the_stream_is_followed_as_it_grows(tmp_path: Path) -> None:
     """Spans, steps and metrics of a writer that is still at work."""
     out = stream(tmp_path)
-    state = State("mlp", "mxnet", 0)
-    following = Tail(tmp_path, state)
+    live = LiveRun("mlp", "mxnet", 0)
+    following = Tail(tmp_path, live)
     out.meta({"main_thread": 7, "boot_ns": 5})
     fit = out.begin("fit", "fit", time_ns=10)
     out.detail(fit, {"epochs": 3, "samples": 1000, "batch_size": 300})
@@ -37,16 +38,16 @@ def test_the_stream_is_followed_as_it_grows(tmp_path: Path) -> None:
 
     following.look()
 
-    assert state.streaming
-    assert state.loop is not None
-    assert state.loop.place() == ["epoch 2/3", "step 3/4"]
-    assert state.metrics == {"loss": Metric(0.5, 1, 2)}
+    assert live.streaming
+    assert live.loop is not None
+    assert live.loop.position() == ["epoch 2/3", "step 3/4"]
+    assert live.metrics == {"loss": Metric(0.5, 1, 2)}
     out.end(fit)
     out.probe("lines", "unavailable", "no line_profiler")
     out.flush()
     following.look()
-    assert not state.in_loop()
-    assert state.probes["lines"] == ("unavailable", "no line_profiler")
+    assert not live.in_loop()
+    assert live.probe("lines") == ProbeStatus("unavailable", "no line_profiler")
 
 
 def test_a_record_that_is_cut_anywhere_is_taken_when_it_is_whole(tmp_path: Path) -> None:
@@ -57,11 +58,15 @@ def test_a_record_that_is_cut_anywhere_is_taken_when_it_is_whole(tmp_path: Path)
         out.end(out.begin("import", f"module {number}", time_ns=100 * number + 10), 100 * number + 60)
     out.flush()
     whole = (tmp_path / "inproc.wire").read_bytes()
-    state = State("mlp", "mxnet", 0)
+    live = LiveRun("mlp", "mxnet", 0)
     target = tmp_path / "growing.wire"
-    following = GrowingFile(target, Stream(state))
+    following = GrowingFile(target, Stream(live))
     begun: list[str] = []
-    state.begin = lambda span, time_ns: begun.append(span.name)  # type: ignore[method-assign]
+
+    def begin(span: Span, time_ns: int) -> None:
+        begun.append(span.name)
+
+    live.begin = begin  # type: ignore[method-assign]
 
     for size in range(len(whole) + 1):
         target.write_bytes(whole[:size])
@@ -74,30 +79,30 @@ def test_a_record_that_is_cut_anywhere_is_taken_when_it_is_whole(tmp_path: Path)
 def test_while_someone_looks_on_what_begins_is_written_at_once(tmp_path: Path) -> None:
     """It may last for minutes; and so is the end of what was outermost."""
     out = stream(tmp_path, live=True)
-    state = State("mlp", "mxnet", 0)
-    following = Tail(tmp_path, state)
+    live = LiveRun("mlp", "mxnet", 0)
+    following = Tail(tmp_path, live)
 
     fit = out.begin("fit", "fit")
     out.begin("graph_compile", "train_step")
     following.look()
-    assert state.in_loop() is False  # spans of a thread that is not known to be the main one
-    assert [span.kind for span in state._open.values()] == ["fit", "graph_compile"]
+    assert live.in_loop() is False  # spans of a thread that is not known to be the main one
+    assert [span.kind for span in live._open.values()] == ["fit", "graph_compile"]
 
     out.end(fit)
     following.look()
-    assert state._open == {}
+    assert live._open == {}
 
 
 def test_without_an_onlooker_inner_spans_wait_in_memory(tmp_path: Path) -> None:
     """One write less for each."""
     out = stream(tmp_path)
-    state = State("mlp", "mxnet", 0)
+    live = LiveRun("mlp", "mxnet", 0)
 
     out.begin("fit", "fit")
     out.begin("graph_compile", "train_step")
-    Tail(tmp_path, state).look()
+    Tail(tmp_path, live).look()
 
-    assert [span.kind for span in state._open.values()] == ["fit"]
+    assert [span.kind for span in live._open.values()] == ["fit"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +117,7 @@ def test_without_an_onlooker_inner_spans_wait_in_memory(tmp_path: Path) -> None:
 def test_a_foreign_or_damaged_stream_ends_only_its_own_following(data: bytes, tmp_path: Path) -> None:
     """No exception comes out, and the file is not read again."""
     (tmp_path / "inproc.wire").write_bytes(data)
-    following = GrowingFile(tmp_path / "inproc.wire", Stream(State("a", "b", 0)))
+    following = GrowingFile(tmp_path / "inproc.wire", Stream(LiveRun("a", "b", 0)))
 
     following.look()
     following.look()
@@ -163,20 +168,20 @@ def test_rows_of_cores_and_gpus_and_states_of_the_sampler(tmp_path: Path) -> Non
         "[5, 0, 87, null]\n"
     )
     (tmp_path / "sampler.json").write_text('{"gpu": {"state": "unavailable", "reason": "no driver"}}')
-    state = State("a", "b", 0)
+    live = LiveRun("a", "b", 0)
 
-    Tail(tmp_path, state).look()
+    Tail(tmp_path, live).look()
 
-    assert state.cores.busy_pct == (50.0,)
-    assert state.cores.cpu_pct == 50.0
-    assert state.cores.available_bytes == 5000
-    assert state.gpus == {0: {"utilisation_pct": 87}}
-    assert state.gpu_names == ["H200"]
-    assert state.probes["gpu"] == ("unavailable", "no driver")
+    assert live.machine.busy_pct == (50.0,)
+    assert live.machine.cpu_pct == 50.0
+    assert live.machine.available_bytes == 5000
+    assert live.machine.gpus == {0: GpuFigures(utilisation_pct=87)}
+    assert live.machine.gpu_names == ("H200",)
+    assert live.probe("gpu") == ProbeStatus("unavailable", "no driver")
 
 
 def test_files_that_are_not_there_yet_are_empty(tmp_path: Path) -> None:
     """The sampler and the probe start after the view."""
     (tmp_path / "sampler.json").write_text('{"cores": {"sta')
 
-    Tail(tmp_path, State("a", "b", 0)).look()
+    Tail(tmp_path, LiveRun("a", "b", 0)).look()
