@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +26,9 @@ from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState
 
+_STACKS = "stacks-[0-9][0-9][0-9]"
+_FULL_BYTES = 64 << 10
+"""Less free space than this counts as a full disk."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
@@ -92,6 +96,15 @@ class RunDir:
         """
         with writing_into(self.path):
             replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
+
+    def stack_files(self) -> list[Path]:
+        """The segments of sampled stacks, in order; packed ones too."""
+        segments = f"{_STACKS}.json"
+        return sorted({*self.raw.glob(segments), *self.raw.glob(f"{segments}.gz")})
+
+    def disk_full(self) -> str | None:
+        """The reason why something left nothing, if it is that the disk was full."""
+        return "the disk was full" if shutil.disk_usage(self.path).free < _FULL_BYTES else None
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""

@@ -80,7 +80,7 @@ class _Ingest:
         self._reading(raw / "cores.jsonl", self._cores)
         self._reading(raw / "gpu.jsonl", self._gpu)
         self._reading(raw / "lines.json", self._lines)
-        self._stacks(sorted({*raw.glob("stacks-[0-9][0-9][0-9].json"), *raw.glob("stacks-[0-9][0-9][0-9].json.gz")}))
+        self._stacks(self.folder.stack_files())
         self._phases()
         self._kernels()
         self._judge_kernels()

@@ -10,13 +10,13 @@ import pyte
 import pytest
 
 from dlprof.config import TraceConfig
-from dlprof.launch.view import Moment
+from dlprof.launch.view import Progress
 from dlprof.live import status_line
 from dlprof.live.model import Span, State, Step
 from dlprof.live.status_line import StatusLine
 from dlprof.rundir import RunDir
 
-MOMENT = Moment(pid=1, origin_ns=0, interrupts=0, probes={})
+PROGRESS = Progress(pid=1, origin_ns=0, interrupts=0, probes={})
 S = 1_000_000_000
 
 
@@ -57,7 +57,7 @@ def test_without_a_terminal_nothing_is_drawn(tmp_path: Path) -> None:
     """A pipe, a file, CI: quiet."""
     line = status_line.for_terminal(TraceConfig(script="a.py"), io.StringIO())
 
-    line.tick(RunDir(tmp_path), MOMENT)
+    line.tick(RunDir(tmp_path), PROGRESS)
     line.close()
 
 
@@ -85,7 +85,7 @@ def test_the_scripts_lines_stay_whole_around_the_status_line(tmp_path: Path, mon
     line = StatusLine("mlp", "mxnet", writing)
 
     def draw() -> None:
-        line.tick(RunDir(tmp_path), MOMENT)
+        line.tick(RunDir(tmp_path), PROGRESS)
         stream.feed(os.read(reading, 1 << 16))
 
     for number in range(30):
