@@ -118,6 +118,13 @@ def replace_text(path: Path, text: str) -> None:
     part.replace(path)
 
 
+def umask() -> int:
+    """What new files are not allowed; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 @contextlib.contextmanager
 def writing_into(folder: Path) -> Iterator[None]:
     """Turn failures to write below `folder` into one clear sentence."""
@@ -150,7 +157,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     """
     if path is None:
         path = free_path(name, now)
-    _refuse_full(path)
+    refuse_full(path)
     run = RunDir(path.absolute())
     with writing_into(path):
         run.raw.mkdir(parents=True, exist_ok=True)
@@ -159,7 +166,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
 
 def free_path(name: str, now: datetime) -> Path:
     """Where a new run of this name would go: below `dlprof_runs/`, not made yet."""
-    return _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
+    return free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
 
 
 def repeats_folder(path: Path | None, label: str) -> Path:
@@ -174,25 +181,31 @@ def repeats_folder(path: Path | None, label: str) -> Path:
     """
     if path is None:
         path = free_path(f"{label}-repeats", datetime.now().astimezone())
-    _refuse_full(path)
+    refuse_full(path)
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def _refuse_full(path: Path) -> None:
-    """Refuse a place that holds something already.
+def holds_something(path: Path) -> bool:
+    """Whether a file is there, or a folder that is not empty."""
+    return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+
+def refuse_full(path: Path) -> None:
+    """Refuse an output folder that holds something already.
 
     Raises:
         CannotCreateError: It does.
     """
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if holds_something(path):
         raise CannotCreateError(
             f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
         )
 
 
-def _free_name(folder: Path, name: str) -> Path:
+def free_name(folder: Path, name: str) -> Path:
+    """A path in `folder` that is not taken: that name, or the name with a number."""
     path, number = folder / name, 1
     while path.exists():
         number += 1

@@ -6,7 +6,7 @@ import contextlib
 import gzip
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from dlprof import __version__, rundir
 from dlprof.config import TraceConfig
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, Report
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.launch import machine, sources, target
@@ -51,7 +51,7 @@ class Traced:
     failure: DlprofError | None = None
 
 
-def trace(config: TraceConfig, *, report: Callable[[str], None], view: View) -> Traced:
+def trace(config: TraceConfig, *, report: Report, view: View) -> Traced:
     """Run a script under the probes and make the tables of the run.
 
     Args:
