@@ -167,7 +167,9 @@ class MXNet(Engine):
 
 
 def _shapes(args):
-    """The module that is bound, and the shapes of its inputs."""
+    """The module that is bound, and the shapes of its inputs; None where they were given by name."""
+    if len(args) < 2:
+        return None
     shapes = dict((name, "%s" % (tuple(shape),)) for name, shape in (one[:2] for one in args[1] or ()))
     return id(args[0]), "Module(%s)" % ", ".join(sorted(shapes)), shapes
 
