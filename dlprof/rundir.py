@@ -12,19 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError
+from dlprof.schema import manifest as manifests
+from dlprof.schema.manifest import Manifest
+from dlprof.schema.vocabulary import RunState
 
-FORMAT = "dlprof.run/1"
+_STACKS = "stacks-[0-9][0-9][0-9]"
+_FULL_BYTES = 64 << 10
+"""Less free space than this counts as a full disk."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
@@ -66,7 +70,7 @@ class RunDir:
         except OSError:
             return []
 
-    def read_manifest(self) -> dict[str, Any]:
+    def read_manifest(self) -> Manifest:
         """The manifest.
 
         Raises:
@@ -74,31 +78,33 @@ class RunDir:
             BadDataError: The manifest is damaged, foreign, or of a newer dlprof.
         """
         try:
-            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+            return manifests.decode(self.manifest_path.read_bytes())
         except FileNotFoundError:
             raise NoInputError(f"{self.path} is not a run folder of dlprof.", hint="dlprof runs") from None
-        except (OSError, ValueError) as error:
-            raise BadDataError(f"{self.manifest_path} cannot be read: {error}") from error
-        self._check_format(manifest)
-        return manifest  # type: ignore[no-any-return]
-
-    def _check_format(self, manifest: Any) -> None:
-        name, _, version = str(manifest.get("format") if isinstance(manifest, dict) else "").partition("/")
-        if name != "dlprof.run" or not version.isdigit():
-            raise BadDataError(f"{self.manifest_path} is no manifest of dlprof.")
-        if int(version) > int(FORMAT.partition("/")[2]):
+        except manifests.NewerFormatError as error:
             raise BadDataError(
-                f"{self.path} was made by a newer dlprof (format {version}).", hint="pip install -U dlprof"
-            )
+                f"{self.path} was made by a newer dlprof (format {error}).", hint="pip install -U dlprof"
+            ) from error
+        except (OSError, manifests.ManifestError) as error:
+            raise BadDataError(f"{self.manifest_path} cannot be read: {error}") from error
 
-    def write_manifest(self, manifest: dict[str, Any]) -> None:
+    def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest as a whole.
 
         Raises:
             CannotCreateError: The file cannot be written.
         """
         with writing_into(self.path):
-            replace_text(self.manifest_path, json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n")
+            replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
+
+    def stack_files(self) -> list[Path]:
+        """The segments of sampled stacks, in order; packed ones too."""
+        segments = f"{_STACKS}.json"
+        return sorted({*self.raw.glob(segments), *self.raw.glob(f"{segments}.gz")})
+
+    def disk_full(self) -> str | None:
+        """The reason why something left nothing, if it is that the disk was full."""
+        return "the disk was full" if shutil.disk_usage(self.path).free < _FULL_BYTES else None
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
@@ -110,6 +116,13 @@ def replace_text(path: Path, text: str) -> None:
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
+
+
+def umask() -> int:
+    """What new files are not allowed; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 @contextlib.contextmanager
@@ -144,7 +157,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     """
     if path is None:
         path = free_path(name, now)
-    _refuse_full(path)
+    refuse_full(path)
     run = RunDir(path.absolute())
     with writing_into(path):
         run.raw.mkdir(parents=True, exist_ok=True)
@@ -153,7 +166,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
 
 def free_path(name: str, now: datetime) -> Path:
     """Where a new run of this name would go: below `dlprof_runs/`, not made yet."""
-    return _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
+    return free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
 
 
 def repeats_folder(path: Path | None, label: str) -> Path:
@@ -168,25 +181,31 @@ def repeats_folder(path: Path | None, label: str) -> Path:
     """
     if path is None:
         path = free_path(f"{label}-repeats", datetime.now().astimezone())
-    _refuse_full(path)
+    refuse_full(path)
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def _refuse_full(path: Path) -> None:
-    """Refuse a place that holds something already.
+def holds_something(path: Path) -> bool:
+    """Whether a file is there, or a folder that is not empty."""
+    return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+
+def refuse_full(path: Path) -> None:
+    """Refuse an output folder that holds something already.
 
     Raises:
         CannotCreateError: It does.
     """
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if holds_something(path):
         raise CannotCreateError(
             f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
         )
 
 
-def _free_name(folder: Path, name: str) -> Path:
+def free_name(folder: Path, name: str) -> Path:
+    """A path in `folder` that is not taken: that name, or the name with a number."""
     path, number = folder / name, 1
     while path.exists():
         number += 1
@@ -221,14 +240,14 @@ def resolve(text: str) -> RunDir:
     raise NoInputError(f"There is no run {text}.", hint="dlprof runs")
 
 
-def goes_on(manifest: dict[str, Any]) -> bool:
+def goes_on(manifest: Manifest) -> bool:
     """Whether the dlprof that makes this run is still at work."""
-    conductor = manifest.get("conductor")
-    if manifest["state"] != "running" or not conductor or conductor["pid"] == os.getpid():
+    conductor = manifest.conductor
+    if manifest.state != RunState.RUNNING or conductor is None or conductor.pid == os.getpid():
         return False
     try:
         # Numbers of processes are given out again: the time of its start tells whether it is the same.
-        started = psutil.Process(conductor["pid"]).create_time()
-        return bool(abs(started - conductor["started"]) < 1)
+        started = psutil.Process(conductor.pid).create_time()
+        return bool(abs(started - conductor.started) < 1)
     except psutil.Error:
         return False

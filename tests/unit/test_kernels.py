@@ -15,6 +15,7 @@ from dlprof.ingest.kernels.nesting import merge, nest, union_ns
 from dlprof.ingest.kernels.trace import CPU, Kind
 from dlprof.ingest.own.windows import Windows
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Clock, Manifest
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
@@ -30,7 +31,7 @@ def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
 def make_run(**tables: pa.Table) -> Run:
     """A run of these tables."""
     whole = {name: tables.get(name, schema.empty_table()) for name, schema in TABLES.items()}
-    return Run(RunDir(Path("run")), {"backend": {"asynchronous_dispatch": False}}, whole)
+    return Run(RunDir(Path("run")), Manifest(), whole)
 
 
 def op(
@@ -255,7 +256,7 @@ def test_theanos_sums_over_the_whole_run_are_read(tmp_path: Path) -> None:
     """Rows with counts and totals, and no events."""
     path = tmp_path / "theano-profile.json"
     path.write_text('{"functions": [{"name": "train", "operators": {"Dot22": [6, 0.5], "Sum": [2, 0.25]}}]}')
-    found = Windows(Who("h", 0, 1, 0), {}, {})
+    found = Windows(Who("h", 0, 1, 0), {}, Clock())
 
     found.add_theano(path)
 

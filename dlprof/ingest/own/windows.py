@@ -17,6 +17,7 @@ from dlprof.ingest.formats import chainer, cntk, kineto, mxnet, openvino, tf1_st
 from dlprof.ingest.kernels import assemble
 from dlprof.ingest.kernels.trace import CPU, Kind, Trace
 from dlprof.ingest.parse import cuda_sqlite
+from dlprof.schema.manifest import Clock
 from dlprof.schema.tables import TABLES
 
 _READERS = {
@@ -38,7 +39,7 @@ class Windows:
 
     who: Who
     run: Mapping[str, pa.Table]
-    clock: Mapping[str, Any]
+    clock: Clock
     health: list[Health] = field(default_factory=list)
     _assembly: assemble.Assembly = field(default_factory=assemble.Assembly)
     _rows: list[dict[str, Any]] = field(default_factory=list)
@@ -120,7 +121,10 @@ class Windows:
 
     def _shift(self, trace: Trace) -> int:
         """What turns the trace's clock, which is the wall clock, into the run's."""
-        wall = self.clock["anchor_start"]["wall_ns"] - self.clock["anchor_start"]["perf_ns"] + self.who.origin_ns
+        anchor = self.clock.anchor_start
+        if anchor is None:  # dlprof was killed before it wrote one
+            raise ArtifactError("the run does not say how its clock stands to the wall clock", path=trace.path)
+        wall = anchor.wall_ns - anchor.perf_ns + self.who.origin_ns
         return int((trace.zero_ns or 0) - wall)
 
     def _steps(self, begin: int, end: int, loop: int | None) -> assemble.Intervals:
