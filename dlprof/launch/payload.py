@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import dlprof_probes
+from msgspec import structs
 
+from dlprof.engines import registry
 from dlprof.rundir import RunDir, writing_into
 from dlprof.schema import process_config
 from dlprof.schema.process_config import ProcessConfig
@@ -35,10 +38,27 @@ def stage(run: RunDir, config: ProcessConfig) -> list[str]:
         package.mkdir(parents=True)
         for item in _ITEMS:
             _copy(source / item, package / item)
+        plugins = _copy_plugins(package / "inproc" / "engines" / "plugged_in")
         reserve_status(run)
         file = run.payload / "config.json"
-        file.write_bytes(process_config.encode(config))
+        file.write_bytes(process_config.encode(structs.replace(config, engine_plugins=plugins)))
     return [str(package / "inproc" / "start.py"), str(file)]
+
+
+def engine_plugins() -> dict[str, str]:
+    """Name of each engine that a plug-in brings into the traced process, to the path of its file there."""
+    specs = registry.all_specs().values()
+    return {re.sub(r"\W", "_", spec.name): str(spec.probe.absolute()) for spec in specs if spec.probe is not None}
+
+
+def _copy_plugins(folder: Path) -> dict[str, str]:
+    """Copy those files; one that is not there keeps its path, and the process notes that it cannot be loaded."""
+    paths = engine_plugins()
+    for name, path in paths.items():
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError, PermissionError, IsADirectoryError):
+            paths[name] = str(shutil.copyfile(path, folder / f"{name}.py"))
+    return paths
 
 
 def status_file(run: RunDir) -> Path:

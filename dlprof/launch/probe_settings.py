@@ -47,6 +47,7 @@ def of_cell(run: RunDir, config: TraceConfig, *, engine_traces_gpu: bool) -> Pro
         script=str(Path.cwd() / config.script),
         lines=_lines(config, None),
         kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
+        engine_plugins=payload.engine_plugins(),
     )
 
 

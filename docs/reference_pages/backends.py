@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from dlprof_probes.inproc.kernels import engines
+from dlprof_probes.inproc import engines
 from packaging.requirements import InvalidRequirement, Requirement
 
 from dlprof.backends import registry
@@ -14,7 +14,7 @@ from dlprof.backends.base import BackendSpec
 from reference_pages import markdown as md
 from reference_pages import source
 
-_TRACERS = engines._ENGINES  # noqa: SLF001  (what the code says)
+_TRACERS = {engine.name: engine.tracer_class for engine in engines.CLASSES}
 
 
 def page() -> str:
