@@ -17,10 +17,13 @@ import pyarrow as pa
 
 from dlprof import __version__, rundir
 from dlprof.errors import CannotCreateError, UsageError
-from dlprof.ingest.artifact import Health, Who
+from dlprof.ingest.artifact import Health, ProcessId
+from dlprof.ingest.formats import alignment
 from dlprof.ingest.formats import registry as formats
-from dlprof.ingest.kernels import alignment, assemble
-from dlprof.ingest.kernels.trace import Foreign
+from dlprof.ingest.formats.base import FileContent, Reader
+from dlprof.ingest.kernels.assemble import Assembly
+from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.windows import KernelWindow, windows_table
 from dlprof.rundir import RunDir, writing_into
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store.run import Run
@@ -99,18 +102,18 @@ def _check(output: Path | None) -> None:
         )
 
 
-def _named(name: str) -> formats.Reader:
-    for reader in formats.all_readers():
-        if reader.name == name:
-            return reader
+def _named(name: str) -> Reader:
+    reader = formats.named(name)
+    if reader is not None:
+        return reader
     known = ", ".join(reader.name for reader in formats.all_readers())
     raise UsageError(f"There is no format {name}.", hint=f"one of: {known}")
 
 
-def _size(foreign: Foreign) -> str:
+def _size(foreign: FileContent) -> str:
     if foreign.trace is not None:
-        sums = len(foreign.trace.programs.get("aggregates", ()))
-        return f"{sums:,} sums" if foreign.trace.aggregated else f"{foreign.trace.size:,} events"
+        sums = foreign.trace.sums
+        return f"{len(sums):,} sums" if sums is not None else f"{foreign.trace.size:,} events"
     return ", ".join(f"{table.num_rows:,} rows of {name}" for name, table in foreign.tables.items()) or "nothing"
 
 
@@ -119,18 +122,18 @@ class _Import:
 
     def __init__(self, part: Path) -> None:
         self._part = part
-        self._who = Who(platform.node(), 0, 0, 0)
+        self._who = ProcessId(platform.node(), 0, 0, 0)
         self._tables: dict[str, pa.Table] = {}
         self._health: list[Health] = []
         self._sources: list[dict[str, Any]] = []
-        self._windows: list[dict[str, Any]] = []
+        self._windows: list[KernelWindow] = []
         self._events = RowWriter(part / "tables", "kernel_events")
-        self._assembly = assemble.Assembly(sink=self._events.write)
+        self._assembly = Assembly(sink=self._events.write)
         self._gpus: dict[int, str] = {}
         self._end_ns = 0
         self._origin_ns: int | None = None
 
-    def add(self, paths: list[Path], files: list[Foreign]) -> None:
+    def add(self, paths: list[Path], files: list[FileContent]) -> None:
         """Put all files on one time line, and take in their events and tables."""
         shifts, self._origin_ns, health = alignment.shifts(files)
         self._health.extend(health)
@@ -149,19 +152,17 @@ class _Import:
                 "facts": json.dumps(foreign.facts, default=str),
             })  # fmt: skip
 
-    def _trace(self, number: int, foreign: Foreign, shift: int) -> None:
+    def _trace(self, number: int, foreign: FileContent, shift: int) -> None:
         trace = foreign.trace
         assert trace is not None  # noqa: S101  (asked by the caller)
-        who = assemble.with_rank(self._who, foreign.facts)
-        start, end = self._assembly.add(trace, assemble.Place(who, shift, number))
+        process = self._who.as_told(foreign.facts)
+        start, end = self._assembly.add(trace, TraceContext(process, shift, number))
         self._end_ns = max(self._end_ns, end)
-        self._windows.append({
-            "host": who.host, "rank": who.rank, "pid": who.pid, "window": number, "engine": trace.engine,
-            "source": trace.path.name, "loop": None, "start_ns": start, "dur_ns": end - start, "first_step": None,
-            "steps": None, "start_cost_ns": None, "stop_cost_ns": None, "dropped": trace.dropped,
-        })  # fmt: skip
+        self._windows.append(
+            KernelWindow(process, number, trace.engine, trace.path.name, start, end - start, dropped=trace.dropped)
+        )
 
-    def _foreign_tables(self, foreign: Foreign, shift: int) -> None:
+    def _foreign_tables(self, foreign: FileContent, shift: int) -> None:
         frames = self._tables.get("frames")
         last = max(frames["stack_id"].to_pylist(), default=-1) if frames is not None else -1
         for name, table in foreign.tables.items():
@@ -178,7 +179,7 @@ class _Import:
         """Write all that is left to write."""
         self._events.close()
         self._tables.update(self._assembly.tables())
-        self._tables["kernel_windows"] = pa.Table.from_pylist(self._windows, schema=TABLES["kernel_windows"])
+        self._tables["kernel_windows"] = windows_table(self._windows)
         self._tables["sources"] = pa.Table.from_pylist(self._sources, schema=TABLES["sources"])
         health = [vars(entry) for entry in [*self._health, *self._assembly.health]]
         self._tables["health"] = pa.Table.from_pylist(health, schema=TABLES["health"])
@@ -212,7 +213,7 @@ def _umask() -> int:
     return mask
 
 
-def _with_who(name: str, table: pa.Table, who: Who) -> pa.Table:
+def _with_who(name: str, table: pa.Table, who: ProcessId) -> pa.Table:
     """The table with its process columns filled."""
     for column, value in (("host", who.host), ("rank", who.rank), ("pid", who.pid)):
         if column in table.column_names:

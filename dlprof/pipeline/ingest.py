@@ -14,7 +14,7 @@ from dlprof import rundir
 from dlprof.analysis import phases as phase_analysis
 from dlprof.analysis import step_times
 from dlprof.backends import registry
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
@@ -59,7 +59,7 @@ class _Ingest:
         self.health = [Health(**entry) for entry in manifest.get("health", [])]
         process = manifest.get("process", {})
         origin = manifest["clock"]["origin_perf_ns"]
-        self.who = Who(manifest["machine"]["host"], 0, process.get("pid") or 0, origin)
+        self.who = ProcessId(manifest["machine"]["host"], 0, process.get("pid") or 0, origin)
         self.names = FileNames(manifest.get("script_folder", ""), manifest.get("cells", {}))
         self.probes = {probe["name"]: dict(probe) for probe in manifest.get("probes", [])}
         self._stream = wire_reader.Stream()
@@ -198,9 +198,9 @@ class _Ingest:
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             self._reading(path, found.add)
         if (folder / "theano-profile.json").is_file():
-            self._reading(folder / "theano-profile.json", found.add_theano)
+            self._reading(folder / "theano-profile.json", found.add_whole_run)
         for path in gpu_tracers.files(self.folder.raw):
-            self._reading(path, found.add_tool)
+            self._reading(path, found.add_whole_run)
         self.tables.update(found.tables())
         self.health.extend(found.health)
         probe = self.probes.setdefault("kernels", {"name": "kernels", "state": "on", "reason": None})

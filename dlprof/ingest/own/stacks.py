@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.schema.tables import TABLES
 
@@ -59,7 +59,7 @@ class ThreadNames:
 class Stacks:
     """Sampled stacks of a run, growing segment by segment."""
 
-    who: Who
+    process: ProcessId
     names: FileNames
     root: str | None = None
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
@@ -71,7 +71,7 @@ class Stacks:
     """Greatest error of the segments' anchors (ns)."""
 
     def __post_init__(self) -> None:
-        self._threads = ThreadNames(self.who.pid)
+        self._threads = ThreadNames(self.process.pid)
 
     def add(self, path: Path) -> list[Health]:
         """Read one segment and its anchor; returns what the user must know.
@@ -85,7 +85,7 @@ class Stacks:
             raise ArtifactError("not a chrome trace of py-spy", path=path)
         try:
             # py-spy's zero lies between the start of the program and its first words; a start takes 1-5 ms.
-            zero = anchor["after_ns"] - self.who.origin_ns
+            zero = anchor["after_ns"] - self.process.origin_ns
             self.error_ns = max(self.error_ns or 0, anchor["after_ns"] - anchor["before_ns"], 5_000_000)
             for interval in _intervals(events, self.names):
                 self._append(zero, *interval)
@@ -111,10 +111,10 @@ class Stacks:
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables `stacks` and `frames`."""
-        who = self.who
+        process = self.process
         columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * 5
         size = len(self.rows)
-        stacks = [[who.host] * size, [who.rank] * size, [who.pid] * size, *columns]
+        stacks = [[process.host] * size, [process.rank] * size, [process.pid] * size, *columns]
         frames = [(number, depth, *frame) for stack, number in self.known.items() for depth, frame in enumerate(stack)]
         return {
             "stacks": _arrays("stacks", stacks),

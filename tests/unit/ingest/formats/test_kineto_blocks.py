@@ -7,15 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.attribution.flops import TorchShapes
 from dlprof.ingest.formats import kineto
+from dlprof.ingest.kernels.scopes import Scope
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse import chrome, chrome_tables
+from tests.unit.ingest.imports import DATA
 
-DATA = Path(__file__).parents[1] / "data" / "traces"
 KINETO = sorted(path.name for path in DATA.glob("*.json.gz") if path.name.startswith(("hta_", "tracelens_mi300x")))
 EVENT = (
     '{{"ph": "X", "cat": "cpu_op", "name": "aten::op{0}", "pid": 1, "tid": 2, "ts": {0}.125, "dur": 1.5, "args": {{}}}}'
@@ -43,18 +44,24 @@ class Counter:
 
 
 def told(trace: Trace) -> list[tuple[Any, ...]]:
-    """The events of a trace, with texts in place of numbers."""
-    found = trace.columns()
-    order = np.lexsort(tuple(found[name] for name in ("dur", "kind", "lane", "start")))
-    rows = zip(*(found[name][order].tolist() for name in found), strict=True)
-    texts = []
-    for row in rows:
-        one = dict(zip(found, row, strict=True))
-        scope = trace.scopes[one["scope"]] if one["scope"] >= 0 else None
-        shape = json.loads(scope) if scope and scope[0] == "[" else scope
-        texts.append((one["kind"], trace.names[one["name"]], one["start"], one["dur"], one["device"],
-                      trace.lanes[one["lane"]], one["link"], str(shape)))  # fmt: skip
-    return sorted(texts, key=str)
+    """The events of a trace, with what their numbers stand for."""
+    events = trace.events.take()
+    return sorted(
+        (
+            (
+                int(events.kind[at]), trace.names[events.name[at]], int(events.start[at]), int(events.dur[at]),
+                int(events.device[at]), trace.lanes[events.lane[at]], int(events.link[at]),
+                _carried(trace.scopes[events.scope[at]]) if events.scope[at] >= 0 else None,
+            )
+            for at in range(len(events))
+        ),
+        key=str,
+    )  # fmt: skip
+
+
+def _carried(scope: Scope) -> Any:
+    """What a scope holds; JSON counts, not how it is written."""
+    return json.loads(scope.dims) if isinstance(scope, TorchShapes) else scope
 
 
 def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Trace, Trace, Counter]:

@@ -9,17 +9,24 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dlprof.errors import NoInputError
-from dlprof.ingest.artifact import ArtifactError, Who
+from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.formats.base import Sample
 from dlprof.ingest.kernels import assemble
+from dlprof.ingest.kernels.context import TraceContext
+from tests.unit.ingest.formats.samples import (
+    SAMPLES,
+    put,
+)
+from tests.unit.ingest.imports import DATA, imported
 
-DATA = Path(__file__).parents[1] / "data" / "traces"
 FILES = (
     "hta_a100_triton.json.gz", "hta_mi250_rocm62.json.gz", "mxnet_gluon.json.gz", "tracelens_jax_gemm_mi300x.xplane.pb",
     "nvprof_summary.txt", "line_profiler.lprof",
@@ -41,7 +48,7 @@ def take(path: Path) -> None:
     foreign = formats.read(path, formats.find(path))
     if foreign.trace is not None:
         assembly = assemble.Assembly()
-        assembly.add(foreign.trace, assemble.Place(Who("h", 0, 1, 0), 0, 0))
+        assembly.add(foreign.trace, TraceContext(ProcessId("h", 0, 1, 0), 0, 0))
         assembly.tables()
 
 
@@ -183,3 +190,80 @@ def test_many_small_events_need_no_more_memory_than_few(tmp_path: Path) -> None:
 
     assert code == 0
     assert memory < MEMORY_LIMIT_KB
+
+
+@pytest.mark.parametrize("name", ["tf1_mlp_step.runmeta.pb.gz", "cntk_mlp.json.gz"])
+def test_a_cut_trace_of_an_older_engine_is_refused_or_says_so(tmp_path: Path, name: str) -> None:
+    """One sentence with the place of the damage, or what is left with a line about what is missing."""
+    whole = gzip.decompress((DATA / name).read_bytes())
+    path = tmp_path / name.removesuffix(".gz")
+    path.write_bytes(whole[: len(whole) * 2 // 3])
+
+    with pytest.raises(ArtifactError) as caught:
+        imported(tmp_path, path)
+
+    assert caught.value.offset is not None
+
+
+@pytest.mark.parametrize("name", ["nvprof_gpu_trace.csv.gz", "pyspy.speedscope.json.gz"])
+def test_a_packed_file_that_is_cut_is_refused(name: str, tmp_path: Path) -> None:
+    """Half of a gzip file is damage."""
+    content = (DATA / name).read_bytes()
+    reader = formats.find(DATA / name)
+
+    with pytest.raises(ArtifactError):
+        reader.read(put(tmp_path, content[: len(content) // 2]))
+
+
+PIECES = [
+    b"",
+    b"\x00",
+    b"\xff\xfe",
+    b"-",
+    b"nan",
+    b"inf",
+    b"9" * 40,
+    b"e99",
+    b"\n",
+    b'"',
+    b",",
+    b";",
+    b"1e400",
+    b"\x80",
+]
+
+
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["cut", "flip", "insert", "drop"]), st.integers(0, 1 << 30), st.sampled_from(PIECES)),
+    min_size=1, max_size=4,
+)  # fmt: skip
+
+
+def damaged(content: bytes, edits: list[tuple[str, int, bytes]]) -> bytes:
+    """The content with some bytes cut off, flipped, put in or taken out."""
+    for what, where, piece in edits:
+        at = where % (len(content) + 1)
+        if what == "cut":
+            content = content[:at]
+        elif what == "flip" and at < len(content):
+            content = content[:at] + bytes([content[at] ^ (1 + where % 255)]) + content[at + 1 :]
+        elif what == "insert":
+            content = content[:at] + piece + content[at:]
+        else:
+            content = content[:at] + content[at + 1 + where % 50 :]
+    return content
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(edits=EDITS)
+def test_damaged_files_raise_nothing_but_artifact_errors(name: str, tmp_path: Path, edits: Any) -> None:
+    """Whatever bytes change, a reader reads the file or says what is wrong with it."""
+    reader, content = SAMPLES[name]
+    path = put(tmp_path, damaged(content(), edits))
+
+    reader.claims(Sample(path, path.read_bytes()))
+    try:
+        reader.read(path)
+    except ArtifactError:
+        pass

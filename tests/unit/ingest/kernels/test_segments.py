@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from dlprof.ingest.artifact import Who
-from dlprof.ingest.kernels import assemble, segments
-from dlprof.ingest.kernels import trace as base
-from dlprof.ingest.kernels.trace import CPU, Kind, Lane, Trace
+from dlprof.ingest.artifact import ProcessId
+from dlprof.ingest.kernels import assemble, event_store, segments
+from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.events import CPU
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.schema.vocabulary import EventKind
 
-Row = tuple[Kind, str, int, int, int, int, int]
+Row = tuple[EventKind, str, int, int, int, int, int]
 ENGINE = "autograd::engine::evaluate_function: AddmmBackward0"
 
 
@@ -21,25 +23,25 @@ def make_trace() -> Trace:
 
     As in files of torch.profiler the host's events come first, the annotations then, and the GPU's last.
     """
-    trace = Trace(Path("t.json"), "kineto", "torch")
+    trace = Trace(Path("t.json"), "kineto", "torch", "autograd")
     for number, where in ((0, CPU), (1, CPU), (2, 0)):
         trace.lane(number, Lane(0, number, str(number), where))
     host: list[Row] = []
-    ranges: list[Row] = [(Kind.ANNOTATION, "fit", 0, 300_000, CPU, 0, -1)]
+    ranges: list[Row] = [(EventKind.ANNOTATION, "fit", 0, 300_000, CPU, 0, -1)]
     device: list[Row] = []
     for step in range(300):
         at = step * 1000
         host += [
-            (Kind.OPERATOR, "aten::linear", at + 10, 100, CPU, 0, step), (Kind.OPERATOR, "aten::addmm", at + 20, 60, CPU, 0, step),
-            (Kind.RUNTIME, "cudaLaunchKernel", at + 30, 5, CPU, 0, 2 * step),
-            (Kind.OPERATOR, ENGINE, at + 500, 100, CPU, 1, step), (Kind.OPERATOR, "aten::mm", at + 510, 50, CPU, 1, -1),
-            (Kind.RUNTIME, "cudaLaunchKernel", at + 520, 5, CPU, 1, 2 * step + 1),
+            (EventKind.OPERATOR, "aten::linear", at + 10, 100, CPU, 0, step), (EventKind.OPERATOR, "aten::addmm", at + 20, 60, CPU, 0, step),
+            (EventKind.RUNTIME, "cudaLaunchKernel", at + 30, 5, CPU, 0, 2 * step),
+            (EventKind.OPERATOR, ENGINE, at + 500, 100, CPU, 1, step), (EventKind.OPERATOR, "aten::mm", at + 510, 50, CPU, 1, -1),
+            (EventKind.RUNTIME, "cudaLaunchKernel", at + 520, 5, CPU, 1, 2 * step + 1),
         ]  # fmt: skip
-        ranges.append((Kind.ANNOTATION, f"dlprof:layer:dense_{step % 3}", at, 200, CPU, 0, -1))
+        ranges.append((EventKind.ANNOTATION, f"dlprof:layer:dense_{step % 3}", at, 200, CPU, 0, -1))
         # Kernels run late: some in a later segment than the call that launched them.
         device += [
-            (Kind.KERNEL, "sgemm", at + 450, 300, 0, 2, 2 * step),
-            (Kind.KERNEL, "sgemm_t", at + 800, 300, 0, 2, 2 * step + 1),
+            (EventKind.KERNEL, "sgemm", at + 450, 300, 0, 2, 2 * step),
+            (EventKind.KERNEL, "sgemm_t", at + 800, 300, 0, 2, 2 * step + 1),
         ]
     for rows in (host, ranges, device):
         for first in range(0, len(rows), 100):
@@ -52,7 +54,7 @@ def make_trace() -> Trace:
 def tables(trace: Trace) -> dict[str, list[dict[str, Any]]]:
     """What is stored of a trace: events with their attribution, in order, and the gaps."""
     assembly = assemble.Assembly()
-    assembly.add(trace, assemble.Place(Who("h", 0, 1, 0), 0, 0))
+    assembly.add(trace, TraceContext(ProcessId("h", 0, 1, 0), 0, 0))
     made = assembly.tables()
     ops = {row["op_id"]: row for row in made["kernel_ops"].to_pylist()}
     events = [{**ops[row["op_id"]], **row, "op_id": 0} for row in made["kernel_events"].to_pylist()]
@@ -74,9 +76,9 @@ def test_a_trace_in_segments_gives_the_same_as_at_once(
 ) -> None:
     """Attribution over sequence numbers and launches, own times, delays and steps, to the last row."""
     monkeypatch.setattr(segments, "SEGMENT_EVENTS", size)
-    monkeypatch.setattr(base, "HELD_EVENTS", 64)
+    monkeypatch.setattr(event_store, "HELD_EVENTS", 64)
     trace = make_trace()
-    assert len(trace._files) > 10
+    assert len(trace.events._files) > 10
 
     found = tables(trace)
 
@@ -90,21 +92,21 @@ def test_a_trace_in_segments_gives_the_same_as_at_once(
 def test_a_large_trace_is_cut_where_nothing_runs_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several segments, none of which takes an operator from what is inside it."""
     monkeypatch.setattr(segments, "SEGMENT_EVENTS", 100)
-    found = list(segments.of(make_trace()))
+    found = list(segments.cut(make_trace().events))
 
     assert len(found) > 10
-    assert sum(int((~columns["context"]).sum()) for columns in found) == 300 * 9 + 1
-    for columns in found:
-        host = columns["kind"] == Kind.OPERATOR
-        assert {int(start) % 1000 for start in columns["start"][host]} <= {10, 20, 500, 510}
+    assert sum(int((~events.context).sum()) for events in found) == 300 * 9 + 1
+    for events in found:
+        host = events.is_kind(EventKind.OPERATOR)
+        assert {int(start) % 1000 for start in events.start[host]} <= {10, 20, 500, 510}
         assert host.sum() % 2 == 0
 
 
 def test_files_of_a_trace_are_gone_when_it_was_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is left in the folder for temporary files."""
-    monkeypatch.setattr(base, "HELD_EVENTS", 64)
+    monkeypatch.setattr(event_store, "HELD_EVENTS", 64)
     trace = make_trace()
-    folder = Path(trace._folder.name) if trace._folder else Path("none")
+    folder = Path(trace.events._folder.name) if trace.events._folder else Path("none")
     assert folder.is_dir()
 
     tables(trace)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.ingest.artifact import Health
-from dlprof.ingest.kernels.trace import Foreign
+from dlprof.ingest.formats.base import FileContent
 
 
-def first_ns(foreign: Foreign) -> int | None:
+def first_ns(foreign: FileContent) -> int | None:
     """The first time in a file, in its own clock (ns); None if it has none."""
     if foreign.trace is not None and foreign.trace.first_ns is not None:
         return foreign.trace.first_ns
@@ -19,7 +19,7 @@ def first_ns(foreign: Foreign) -> int | None:
     return None
 
 
-def shifts(files: Sequence[Foreign]) -> tuple[list[int], int | None, list[Health]]:
+def shifts(files: Sequence[FileContent]) -> tuple[list[int], int | None, list[Health]]:
     """What has to be added to the times of each file, so that the earliest is zero.
 
     Files that know the wall clock are placed by it; those that do not begin at zero, and are named.
