@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError
+from dlprof.schema import manifest as manifests
+from dlprof.schema.manifest import Manifest
+from dlprof.schema.vocabulary import RunState
 
-FORMAT = "dlprof.run/1"
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
@@ -66,7 +66,7 @@ class RunDir:
         except OSError:
             return []
 
-    def read_manifest(self) -> dict[str, Any]:
+    def read_manifest(self) -> Manifest:
         """The manifest.
 
         Raises:
@@ -74,31 +74,24 @@ class RunDir:
             BadDataError: The manifest is damaged, foreign, or of a newer dlprof.
         """
         try:
-            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+            return manifests.decode(self.manifest_path.read_bytes())
         except FileNotFoundError:
             raise NoInputError(f"{self.path} is not a run folder of dlprof.", hint="dlprof runs") from None
-        except (OSError, ValueError) as error:
-            raise BadDataError(f"{self.manifest_path} cannot be read: {error}") from error
-        self._check_format(manifest)
-        return manifest  # type: ignore[no-any-return]
-
-    def _check_format(self, manifest: Any) -> None:
-        name, _, version = str(manifest.get("format") if isinstance(manifest, dict) else "").partition("/")
-        if name != "dlprof.run" or not version.isdigit():
-            raise BadDataError(f"{self.manifest_path} is no manifest of dlprof.")
-        if int(version) > int(FORMAT.partition("/")[2]):
+        except manifests.NewerFormatError as error:
             raise BadDataError(
-                f"{self.path} was made by a newer dlprof (format {version}).", hint="pip install -U dlprof"
-            )
+                f"{self.path} was made by a newer dlprof (format {error}).", hint="pip install -U dlprof"
+            ) from error
+        except (OSError, manifests.ManifestError) as error:
+            raise BadDataError(f"{self.manifest_path} cannot be read: {error}") from error
 
-    def write_manifest(self, manifest: dict[str, Any]) -> None:
+    def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest as a whole.
 
         Raises:
             CannotCreateError: The file cannot be written.
         """
         with writing_into(self.path):
-            replace_text(self.manifest_path, json.dumps({"format": FORMAT, **manifest}, indent=1) + "\n")
+            replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
@@ -221,14 +214,14 @@ def resolve(text: str) -> RunDir:
     raise NoInputError(f"There is no run {text}.", hint="dlprof runs")
 
 
-def goes_on(manifest: dict[str, Any]) -> bool:
+def goes_on(manifest: Manifest) -> bool:
     """Whether the dlprof that makes this run is still at work."""
-    conductor = manifest.get("conductor")
-    if manifest["state"] != "running" or not conductor or conductor["pid"] == os.getpid():
+    conductor = manifest.conductor
+    if manifest.state != RunState.RUNNING or conductor is None or conductor.pid == os.getpid():
         return False
     try:
         # Numbers of processes are given out again: the time of its start tells whether it is the same.
-        started = psutil.Process(conductor["pid"]).create_time()
-        return bool(abs(started - conductor["started"]) < 1)
+        started = psutil.Process(conductor.pid).create_time()
+        return bool(abs(started - conductor.started) < 1)
     except psutil.Error:
         return False

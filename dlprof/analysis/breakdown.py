@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import kernels, samples, step_split, step_times
 from dlprof.analysis.steps import own_loop
+from dlprof.engines import registry
 from dlprof.store.run import Run
 
 STEPS = {"train": "fit/steps", "test": "evaluate/steps", "predict": "predict/steps"}
@@ -127,7 +128,7 @@ def _main_loop(run: Run) -> str | None:
 
 def _tracing(run: Run) -> dict[str, int]:
     """By how much kernel windows made their steps longer, by loop (ns)."""
-    asynchronous = bool(run.manifest["backend"].get("asynchronous_dispatch"))
+    asynchronous = run.manifest.backend.asynchronous_dispatch
     tables = {name: run.table(name) for name in ("steps", "epochs", "phase_intervals", "kernel_windows")}
     found: dict[str, int] = {}
     for row in run.rows("kernel_windows"):
@@ -164,8 +165,8 @@ _HOST = ("fit/steps", "fit/callbacks", "fit/input")
 
 def _works_beside_host(run: Run) -> bool:
     """Whether the engine works on when a step has returned: on MXNet the update does, though outputs are there."""
-    backend = run.manifest["backend"]
-    return bool(backend.get("asynchronous_dispatch")) or (run.manifest.get("keras") or {}).get("backend") == "mxnet"
+    engine = registry.under_keras(run.manifest.keras_backend)
+    return run.manifest.backend.asynchronous_dispatch or (engine is not None and engine.runs_on)
 
 
 def _split_asynchronous(run: Run, leaves: dict[str, int], wall: int, unattributed: int) -> Breakdown | None:
@@ -211,7 +212,7 @@ def _plain_kernels(run: Run, split: step_split.StepSplit) -> int:
     """
     kernels, slowdown = split.window_ns["kernels"] or 0, split.slowdown or 1.0
     if kernels + (split.window_ns["sync"] or 0) < _FILLED * split.window_step_ns:
-        slowdown = 1.0 if run.manifest["backend"].get("asynchronous_dispatch") else max(1.0, slowdown)
+        slowdown = 1.0 if run.manifest.backend.asynchronous_dispatch else max(1.0, slowdown)
     if slowdown < 1 and split.plain_step_ns:
         steps = run.table("steps")
         rows = steps.filter(pc.equal(steps["loop"].cast(pa.string()), split.loop))
@@ -243,7 +244,7 @@ def _waits(run: Run, callbacks_ns: int) -> int:
 
 def _edges(run: Run, loop: str, phase_ns: int, traced_ns: int) -> int:
     """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
-    if run.manifest["backend"].get("asynchronous_dispatch"):
+    if run.manifest.backend.asynchronous_dispatch:
         return 0
     steps = run.table("steps")
     steps = steps.filter(pc.and_(pc.equal(steps["loop"].cast(pa.string()), loop), pc.invert(steps["compiled"])))

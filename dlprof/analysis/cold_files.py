@@ -12,7 +12,7 @@ _MORE_PAGES, _RATIO = 30, 1.5
 
 def pages_from_disk(run: Run) -> int | None:
     """Pages that the traced process waited for a disk for, until it trained; None: not measured."""
-    pid = (run.manifest.get("process") or {}).get("pid")
+    pid = run.manifest.process.pid
     begin = pc.min(run.table("steps")["start_ns"]).as_py()
     rows = [row for row in run.rows("process_samples") if row["pid"] == pid and row["faults_major"] is not None]
     return max((row["faults_major"] for row in rows if begin is None or row["time_ns"] <= begin), default=None)

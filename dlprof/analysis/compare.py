@@ -198,9 +198,9 @@ def _are_alike(a: Run, b: Run) -> bool:
     """Whether both are of the same script on the same backend, so that their parts may be set against each other."""
     told = [
         (
-            run.manifest["command"].get("script"),
-            run.manifest["backend"]["name"],
-            (run.manifest.get("keras") or {}).get("backend"),
+            run.manifest.command.script,
+            run.manifest.backend.name,
+            run.manifest.keras_backend,
         )
         for run in (a, b)
     ]
@@ -249,7 +249,7 @@ def _step(side: Side) -> int | None:
     """Median over the runs of their steady step (ns)."""
     found = []
     for run in side.runs:
-        if run.manifest["backend"].get("asynchronous_dispatch"):
+        if run.manifest.backend.asynchronous_dispatch:
             continue
         loops = steps.summarise(run.table("steps"), run.table("kernel_windows"))
         if loops and loops[0].median_ns is not None:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from dlprof.analysis import cold_files
 from dlprof.analysis import training as trainings
 from dlprof.analysis.training import Training
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 
 LOSS_TOLERANCE, LOSS_TOLERANCE_RANDOM = 0.10, 0.25
@@ -89,7 +90,7 @@ class _Check:
             self.differences.append(f"one runs the model without Keras: {one} and {two}")
         elif None not in (texts := (_digest(self.a), _digest(self.b))) and texts[0] != texts[1]:
             self.differences.append("the text of the script differs")
-        arguments = [" ".join(run.manifest["command"]["argv"]) or "none" for run in (self.a, self.b)]
+        arguments = [" ".join(run.manifest.command.argv) or "none" for run in (self.a, self.b)]
         if arguments[0] != arguments[1]:
             self.why_not.append(f"the arguments differ: {arguments[0]} and {arguments[1]}")
 
@@ -179,14 +180,14 @@ class _Check:
             self.why_not.append("the initial weights differ")
 
     def _machine(self) -> None:
-        one, two = self.a.manifest["machine"], self.b.manifest["machine"]
+        one, two = self.a.manifest.machine, self.b.manifest.machine
         for name, title in (("host", "machines"), ("cpu", "processors"), ("usable_cores", "usable cores")):
-            values = one.get(name), two.get(name)
+            values = getattr(one, name), getattr(two, name)
             if values[0] != values[1] and None not in values:
                 self.differences.append(f"{title}: {values[0]} and {values[1]}")
         self._load()
         self._files()
-        pairs = self.a.manifest.get("environment") or {}, self.b.manifest.get("environment") or {}
+        pairs = self.a.manifest.environment, self.b.manifest.environment
         for name in sorted(pairs[0].keys() | pairs[1].keys()):
             values = pairs[0].get(name), pairs[1].get(name)
             if values[0] != values[1] and name not in ("KERAS_BACKEND", "PYTHONPATH"):
@@ -230,18 +231,18 @@ def loss_difference(a: tuple[float, ...], b: tuple[float, ...], tolerance: float
 def _incomplete(run: Run) -> Iterator[str]:
     """Why a run cannot be compared whatever the other is."""
     manifest = run.manifest
-    if manifest["state"] == "imported":
+    if manifest.state == RunState.IMPORTED:
         yield "is made of foreign traces, which know no phases"
         return
-    process = manifest.get("process") or {}
-    if manifest["state"] == "running":
+    process = manifest.process
+    if manifest.state == RunState.RUNNING:
         yield "has no end: its dlprof was killed, or is still at work"
-    elif manifest["state"] == "interrupted":
+    elif manifest.state == RunState.INTERRUPTED:
         yield "was interrupted"
-    elif process.get("signal"):
-        yield f"was ended by signal {process['signal']}"
-    elif process.get("exit_code"):
-        yield f"failed with exit code {process['exit_code']}"
+    elif process.signal:
+        yield f"was ended by signal {process.signal}"
+    elif process.exit_code:
+        yield f"failed with exit code {process.exit_code}"
     if not run.table("phases").num_rows:
         yield "has no phases: " + next(
             (row["reason"] for row in run.rows("probes") if row["name"] == "phases" and row["reason"]), "none were seen"
@@ -249,21 +250,21 @@ def _incomplete(run: Run) -> Iterator[str]:
 
 
 def _script(run: Run) -> str | None:
-    command = run.manifest["command"]
-    name = command.get("script") or command.get("program")
-    return PurePath(name).name if name else command.get("module")
+    command = run.manifest.command
+    name = command.script or command.program
+    return PurePath(name).name if name else command.module
 
 
 def _are_twins(a: Run, b: Run) -> bool:
     """Whether one run is of the model without Keras that stands in for the other's script."""
-    stems = [PurePath(run.manifest["command"].get("script") or "").stem for run in (a, b)]
-    native = [(run.manifest["backend"]["name"] or "").startswith("native-") for run in (a, b)]
+    stems = [PurePath(run.manifest.command.script or "").stem for run in (a, b)]
+    native = [(run.manifest.backend.name or "").startswith("native-") for run in (a, b)]
     return any(native) and stems[0].partition("_")[0] == stems[1].partition("_")[0] != ""
 
 
 def _digest(run: Run) -> str | None:
     """Of the script's text, where a copy is in the run folder."""
-    name = PurePath(run.manifest["command"].get("script") or "").name
+    name = PurePath(run.manifest.command.script or "").name
     lines = run.folder.source_lines(name) if name else []
     return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else None
 

@@ -70,7 +70,7 @@ def of_run(run: Run) -> StepSplit | None:
     window = _main_window(run)
     if window is None:
         return None
-    asynchronous = bool(run.manifest["backend"].get("asynchronous_dispatch"))
+    asynchronous = run.manifest.backend.asynchronous_dispatch
     steps = _steps_of(run.table("steps"), window)
     if not steps.num_rows:
         return None

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.schema.manifest import Manifest
+
 
 @dataclass(frozen=True)
 class CoreUse:
@@ -123,7 +125,7 @@ def _peak_of_sums(samples: pa.Table) -> int | None:
     return max(total.values(), default=None)
 
 
-def gpus(table: pa.Table, names: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def gpus(table: pa.Table, manifest: Manifest) -> list[dict[str, Any]]:
     """Each GPU: means and peaks of its metrics; None where a metric was not measured."""
     found = []
     for gpu in sorted(set(table["gpu"].to_pylist())):
@@ -131,7 +133,7 @@ def gpus(table: pa.Table, names: list[dict[str, Any]]) -> list[dict[str, Any]]:
         found.append(
             {
                 "gpu": gpu,
-                "name": names[gpu].get("name") if gpu < len(names) else None,
+                "name": manifest.gpu_name(gpu),
                 "utilisation_mean_pct": pc.mean(own["utilisation_pct"]).as_py(),
                 "memory_peak_bytes": pc.max(own["memory_used_bytes"]).as_py(),
                 "memory_total_bytes": pc.max(own["memory_total_bytes"]).as_py(),

@@ -44,17 +44,16 @@ def _row(found: Any) -> dict[str, Any]:
         manifest = found.read_manifest()
     except DlprofError as error:
         return {"run": found.path.name, "damaged": error.message}
-    process = manifest.get("process", {})
-    command = manifest["command"]
+    process, command = manifest.process, manifest.command
     return {
         "run": found.path.name,
-        "created": manifest["created"],
-        "script": command["script"] or command.get("program") or f"-m {command['module']}",
-        "backend": (manifest.get("keras") or {}).get("backend") or manifest["backend"]["name"],
-        "state": manifest["state"],
-        "exit_code": process.get("exit_code"),
-        "signal": process.get("signal"),
-        "wall_ns": process.get("wall_ns"),
+        "created": manifest.created,
+        "script": command.script or command.program or f"-m {command.module}",
+        "backend": manifest.keras_backend or manifest.backend.name,
+        "state": manifest.state,
+        "exit_code": process.exit_code,
+        "signal": process.signal,
+        "wall_ns": process.wall_ns,
         "size_bytes": found.size_bytes(),
     }
 

@@ -41,12 +41,12 @@ def write(run: Run, out: BinaryIO) -> str:
             out.write((before + ",\n".join(waiting)).encode("utf-8", "replace"))
             waiting, before = [], ",\n"
     out.write((before if waiting else "").encode() + ",\n".join(waiting).encode("utf-8", "replace"))
-    clock = run.manifest.get("clock") or {}
+    clock = run.manifest.clock
     facts = {
         "run": run.name,
         "zero_shifted_by_ns": found.shift_ns,
-        "zero_wall_ns": clock.get("origin_wall_ns"),
-        "zero_monotonic_ns": clock.get("origin_perf_ns") or None,
+        "zero_wall_ns": clock.origin_wall_ns,
+        "zero_monotonic_ns": clock.origin_perf_ns or None,
     }
     out.write(f'\n],"displayTimeUnit":"ns","otherData":{_json(facts)}}}\n'.encode("utf-8", "replace"))
     return found.said

@@ -72,9 +72,9 @@ def write(run: Run, out: BinaryIO) -> str:
 class _Writer:
     def __init__(self, out: BinaryIO, run: Run, shift_ns: int) -> None:
         self._out, self._run = out, run
-        clock = run.manifest.get("clock") or {}
-        self._zero_ns = int(clock.get("origin_perf_ns") or 0) + shift_ns
-        self._wall_ns = (int(clock["origin_wall_ns"]) + shift_ns) if clock.get("origin_wall_ns") else None
+        clock = run.manifest.clock
+        self._zero_ns = clock.origin_perf_ns + shift_ns
+        self._wall_ns = clock.origin_wall_ns + shift_ns if clock.origin_wall_ns else None
         self._buffer = bytearray()
         self._interned: dict[tuple[str, str], int] = {}
         self._fresh: list[bytes] = []
@@ -113,7 +113,7 @@ class _Writer:
 
     def _identity(self, group: groups.Group) -> bytes:
         """The program's group is a process to Perfetto; the others have only a name."""
-        pid = (self._run.manifest.get("process") or {}).get("pid")
+        pid = self._run.manifest.process.pid
         if group.name != groups.PROGRAM:
             return text(_NAME, group.name)
         if pid is None:

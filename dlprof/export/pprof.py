@@ -58,7 +58,7 @@ def write(run: Run, out: BinaryIO) -> str:
     if period_ns:
         profile.value_type(_PERIOD_TYPE, "time", "nanoseconds")
         profile.add(integer(_PERIOD, period_ns))
-    wall_ns = (run.manifest.get("clock") or {}).get("origin_wall_ns")
+    wall_ns = run.manifest.clock.origin_wall_ns
     if wall_ns:
         profile.add(integer(_TIME_NS, wall_ns))
     if run.wall_ns:
@@ -84,7 +84,7 @@ def _times(run: Run) -> dict[Sample, int]:
 
 def _period_ns(run: Run) -> int | None:
     """Time between two samples, where dlprof itself took them."""
-    rate_hz = (run.manifest.get("config") or {}).get("stacks_hz")
+    rate_hz = run.manifest.config.get("stacks_hz")
     return round(1e9 / max(1, round(rate_hz))) if rate_hz else None  # py-spy takes whole rates only
 
 

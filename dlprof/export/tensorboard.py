@@ -52,8 +52,8 @@ def write(run: Run, folder: Path) -> str:
 
 def _zero_s(run: Run) -> float:
     """Seconds since 1970 at the run's zero; where no clock told it, when the run folder was made."""
-    wall_ns = (run.manifest.get("clock") or {}).get("origin_wall_ns")
-    return wall_ns / 1e9 if wall_ns else datetime.fromisoformat(run.manifest["created"]).timestamp()
+    wall_ns = run.manifest.clock.origin_wall_ns
+    return wall_ns / 1e9 if wall_ns else datetime.fromisoformat(run.manifest.created).timestamp()
 
 
 def _write_events(run: Run, writer: EventWriter, zero_s: float) -> int:

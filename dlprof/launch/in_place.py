@@ -31,6 +31,7 @@ from dlprof.launch import payload
 from dlprof.launch.process import Outcome
 from dlprof.launch.session import stop_sampler
 from dlprof.rundir import RunDir, writing_into
+from dlprof.schema.manifest import GpuTracer
 
 _PR_SET_PTRACER = 0x59616D61
 _READY_S = 5.0
@@ -67,13 +68,13 @@ class Session:
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
     clock: dict[str, Any] = field(default_factory=dict)
     pid: int = field(default_factory=os.getpid)
-    gpu_tracer: dict[str, str] = field(init=False)
+    gpu_tracer: GpuTracer = field(init=False)
     _sampler: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
         off = self.config.gpu_tracer == "off"
         reason = "asked for" if off else "no tool can be put around a process that runs already"
-        self.gpu_tracer = {"name": "off" if off else "framework", "reason": reason}
+        self.gpu_tracer = GpuTracer(name="off" if off else "framework", reason=reason)
         for name in PROBES:
             if not self.config.wants(name):
                 self.states[name] = {"state": "off", "reason": "not asked for"}
@@ -123,7 +124,7 @@ class Session:
         with writing_into(self.run.path):
             status = payload.reserve_status(self.run)
         kernels = {"mode": self.config.kernels, "steps": self.config.kernel_steps,
-                   "gpu": self.gpu_tracer["name"] == "framework"}  # fmt: skip
+                   "gpu": self.gpu_tracer.name == "framework"}  # fmt: skip
         config = {
             "raw": str(self.run.raw),
             "status": str(status),

@@ -7,21 +7,22 @@ import platform
 import socket
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import psutil
 
+from dlprof.schema.manifest import Git, Machine
 
-def describe() -> dict[str, Any]:
+
+def describe() -> Machine:
     """Host name, system, processor, cores that may be used, and memory (bytes)."""
-    return {
-        "host": socket.gethostname(),
-        "system": f"{platform.system()} {platform.release()}",
-        "cpu": _processor(),
-        "cores": os.cpu_count(),
-        "usable_cores": len(os.sched_getaffinity(0)),
-        "memory_bytes": psutil.virtual_memory().total,
-    }
+    return Machine(
+        host=socket.gethostname(),
+        system=f"{platform.system()} {platform.release()}",
+        cpu=_processor(),
+        cores=os.cpu_count(),
+        usable_cores=len(os.sched_getaffinity(0)),
+        memory_bytes=psutil.virtual_memory().total,
+    )
 
 
 def _processor() -> str | None:
@@ -34,13 +35,13 @@ def _processor() -> str | None:
     return platform.processor() or None
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
+def git_state(folder: Path) -> Git | None:
     """Commit of the working tree around `folder`, and whether it has changes; None outside one."""
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return None
     status = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return {"commit": commit, "dirty": bool(status)}
+    return Git(commit=commit, dirty=bool(status))
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -19,6 +19,7 @@ from dlprof_probes.sidecar.cores import walk
 from dlprof_probes.sidecar.jsonl import anchor
 from dlprof_probes.sidecar.stacks import StackSampler
 
+from dlprof.backends import registry
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload
 from dlprof.launch.mark_file import MarkFile
@@ -26,6 +27,7 @@ from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.target import Target
 from dlprof.launch.view import Moment, View
 from dlprof.rundir import RunDir, writing_into
+from dlprof.schema.manifest import GpuTracer
 
 _TICK_S = 0.1
 _LOOK_S = 0.5
@@ -114,6 +116,7 @@ class Session:
             start = ["-m", config.module] if config.module else [config.script]
             return [*self._wrapper(), python, *start, *config.arguments]
         spec = self.target.spec
+        engine = registry.engine_of(spec) if spec is not None and not spec.keras_backend else None
         staged = payload.stage(
             self.run,
             {
@@ -122,7 +125,7 @@ class Session:
                 "argv": [config.script or config.module, *config.arguments],
                 "lines": lines,
                 "kernels": self._kernels(),
-                "engine": spec.module if spec is not None and not spec.keras_backend else None,
+                "engine": engine.module if engine is not None else None,
                 "live": config.live,
                 "pid": str(self.run.payload / "pid") if self._gpu_tracer.wraps else None,
                 "overrides": dict(config.overrides) or None,
@@ -161,9 +164,9 @@ class Session:
         return self._gpu_tracer.command(self.run.raw)
 
     @property
-    def gpu_tracer(self) -> dict[str, str]:
+    def gpu_tracer(self) -> GpuTracer:
         """What traced GPUs, and why that, for the manifest."""
-        return {"name": self._gpu_tracer.name, "reason": self._gpu_tracer.reason}
+        return GpuTracer(name=self._gpu_tracer.name, reason=self._gpu_tracer.reason)
 
     def _script_pid(self, process: TracedProcess) -> int:
         """The process of the script: under a GPU tool it is a child of the one that was started."""

@@ -7,17 +7,18 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dlprof.backends import native, registry
 from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
+from dlprof.engines import registry as engines
 from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.launch import environments, interpreters
 from dlprof.launch.environments import Report
 from dlprof.launch.interpreters import InterpreterFacts
+from dlprof.schema.manifest import Backend, Interpreter
 
 KEPT_VARIABLES = (
     "KERAS_BACKEND", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "MKL_NUM_THREADS", "KMP_BLOCKTIME",
@@ -195,24 +196,30 @@ def _environment(spec: BackendSpec | None, source: str) -> dict[str, str]:
     return environment
 
 
-def describe(target: Target) -> dict[str, Any]:
-    """What the manifest says of the target."""
-    spec, interpreter = target.spec, target.interpreter
-    traits = registry.traits_of(spec) if spec else registry.traits(target.environment.get("KERAS_BACKEND"))
-    return {
-        "backend": {
-            "name": spec.name if spec else None,
-            "title": spec.title if spec else None,
-            "source": target.source,
-            **asdict(traits),
-        },
-        "interpreter": {
-            "version": interpreter.version_text if interpreter else None,
-            "implementation": interpreter.implementation if interpreter else None,
-        },
-        "packages": dict(interpreter.packages) if interpreter else {},
-        "environment": {name: target.environment[name] for name in KEPT_VARIABLES if name in target.environment},
-    }
+def backend(target: Target) -> Backend:
+    """What the manifest says of the backend, before anything has run."""
+    spec = target.spec
+    dispatch = (
+        registry.dispatch_of(spec) if spec else engines.dispatch_under_keras(target.environment.get("KERAS_BACKEND"))
+    )
+    return Backend(
+        name=spec.name if spec else None,
+        title=spec.title if spec else None,
+        source=target.source,
+        asynchronous_dispatch=dispatch.asynchronous,
+        input_inside_step=dispatch.input_inside_step,
+    )
+
+
+def interpreter(target: Target) -> Interpreter:
+    """What the manifest says of the Python; nothing is known where a program of another kind runs."""
+    facts = target.interpreter
+    return Interpreter(version=facts.version_text, implementation=facts.implementation) if facts else Interpreter()
+
+
+def kept_environment(target: Target) -> dict[str, str]:
+    """The variables that change how fast training runs."""
+    return {name: target.environment[name] for name in KEPT_VARIABLES if name in target.environment}
 
 
 def keras_missing(target: Target) -> str | None:
@@ -229,9 +236,11 @@ __all__ = [
     "KEPT_VARIABLES",
     "Target",
     "UsageError",
+    "backend",
     "check_script",
     "check_training",
-    "describe",
+    "interpreter",
+    "kept_environment",
     "keras_missing",
     "notebook",
     "resolve",

@@ -25,6 +25,7 @@ from dlprof.errors import UsageError
 from dlprof.notebook.extra import need
 from dlprof.pipeline import opening
 from dlprof.report import kernel_json, summary
+from dlprof.schema.manifest import as_builtins
 from dlprof.schema.tables import TABLES
 from dlprof.store import query
 from dlprof.store.run import Run
@@ -128,7 +129,7 @@ class RunView:
     @property
     def manifest(self) -> dict[str, Any]:
         """What was run, where and how (docs/run-folder.md)."""
-        return self.run.manifest
+        return as_builtins(self.run.manifest)
 
     @property
     def wall_ns(self) -> int | None:

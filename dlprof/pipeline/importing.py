@@ -25,7 +25,10 @@ from dlprof.ingest.kernels.assemble import Assembly
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
 from dlprof.rundir import RunDir, writing_into
+from dlprof.schema import manifest as manifests
+from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 from dlprof.store.writer import RowWriter, write_tables
 
@@ -186,25 +189,19 @@ class _Import:
         write_tables(self._part / "tables", self._tables)
         RunDir(self._part).write_manifest(self._manifest(now))
 
-    def _manifest(self, now: datetime) -> dict[str, Any]:
-        created = datetime.fromtimestamp(self._origin_ns / 1e9, UTC).isoformat() if self._origin_ns else None
-        return {
-            "dlprof_version": __version__,
-            "state": "imported",
-            "created": now.isoformat(timespec="seconds"),
-            "recorded": created,
-            "command": {"script": None, "module": None, "argv": []},
-            "backend": {"name": None, "asynchronous_dispatch": False, "input_inside_step": False},
-            "interpreter": {"version": None},
-            "machine": {"host": self._who.host, "cores": None, "cpu": None},
-            "config": {},
-            "clock": {"origin_perf_ns": 0, "origin_wall_ns": self._origin_ns},
-            "process": {"pid": None, "exit_code": None, "signal": None, "wall_ns": self._end_ns or None},
-            "gpus": [{"gpu": number, "name": name} for number, name in sorted(self._gpus.items())],
-            "probes": [],
-            "health": [],
-            "tables_version": SCHEMA_VERSION,
-        }
+    def _manifest(self, now: datetime) -> Manifest:
+        recorded = datetime.fromtimestamp(self._origin_ns / 1e9, UTC).isoformat() if self._origin_ns else None
+        return Manifest(
+            dlprof_version=__version__,
+            state=RunState.IMPORTED,
+            created=now.isoformat(timespec="seconds"),
+            recorded=recorded,
+            machine=manifests.Machine(host=self._who.host),
+            clock=manifests.Clock(origin_wall_ns=self._origin_ns),
+            process=manifests.Process(wall_ns=self._end_ns or None),
+            gpus=tuple(manifests.Gpu(gpu=number, name=name) for number, name in sorted(self._gpus.items())),
+            tables_version=SCHEMA_VERSION,
+        )
 
 
 def _umask() -> int:

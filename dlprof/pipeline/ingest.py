@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
+from msgspec import structs
 
 from dlprof import rundir
 from dlprof.analysis import phases as phase_analysis
 from dlprof.analysis import step_times
 from dlprof.backends import registry
+from dlprof.engines import registry as engines
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import cores as cores_reader
@@ -25,11 +28,13 @@ from dlprof.ingest.own import windows as windows_reader
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.launch import gpu_tracers
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Engine, Gpu, Keras, Manifest, Process
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.writer import write_tables
 
 
-def ingest(folder: RunDir) -> dict[str, Any]:
+def ingest(folder: RunDir) -> Manifest:
     """Make the tables of a run from its raw artifacts, as far as they are there.
 
     Returns:
@@ -43,7 +48,7 @@ def ingest(folder: RunDir) -> dict[str, Any]:
     work.all()
     shutil.rmtree(folder.tables, ignore_errors=True)
     write_tables(folder.tables, work.tables)
-    manifest = {**work.manifest, "tables_version": SCHEMA_VERSION}
+    manifest = structs.replace(work.manifest, tables_version=SCHEMA_VERSION)
     if not rundir.goes_on(manifest):
         folder.write_manifest(manifest)
     return manifest
@@ -52,17 +57,19 @@ def ingest(folder: RunDir) -> dict[str, Any]:
 class _Ingest:
     """Reads one artifact after another; one that cannot be read is a line in `health`, no more."""
 
-    def __init__(self, folder: RunDir, manifest: dict[str, Any]) -> None:
+    def __init__(self, folder: RunDir, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
         self.tables: dict[str, pa.Table] = {}
-        self.health = [Health(**entry) for entry in manifest.get("health", [])]
-        process = manifest.get("process", {})
-        origin = manifest["clock"]["origin_perf_ns"]
-        self.who = ProcessId(manifest["machine"]["host"], 0, process.get("pid") or 0, origin)
-        self.names = FileNames(manifest.get("script_folder", ""), manifest.get("cells", {}))
-        self.probes = {probe["name"]: dict(probe) for probe in manifest.get("probes", [])}
+        self.health = [Health(one.slug, one.severity, one.message, one.count) for one in manifest.health]
+        self.who = ProcessId(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
+        self.names = FileNames(manifest.script_folder, manifest.cells)
+        self.probes = {probe.name: structs.asdict(probe) for probe in manifest.probes}
         self._stream = wire_reader.Stream()
+
+    def _note(self, **changes: Any) -> None:
+        """Add to the manifest what an artifact tells."""
+        self.manifest = structs.replace(self.manifest, **changes)
 
     def all(self) -> None:
         """Every artifact, then the phases over them."""
@@ -82,7 +89,7 @@ class _Ingest:
 
     def _unfinished(self) -> None:
         """A run whose dlprof was killed, or is still at work, has no end: say so."""
-        if self.manifest["state"] != "running":
+        if self.manifest.state != RunState.RUNNING:
             return
         if rundir.goes_on(self.manifest):
             self.health.append(
@@ -105,9 +112,8 @@ class _Ingest:
 
     def _marks(self, path: Path) -> None:
         """What a program that is no Python script said of its phases."""
-        clock, end = self.manifest["clock"], self._end_ns()
-        start = clock.get("anchor_start")
-        to_run = start["perf_ns"] - start["wall_ns"] if start else 0
+        start, end = self.manifest.clock.anchor_start, self._end_ns()
+        to_run = start.perf_ns - start.wall_ns if start is not None else 0
         stream = marks_reader.read(path, self.who.origin_ns, end or self.who.origin_ns, to_run)
         self._inproc(stream)
         marked = len(stream.spans) > 1
@@ -118,10 +124,10 @@ class _Ingest:
 
     def _inproc(self, stream: wire_reader.Stream) -> None:
         self._stream = stream
-        if not self.manifest.get("process"):
+        if self.manifest.process.wall_ns is None:
             self.who = replace(self.who, pid=stream.meta.get("pid", 0))
             wall_ns = max(0, stream.last_ns - self.who.origin_ns)
-            self.manifest["process"] = {"pid": self.who.pid, "exit_code": None, "signal": None, "wall_ns": wall_ns}
+            self._note(process=Process(pid=self.who.pid, wall_ns=wall_ns))
         self.health.extend(stream.notes)
         if not stream.complete:
             text = "The in-process probe did not finish in order: up to the last 0.5 s of phases and steps are missing."
@@ -134,21 +140,30 @@ class _Ingest:
 
     def _end_ns(self) -> int:
         """End of the process on its clock: as dlprof saw it, else the last that the stream tells."""
-        wall = self.manifest.get("process", {}).get("wall_ns")
+        wall = self.manifest.process.wall_ns
         return self.who.origin_ns + wall if wall else self._stream.last_ns
 
     def _keras_facts(self, meta: dict[str, Any]) -> None:
         if "engine" in meta:
-            self.manifest["engine"] = {"name": meta["engine"], "version": meta.get("engine_version")}
-        spec = registry.all_specs().get(self.manifest["backend"]["name"] or "")
+            self._note(engine=Engine(name=meta["engine"], version=meta.get("engine_version")))
+        spec = registry.all_specs().get(self.manifest.backend.name or "")
         if "keras_version" in meta and (spec is None or spec.keras_backend):  # TensorFlow loads a Keras by itself
-            self.manifest["keras"] = {
-                "module": meta["keras"], "version": meta["keras_version"], "backend": meta["keras_backend"],
-                "engine_version": meta.get("engine_version"),
-            }  # fmt: skip
-            if self.manifest["backend"]["source"] != "managed":
-                traits = registry.traits(meta["keras_backend"], meta["keras_version"])
-                self.manifest["backend"].update(asdict(traits))
+            keras = Keras(
+                module=meta["keras"],
+                version=meta["keras_version"],
+                backend=meta["keras_backend"],
+                engine_version=meta.get("engine_version"),
+            )
+            self._note(keras=keras)
+            if self.manifest.backend.source != "managed":
+                dispatch = engines.dispatch_under_keras(keras.backend, keras.version)
+                self._note(
+                    backend=structs.replace(
+                        self.manifest.backend,
+                        asynchronous_dispatch=dispatch.asynchronous,
+                        input_inside_step=dispatch.input_inside_step,
+                    )
+                )
 
     def _phase_cost(self, stream: wire_reader.Stream) -> None:
         """What the phase probe cost: its own time at start and end, as measured, and each step's record."""
@@ -170,7 +185,7 @@ class _Ingest:
     def _gpu(self, path: Path) -> None:
         self.tables["gpu"], health, header = gpu_reader.read(path, self.who)
         self.health.extend(health)
-        self.manifest["gpus"] = header.get("gpus")
+        self._note(gpus=msgspec.convert(header.get("gpus"), tuple[Gpu, ...] | None))
         self._sidecar_cost("gpu", None, "in the sampler's, see cores")
 
     def _sidecar_cost(self, name: str, cost_ns: int | None, source: str) -> None:
@@ -194,7 +209,7 @@ class _Ingest:
         folder = self.folder.raw / "kernels"
         if not folder.is_dir() and not gpu_tracers.files(self.folder.raw):
             return
-        found = windows_reader.Windows(self.who, self.tables, self.manifest["clock"])
+        found = windows_reader.Windows(self.who, self.tables, self.manifest.clock)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             self._reading(path, found.add)
         if (folder / "theano-profile.json").is_file():
@@ -217,7 +232,7 @@ class _Ingest:
         windows, steps = self.tables["kernel_windows"], self.tables.get("steps")
         if steps is None or probe["state"] != "on":
             return
-        asynchronous = bool(self.manifest["backend"].get("asynchronous_dispatch"))
+        asynchronous = self.manifest.backend.asynchronous_dispatch
         found = []
         for row in windows.to_pylist():
             if row["loop"] is None:
@@ -233,13 +248,13 @@ class _Ingest:
             probe["cost_source"] = "; ".join(["measured: switching on and off", *found])
 
     def _stacks(self, paths: Sequence[Path]) -> None:
-        root = self.manifest["command"]["script"] if self.names.cells else None
+        root = self.manifest.command.script if self.names.cells else None
         stacks = stacks_reader.Stacks(self.who, self.names, root)
         for path in paths:
             self._reading(path, lambda p: self.health.extend(stacks.add(p)))
         self.tables.update(stacks.tables())
         if stacks.error_ns is not None:
-            self.manifest["clock"]["stacks_error_ns"] = stacks.error_ns
+            self._note(clock=structs.replace(self.manifest.clock, stacks_error_ns=stacks.error_ns))
 
     def _phases(self) -> None:
         """Cut the wall time; without a stream, or a wall time, all of it is unattributed or unknown."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dlprof import rundir
 from dlprof.errors import NoInputError
 from dlprof.schema.tables import SCHEMA_VERSION
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
 
 def _open(folder: rundir.RunDir, *, rebuild: bool = False) -> Run:
     manifest = folder.read_manifest()
-    if rebuild or manifest.get("tables_version", 0) < SCHEMA_VERSION or rundir.goes_on(manifest):
+    if rebuild or manifest.tables_version < SCHEMA_VERSION or rundir.goes_on(manifest):
         # Most runs have their tables, and need not wait for all that makes them.
         from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
 
-        if manifest["state"] != "imported":  # a run of foreign traces keeps none of what its tables were made of
+        if manifest.state != RunState.IMPORTED:  # a run of foreign traces keeps none of what its tables were made of
             manifest = ingest(folder)
     return Run(folder, manifest)
 

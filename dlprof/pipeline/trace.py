@@ -6,13 +6,15 @@ import contextlib
 import gzip
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import psutil
+from msgspec.structs import replace
 
 from dlprof import __version__, rundir
 from dlprof.config import PROBES, TraceConfig
@@ -24,6 +26,9 @@ from dlprof.launch.process import Outcome
 from dlprof.launch.view import View
 from dlprof.pipeline.ingest import ingest
 from dlprof.rundir import RunDir
+from dlprof.schema import manifest as manifests
+from dlprof.schema.manifest import Manifest
+from dlprof.schema.vocabulary import RunState, Severity
 from dlprof.store.run import Run
 
 if TYPE_CHECKING:
@@ -92,9 +97,9 @@ def trace_cell(config: TraceConfig, cell: in_place.Cell) -> Traced:
     try:
         outcome = work.go(cell)
     except BaseException:
-        folder.write_manifest({**manifest, "state": "interrupted"})  # this process, the notebook's, goes on
+        folder.write_manifest(replace(manifest, state=RunState.INTERRUPTED))  # this process, the notebook's, goes on
         raise
-    manifest["cells"] = dict(cell.names())
+    manifest = replace(manifest, cells=dict(cell.names()))
     return _stored(folder, manifest, work, outcome)
 
 
@@ -102,12 +107,10 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _stored(
-    folder: RunDir, manifest: dict[str, Any], work: session.Session | in_place.Session, outcome: Outcome
-) -> Traced:
+def _stored(folder: RunDir, manifest: Manifest, work: session.Session | in_place.Session, outcome: Outcome) -> Traced:
     """The run with its tables. The script has run: whatever happens from here on, it is its end that counts."""
     try:
-        manifest.update(_last_manifest(work, outcome))
+        manifest = _last_manifest(manifest, work, outcome)
         folder.write_manifest(manifest)
         _keep_sources(folder, manifest)
         manifest = ingest(folder)
@@ -120,71 +123,75 @@ def _stored(
     return Traced(outcome, Run(folder, manifest))
 
 
-def _first_manifest(config: TraceConfig, goal: target.Target) -> dict[str, Any]:
+def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
     script = Path(config.script).absolute() if config.script else None
-    return {
-        "dlprof_version": __version__,
-        "state": "running",
-        "conductor": {"pid": os.getpid(), "started": psutil.Process().create_time()},
-        "created": _now().isoformat(timespec="seconds"),
-        "command": {
-            "script": config.script or None,
-            "module": config.module,
-            "program": config.program,
-            "argv": list(config.arguments),
-        },
-        **target.describe(goal),
-        "machine": machine.describe(),
-        "git": machine.git_state(script.parent if script else Path.cwd()),
-        "config": config.as_json(),
-        "clock": {"origin_perf_ns": time.perf_counter_ns()},
-        "script_folder": str(script.resolve().parent) if script else str(Path.cwd()),
-    }
+    return Manifest(
+        dlprof_version=__version__,
+        state=RunState.RUNNING,
+        conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
+        created=_now().isoformat(timespec="seconds"),
+        command=manifests.Command(
+            script=config.script or None, module=config.module, program=config.program, argv=config.arguments
+        ),
+        backend=target.backend(goal),
+        interpreter=target.interpreter(goal),
+        packages=dict(goal.interpreter.packages) if goal.interpreter else {},
+        environment=target.kept_environment(goal),
+        machine=machine.describe(),
+        git=machine.git_state(script.parent if script else Path.cwd()),
+        config=config.as_json(),
+        clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
+        script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
+    )
 
 
-def _last_manifest(work: session.Session | in_place.Session, outcome: Outcome) -> dict[str, Any]:
-    health = []
-    if outcome.left:
-        text = "Processes that the script started are still running: " + "; ".join(
-            f"{pid} {command}" for pid, command in outcome.left.items()
-        )
-        health.append({"slug": "processes-left", "severity": "info", "message": text, "count": len(outcome.left)})
-    clock = work.clock
-    drift = _drift(clock["anchor_start"], clock["anchor_end"])
-    return {
-        "state": "interrupted" if outcome.interrupts or outcome.killed else "finished",
-        "clock": {
-            **clock,
-            "origin_wall_ns": clock["anchor_start"]["wall_ns"]
-            + clock["origin_perf_ns"]
-            - clock["anchor_start"]["perf_ns"],
-            "error_ns": max(clock["anchor_start"]["width_ns"], clock["anchor_end"]["width_ns"]) // 2,
-            "wall_drift_ns": drift,
-        },
-        "process": {
-            "pid": work.pid,
-            "exit_code": outcome.exit_code,
-            "signal": outcome.signal,
-            "wall_ns": outcome.end_ns - outcome.start_ns,
-            "cpu_user_ns": outcome.user_ns,
-            "cpu_system_ns": outcome.system_ns,
-        },
-        "gpu_tracer": work.gpu_tracer,
-        "probes": [
-            {"name": name, **work.states.get(name, {"state": "on", "reason": None})}
+def _last_manifest(first: Manifest, work: session.Session | in_place.Session, outcome: Outcome) -> Manifest:
+    return replace(
+        first,
+        state=RunState.INTERRUPTED if outcome.interrupts or outcome.killed else RunState.FINISHED,
+        clock=_clock(work),
+        process=manifests.Process(
+            pid=work.pid,
+            exit_code=outcome.exit_code,
+            signal=outcome.signal,
+            wall_ns=outcome.end_ns - outcome.start_ns,
+            cpu_user_ns=outcome.user_ns,
+            cpu_system_ns=outcome.system_ns,
+        ),
+        gpu_tracer=work.gpu_tracer,
+        probes=tuple(
+            msgspec.convert({"name": name, **work.states.get(name, {})}, manifests.Probe)
             for name in dict.fromkeys((*PROBES, *work.states))
-        ],
-        "health": health,
-    }
+        ),
+        health=tuple(_left_running(outcome)),
+    )
 
 
-def _drift(start: dict[str, int], end: dict[str, int]) -> int:
-    """How far the wall clock moved against the run's clock (ns): more than a little means that it was set."""
-    return (end["wall_ns"] - start["wall_ns"]) - (end["perf_ns"] - start["perf_ns"])
+def _left_running(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
+    if outcome.left:
+        left = "; ".join(f"{pid} {command}" for pid, command in outcome.left.items())
+        text = f"Processes that the script started are still running: {left}"
+        yield manifests.HealthEntry(
+            slug="processes-left", severity=Severity.INFO, message=text, count=len(outcome.left)
+        )
 
 
-def _keep_sources(folder: RunDir, manifest: dict[str, Any]) -> None:
-    names = FileNames(manifest["script_folder"], manifest.get("cells", {}))
+def _clock(work: session.Session | in_place.Session) -> manifests.Clock:
+    """The run's clock against the wall clock, by the anchors at its start and its end."""
+    clock = msgspec.convert(work.clock, manifests.Clock)
+    start, end = clock.anchor_start, clock.anchor_end
+    assert start is not None  # noqa: S101  (a session that has run has set both)
+    assert end is not None  # noqa: S101
+    return replace(
+        clock,
+        origin_wall_ns=start.wall_ns + clock.origin_perf_ns - start.perf_ns,
+        error_ns=max(start.width_ns, end.width_ns) // 2,
+        wall_drift_ns=(end.wall_ns - start.wall_ns) - (end.perf_ns - start.perf_ns),
+    )
+
+
+def _keep_sources(folder: RunDir, manifest: Manifest) -> None:
+    names = FileNames(manifest.script_folder, manifest.cells)
     files = {names.short(file): file for file in lines_reader.files(folder.raw / "lines.json")}
     session.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
     session.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})

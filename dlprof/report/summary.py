@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from msgspec import to_builtins
+
 from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
+from dlprof.schema.manifest import Command
 from dlprof.store.run import Run
 from dlprof.units import duration, percent
 
@@ -28,17 +31,17 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "run": run.name,
-        "script": _script(manifest["command"]),
-        "arguments": manifest["command"]["argv"],
-        "state": manifest["state"],
-        "source": manifest["backend"].get("source"),
+        "script": _script(manifest.command),
+        "arguments": list(manifest.command.argv),
+        "state": manifest.state,
+        "source": manifest.backend.source,
         "backend": run.backend,
-        "keras_version": (manifest.get("keras") or {}).get("version"),
-        "engine": manifest.get("engine"),
-        "versions": {name: version for name, version in manifest.get("packages", {}).items() if version},
-        "python_version": manifest["interpreter"]["version"],
-        "machine": manifest["machine"],
-        "created": manifest["created"],
+        "keras_version": manifest.keras.version if manifest.keras is not None else None,
+        "engine": to_builtins(manifest.engine),
+        "versions": {name: version for name, version in manifest.packages.items() if version},
+        "python_version": manifest.interpreter.version,
+        "machine": to_builtins(manifest.machine),
+        "created": manifest.created,
         "wall_ns": wall_ns,
         "phases": phases,
         "unattributed_ns": wall_ns - known if wall_ns is not None else None,
@@ -55,14 +58,14 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
             {"core": use.core, "mean_pct": use.mean_pct, "strip_pct": list(use.strip)}
             for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
         ],
-        "process": {**manifest.get("process", {}), **_machine(run)},
+        "process": {**to_builtins(manifest.process), **_machine(run)},
         "gpu": _gpu(run),
         "probes": run.rows("probes"),
         "health": run.rows("health"),
-        "clock": {name: manifest["clock"].get(name) for name in ("error_ns", "stacks_error_ns", "wall_drift_ns")},
+        "clock": {name: getattr(manifest.clock, name) for name in ("error_ns", "stacks_error_ns", "wall_drift_ns")},
         "exit": {
-            "code": manifest.get("process", {}).get("exit_code"),
-            "signal": manifest.get("process", {}).get("signal"),
+            "code": manifest.process.exit_code,
+            "signal": manifest.process.signal,
         },
     }
 
@@ -83,9 +86,9 @@ def verdict(report: Mapping[str, Any]) -> str:
     return f"{shares}. A {steps['loop']} step takes {duration(steps['median_ns'])}{rate}."
 
 
-def _script(command: dict[str, Any]) -> str | None:
+def _script(command: Command) -> str | None:
     """What was run; None for a run of foreign traces."""
-    return command["script"] or command.get("program") or (f"-m {command['module']}" if command["module"] else None)
+    return command.script or command.program or (f"-m {command.module}" if command.module else None)
 
 
 def _phase(row: dict[str, Any]) -> dict[str, Any]:
@@ -94,12 +97,12 @@ def _phase(row: dict[str, Any]) -> dict[str, Any]:
 
 def _steps(run: Run) -> dict[str, Any]:
     """`steps`: the loop that counts most (training, where there was some), and `loops`: all of them."""
-    backend = run.manifest["backend"]
+    backend = run.manifest.backend
     loops = [asdict(summary) for summary in steps.summarise(run.table("steps"), run.table("kernel_windows"))]
     main = dict(loops[0]) if loops else None
     if main is not None:
-        main["asynchronous_dispatch"] = backend["asynchronous_dispatch"]
-        main["input_inside_step"] = backend["input_inside_step"]
+        main["asynchronous_dispatch"] = backend.asynchronous_dispatch
+        main["input_inside_step"] = backend.input_inside_step
     return {"steps": main, "loops": loops, "epochs": _epochs(run)}
 
 
@@ -175,13 +178,13 @@ def _gpu_idle(run: Run) -> list[dict[str, Any]]:
 
 
 def _machine(run: Run) -> dict[str, Any]:
-    pid = run.manifest.get("process", {}).get("pid")
+    pid = run.manifest.process.pid
     return asdict(utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), pid))
 
 
 def _gpu(run: Run) -> dict[str, Any]:
     table = run.table("gpu")
     if table.num_rows:
-        return {"measured": True, "gpus": utilisation.gpus(table, run.manifest.get("gpus") or [])}
+        return {"measured": True, "gpus": utilisation.gpus(table, run.manifest)}
     probe = next((row for row in run.rows("probes") if row["name"] == "gpu"), {})
     return {"measured": False, "reason": probe.get("reason") or "no sample was taken"}

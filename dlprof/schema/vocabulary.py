@@ -303,5 +303,5 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType({
     Loop.TRAIN: Tree.FIT_STEPS, Loop.TEST: Tree.EVALUATE_STEPS, Loop.PREDICT: Tree.PREDICT_STEPS,
 })  # fmt: skip
 """Where the steps of each loop are in the tree."""
-DLPROF_PATHS = (Tree.OWN, Tree.TRACING)
+OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

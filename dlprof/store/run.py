@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from dlprof.errors import BadDataError
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 
 
@@ -20,7 +21,7 @@ class Run:
     """A run folder with its tables, read when they are first asked for."""
 
     folder: RunDir
-    manifest: dict[str, Any]
+    manifest: Manifest
     """See docs/run-folder.md."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
 
@@ -32,13 +33,13 @@ class Run:
     @property
     def wall_ns(self) -> int | None:
         """Wall time of the traced process, from start to end (ns); None when it is not known."""
-        return self.manifest.get("process", {}).get("wall_ns")  # type: ignore[no-any-return]
+        return self.manifest.process.wall_ns
 
     @property
     def backend(self) -> str | None:
         """The managed backend that was asked for, else the one that Keras said it ran on; None: not known."""
-        asked, told = self.manifest["backend"]["name"], (self.manifest.get("keras") or {}).get("backend")
-        managed = self.manifest["backend"].get("source") == "managed"
+        asked, told = self.manifest.backend.name, self.manifest.keras_backend
+        managed = self.manifest.backend.source == "managed"
         return (asked or told) if managed else (told or asked)
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:

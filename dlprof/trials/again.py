@@ -28,23 +28,23 @@ def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
         UsageError: The run is not one of a script that can be run again.
     """
     manifest = run.manifest
-    told, source = manifest["command"], manifest["backend"]["source"]
-    if not told.get("script") and not told.get("module"):
+    told, source = manifest.command, manifest.backend.source
+    if not told.script and not told.module:
         raise UsageError(f"{run.name} cannot be run again: it is not one of a Python script.")
-    what = ["-m", told["module"]] if told.get("module") else [str(_script(run))]
+    what = ["-m", told.module] if told.module else [str(_script(run))]
     where: list[str] = []
     if source == "managed":
-        where = ["--backend", manifest["backend"]["name"]]
+        where = ["--backend", str(manifest.backend.name)]
     elif source == "python":
-        where = ["--python", str(manifest["config"]["python"])]
+        where = ["--python", str(manifest.config["python"])]
     return [
         sys.executable, "-m", "dlprof", "trace", *what, *where, "-o", str(place), "--probes", probes, "--no-report",
-        "--no-progress", "--", *told["argv"],
+        "--no-progress", "--", *told.argv,
     ]  # fmt: skip
 
 
 def _script(run: Run) -> Path:
-    path = Path(run.manifest["script_folder"]) / Path(run.manifest["command"]["script"]).name
+    path = Path(run.manifest.script_folder) / Path(run.manifest.command.script or "").name
     if not path.is_file():
         raise UsageError(f"{run.name} cannot be run again: its script {path} is not there any more.")
     return path
@@ -56,7 +56,7 @@ def again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = 
     Raises:
         DlprofError: It cannot be run, or failed; the text says why.
     """
-    run_into(place, command(run, place, probes), _environment(run.manifest.get("environment") or {}, remedy))
+    run_into(place, command(run, place, probes), _environment(run.manifest.environment, remedy))
     return open_run(str(place))
 
 

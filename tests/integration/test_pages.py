@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dlprof.store.run import Run
-from tests.unit.runs import MS, S, dlprof, intervals, losses, span, steps, trained, window
+from tests.unit.runs import MS, S, dlprof, intervals, lasting, losses, span, steps, trained, window
 from tests.unit.test_pages import HOSTILE, comparison_page, embedded, named, run_page
 
 pytestmark = pytest.mark.integration
@@ -120,8 +120,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def slower(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The same, with a slower convolution, and 4 s longer."""
     made = rich(tmp_path_factory.mktemp("runs") / "slower", 1.2)
-    made.manifest["process"]["wall_ns"] = 14 * S
-    return made
+    return lasting(made, 14 * S)
 
 
 @pytest.fixture

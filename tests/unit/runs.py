@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
+from msgspec import structs
 
 from dlprof.__main__ import main
 from dlprof.rundir import RunDir
@@ -140,6 +142,12 @@ def make(path: Path, told: dict[str, Any] | None = None, **tables: list[dict[str
     folder.manifest_path.write_text(json.dumps(content))
     write_tables(folder.tables, {name: table(name, rows) for name, rows in tables.items()})
     return Run(folder, folder.read_manifest())
+
+
+def lasting(run: Run, wall_ns: int) -> Run:
+    """The run with another wall time."""
+    process = structs.replace(run.manifest.process, wall_ns=wall_ns)
+    return replace(run, manifest=structs.replace(run.manifest, process=process))
 
 
 def dlprof(*arguments: object) -> int:

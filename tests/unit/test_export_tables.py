@@ -14,6 +14,7 @@ import pytest
 
 from dlprof.export import csv_folder, json_object, parquet_folder
 from dlprof.report.summary import summarise
+from dlprof.schema.manifest import as_builtins
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 from tests.unit.exports import HOSTILE, whole
@@ -124,7 +125,7 @@ def test_json_has_manifest_report_and_every_table(tmp_path: Path) -> None:
     found = as_json(run)
 
     assert found["schema"] == "dlprof.export/1"
-    assert found["manifest"] == run.manifest
+    assert found["manifest"] == as_builtins(run.manifest)
     assert found["report"] == json.loads(json.dumps(summarise(run)))
     assert set(found["tables"]) == set(TABLES)
     assert found["tables"]["stacks"] == run.rows("stacks")

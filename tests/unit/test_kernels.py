@@ -11,6 +11,7 @@ import pytest
 from dlprof.analysis import kernels, step_split, step_times
 from dlprof.ingest.kernels.events import CPU
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
@@ -26,7 +27,7 @@ def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
 def make_run(**tables: pa.Table) -> Run:
     """A run of these tables."""
     whole = {name: tables.get(name, schema.empty_table()) for name, schema in TABLES.items()}
-    return Run(RunDir(Path("run")), {"backend": {"asynchronous_dispatch": False}}, whole)
+    return Run(RunDir(Path("run")), Manifest(), whole)
 
 
 def op(

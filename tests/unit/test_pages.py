@@ -26,7 +26,7 @@ from dlprof.report.html.pack import Pack
 from dlprof.report.html.timeline import Track
 from dlprof.store.run import Run
 from dlprof.units import duration
-from tests.unit.runs import MS, S, dlprof, losses, span, steps, trained, window
+from tests.unit.runs import MS, S, dlprof, lasting, losses, manifest, span, steps, trained, window
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -119,9 +119,7 @@ def named(path: Path, name: str) -> Run:
     probes = [{"name": "lines", "state": "failed", "reason": name, "cost_ns": None, "cost_source": None}]
     health = [{"slug": "odd", "severity": "warning", "message": name, "count": 1}]
     made = span("construct", 1, 2, span_id=3, name=name, file=name, line=1, detail=json.dumps({"layer": name}))
-    told = trained(path).manifest
-    told["command"]["script"] = told["command"]["argv"] = None
-    told["command"].update(script=f"{name}.py", argv=[name])
+    told = manifest(command={"script": f"{name}.py", "module": None, "program": None, "argv": [name]})
     changes: dict[str, Any] = {
         **kernels, "lines": lines, "frames": frames, "stacks": stacks, "metrics": metrics, "epochs": epochs,
         "probes": probes, "health": health, "spans": [*trained(path.with_name("s")).rows("spans"), made],
@@ -324,7 +322,7 @@ def test_a_diverged_run_is_valid_json(tmp_path: Path) -> None:
 def test_a_faster_side_is_not_said_to_be_slower(tmp_path: Path) -> None:
     """Then the sides are to be turned around."""
     a, b = trained(tmp_path / "a"), trained(tmp_path / "b")
-    b.manifest["process"]["wall_ns"] = 15 * S
+    b = lasting(b, 15 * S)
     assert "It is not: turn the sides around" in Elements(comparison_page(a, b)).text
 
 
@@ -332,9 +330,7 @@ def test_a_comparison_of_runs_without_phases_says_what_it_can(tmp_path: Path) ->
     """Nothing can be diagnosed then."""
     for name, wall in (("a", 9), ("b", 3)):
         run = trained(tmp_path / name, phases=[], phase_intervals=[])
-        told = run.manifest
-        told["process"]["wall_ns"] = wall * S
-        run.folder.manifest_path.write_text(json.dumps(told))
+        run.folder.write_manifest(lasting(run, wall * S).manifest)
     assert dlprof("compare", tmp_path / "a", tmp_path / "b", "--html", tmp_path / "p.html") == 0
     assert "Not diagnosed, because" in Elements((tmp_path / "p.html").read_text()).text
 
@@ -360,8 +356,7 @@ def test_times_below_zero_are_those_above_with_a_sign(ns: int, text: str) -> Non
 def test_the_waterfall_sums_to_the_gap(tmp_path: Path) -> None:
     """From B's wall time to A's."""
     a, b = trained(tmp_path / "a"), trained(tmp_path / "b", steps=steps(125))
-    told = b.manifest
-    told["process"]["wall_ns"] = 7 * S
+    b = lasting(b, 7 * S)
     content, _ = unpacked(comparison_page(a, b))
     assert sum(part["delta_ns"] for part in content["waterfall"]) == 3 * S
     assert content["walls_ns"] == [10 * S, 7 * S]

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -15,6 +16,7 @@ from dlprof.analysis import lines, stacks, steps, utilisation
 from dlprof.errors import BadDataError, UsageError
 from dlprof.report import summary, text
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import TABLES
 from dlprof.store import query
 from dlprof.store.run import Run
@@ -98,7 +100,7 @@ def run(tmp_path: Path) -> Run:
         "backend": {"name": "x", "asynchronous_dispatch": True, "input_inside_step": False}, "interpreter": {"version": "3.11.7"},
         "machine": {"host": "h", "cores": 2, "cpu": None}, "clock": {}, "process": {"pid": 42, "wall_ns": 1000 * MS, "exit_code": 0, "signal": None},
     }  # fmt: skip
-    return Run(folder, manifest)
+    return Run(folder, msgspec.convert(manifest, Manifest))
 
 
 def test_steady_figures_leave_out_steps_that_compiled() -> None:

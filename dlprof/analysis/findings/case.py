@@ -126,13 +126,13 @@ class Case:
     def backend(self) -> str:
         """Name of the backend that Keras ran on, or of the engine."""
         manifest = self.run.manifest
-        keras, engine = manifest.get("keras") or {}, manifest.get("engine") or {}
-        return str(keras.get("backend") or engine.get("name") or manifest["backend"]["name"] or "")
+        engine = manifest.engine.name if manifest.engine is not None else None
+        return manifest.keras_backend or engine or manifest.backend.name or ""
 
     @property
     def asynchronous(self) -> bool:
         """Whether a step's call returns before the work is done."""
-        return bool(self.run.manifest["backend"].get("asynchronous_dispatch"))
+        return self.run.manifest.backend.asynchronous_dispatch
 
     @cached_property
     def split(self) -> step_split.StepSplit | None:
@@ -163,9 +163,9 @@ class Case:
     @cached_property
     def usable_cores(self) -> int:
         """Cores that the process might use."""
-        machine = self.run.manifest["machine"]
+        machine = self.run.manifest.machine
         told = self.training.threads.get("usable_cores") if self.training else None
-        return int(told or machine.get("usable_cores") or machine["cores"] or 1)
+        return int(told or machine.usable_cores or machine.cores or 1)
 
     @cached_property
     def has_gpu(self) -> bool:
@@ -304,7 +304,7 @@ class Case:
     @cached_property
     def counting_note(self) -> str:
         """What is to be said of the time of the script's own Python; empty where counting lines does not slow it."""
-        version = str(self.run.manifest["interpreter"]["version"] or "")
+        version = self.run.manifest.interpreter.version or ""
         old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < (3, 12)
         counted = any(row["name"] == "lines" and row["state"] == "on" for row in self.run.rows("probes"))
         if not (version and old and counted):
@@ -352,7 +352,7 @@ class Case:
     def process_samples(self, column: str, around_ns: int = _AROUND_NS) -> list[dict[str, Any]]:
         """Samples of the traced process, without its children, around the training, where a column was measured."""
         begin, end = self.training_span
-        pid = (self.run.manifest.get("process") or {}).get("pid")
+        pid = self.run.manifest.process.pid
         return [
             row
             for row in self.run.rows("process_samples")

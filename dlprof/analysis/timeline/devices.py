@@ -50,8 +50,8 @@ def device_name(run: Run, device: int | None) -> str:
     """How a device is called: its number, and its name where it is known."""
     if device is None or device < 0:
         return HOST
-    gpus = {gpu.get("gpu"): gpu.get("name") for gpu in run.manifest.get("gpus") or []}
-    return f"GPU {device}" + (f" {gpus[device]}" if gpus.get(device) else "")
+    name = run.manifest.gpu_name(device)
+    return f"GPU {device}" + (f" {name}" if name else "")
 
 
 def _device(run: Run, place: Mapping[str, Any], several: Sequence[str]) -> str:

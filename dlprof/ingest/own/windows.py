@@ -22,6 +22,7 @@ from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.intervals import Intervals
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
+from dlprof.schema.manifest import Clock
 from dlprof.schema.vocabulary import LOOP_OF_SPAN
 
 _GRAPHS = ("*-graph-[0-9][0-9][0-9].json", "*-nodes.json")
@@ -59,7 +60,7 @@ class Windows:
 
     process: ProcessId
     run: Mapping[str, pa.Table]
-    clock: Mapping[str, Any]
+    clock: Clock
     health: list[Health] = field(default_factory=list)
     _assembly: Assembly = field(default_factory=Assembly)
     _windows: list[KernelWindow] = field(default_factory=list)
@@ -137,8 +138,10 @@ class Windows:
         """What turns the trace's clock, which is the wall clock, into the run's."""
         if trace.first_ns is None:
             return 0
-        anchor = self.clock["anchor_start"]
-        return int((trace.zero_ns or 0) - (anchor["wall_ns"] - anchor["perf_ns"] + self.process.origin_ns))
+        anchor = self.clock.anchor_start
+        if anchor is None:  # dlprof was killed before it wrote one
+            raise ArtifactError("the run does not say how its clock stands to the wall clock", path=trace.path)
+        return int((trace.zero_ns or 0) - (anchor.wall_ns - anchor.perf_ns + self.process.origin_ns))
 
     def _steps(self, begin: int, end: int, loop: int | None) -> Intervals:
         """The steps in the window, with their running numbers in the run."""

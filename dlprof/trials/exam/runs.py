@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dlprof.errors import DlprofError, UsageError
 from dlprof.pipeline.opening import open_run
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
 from dlprof.trials.exam.truths import Truth
@@ -100,6 +101,6 @@ def finished(place: Path) -> Run | None:
     """A run that came to its end; None: it did not, or there is none."""
     with contextlib.suppress(DlprofError):
         run = open_run(str(place))
-        if run.manifest["state"] == "finished":
+        if run.manifest.state == RunState.FINISHED:
             return run
     return None

@@ -16,7 +16,7 @@ def look(case: Case) -> Iterator[Claim]:
     table = case.run.table("gpu")
     if not table.num_rows:
         raise Abstain("no GPU was measured")
-    found = utilisation.gpus(table, case.run.manifest.get("gpus") or [])
+    found = utilisation.gpus(table, case.run.manifest)
     shares = [gpu["throttled_share"] for gpu in found if gpu["throttled_share"] is not None]
     if not shares:
         raise Abstain("this GPU does not tell why it lowers its clocks")

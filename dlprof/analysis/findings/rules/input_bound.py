@@ -30,7 +30,7 @@ def look(case: Case) -> Iterator[Claim]:
     share = _SHARE_OF_ARRAYS if case.feeds_arrays and not users and not case.pair else _SHARE_OF_LOOP
     if sum(takes.values()) < share * loop:
         takes = {}
-    elif case.run.manifest["backend"].get("input_inside_step") and not case.pair:
+    elif case.run.manifest.backend.input_inside_step and not case.pair:
         # TensorFlow's own iterator costs so much whatever it is fed with.
         usual = max(0.0, 1 - _SHARE_OF_LOOP * loop / max(1, sum(takes.values())))
         takes = {leaf: int(ns * usual) for leaf, ns in takes.items()}
@@ -68,7 +68,7 @@ def _of_waits(case: Case) -> float:
     runs on the calling thread for most of the wait, the rest is what Keras does with every batch.
     """
     main = case.sampled(("fit/input",), case.feeds)
-    if not case.run.manifest["backend"].get("input_inside_step"):
+    if not case.run.manifest.backend.input_inside_step:
         return main if main > _MOSTLY else 1.0
     if case.sampled(("fit/steps",), case.feeds, main=False) < _USERS:
         return 1.0

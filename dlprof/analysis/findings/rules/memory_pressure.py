@@ -72,8 +72,8 @@ def _spread(case: Case, inside: Mapping[str, int], lost: int) -> dict[str, int]:
 
 def _in_system(case: Case) -> float:
     """Share of the process's CPU time inside the kernel, beyond the usual: that is where new pages are made."""
-    process = case.run.manifest.get("process") or {}
-    user, system = process.get("cpu_user_ns"), process.get("cpu_system_ns")
+    process = case.run.manifest.process
+    user, system = process.cpu_user_ns, process.cpu_system_ns
     if not user or system is None:
         raise Abstain("the CPU time of the process is not known")
     return max(0.0, float(system / (user + system)) - _USUAL_SYSTEM)

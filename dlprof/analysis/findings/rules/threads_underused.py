@@ -19,7 +19,7 @@ _WORTH = 0.25
 
 def look(case: Case) -> Iterator[Claim]:
     """A limit on threads below the number of cores, cores that stood idle, and kernels that could use them."""
-    cores = case.run.manifest["machine"]["cores"] or case.usable_cores
+    cores = case.run.manifest.machine.cores or case.usable_cores
     used = min(threads(case), case.usable_cores)
     if used >= cores:
         return

@@ -18,6 +18,7 @@ from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.own.windows import Windows
+from dlprof.schema.manifest import Clock
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
 
@@ -76,7 +77,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("toy")
 def test_a_plug_ins_reader_serves_the_windows_of_its_engine(tmp_path: Path) -> None:
     """From its file to events on the run's time line."""
-    windows = Windows(PROCESS, {}, {})
+    windows = Windows(PROCESS, {}, Clock())
 
     windows.add(window(tmp_path, "toy"))
 
@@ -90,7 +91,7 @@ def test_a_plug_ins_reader_serves_the_windows_of_its_engine(tmp_path: Path) -> N
 @pytest.mark.usefixtures("toy")
 def test_a_window_is_a_row_with_its_loop_and_costs(tmp_path: Path) -> None:
     """Times are those of the run; of steps that the run does not have there is no first one."""
-    windows = Windows(PROCESS, {}, {})
+    windows = Windows(PROCESS, {}, Clock())
 
     windows.add(window(tmp_path, "toy"))
 
@@ -106,7 +107,7 @@ def test_a_window_is_a_row_with_its_loop_and_costs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["nobody", "theano"])
 def test_a_window_that_nobody_can_read_is_a_line_in_health(engine: str, tmp_path: Path) -> None:
     """Of an engine that is not known, or of one that has no windows."""
-    windows = Windows(PROCESS, {}, {})
+    windows = Windows(PROCESS, {}, Clock())
 
     windows.add(window(tmp_path, engine))
 
@@ -118,7 +119,7 @@ def test_a_window_that_nobody_can_read_is_a_line_in_health(engine: str, tmp_path
 def test_a_damaged_description_is_one_error(change: dict[str, Any], tmp_path: Path) -> None:
     """With the name of the file."""
     with pytest.raises(ArtifactError, match=r"window-000\.json: damaged"):
-        Windows(PROCESS, {}, {}).add(window(tmp_path, "torch", **change))
+        Windows(PROCESS, {}, Clock()).add(window(tmp_path, "torch", **change))
 
 
 def test_sums_over_the_whole_run_are_a_window_as_long_as_the_run(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_sums_over_the_whole_run_are_a_window_as_long_as_the_run(tmp_path: Path)
     path = tmp_path / "theano-profile.json"
     path.write_text('{"functions": [{"name": "train", "operators": {"Dot22": [6, 0.5], "Sum": [2, 0.25]}}]}')
     phases = pa.Table.from_pylist([{"phase": "fit", "dur_ns": 70}, {"phase": "script", "dur_ns": 30}], TABLES["phases"])
-    windows = Windows(PROCESS, {"phases": phases}, {})
+    windows = Windows(PROCESS, {"phases": phases}, Clock())
 
     windows.add_whole_run(path)
 
@@ -144,7 +145,7 @@ def test_a_graph_that_is_damaged_is_told(tmp_path: Path) -> None:
     """The kernels are there, without layers."""
     (tmp_path / "mxnet-graph-000.json").write_text("{nonsense")
     (tmp_path / "theano-profile.json").write_text('{"functions": []}')
-    windows = Windows(PROCESS, {}, {})
+    windows = Windows(PROCESS, {}, Clock())
 
     windows.add_whole_run(tmp_path / "theano-profile.json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,20 @@ def test_the_last_batch_of_an_epoch_counts_its_own_samples(tmp_path: Path) -> No
 
     table = wire.tables(wire.read(tmp_path / "inproc.wire"), PROCESS, 100, FileNames("/"))["steps"]
     assert table["samples"].to_pylist() == [300, 300, 300, 100]
+
+
+def test_threads_have_spans_of_their_own(tmp_path: Path) -> None:
+    """A span on another thread is no child of one on this."""
+    out = make(tmp_path)
+    outer = out.begin("fit", "fit")
+    thread = threading.Thread(target=lambda: out.end(out.begin("import", "json")), name="worker")
+    thread.start()
+    thread.join()
+    out.end(outer)
+    out.finish()
+
+    rows = wire.tables(wire.read(tmp_path / "inproc.wire"), PROCESS, 1 << 62, FileNames("/"))["spans"].to_pylist()
+    assert [(row["thread"], row["parent_id"]) for row in rows] == [("MainThread", None), ("worker", None)]
 
 
 @pytest.mark.parametrize("cut", [1, 12, 40, 100, 200])

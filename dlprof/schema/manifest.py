@@ -1,0 +1,265 @@
+"""The manifest of a run: what was run, where, with which probes, and how it ended. Read and written here alone.
+
+A file of an older dlprof lacks some of it: what is missing has its default, which says "not known". Fields that this
+dlprof does not know are passed over. A changed part is a replaced copy (`msgspec.structs.replace`).
+docs/run-folder.md describes the folder around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import field
+
+from dlprof.schema.vocabulary import ProbeState, RunState
+
+FORMAT = "dlprof.run/1"
+
+
+class ManifestError(ValueError):
+    """This is no manifest, or a damaged one."""
+
+
+class NewerFormatError(ManifestError):
+    """The manifest is of a newer dlprof; the text is its format's version."""
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run: a script, a module, or any program; all None for a run of foreign traces."""
+
+    script: str | None = None
+    module: str | None = None
+    program: str | None = None
+    argv: tuple[str, ...] = ()
+    """Its arguments."""
+
+
+class Backend(msgspec.Struct, frozen=True, kw_only=True):
+    """What Keras was to run on, and how steps return there."""
+
+    name: str | None = None
+    """The managed backend that was asked for; None: none was."""
+    title: str | None = None
+    source: str | None = None
+    """Where the interpreter came from: `managed`, `python`, `current`, `program` or `notebook`."""
+    asynchronous_dispatch: bool = False
+    """Whether the step function returns before the device has finished the step."""
+    input_inside_step: bool = False
+    """Whether the next batch is fetched inside the step function."""
+
+
+class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
+    """The Python that ran the script."""
+
+    version: str | None = None
+    implementation: str | None = None
+
+
+class Keras(msgspec.Struct, frozen=True, kw_only=True):
+    """The Keras that trained, as it said itself."""
+
+    module: str | None = None
+    version: str | None = None
+    backend: str | None = None
+    engine_version: str | None = None
+
+
+class Engine(msgspec.Struct, frozen=True, kw_only=True):
+    """The engine that was loaded, as it said itself."""
+
+    name: str | None = None
+    version: str | None = None
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """Where it ran."""
+
+    host: str = ""
+    system: str | None = None
+    cpu: str | None = None
+    cores: int | None = None
+    usable_cores: int | None = None
+    """Cores that the process might use."""
+    memory_bytes: int | None = None
+
+
+class Git(msgspec.Struct, frozen=True, kw_only=True):
+    """The working tree around the script."""
+
+    commit: str
+    dirty: bool = False
+
+
+class Conductor(msgspec.Struct, frozen=True, kw_only=True):
+    """The dlprof that makes the run."""
+
+    pid: int
+    started: float
+    """Unix time of its start (s): numbers of processes are given out again."""
+
+
+class Anchor(msgspec.Struct, frozen=True, kw_only=True):
+    """The run's clock and the wall clock, read at one moment."""
+
+    perf_ns: int
+    wall_ns: int
+    width_ns: int = 0
+    """Twice the greatest error of the pair (ns)."""
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    """The run's clock against the wall clock."""
+
+    origin_perf_ns: int = 0
+    """The run's zero on CLOCK_MONOTONIC (ns)."""
+    origin_wall_ns: int | None = None
+    """The run's zero as Unix time (ns)."""
+    anchor_start: Anchor | None = None
+    anchor_end: Anchor | None = None
+    error_ns: int | None = None
+    """Greatest error of the anchors (ns)."""
+    wall_drift_ns: int | None = None
+    """How far the wall clock moved against the run's (ns): more than a little means that it was set."""
+    stacks_error_ns: int | None = None
+    """How well the zero of the sampled stacks is known (ns)."""
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True):
+    """The traced process, and how it ended; all None while it runs."""
+
+    pid: int | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    """The signal that ended it; None: none did."""
+    wall_ns: int | None = None
+    """From its start to its end (ns)."""
+    cpu_user_ns: int | None = None
+    cpu_system_ns: int | None = None
+
+
+class Gpu(msgspec.Struct, frozen=True, kw_only=True):
+    """A GPU of the machine."""
+
+    gpu: int | None = None
+    """Its number; None: its place in the list."""
+    name: str | None = None
+    uuid: str | None = None
+
+
+class GpuTracer(msgspec.Struct, frozen=True, kw_only=True):
+    """What traced the GPUs, and why that."""
+
+    name: str
+    reason: str | None = None
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a probe."""
+
+    name: str
+    state: str = ProbeState.ON
+    """A `ProbeState`."""
+    reason: str | None = None
+    cost_ns: int | None = None
+    """What it cost the run (ns)."""
+    cost_source: str | None = None
+    """How the cost was got."""
+
+
+class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the health section that was known when the script had ended."""
+
+    slug: str
+    severity: str
+    message: str
+    count: int | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    format: str = ""
+    """`dlprof.run/1`."""
+    dlprof_version: str | None = None
+    state: str = RunState.FINISHED
+    """A `RunState`."""
+    conductor: Conductor | None = None
+    created: str = ""
+    """When the run was made: ISO 8601, with the offset from UTC."""
+    recorded: str | None = None
+    """When foreign traces were recorded, if they say so: ISO 8601."""
+    command: Command = field(default_factory=Command)
+    backend: Backend = field(default_factory=Backend)
+    interpreter: Interpreter = field(default_factory=Interpreter)
+    packages: Mapping[str, str | None] = field(default_factory=dict)
+    """Packages of interest in the interpreter's environment: name to version."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that change how fast training runs."""
+    keras: Keras | None = None
+    engine: Engine | None = None
+    machine: Machine = field(default_factory=Machine)
+    git: Git | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """The settings as they were given, with the origin of each (`dlprof.config.TraceConfig.as_json`)."""
+    clock: Clock = field(default_factory=Clock)
+    script_folder: str = ""
+    """Shortens the names of files; the only absolute path in a run folder."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """Of a notebook: what IPython calls the code of its cells, to what the tables call it."""
+    process: Process = field(default_factory=Process)
+    gpus: tuple[Gpu, ...] | None = None
+    """None: GPUs were not looked at."""
+    gpu_tracer: GpuTracer | None = None
+    probes: tuple[Probe, ...] = ()
+    health: tuple[HealthEntry, ...] = ()
+    tables_version: int = 0
+    """Version of the schema that the tables were written in; 0: there are none."""
+
+    def gpu_name(self, number: int) -> str | None:
+        """The name of a GPU; None: it is not known."""
+        named = {place if gpu.gpu is None else gpu.gpu: gpu.name for place, gpu in enumerate(self.gpus or ())}
+        return named.get(number)
+
+    @property
+    def keras_backend(self) -> str | None:
+        """The backend that Keras said it ran on; None: no Keras was seen."""
+        return self.keras.backend if self.keras is not None else None
+
+
+def decode(content: bytes) -> Manifest:
+    """The manifest in a file.
+
+    Raises:
+        NewerFormatError: It is of a newer dlprof.
+        ManifestError: It is none, or damaged.
+    """
+    try:
+        head = msgspec.json.decode(content, type=_Head)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ManifestError(f"{error}") from error
+    name, _, version = head.format.partition("/")
+    if name != FORMAT.partition("/")[0] or not version.isdigit():
+        raise ManifestError("it is no manifest of dlprof")
+    if int(version) > int(FORMAT.partition("/")[2]):
+        raise NewerFormatError(version)
+    try:
+        return msgspec.json.decode(content, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ManifestError(f"{error}") from error
+
+
+class _Head(msgspec.Struct):
+    format: str = ""
+
+
+def encode(manifest: Manifest) -> bytes:
+    """The manifest as a file holds it; it says this dlprof's format."""
+    told = msgspec.structs.replace(manifest, format=FORMAT)
+    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"
+
+
+def as_builtins(manifest: Manifest) -> dict[str, Any]:
+    """The manifest as plain dictionaries, as its file has it."""
+    return msgspec.json.decode(encode(manifest))  # type: ignore[no-any-return]
