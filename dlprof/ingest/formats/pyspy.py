@@ -15,9 +15,9 @@ import pyarrow as pa
 from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
-from dlprof.ingest.own.stacks import Frame, ThreadNames, _intervals
 from dlprof.ingest.parse.chrome import Args, ChromeFile
 from dlprof.ingest.parse.packed import opened
+from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, ThreadNames, intervals
 from dlprof.ingest.parse.text_files import NS_AT_MOST, text_lines, whole_in
 from dlprof.schema.tables import TABLES
 
@@ -182,7 +182,7 @@ def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
         raise ValueError(f"line {number} of {name[:40]}")
     if not file and (name.startswith("process ") or _thread(name)):
         return None
-    return name, file or "", number
+    return Frame(name, file or "", number)
 
 
 def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Frame | None]) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def _read_chrometrace(path: Path) -> FileContent:
     source = ChromeFile(path)
     stacks = _Stacks()
     threads = set()
-    for thread, start_us, end_us, stack in _intervals(_events(source), _AsTheyAre("")):  # type: ignore[arg-type]
+    for thread, start_us, end_us, stack in intervals(_events(source), _AsTheyAre("")):
         start, end = round(start_us * 1000), round(end_us * 1000)
         key = id(thread)
         threads.add(key)
@@ -286,7 +286,7 @@ def _read_chrometrace(path: Path) -> FileContent:
     return stacks.content("pyspy-chrometrace", {"threads": len(threads)}, health)
 
 
-def _events(source: ChromeFile) -> Iterator[dict[str, Any]]:
+def _events(source: ChromeFile) -> Iterator[FrameEvent]:
     """Events that begin and end frames, as the reader of our own files knows them."""
     depths: dict[Any, int] = {}
     for piece in source.pieces():
@@ -299,8 +299,7 @@ def _events(source: ChromeFile) -> Iterator[dict[str, Any]]:
             line, file = said.line or 0, said.filename or ""
             if depth > DEPTH_AT_MOST or not 0 <= line <= _LINE_AT_MOST or not 0 <= event.ts * 1000 <= NS_AT_MOST:
                 raise ValueError(f"a depth, line or time ({event.ts} us) is out of range")
-            args = {"filename": file, "line": line}
-            yield {"pid": key[0], "tid": key[1], "ts": event.ts, "ph": event.ph, "name": str(event.name), "args": args}
+            yield FrameEvent(event.pid, event.tid, event.ts, event.ph, str(event.name), file, line)
 
 
 READER = Reader("py-spy", "py-spy (raw, speedscope, chrometrace)", claims, read)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from dlprof.ingest.formats import kineto, nvidia_smi, nvprof_text, theano_profile
 from dlprof.ingest.formats import line_profiler as line_profiler_files
-from dlprof.ingest.formats import nvidia_smi, nvprof_text, theano_profile
 from dlprof.ingest.formats import pyspy as pyspy_files
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import Sample
@@ -57,3 +58,18 @@ def test_other_files_are_not_claimed(content: str | bytes, tmp_path: Path) -> No
     sample = formats.sample(put(tmp_path, content))
 
     assert {reader.name for reader in formats.READERS if reader.claims(sample)} <= {"chrome"}
+
+
+def test_the_page_on_imports_has_a_row_for_every_format() -> None:
+    """In its table, by name; and none of a format that there is not."""
+    page = Path(__file__).parents[4] / "docs" / "importing.md"
+    cells = re.findall(r"^\| `([\w-]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sorted(cells) == sorted(reader.name for reader in formats.READERS)
+
+
+def test_a_reader_is_found_by_its_name() -> None:
+    """That of nobody is None."""
+    assert formats.named("kineto") is kineto.READER
+    assert formats.named("nobody's") is None
+    assert formats.named(None) is None
