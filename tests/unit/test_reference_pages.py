@@ -14,7 +14,7 @@ from reference_pages import backends, commands, findings, formats, markdown, mes
 from dlprof import cli, config
 from dlprof.analysis.findings.rules import RULES
 from dlprof.backends import registry
-from dlprof.ingest.formats.own_readers import READERS
+from dlprof.ingest.formats.registry import READERS
 from dlprof.schema.tables import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -37,7 +37,7 @@ def probe(tmp_path: Path) -> SimpleNamespace:
 
 
 def spans(probe: SimpleNamespace, folder: Path) -> list[tuple[str, str]]:
-    """Kind and name of the spans that were recorded."""
+    """EventKind and name of the spans that were recorded."""
     probe.recorder.flush()
     return [(span.kind, span.name) for span in reader.read(folder / "inproc.wire").spans.values()]
 
