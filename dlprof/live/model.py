@@ -16,6 +16,7 @@ from dlprof_probes.wire import NONE, SpanKind
 
 from dlprof.analysis import phases
 from dlprof.ingest.own.wire import LOOP_NAMES
+from dlprof.schema.vocabulary import PHASE_OF_LOOP
 
 RECENT_STEPS = 512
 """How many records of steps the median and the strip look back."""
@@ -190,7 +191,7 @@ class PhaseClock:
             self._move("fit.steps", "fit.input", step.input_ns)
             self._move("fit.steps", "fit.callbacks", step.callbacks_ns)
         elif kind == SpanKind.ON_BATCH and around == "script":
-            self._move("script", phases.OF_LOOP[loop], step.end_ns - step.begin_ns)
+            self._move("script", PHASE_OF_LOOP[loop], step.end_ns - step.begin_ns)
         self._steps_since.clear()
 
     def totals(self, now_ns: int) -> dict[str, int]:

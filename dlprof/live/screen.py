@@ -15,9 +15,9 @@ from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
 
-from dlprof.analysis import phases
 from dlprof.config import PROBES
 from dlprof.live.model import Loop, State
+from dlprof.schema.vocabulary import FIT_PHASES, TOP_PHASES, Phase
 from dlprof.units import bar, duration, safe, size
 
 Row: TypeAlias = list[Segment]
@@ -31,7 +31,7 @@ _BAR = Style(color="green")
 _WARN = Style(color="yellow")
 _BAD = Style(color="red", bold=True)
 
-_ORDER = [name for phase in phases.TOP_LEVEL for name in (phases.FIT if phase == "fit" else (phase,))]
+_ORDER: list[str] = [name for phase in TOP_PHASES for name in (FIT_PHASES if phase is Phase.FIT else (phase,))]
 _TWO_COLUMNS = 76
 """From this width on phases and cores stand side by side."""
 _OUTLIER = 2.0

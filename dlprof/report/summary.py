@@ -10,6 +10,7 @@ from msgspec import to_builtins
 
 from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
 from dlprof.schema.manifest import Command
+from dlprof.schema.vocabulary import StepPart
 from dlprof.store.run import Run
 from dlprof.units import duration, percent
 
@@ -148,7 +149,7 @@ def _split(run: Run) -> dict[str, Any] | None:
         return None
     parts = [
         {"name": name, "window_ns": split.window_ns[name], "plain_ns": split.plain_ns and split.plain_ns[name]}
-        for name in step_split.PARTS
+        for name in StepPart
     ]
     names = ("loop", "engine", "steps", "window_step_ns", "plain_step_ns", "slowdown")
     return {**{name: getattr(split, name) for name in names}, "parts": parts}

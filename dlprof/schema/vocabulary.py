@@ -68,7 +68,20 @@ class Phase(StrEnum):
     @property
     def path(self) -> TreePath:
         """Its place in the tree of the wall time; dlprof's own time is one of two leaves there."""
-        return Tree.OWN if self is Phase.DLPROF else TreePath(self.value.replace(".", "/"))
+        return Tree.OWN if self is Phase.DLPROF else self.root
+
+    @property
+    def root(self) -> TreePath:
+        """The place that holds all of its time: `path`, and for dlprof's own time what is above that leaf."""
+        return TreePath(self.value.replace(".", "/"))
+
+
+_PHASES = frozenset(Phase)
+
+
+def known_phase(text: str) -> Phase:
+    """The phase that a stored run calls so; `unattributed` for one that dlprof does not know."""
+    return Phase(text) if text in _PHASES else Phase.UNATTRIBUTED
 
 
 TOP_PHASES = tuple(phase for phase in Phase if phase.parent is None and phase is not Phase.UNATTRIBUTED)
@@ -155,6 +168,14 @@ class Category(StrEnum):
     OTHER = "other"
 
 
+def known_category(text: str | None) -> Category:
+    """The category that is called so; `other` for one that dlprof does not know, or where there is none."""
+    return Category(text) if text in _CATEGORIES else Category.OTHER
+
+
+_CATEGORIES = frozenset(Category)
+
+
 class EventKind(IntEnum):
     """What an event of a trace is; `word` is how the column `kind` of `kernel_ops` has it."""
 
@@ -227,7 +248,8 @@ class UnknownPathError(ValueError):
     """A path that no tree has."""
 
 
-_EDGES = "edges"
+EDGES = "edges"
+"""Between the steps of a loop: beginnings and ends of epochs, what is left of first steps."""
 _LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps")
 
 
@@ -236,8 +258,8 @@ def _word(text: str) -> str:
 
 
 def _known_paths() -> frozenset[str]:
-    phases = {phase.value.replace(".", "/") for phase in Phase if phase is not Phase.UNATTRIBUTED}
-    parts = {*(_word(part) for part in StepPart), _EDGES, *(f"kernels/{_word(category)}" for category in Category)}
+    phases = {phase.value.replace(".", "/") for phase in Phase}
+    parts = {*(_word(part) for part in StepPart), EDGES, *(f"kernels/{_word(category)}" for category in Category)}
     below = {f"{root}/{part}" for root in _LOOP_ROOTS for part in parts}
     return frozenset({*phases, *_LOOP_ROOTS, *below, "dlprof/own", "dlprof/tracing"})
 
@@ -293,10 +315,13 @@ class Tree:
     SAVE = TreePath("save")
     SCRIPT = TreePath("script")
     TEARDOWN = TreePath("teardown")
+    DLPROF = TreePath("dlprof")
     OWN = TreePath("dlprof/own")
     """dlprof's own time in the process."""
     TRACING = TreePath("dlprof/tracing")
     """What kernel windows made their steps longer."""
+    UNATTRIBUTED = TreePath("unattributed")
+    """In no phase: samples may stand there, but it is no leaf."""
 
 
 STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType({

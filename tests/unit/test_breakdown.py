@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from dlprof.analysis import breakdown
+from dlprof.analysis.shares import proportional
+from dlprof.schema.vocabulary import TreePath
 from tests.unit import runs
 from tests.unit.runs import MS, S
 
@@ -35,9 +37,9 @@ def test_steps_are_split_by_their_window(tmp_path: Path) -> None:
 
     assert tree is not None
     assert tree.steps == "fit/steps"
-    assert tree.leaves["fit/steps/kernels/matmul"] == 2 * S
-    assert tree.leaves["fit/steps/kernels/elementwise"] == S // 2
-    assert tree.leaves["fit/steps/dispatch"] == 5 * S // 2
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == 2 * S
+    assert tree.leaves[TreePath("fit/steps/kernels/elementwise")] == S // 2
+    assert tree.leaves[TreePath("fit/steps/dispatch")] == 5 * S // 2
     assert [(one.layer, one.direction, one.ns) for one in tree.layers] == [
         ("dense", "forward", 2 * S), ("dense", "backward", S // 2),
     ]  # fmt: skip
@@ -49,7 +51,7 @@ def test_without_a_window_the_steps_are_one_leaf_with_the_reason(tmp_path: Path)
     tree = breakdown.of_run(runs.trained(tmp_path / "r", probes=probes))
 
     assert tree is not None
-    assert tree.leaves["fit/steps"] == 5 * S
+    assert tree.leaves[TreePath("fit/steps")] == 5 * S
     assert tree.unsplit == "not asked for"
 
 
@@ -62,7 +64,7 @@ def test_what_a_window_made_its_steps_longer_is_dlprofs(tmp_path: Path) -> None:
     tree = breakdown.of_run(runs.trained(tmp_path / "r", **tables))
 
     assert tree is not None
-    assert tree.leaves["dlprof/tracing"] == 300_000_000
+    assert tree.leaves[TreePath("dlprof/tracing")] == 300_000_000
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
 
 
@@ -71,7 +73,7 @@ def test_time_between_steps_is_an_edge(tmp_path: Path) -> None:
     tree = breakdown.of_run(runs.trained(tmp_path / "r", **{**runs.window(KERNELS), "steps": runs.steps(200)}))
 
     assert tree is not None
-    assert tree.leaves["fit/steps/edges"] == S
+    assert tree.leaves[TreePath("fit/steps/edges")] == S
 
 
 def own_loop(dur_ms: int) -> dict[str, list[dict[str, Any]]]:
@@ -91,8 +93,8 @@ def test_kernels_beside_the_scripts_own_loop_are_kernels(tmp_path: Path) -> None
     tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **own_loop(30)))
 
     assert tree is not None
-    assert tree.leaves["script"] == 4 * S - 990 * MS
-    assert tree.leaves["fit/steps/kernels/matmul"] == 2 * S + 990 * MS
+    assert tree.leaves[TreePath("script")] == 4 * S - 990 * MS
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == 2 * S + 990 * MS
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
 
 
@@ -105,7 +107,7 @@ def test_kernels_beside_the_scripts_own_loop_are_counted_once_on_jax(tmp_path: P
 
     assert tree is not None
     assert tree.beside_script_ns == 990 * MS
-    assert tree.leaves["fit/steps/kernels/matmul"] == S + 990 * MS
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == S + 990 * MS
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
 
 
@@ -129,7 +131,7 @@ def test_kernels_that_fill_steps_are_a_share_of_them(
     tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
 
     assert tree is not None
-    assert tree.leaves["fit/steps/kernels/matmul"] == pytest.approx(260 * plain_ms * MS, rel=0.001)
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == pytest.approx(260 * plain_ms * MS, rel=0.001)
 
 
 def test_kernels_do_not_grow_with_callbacks(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_kernels_do_not_grow_with_callbacks(tmp_path: Path) -> None:
     tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
 
     assert tree is not None
-    assert tree.leaves["fit/steps/kernels/matmul"] == pytest.approx(260 * 12 * MS, rel=0.02)
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == pytest.approx(260 * 12 * MS, rel=0.02)
 
 
 def test_a_script_whose_engine_is_done_when_its_step_is_has_its_time_for_itself(tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_a_script_whose_engine_is_done_when_its_step_is_has_its_time_for_itself(
     tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **own_loop(20)))
 
     assert tree is not None
-    assert tree.leaves["script"] == 4 * S
+    assert tree.leaves[TreePath("script")] == 4 * S
 
 
 def test_a_run_without_phases_has_no_tree(tmp_path: Path) -> None:
@@ -162,4 +164,4 @@ def test_a_run_without_phases_has_no_tree(tmp_path: Path) -> None:
 
 def test_shares_are_whole_numbers_that_sum_to_the_whole() -> None:
     """What rounding leaves goes to the largest."""
-    assert breakdown.shared(100, {"a": 1, "b": 1, "c": 1}) == {"a": 34, "b": 33, "c": 33}
+    assert proportional(100, {"a": 1, "b": 1, "c": 1}) == {"a": 34, "b": 33, "c": 33}
