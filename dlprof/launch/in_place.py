@@ -131,6 +131,7 @@ class Session:
             "script": str(Path.cwd() / self.config.script),
             "lines": {"patterns": list(self.config.lines), "package": None} if self.config.wants("lines") else None,
             "kernels": kernels if self.config.wants("kernels") else None,
+            "engine_plugins": payload.engine_plugins(),
         }
         try:
             return in_place.InPlace(config, cell.functions)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import dlprof_probes
 
+from dlprof.engines import registry
 from dlprof.rundir import RunDir, writing_into
 
 STATUS_BYTES = 1024
@@ -38,11 +40,28 @@ def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
         package.mkdir(parents=True)
         for item in _ITEMS:
             _copy(source / item, package / item)
+        plugins = _copy_plugins(package / "inproc" / "engines" / "plugged_in")
         status = reserve_status(run)
         config = run.payload / "config.json"
-        full = {**configuration, "raw": str(run.raw), "status": str(status)}
+        full = {**configuration, "raw": str(run.raw), "status": str(status), "engine_plugins": plugins}
         config.write_text(json.dumps(full), encoding="utf-8")
     return [str(package / "inproc" / "start.py"), str(config)]
+
+
+def engine_plugins() -> dict[str, str]:
+    """Name of each engine that a plug-in brings into the traced process, to the path of its file there."""
+    specs = registry.all_specs().values()
+    return {re.sub(r"\W", "_", spec.name): str(spec.probe.absolute()) for spec in specs if spec.probe is not None}
+
+
+def _copy_plugins(folder: Path) -> dict[str, str]:
+    """Copy those files; one that is not there keeps its path, and the process notes that it cannot be loaded."""
+    paths = engine_plugins()
+    for name, path in paths.items():
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError, PermissionError, IsADirectoryError):
+            paths[name] = str(shutil.copyfile(path, folder / f"{name}.py"))
+    return paths
 
 
 def reserve_status(run: RunDir) -> Path:

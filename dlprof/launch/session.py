@@ -19,6 +19,7 @@ from dlprof_probes.sidecar.cores import walk
 from dlprof_probes.sidecar.jsonl import anchor
 from dlprof_probes.sidecar.stacks import StackSampler
 
+from dlprof.backends import registry
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload
 from dlprof.launch.mark_file import MarkFile
@@ -115,6 +116,7 @@ class Session:
             start = ["-m", config.module] if config.module else [config.script]
             return [*self._wrapper(), python, *start, *config.arguments]
         spec = self.target.spec
+        engine = registry.engine_of(spec) if spec is not None and not spec.keras_backend else None
         staged = payload.stage(
             self.run,
             {
@@ -123,7 +125,7 @@ class Session:
                 "argv": [config.script or config.module, *config.arguments],
                 "lines": lines,
                 "kernels": self._kernels(),
-                "engine": spec.module if spec is not None and not spec.keras_backend else None,
+                "engine": engine.module if engine is not None else None,
                 "live": config.live,
                 "pid": str(self.run.payload / "pid") if self._gpu_tracer.wraps else None,
                 "overrides": dict(config.overrides) or None,

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from dlprof.config import TraceConfig
 from dlprof.launch.view import Moment, Streams
-from dlprof.live.model import State
+from dlprof.live.model import LiveRun, ProbeStatus
 from dlprof.live.output import Output
-from dlprof.live.screen import Painter, Screen
+from dlprof.live.painter import Painter
+from dlprof.live.screen import Screen
 from dlprof.live.tail import Tail
 from dlprof.live.terminal import Terminal
 from dlprof.rundir import RunDir
@@ -80,7 +81,7 @@ class LiveView:
 
     def _draw(self, terminal: Terminal, folder: RunDir, moment: Moment) -> None:
         if self._picture is None:
-            self._picture = _Picture(State(self._label, self._backend, moment.origin_ns), folder, terminal.spool)
+            self._picture = _Picture(LiveRun(self._label, self._backend, moment.origin_ns), folder, terminal.spool)
         self._picture.look(moment)
         if terminal.show():
             self._picture.forget()
@@ -109,9 +110,9 @@ class LiveView:
 class _Picture:
     """All that a frame is made of."""
 
-    def __init__(self, state: State, folder: RunDir, spool: int) -> None:
-        self._state = state
-        self._tail = Tail(folder.raw, state)
+    def __init__(self, live: LiveRun, folder: RunDir, spool: int) -> None:
+        self._live = live
+        self._tail = Tail(folder.raw, live)
         self._output = Output(spool)
         console = Console(file=sys.stderr, force_terminal=True)
         self._painter = Painter(None if console.no_color else console.color_system)
@@ -121,12 +122,10 @@ class _Picture:
 
     def look(self, moment: Moment) -> None:
         """Take in what is new."""
-        state = self._state
-        state.pid = moment.pid
-        state.interrupted = moment.interrupts > 0
-        for name, told in moment.probes.items():
-            if told["state"] != "starting" or name not in state.probes:
-                state.probe(name, told["state"], told.get("reason"))
+        self._live.pid = moment.pid
+        self._live.interrupted = moment.interrupts > 0
+        for name, status in moment.probes.items():
+            self._live.probe_said(name, ProbeStatus(status["state"], status.get("reason")))
         self._tail.look()
         self._output.look()
 
@@ -142,8 +141,8 @@ class _Picture:
             self._painter.forget()
             clear = "\x1b[2J"
         screen = Screen(columns, rows, ascii_only=self._ascii)
-        made = screen.rows(self._state, time.perf_counter_ns(), self._output.lines.last(rows))
-        return (clear + self._painter.frame(made)).encode(self._encoding, "replace")
+        rows_shown = screen.rows(self._live, time.perf_counter_ns(), self._output.lines.last(rows))
+        return (clear + self._painter.frame(rows_shown)).encode(self._encoding, "replace")
 
 
 def _can_encode(text: str, encoding: str) -> bool:

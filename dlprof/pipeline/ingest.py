@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from dlprof import rundir
 from dlprof.analysis import phases as phase_analysis
 from dlprof.analysis import step_times
 from dlprof.backends import registry
+from dlprof.engines import registry as engines
 from dlprof.ingest.artifact import ArtifactError, Health, Who
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import cores as cores_reader
@@ -155,8 +156,14 @@ class _Ingest:
             )
             self._note(keras=keras)
             if self.manifest.backend.source != "managed":
-                traits = registry.traits(keras.backend, keras.version)
-                self._note(backend=structs.replace(self.manifest.backend, **asdict(traits)))
+                dispatch = engines.dispatch_under_keras(keras.backend, keras.version)
+                self._note(
+                    backend=structs.replace(
+                        self.manifest.backend,
+                        asynchronous_dispatch=dispatch.asynchronous,
+                        input_inside_step=dispatch.input_inside_step,
+                    )
+                )
 
     def _phase_cost(self, stream: wire_reader.Stream) -> None:
         """What the phase probe cost: its own time at start and end, as measured, and each step's record."""
