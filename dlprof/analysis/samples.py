@@ -15,8 +15,12 @@ from dlprof.schema.vocabulary import Tree, TreePath
 from dlprof.store.run import Run
 
 _KERAS_INPUT_FILES = (
-    "data_adapter", "epoch_iterator", "py_dataset", "keras/utils/data_utils", "keras/engine/training_generator",
-)  # fmt: skip
+    "data_adapter",
+    "epoch_iterator",
+    "py_dataset",
+    "keras/utils/data_utils",
+    "keras/engine/training_generator",
+)
 """Parts of the names of files through which Keras calls for a batch."""
 _KERAS_CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
 _KERAS_WAITS = frozenset({"convert_to_numpy", "get_value", "batch_get_value", "get_weights"})

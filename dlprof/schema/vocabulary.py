@@ -100,13 +100,22 @@ class Loop(StrEnum):
     """A data set that user code iterates."""
 
 
-LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType({
-    SpanKind.FIT: Loop.TRAIN, SpanKind.EVALUATE: Loop.TEST, SpanKind.PREDICT: Loop.PREDICT,
-})  # fmt: skip
+LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType(
+    {
+        SpanKind.FIT: Loop.TRAIN,
+        SpanKind.EVALUATE: Loop.TEST,
+        SpanKind.PREDICT: Loop.PREDICT,
+    }
+)
 """The loop that a span of this kind is."""
-PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType({
-    Loop.TRAIN: Phase.FIT_STEPS, Loop.TEST: Phase.EVALUATE, Loop.PREDICT: Phase.PREDICT, Loop.DATA: Phase.DATA,
-})  # fmt: skip
+PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
+    {
+        Loop.TRAIN: Phase.FIT_STEPS,
+        Loop.TEST: Phase.EVALUATE,
+        Loop.PREDICT: Phase.PREDICT,
+        Loop.DATA: Phase.DATA,
+    }
+)
 """The phase that the steps of a loop are in."""
 
 
@@ -324,9 +333,13 @@ class Tree:
     """In no phase: samples may stand there, but it is no leaf."""
 
 
-STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType({
-    Loop.TRAIN: Tree.FIT_STEPS, Loop.TEST: Tree.EVALUATE_STEPS, Loop.PREDICT: Tree.PREDICT_STEPS,
-})  # fmt: skip
+STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
+    {
+        Loop.TRAIN: Tree.FIT_STEPS,
+        Loop.TEST: Tree.EVALUATE_STEPS,
+        Loop.PREDICT: Tree.PREDICT_STEPS,
+    }
+)
 """Where the steps of each loop are in the tree."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

@@ -131,7 +131,7 @@ def test_hottest_lines_take_off_calls_of_other_profiled_functions() -> None:
         )
     )
 
-    assert [(row["line"], row["own_ns"]) for row in lines.hottest(found, 5)] == [(5, 90 * MS), (1, 10 * MS)]
+    assert [(hot.line, hot.own_ns) for hot in lines.hottest(found, 5)] == [(5, 90 * MS), (1, 10 * MS)]
 
 
 def test_a_stack_is_shared_out_over_the_phases_it_stood_in() -> None:
