@@ -8,12 +8,14 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import dlprof_probes
+from msgspec import structs
 
 from dlprof.engines import registry
 from dlprof.rundir import RunDir, writing_into
+from dlprof.schema import process_config
+from dlprof.schema.process_config import ProcessConfig
 
 STATUS_BYTES = 1024
 """Space reserved for the probe's last words, so that a full disk cannot keep them back."""
@@ -21,12 +23,8 @@ _SHARED = ("datasets", "models")
 _ITEMS = ("__init__.py", "wire.py", "mark.py", "inproc")
 
 
-def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
+def stage(run: RunDir, config: ProcessConfig) -> list[str]:
     """Copy the probe into the run folder and write its configuration.
-
-    Args:
-        run: The run folder.
-        configuration: `script`, `module`, `argv`, `lines`; the folder's own paths are added.
 
     Returns:
         Arguments that start the script under the probe, to be put behind the interpreter.
@@ -41,11 +39,10 @@ def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
         for item in _ITEMS:
             _copy(source / item, package / item)
         plugins = _copy_plugins(package / "inproc" / "engines" / "plugged_in")
-        status = reserve_status(run)
-        config = run.payload / "config.json"
-        full = {**configuration, "raw": str(run.raw), "status": str(status), "engine_plugins": plugins}
-        config.write_text(json.dumps(full), encoding="utf-8")
-    return [str(package / "inproc" / "start.py"), str(config)]
+        reserve_status(run)
+        file = run.payload / "config.json"
+        file.write_bytes(process_config.encode(structs.replace(config, engine_plugins=plugins)))
+    return [str(package / "inproc" / "start.py"), str(file)]
 
 
 def engine_plugins() -> dict[str, str]:
@@ -64,11 +61,14 @@ def _copy_plugins(folder: Path) -> dict[str, str]:
     return paths
 
 
-def reserve_status(run: RunDir) -> Path:
+def status_file(run: RunDir) -> Path:
+    """The file for the probe's last words."""
+    return run.raw / "inproc.status"
+
+
+def reserve_status(run: RunDir) -> None:
     """Make the file for the probe's last words, at its full size."""
-    status = run.raw / "inproc.status"
-    status.write_bytes(b" " * STATUS_BYTES)
-    return status
+    status_file(run).write_bytes(b" " * STATUS_BYTES)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -86,7 +86,7 @@ def remove(run: RunDir) -> None:
 def failure(run: RunDir) -> str | None:
     """The probe's last words, if it failed; None otherwise."""
     try:
-        text = (run.raw / "inproc.status").read_text(encoding="utf-8", errors="replace").strip()
+        text = status_file(run).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None
     try:

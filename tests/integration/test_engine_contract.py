@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 def _backend(engine: str) -> BackendSpec | None:
     """A backend whose environment has the engine."""
     specs = registry.all_specs()
-    return specs.get(engine) or next((spec for spec in specs.values() if spec.module == engine), None)
+    return specs.get(engine) or next((spec for spec in specs.values() if spec.engine == engine), None)
 
 
 class RealEngine(EngineContract):
