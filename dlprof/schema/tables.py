@@ -24,7 +24,7 @@ SCHEMA_VERSION = 5
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
 
-# Who: every row of a table of measured things names the process, so that runs of several processes,
+# ProcessId: every row of a table of measured things names the process, so that runs of several processes,
 # ranks and hosts can be put together without a change of schema.
 _WHO = (("host", _TEXT), ("rank", pa.int16()), ("pid", pa.int32()))
 
