@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlprof.analysis.findings.rules import RULES
+from dlprof.analysis.findings import registry as rules
 from dlprof.backends import registry
 from dlprof.errors import NoInputError, UsageError
 
@@ -90,8 +90,10 @@ def _read(path: Path) -> Iterator[Truth]:
         raise UsageError(f"{path}: unknown key {unknown[0]}.", hint=f"known: {', '.join(sorted(_KEYS))}")
     fault = content.get("fault", {})
     script = (path.parent / str(content.get("script", ""))).resolve()
-    if content.get("slug") not in RULES:
-        raise UsageError(f"{path}: there is no finding {content.get('slug')}.", hint=f"known: {', '.join(RULES)}")
+    if content.get("slug") not in rules.all_rules():
+        raise UsageError(
+            f"{path}: there is no finding {content.get('slug')}.", hint=f"known: {', '.join(rules.all_rules())}"
+        )
     if not script.is_file():
         raise NoInputError(f"{path}: there is no script {content.get('script')}.")
     for backend in content.get("backends", []):
