@@ -14,9 +14,8 @@ from dlprof.backends import native, registry
 from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
 from dlprof.engines import registry as engines
-from dlprof.errors import DlprofError, NoInputError, UsageError
+from dlprof.errors import DlprofError, NoInputError, Report, UsageError
 from dlprof.launch import environments, interpreters
-from dlprof.launch.environments import Report
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.schema.manifest import Backend, Interpreter
 

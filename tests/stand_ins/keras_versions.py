@@ -25,7 +25,7 @@ def _is_keras(name: str) -> bool:
 def importable(version: str) -> Iterator[None]:
     """`import keras` gives the stand-in of this version; none that may be installed is touched."""
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_keras(name)}
-    sys.path.insert(0, str(FOLDERS[version]))
+    sys.path.insert(1, str(FOLDERS[version]))  # the first one is the folder of the script
     importlib.invalidate_caches()
     try:
         yield

@@ -108,7 +108,10 @@ def _size(weight):
 
 
 def _dtype(weight):
-    return str(getattr(weight, "dtype", "")).replace("torch.", "").replace("<dtype: '", "").replace("'>", "")
+    text = str(getattr(weight, "dtype", ""))
+    if text.startswith("<"):  # <dtype: 'float32'> of TensorFlow, <class 'numpy.float32'> of CNTK
+        text = text.split("'")[1]
+    return text.rpartition(".")[2]  # torch.float32
 
 
 def _numpy(weight):

@@ -276,6 +276,43 @@ def test_a_call_for_a_single_batch_that_fails_is_over(probe: Probe, out: Recorde
     assert probe.current_loop() is None
 
 
+def test_an_engine_s_own_epochs_and_steps_are_those_of_the_loop(probe: Probe, out: Recorded, now: Clock) -> None:
+    """Epochs are counted from 0; each step lasts as long as the call."""
+
+    class Trainer:
+        def fit(self) -> None:
+            for _ in range(2):
+                self.epoch()
+
+        def epoch(self) -> None:
+            for _ in range(2):
+                self.step()
+
+        def step(self) -> None:
+            now.ns += 10
+
+    probe.loop(Trainer, "fit", wire.SpanKind.FIT)
+    probe.epoch(Trainer, "epoch")
+    probe.step(Trainer, "step")
+
+    Trainer().fit()
+
+    assert out.spans() == [("fit", "fit", 1000, 1040), ("epoch", "0", 1000, 1020), ("epoch", "1", 1020, 1040)]
+    assert [row[2:7] for row in out.stream().steps] == [
+        (0, 0, 1, 1000, 1010), (0, 1, 1, 1010, 1020), (1, 0, 1, 1020, 1030), (1, 1, 1, 1030, 1040),
+    ]  # fmt: skip
+
+
+def test_epochs_and_steps_outside_loops_only_run(probe: Probe, out: Recorded) -> None:
+    """There is no loop that they could be of."""
+    owner = make()
+    probe.epoch(owner, "outer")
+    probe.step(owner, "work")
+
+    assert owner().outer() == 2
+    assert (out.names(), out.stream().steps) == ([], [])
+
+
 def test_data_of_a_loop_are_described_once(probe: Probe, out: Recorded) -> None:
     """Those of its first batch."""
     loop = SimpleNamespace(data_seen=False, span=out.begin("fit", "fit"))

@@ -24,16 +24,16 @@ class ChainerTracer(Tracer):
         self._layers = []
         self._of_function = {}
         self._backward = []
-        self._hooks = ()
+        self._hooks = []
         self._update = None
 
     def start(self, folder):
         """Begin to record."""
         self._path = os.path.join(folder, "trace.json")
         self._events = []
-        self._hooks = (_function_hook(self._chainer, self), _link_hook(self._chainer, self))
-        for hook in self._hooks:
+        for hook in (_function_hook(self._chainer, self), _link_hook(self._chainer, self)):
             hook.__enter__()
+            self._hooks.append(hook)
         rule = self._chainer.UpdateRule
         self._update = rule.update
         rule.update = self._updating(rule.update)
@@ -52,9 +52,10 @@ class ChainerTracer(Tracer):
 
     def stop(self):
         """End, write, and name the file."""
-        self._chainer.UpdateRule.update = self._update
-        for hook in reversed(self._hooks):
-            hook.__exit__(None, None, None)
+        if self._update is not None:
+            self._chainer.UpdateRule.update, self._update = self._update, None
+        while self._hooks:
+            self._hooks.pop().__exit__(None, None, None)
         self._of_function.clear()
         with open(self._path, "w") as target:
             json.dump({"traceEvents": self._events}, target)
@@ -62,10 +63,18 @@ class ChainerTracer(Tracer):
 
     def add(self, name, layer, direction, begin):
         """Something is over that began at `begin`."""
-        self._events.append({
-            "name": name, "cat": "chainer", "ph": "X", "ts": begin / 1e3, "dur": (now() - begin) / 1e3,
-            "pid": os.getpid(), "tid": get_ident(), "args": {"name": layer, "op": direction},
-        })  # fmt: skip
+        self._events.append(
+            {
+                "name": name,
+                "cat": "chainer",
+                "ph": "X",
+                "ts": begin / 1e3,
+                "dur": (now() - begin) / 1e3,
+                "pid": os.getpid(),
+                "tid": get_ident(),
+                "args": {"name": layer, "op": direction},
+            }
+        )
 
     def layer_of(self, function):
         """The link in which a function ran forward."""

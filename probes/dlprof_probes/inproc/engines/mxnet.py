@@ -28,7 +28,7 @@ class MXNetTracer(Tracer):
         self._swapped = []
         self._blocks = blocks
         self._cached = []
-        self._bulk_size = 0
+        self._bulk_size = None
 
     def drain(self):
         """Wait for the engine."""
@@ -42,24 +42,36 @@ class MXNetTracer(Tracer):
         self._bulk_size = self._mxnet.engine.set_bulk_size(0)  # of what Gluon runs one by one
         profiler = self._mxnet.profiler
         profiler.set_config(
-            filename=self._path, profile_symbolic=True, profile_imperative=True, profile_api=True,
-            profile_memory=False, aggregate_stats=False, continuous_dump=False,
-        )  # fmt: skip
+            filename=self._path,
+            profile_symbolic=True,
+            profile_imperative=True,
+            profile_api=True,
+            profile_memory=False,
+            aggregate_stats=False,
+            continuous_dump=False,
+        )
         profiler.set_state("run")
 
     def stop(self):
         """End, write, and name the file."""
-        self._mxnet.profiler.set_state("stop")
-        self._mxnet.engine.set_bulk_size(self._bulk_size)
+        try:
+            self._mxnet.profiler.set_state("stop")
+        finally:
+            self._bulk()
+        self._mxnet.profiler.dump(True)
+        _mend(self._path)
+        return [self._path]
+
+    def _bulk(self):
+        if self._bulk_size is not None:
+            self._mxnet.engine.set_bulk_size(self._bulk_size)
+            self._bulk_size = None
         while self._swapped:
             executors, index, original = self._swapped.pop()
             executors[index] = original
         while self._cached:
             block, original = self._cached.pop()
             block._cached_op = original
-        self._mxnet.profiler.dump(True)
-        _mend(self._path)
-        return [self._path]
 
     def _unbulk(self):
         names = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")
@@ -70,9 +82,12 @@ class MXNetTracer(Tracer):
                 executors = getattr(getattr(module, "_exec_group", None), "execs", None) or []
                 for index, original in enumerate(executors):
                     twin = original._symbol.bind(
-                        original._ctx, args=original.arg_arrays, args_grad=original.grad_arrays,
-                        grad_req=original._grad_req, aux_states=original.aux_arrays,
-                    )  # fmt: skip
+                        original._ctx,
+                        args=original.arg_arrays,
+                        args_grad=original.grad_arrays,
+                        grad_req=original._grad_req,
+                        aux_states=original.aux_arrays,
+                    )
                     executors[index] = twin
                     self._swapped.append((executors, index, original))
             for block in self._blocks():
@@ -160,7 +175,9 @@ class MXNet(Engine):
 
 
 def _shapes(args):
-    """The module that is bound, and the shapes of its inputs."""
+    """The module that is bound, and the shapes of its inputs; None where they were given by name."""
+    if len(args) < 2:
+        return None
     shapes = dict((name, "%s" % (tuple(shape),)) for name, shape in (one[:2] for one in args[1] or ()))
     return id(args[0]), "Module(%s)" % ", ".join(sorted(shapes)), shapes
 
@@ -188,10 +205,15 @@ class _Blocks(object):
         prefixes = dict((inner.prefix, inner.name) for inner in _inside(block))
         nodes = json.loads(block._cached_graph[1].tojson())["nodes"]
         facts = {
-            "nodes": [{"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
-                      for n in nodes],
-            "layer_names": sorted(prefixes.values()), "outputs": {}, "training": True, "ends": [len(nodes) - 1],
-        }  # fmt: skip
+            "nodes": [
+                {"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
+                for n in nodes
+            ],
+            "layer_names": sorted(prefixes.values()),
+            "outputs": {},
+            "training": True,
+            "ends": [len(nodes) - 1],
+        }
         _write(facts, self._folder, "gluon-graph-%03d.json" % self._count)
         self._count += 1
 

@@ -52,13 +52,14 @@ class TorchTracer(Tracer):
 
     def stop(self):
         """End, write, and name the file."""
-        named, self._named = self._named, None
-        if named is not None:
-            named.remove()
-        profiler, self._profiler = self._profiler, None
-        with quiet():
-            profiler.stop()
-            profiler.export_chrome_trace(self._path)
+        named, profiler, self._named, self._profiler = self._named, self._profiler, None, None
+        try:
+            if named is not None:
+                named.remove()
+        finally:
+            with quiet():
+                profiler.stop()
+                profiler.export_chrome_trace(self._path)
         return [self._path]
 
     def annotation(self, text):

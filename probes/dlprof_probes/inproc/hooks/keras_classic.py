@@ -70,16 +70,18 @@ def _metrics(probe, callback_list):
     """The logs of a batch are numbers already when callbacks get them."""
 
     def ended(_token, args):
-        if len(args) > 4:  # _call_batch_hook(self, mode, hook, batch, logs)
-            args = args[2:] if args[1:3] == ("train", "end") else ()
         loop = probe.current_loop()
         if loop is not None and len(args) > 2:
             values = [pair for pair in common.numbers(args[2]) if pair[0] not in ("batch", "size")]
             common.step_metrics(probe, loop, int(args[1]), values)
 
-    for name in ("on_batch_end", "_call_batch_hook"):
+    def called(token, args):
+        if args[1:3] == ("train", "end"):  # _call_batch_hook(self, mode, hook, batch, logs)
+            ended(token, args[2:])
+
+    for name, leave in (("on_batch_end", ended), ("_call_batch_hook", called)):
         if name in vars(callback_list):
-            probe.around(callback_list, name, lambda _args: None, ended, again=True)
+            probe.around(callback_list, name, lambda _args: None, leave, again=True)
 
 
 def _validation(probe):

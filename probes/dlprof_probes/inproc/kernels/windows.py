@@ -150,6 +150,7 @@ class Windows(object):
             self._tracer.start(folder)
             window = _Window(loop, folder, began, now())
         except Exception as error:
+            self._abandon()
             self._fail("the tracer could not be started", error, loop)
             return
         self.active = window
@@ -179,22 +180,33 @@ class Windows(object):
 
     def _give_up(self, window):
         """The loop ended right after the window began: it holds nothing, and another loop may have one."""
-        try:
-            self._tracer.stop()
-        except Exception:
-            pass  # there was nothing to be written
+        self._abandon()
         shutil.rmtree(window.folder, ignore_errors=True)
         self._done.discard(window.loop.kind)
         self._short = "too few steady steps for a window"
 
+    def _abandon(self):
+        """Leave the engine untraced, however far its tracer had come."""
+        try:
+            self._tracer.stop()
+        except Exception:
+            pass  # there was nothing to be written
+
     def _keep(self, window, ended, stopped, files):
         facts = {
-            "engine": self._engine, "loop": window.loop.kind, "loop_id": window.loop.span, "thread": get_ident(),
-            "begin_ns": window.begin, "end_ns": ended, "steps": window.steps,
-            "start_cost_ns": window.begin - window.asked, "stop_cost_ns": stopped - ended,
-            "files": [os.path.relpath(path, self.folder) for path in files], "anchor": anchor(),
+            "engine": self._engine,
+            "loop": window.loop.kind,
+            "loop_id": window.loop.span,
+            "thread": get_ident(),
+            "begin_ns": window.begin,
+            "end_ns": ended,
+            "steps": window.steps,
+            "start_cost_ns": window.begin - window.asked,
+            "stop_cost_ns": stopped - ended,
+            "files": [os.path.relpath(path, self.folder) for path in files],
+            "anchor": anchor(),
             "zero_ns": self._tracer.zero_ns,
-        }  # fmt: skip
+        }
         with open(window.folder + ".json", "w") as target:
             json.dump(facts, target)
 

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import resource
 import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, Protocol
+from typing import Protocol
 
 from dlprof_probes.inproc import in_place, tracebacks
-from dlprof_probes.sidecar.jsonl import anchor
 
-from dlprof.config import PROBES, TraceConfig
-from dlprof.launch import payload
+from dlprof.config import TraceConfig
+from dlprof.launch import payload, probe_settings, stack_sampling
 from dlprof.launch.process import Outcome
-from dlprof.launch.session import stop_sampler
+from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
+from dlprof.launch.sampler import Sampler
 from dlprof.rundir import RunDir, writing_into
-from dlprof.schema.manifest import GpuTracer
+from dlprof.schema import process_config
+from dlprof.schema.manifest import GpuTracer, Probe
+from dlprof.schema.process_config import SamplerConfig, SamplerReport
+from dlprof.schema.vocabulary import ProbeState
 
 _PR_SET_PTRACER = 0x59616D61
 _READY_S = 5.0
@@ -53,53 +51,49 @@ class Cell(Protocol):
         """What cells are called as compiled, to what the tables call them; asked for after the run."""
 
 
-@dataclass
-class Session:
-    """Traces a cell once; takes the place of `launch.session.Session`.
+class TracedCell:
+    """Traces a cell once.
 
-    Attributes:
-        states: State of each probe as far as it is known here: name to {state, reason, ...}.
-        clock: Anchors of the run's clock.
-        pid: This process.
+    Args:
+        config: How to trace; `script` is what the tables call the cell.
+        run: The run folder.
     """
 
-    config: TraceConfig
-    run: RunDir
-    states: dict[str, dict[str, Any]] = field(default_factory=dict)
-    clock: dict[str, Any] = field(default_factory=dict)
-    pid: int = field(default_factory=os.getpid)
-    gpu_tracer: GpuTracer = field(init=False)
-    _sampler: subprocess.Popen[bytes] | None = None
-
-    def __post_init__(self) -> None:
-        off = self.config.gpu_tracer == "off"
+    def __init__(self, config: TraceConfig, run: RunDir) -> None:
+        self._config = config
+        self._run = run
+        self._states = ProbeStates.of(config)
+        self._sampler: Sampler | None = None
+        off = config.gpu_tracer == "off"
         reason = "asked for" if off else "no tool can be put around a process that runs already"
-        self.gpu_tracer = GpuTracer(name="off" if off else "framework", reason=reason)
-        for name in PROBES:
-            if not self.config.wants(name):
-                self.states[name] = {"state": "off", "reason": "not asked for"}
+        self._gpu_tracer = GpuTracer(name="off" if off else "framework", reason=reason)
 
-    def go(self, cell: Cell) -> Outcome:
+    def go(self, cell: Cell) -> Recorded:
         """Run the cell to its end.
 
         Raises:
             CannotCreateError: The run folder cannot be written to.
         """
-        self.clock = {"anchor_start": anchor()}
+        start = read_anchor()
         try:
             self._start_sampler()
-            outcome = self._run(cell)
+            outcome = self._run_cell(cell)
         finally:
             with _undisturbed():
                 self._stop_sampler()
-        self.clock["anchor_end"] = anchor()
-        return outcome
+        return Recorded(
+            outcome=outcome,
+            pid=os.getpid(),
+            clock=clock_between(start, read_anchor(), outcome.start_ns),
+            gpu_tracer=self._gpu_tracer,
+            probes=self._states.all_probes(),
+        )
 
     # -- in the process ----------------------------------------------------------------------------
 
-    def _run(self, cell: Cell) -> Outcome:
+    def _run_cell(self, cell: Cell) -> Outcome:
         before = resource.getrusage(resource.RUSAGE_SELF)
-        self.clock["origin_perf_ns"] = start_ns = time.perf_counter_ns()
+        start_ns = time.perf_counter_ns()
         probes = None
         try:
             with _undisturbed(later=True):
@@ -119,78 +113,66 @@ class Session:
 
     def _start_probes(self, cell: Cell) -> in_place.InPlace | None:
         """The probes inside; None where none are wanted, or where they fail: the cell runs all the same."""
-        if not self.config.wants("phases"):
+        if not self._config.wants("phases"):
             return None
-        with writing_into(self.run.path):
-            status = payload.reserve_status(self.run)
-        kernels = {"mode": self.config.kernels, "steps": self.config.kernel_steps,
-                   "gpu": self.gpu_tracer.name == "framework"}  # fmt: skip
-        config = {
-            "raw": str(self.run.raw),
-            "status": str(status),
-            "script": str(Path.cwd() / self.config.script),
-            "lines": {"patterns": list(self.config.lines), "package": None} if self.config.wants("lines") else None,
-            "kernels": kernels if self.config.wants("kernels") else None,
-        }
+        with writing_into(self._run.path):
+            payload.reserve_status(self._run)
+        settings = probe_settings.of_cell(
+            self._run, self._config, engine_traces_gpu=self._gpu_tracer.name == "framework"
+        )
         try:
-            return in_place.InPlace(config, cell.functions)
+            return in_place.InPlace(process_config.as_builtins(settings), cell.functions)
         except Exception as error:  # noqa: BLE001  (whatever it is, the user's cell comes first)
             reason = f"the in-process probe did not start: {type(error).__name__}: {error}"
-            self.states["phases"] = {"state": "failed", "reason": reason}
+            self._states.note("phases", ProbeState.FAILED, reason)
             return None
 
     def _stop_probes(self, probes: in_place.InPlace | None) -> None:
         for problem in probes.stop() if probes is not None else ():
             warnings.warn(f"dlprof could not put everything back: {problem}; restart the notebook", stacklevel=2)
-        reason = payload.failure(self.run)
+        reason = payload.failure(self._run)
         if reason is not None:
-            self.states["phases"] = {"state": "failed", "reason": reason}
-        (self.run.raw / "inproc.status").unlink(missing_ok=True)
+            self._states.note("phases", ProbeState.FAILED, reason)
+        payload.status_file(self._run).unlink(missing_ok=True)
 
     # -- beside it ---------------------------------------------------------------------------------
 
     def _start_sampler(self) -> None:
-        wanted = [name for name in _BESIDE if self.config.wants(name)]
+        wanted = tuple(name for name in _BESIDE if self._config.wants(name))
         if not wanted:
             return
-        config = {
-            "raw": str(self.run.raw), "pid": self.pid, "conductor": None, "probes": wanted,
-            "hz": self.config.cores_hz, "stacks_hz": self.config.stacks_hz,
-        }  # fmt: skip
-        path = self.run.raw / "sampler-config.json"
-        with writing_into(self.run.path):
-            path.write_text(json.dumps(config), encoding="utf-8")
+        config = SamplerConfig(
+            raw=str(self._run.raw), pid=os.getpid(), conductor=None, probes=wanted, hz=self._config.cores_hz,
+            stacks_hz=self._config.stacks_hz,
+        )  # fmt: skip
+        sampler = Sampler(config)
+        with writing_into(self._run.path):
+            sampler.prepare()
         try:
-            self._sampler = subprocess.Popen(
-                [sys.executable, "-m", "dlprof_probes.sidecar", str(path)], stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
+            _allow_tracing_by(sampler.start())
         except OSError as error:
             for name in wanted:
-                self.states[name] = {"state": "failed", "reason": f"the sampler cannot be started: {error.strerror}"}
+                self._states.note(name, ProbeState.FAILED, f"the sampler cannot be started: {error.strerror}")
             return
-        _allow_tracing_by(self._sampler.pid)
-        deadline = time.monotonic() + _READY_S
-        ready = self.run.raw / "sampler.json"
-        while not ready.is_file() and self._sampler.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.005)
+        self._sampler = sampler
+        sampler.wait_until_ready(_READY_S)
 
     def _stop_sampler(self) -> None:
         if self._sampler is None:
             return
-        stop_sampler(self._sampler, _STOP_S)
+        self._sampler.stop(_STOP_S)
         _allow_tracing_by(0)
-        path = self.run.raw / "sampler.json"
-        try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            told = {}
-        lost = {"state": "failed", "reason": "the sampler did not start, or was killed"}
-        if "stacks" in told:
-            told["stacks"] = _stacks_state(self.run, told["stacks"])
-        self.states.update({name: told.get(name, lost) for name in _BESIDE if self.config.wants(name)})
-        for spent in (path, self.run.raw / "sampler-config.json"):
-            spent.unlink(missing_ok=True)
+        reports = self._sampler.reports()
+        for name in _BESIDE:
+            if self._config.wants(name):
+                self._states.put(self._outcome_of(name, reports.get(name)))
+
+    def _outcome_of(self, name: str, report: SamplerReport | None) -> Probe:
+        if report is None:
+            return Probe(name=name, state=ProbeState.FAILED, reason="the sampler did not start, or was killed")
+        if name == "stacks":
+            return stack_sampling.outcome(self._run, report.reason, report.cpu_ns)
+        return Probe(name=name, state=report.state, reason=report.reason)
 
 
 def _exit_code(raised: BaseException | None) -> int:
@@ -219,13 +201,6 @@ def _undisturbed(*, later: bool = False) -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if came and later:
             signal.raise_signal(signal.SIGINT)
-
-
-def _stacks_state(run: RunDir, told: dict[str, Any]) -> dict[str, Any]:
-    found = list(run.raw.glob("stacks-[0-9][0-9][0-9].json"))
-    state = "on" if told["reason"] is None else "failed" if found else "unavailable"
-    source = "measured: CPU time of py-spy beside the process"
-    return {"state": state, "reason": told["reason"], "cost_ns": told["cpu_ns"], "cost_source": source}
 
 
 def _allow_tracing_by(pid: int) -> None:

@@ -6,15 +6,20 @@ import contextlib
 import ctypes
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 _PR_SET_PDEATHSIG = 1
+_GRACE_S = 15.0
 
 
-def ended(
-    command: Sequence[str], output: Any, *, limit_s: float | None = None, environment: Mapping[str, str] | None = None
+def run_to_end(
+    command: Sequence[str],
+    output: IO[bytes],
+    *,
+    limit_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> str | None:
     """Run a command to its end.
 
@@ -28,13 +33,9 @@ def ended(
         Why it failed, or None.
     """
     with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        env=environment,
+        command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment,
         preexec_fn=_end_with_parent,
-    ) as process:
+    ) as process:  # fmt: skip
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -56,7 +57,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """Have dlprof end the script and itself."""
     process.terminate()
     try:
-        process.wait(15)
+        process.wait(_GRACE_S)
     except subprocess.TimeoutExpired:
         process.kill()
 
@@ -65,3 +66,17 @@ def last_line(path: Path) -> str:
     """The last line that a command printed: mostly the reason why it failed."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     return lines[-1][:200] if lines else "it printed nothing"
+
+
+@contextlib.contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end what is done inside as Ctrl-C does: the run that goes on is ended first."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

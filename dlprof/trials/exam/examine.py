@@ -1,15 +1,15 @@
-"""Sits an exam: makes its runs, diagnoses them, and compares the answers with the truth."""
+"""Examines the rules: makes its runs, diagnoses them, and compares the answers with the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, Report
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
 from dlprof.trials.exam import costs, runs
@@ -20,13 +20,12 @@ REPEATS = 2
 """Rounds of runs with and without each cause, unless told otherwise."""
 PAIRS = 12
 """Clean runs that are made twice, at most."""
-Say = Callable[[str], None]
 
 
-def sit(
+def examine(
     truths: Sequence[Truth],
     folder: Path,
-    say: Say,
+    report: Report,
     *,
     pairs: int = PAIRS,
     repeats: int = REPEATS,
@@ -37,7 +36,7 @@ def sit(
     Args:
         truths: The causes.
         folder: Keeps the runs; those that are there are not run again.
-        say: Takes a line for the user at each run.
+        report: Takes a line for the user at each run.
         pairs: Clean runs to make twice, at most.
         repeats: Rounds of runs: the fastest faulty one is diagnosed, and the fastest of each side give the cost. Two
             more are made at most where these differ too much; one round alone cannot tell.
@@ -52,18 +51,18 @@ def sit(
             runs.throw_away(truths, folder)
         answers = []
         for number, truth in enumerate(truths, 1):
-            say(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
+            report(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
             answers.append(_answer(truth, folder, repeats))
-            say(f"  {_told(answers[-1])}")
+            report(f"  {_summary(answers[-1])}")
         clean = list({truth.folder(faulty=False): truth for truth in truths}.values())[:pairs]
-        found = []
+        pairs_made = []
         for number, truth in enumerate(clean, 1):
-            say(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
-            found.append(_clean_pair(truth, folder))
-        return Result(tuple(answers), tuple(found), runs.spread(folder))
+            report(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
+            pairs_made.append(_clean_pair(truth, folder))
+        return Result(tuple(answers), tuple(pairs_made), runs.spread(folder))
 
 
-def _told(answer: Answer) -> str:
+def _summary(answer: Answer) -> str:
     if answer.failed:
         return f"failed: {answer.failed}"
     error = "" if answer.error is None else f", time at stake {answer.error:+.0%}"
@@ -76,10 +75,10 @@ def _answer(truth: Truth, folder: Path, repeats: int) -> Answer:
     try:
         rounds = costs.made_rounds(truth, folder, repeats)
         faulty = costs.examined(truth, rounds).run
-        found = _diagnose(truth, faulty, folder, len(rounds))
+        diagnosis = _diagnose(truth, faulty, folder, len(rounds))
     except DlprofError as error:
         return Answer(truth, failed=error.message)
-    findings = [one for one in found.findings if not costs.is_chance(one, truth)]
+    findings = [finding for finding in diagnosis.findings if not costs.is_chance(finding, truth)]
     slugs = tuple(finding.slug for finding in findings)
     right = [n for n, finding in enumerate(findings) if finding.slug in (truth.slug, *truth.also)]
     best = findings[right[0]] if right else None
@@ -115,12 +114,12 @@ def _text(run: Run, file: str, line: int | None) -> str:
 def _clean_pair(truth: Truth, folder: Path) -> CleanPair:
     name = f"{truth.script.stem} on {truth.backend}"
     try:
-        one, two = (runs.made(truth, folder, place, faulty=False) for place in ("diagnosed-001", "again"))
+        first, second = (runs.made(truth, folder, place, faulty=False) for place in ("diagnosed-001", "again"))
     except DlprofError as error:
         return CleanPair(name, failed=error.message)
-    found: list[tuple[str, float]] = []
-    for a, b in ((one, two), (two, one)):
+    findings: list[tuple[str, float]] = []
+    for a, b in ((first, second), (second, first)):
         gap = compare.compare(Side("a", (a,)), Side("b", (b,)))
         wall = max(gap.a_wall_ns, gap.b_wall_ns)
-        found.extend((f.slug, f.at_stake_ns / wall) for f in diagnose.diagnose_gap(gap).findings)
-    return CleanPair(name, trials.net_ns(one) - trials.net_ns(two), tuple(found))
+        findings.extend((f.slug, f.at_stake_ns / wall) for f in diagnose.diagnose_gap(gap).findings)
+    return CleanPair(name, trials.net_ns(first) - trials.net_ns(second), tuple(findings))
