@@ -69,8 +69,9 @@ class ImportedFiles:
         process = self._process.as_told(facts)
         start, end = self._assembly.add(trace, TraceContext(process, shift, number))
         self._end_ns = max(self._end_ns, end)
+        source = trace.path.name
         self._windows.append(
-            KernelWindow(process, number, trace.engine, trace.path.name, start, end - start, dropped=trace.dropped)
+            KernelWindow(process, number, trace.engine, source, start, end - start, dropped=trace.dropped)
         )
 
     def _add_tables(self, tables: Mapping[str, pa.Table], shift: int) -> None:
