@@ -55,21 +55,38 @@ class ImportedFiles:
                 self._tables.health.extend(content.health)
             self._add_tables(content.tables, shift)
             self._add_gpus(content.facts)
-            self._sources.append({
-                "file": path.name, "format": content.format, "shift_ns": shift,
-                "events": content.trace.size if content.trace is not None else None,
-                "facts": json.dumps(content.facts, default=str),
-            })  # fmt: skip
+            self._sources.append(
+                {
+                    "file": path.name,
+                    "format": content.format,
+                    "shift_ns": shift,
+                    "events": content.trace.size if content.trace is not None else None,
+                    "facts": json.dumps(content.facts, default=str),
+                }
+            )
 
     def _add_trace(self, number: int, trace: Trace, facts: Mapping[str, Any], shift: int) -> None:
         process = assemble.with_rank(self._process, facts)
         start, end = self._assembly.add(trace, assemble.Place(process, shift, number))
         self._end_ns = max(self._end_ns, end)
-        self._windows.append({
-            "host": process.host, "rank": process.rank, "pid": process.pid, "window": number, "engine": trace.engine,
-            "source": trace.path.name, "loop": None, "start_ns": start, "dur_ns": end - start, "first_step": None,
-            "steps": None, "start_cost_ns": None, "stop_cost_ns": None, "dropped": trace.dropped,
-        })  # fmt: skip
+        self._windows.append(
+            {
+                "host": process.host,
+                "rank": process.rank,
+                "pid": process.pid,
+                "window": number,
+                "engine": trace.engine,
+                "source": trace.path.name,
+                "loop": None,
+                "start_ns": start,
+                "dur_ns": end - start,
+                "first_step": None,
+                "steps": None,
+                "start_cost_ns": None,
+                "stop_cost_ns": None,
+                "dropped": trace.dropped,
+            }
+        )
 
     def _add_tables(self, tables: Mapping[str, pa.Table], shift: int) -> None:
         frames = self._tables.get("frames")
