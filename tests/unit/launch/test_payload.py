@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,3 +120,32 @@ def test_what_was_downloaded_goes_to_the_users_home(run: RunDir, keras: Path) ->
 
     assert (keras / "models" / "weights.h5").is_file()
     assert not home.exists()
+
+
+SPEC = EngineSpec(name="my-abacus", title="Abacus", module="abacus", distributions=("abacus",))
+
+
+def staged(run: RunDir) -> dict[str, Any]:
+    """The configuration that the process gets."""
+    return json.loads(Path(payload.stage(run, config(run))[1]).read_text())  # type: ignore[no-any-return]
+
+
+def test_without_plug_ins_nothing_is_added(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dlprof's own engines are in the payload anyway."""
+    monkeypatch.setattr(engines, "plugged_in", lambda: (SPEC,))
+
+    assert staged(run)["engine_plugins"] == {}
+
+
+def test_a_half_that_is_not_there_keeps_its_path(run: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process notes that it cannot be loaded; the script runs all the same."""
+    monkeypatch.setattr(engines, "plugged_in", lambda: (replace(SPEC, probe=tmp_path / "gone.py"),))
+
+    assert staged(run)["engine_plugins"] == {"my_abacus": str(tmp_path / "gone.py")}
+
+
+def test_a_cell_loads_it_from_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is copied for the process that runs already."""
+    monkeypatch.setattr(engines, "plugged_in", lambda: (replace(SPEC, probe=tmp_path / "half.py"),))
+
+    assert payload.engine_plugins() == {"my_abacus": str(tmp_path / "half.py")}
