@@ -59,11 +59,15 @@ class ImportedFiles:
                 self._tables.health.extend(content.health)
             self._add_tables(content.tables, shift)
             self._add_gpus(content.facts)
-            self._sources.append({
-                "file": path.name, "format": content.format, "shift_ns": shift,
-                "events": content.trace.size if content.trace is not None else None,
-                "facts": json.dumps(content.facts, default=str),
-            })  # fmt: skip
+            self._sources.append(
+                {
+                    "file": path.name,
+                    "format": content.format,
+                    "shift_ns": shift,
+                    "events": content.trace.size if content.trace is not None else None,
+                    "facts": json.dumps(content.facts, default=str),
+                }
+            )
 
     def _add_trace(self, number: int, trace: Trace, facts: Mapping[str, Any], shift: int) -> None:
         process = self._process.as_told(facts)

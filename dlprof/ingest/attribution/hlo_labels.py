@@ -25,7 +25,7 @@ _RINGS = 4
 
 
 class _Graph:
-    """Who takes whose result in a program."""
+    """ProcessId takes whose result in a program."""
 
     def __init__(self, program: Program) -> None:
         self._by_number = {(i.computation, i.number): i for i in program.values()}

@@ -1,9 +1,8 @@
-"""Marks of programs that are no Python script, and the script that stands in for another without Keras."""
+"""What is to be run, and on what."""
 
 from __future__ import annotations
 
-import json
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,23 +11,16 @@ from dlprof.backends import registry
 from dlprof.config import TraceConfig
 from dlprof.errors import NoInputError, UsageError
 from dlprof.launch import target
-from dlprof.launch.mark_file import MarkFile
+from dlprof.launch.interpreters import InterpreterFacts
+from dlprof.launch.target import Target
+from dlprof.schema.manifest import Backend
 
 
-def test_lines_get_the_time_at_which_they_were_written(tmp_path: Path) -> None:
-    """Also half lines, when their end comes, and the last one without an end."""
-    file = MarkFile(tmp_path)
-    before = time.perf_counter_ns()
-    with file.path.open("a") as out:
-        out.write("begin fit\nst")
-        out.flush()
-        time.sleep(0.05)
-        out.write("ep\nend fit")
-    file.stop()
-
-    rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
-    assert [text for _, text in rows] == ["begin fit", "step", "end fit"]
-    assert before < rows[0][0] < rows[1][0] <= rows[2][0]
+def on(packages: dict[str, str | None], backend: str | None = None, **environment: str) -> Target:
+    """An interpreter with these packages, of a backend or of the user's own."""
+    facts = InterpreterFacts(Path(sys.executable), (3, 11, 7), "cpython", "linux-x86_64", sys.prefix, packages)
+    spec = registry.get(backend) if backend else None
+    return Target(facts, spec, "managed" if spec else "python", environment, None, None)
 
 
 @pytest.fixture
@@ -65,13 +57,6 @@ def test_any_other_script_runs_as_it_is(scripts: Path, script: str, backend: str
     assert target.without_keras(config) == config
 
 
-def test_native_backends_share_the_environment_of_the_framework() -> None:
-    """And have no KERAS_BACKEND."""
-    spec = registry.get("native-torch")
-
-    assert (spec.environment_of, spec.keras_backend, spec.lock) == ("torch", "", registry.get("torch").lock)
-
-
 def test_a_program_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """Or that may not be run."""
     (tmp_path / "plain").touch()
@@ -103,3 +88,48 @@ def test_a_script_that_surely_trains_is_refused_on_openvino(tmp_path: Path, text
         return
     with pytest.raises(UsageError, match="line 1, calls .* but Keras on openvino cannot train"):
         target.check_training(config, registry.get("openvino"))
+
+
+@pytest.mark.parametrize(
+    ("backend", "environment", "asynchronous", "inside"),
+    [
+        ("native-jax", {}, True, False),
+        ("tensorflow1", {}, False, False),
+        (None, {"KERAS_BACKEND": "jax"}, True, False),
+        (None, {"KERAS_BACKEND": "tensorflow"}, False, True),
+        (None, {}, False, False),
+    ],
+)
+def test_the_manifest_says_how_steps_return(
+    backend: str | None, environment: dict[str, str], asynchronous: bool, inside: bool
+) -> None:
+    """By the backend that was asked for, else by what Keras is told to use."""
+    told = target.backend(on({}, backend, **environment))
+
+    assert (told.name, told.asynchronous_dispatch, told.input_inside_step) == (backend, asynchronous, inside)
+
+
+def test_a_program_has_no_backend() -> None:
+    """Nothing is known of what it trains on."""
+    assert target.backend(Target(None, None, "program", {}, None, None)) == Backend(source="program")
+
+
+@pytest.mark.parametrize(
+    ("packages", "backend", "missing"),
+    [
+        ({"keras": "3.15.0"}, None, False),
+        ({"tf_keras": None}, None, False),
+        ({"torch": "2.13"}, None, True),
+        ({"torch": "2.13"}, "native-torch", False),
+    ],
+)
+def test_an_interpreter_without_keras_is_warned_of(
+    packages: dict[str, str | None], backend: str | None, missing: bool
+) -> None:
+    """Unless none is wanted."""
+    assert (target.keras_missing(on(packages, backend)) is not None) is missing
+
+
+def test_variables_that_change_how_fast_training_runs_are_kept() -> None:
+    """And no others: they are the user's own affair."""
+    assert target.kept_environment(on({}, None, OMP_NUM_THREADS="2", HOME="/root")) == {"OMP_NUM_THREADS": "2"}
