@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.ingest.kernels.trace import NONE, Integers
+from dlprof.ingest.kernels.events import NONE, Booleans, Events, Integers
 
 DEPTH_AT_MOST = 1000
 """Events inside more others than this are taken to be inside that many: no program nests so deeply."""
@@ -36,7 +36,7 @@ class Nest:
     end: Integers
     parent: Integers
     depth: Integers
-    overlapping: npt.NDArray[np.bool_]
+    overlapping: Booleans
 
     def nested_ns(self) -> Integers:
         """Time of each event's direct children (ns)."""
@@ -49,18 +49,18 @@ class Nest:
         """The innermost event around each (lane, time), as a position in this order, or NONE."""
         if not len(self.order):
             return np.full(len(lane), NONE, np.int64)
-        found = _last_before(self.lane, self.start, lane, time)
+        inner = _last_before(self.lane, self.start, lane, time)
         while True:
-            known = found >= 0
+            known = inner >= 0
             wrong = known.copy()
-            wrong[known] = (self.lane[found[known]] != lane[known]) | (self.end[found[known]] <= time[known])
+            wrong[known] = (self.lane[inner[known]] != lane[known]) | (self.end[inner[known]] <= time[known])
             if not wrong.any():
-                return found
+                return inner
             gone = wrong & known
             other = gone.copy()
-            other[gone] = self.lane[found[gone]] != lane[gone]
-            found[gone] = self.parent[found[gone]]
-            found[other] = NONE
+            other[gone] = self.lane[inner[gone]] != lane[gone]
+            inner[gone] = self.parent[inner[gone]]
+            inner[other] = NONE
 
 
 def _last_before(lanes: Integers, starts: Integers, lane: Integers, time: Integers) -> Integers:
@@ -77,6 +77,11 @@ def _last_before(lanes: Integers, starts: Integers, lane: Integers, time: Intege
         below[open_] = starts[middle[open_]] <= time[open_]
         low = np.where(open_ & below, middle + 1, low)
         high = np.where(open_ & ~below, middle, high)
+
+
+def nest_events(events: Events, rows: Integers) -> Nest:
+    """Find the event around each of some events; `order` counts in `rows`."""
+    return nest(events.lane[rows], events.start[rows], events.dur[rows])
 
 
 def nest(lane: npt.NDArray[np.int32], start: Integers, dur: Integers) -> Nest:
@@ -122,9 +127,9 @@ def _parents(lanes: Integers, depth: Integers) -> Integers:
     parent = np.full(len(lanes), NONE, np.int64)
     by_level = levels(depth)
     for above, at in itertools.pairwise(by_level):
-        found = above[np.maximum(np.searchsorted(above, at) - 1, 0)]
-        good = (found < at) & (lanes[found] == lanes[at])
-        parent[at[good]] = found[good]
+        around = above[np.maximum(np.searchsorted(above, at) - 1, 0)]
+        good = (around < at) & (lanes[around] == lanes[at])
+        parent[at[good]] = around[good]
     return parent
 
 

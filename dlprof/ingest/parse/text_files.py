@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from dlprof.ingest.artifact import ArtifactError
-from dlprof.ingest.parse.chrome import opened
+from dlprof.ingest.parse.packed import opened
 
 NS_AT_MOST = 1 << 61
 """Longest time that a file may speak of: sums of two still fit into 64 bits."""
@@ -71,7 +71,7 @@ def whole_in(text: str) -> int:
 
 def as_ns(value: Decimal, ns_per_unit: Decimal | int) -> int:
     """A time in nanoseconds; a ValueError where it is absurdly long."""
-    found = value * ns_per_unit
-    if found > NS_AT_MOST:
+    ns = value * ns_per_unit
+    if ns > NS_AT_MOST:
         raise ValueError(f"{value} is out of range")
-    return round(found)
+    return round(ns)
