@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis.timeline.slices import MISSING, Slices, What, each_for_itself, joined, numbers
+from dlprof.analysis.timeline.slices import MISSING, Alike, Slices, What, each_for_itself, joined, numbers
 
 STEP, CALL = What("step", "step"), What("call", "step", {"of": "fit"})
 
@@ -28,7 +28,9 @@ def test_kinds_are_joined_with_their_own_numbers() -> None:
     """What one kind has no number of is missing."""
     ones = np.array([1, 2], np.int64)
 
-    found = joined([(STEP, ones, ones * 10, {"step": ones}), (CALL, ones[:1], ones[:1], {"bytes": ones[:1] * 7})])
+    found = joined(
+        [Alike(STEP, ones, ones * 10, {"step": ones}), Alike(CALL, ones[:1], ones[:1], {"bytes": ones[:1] * 7})]
+    )
 
     assert found.what.tolist() == [0, 0, 1]
     assert {name: values.tolist() for name, values in found.own.items()} == {
