@@ -11,6 +11,7 @@ from typing import Any
 
 from dlprof.bench.results import CellResult
 from dlprof.report import summary
+from dlprof.schema.vocabulary import Phase
 from dlprof.store.run import Run
 
 MEASURES: Mapping[str, str] = {
@@ -40,10 +41,10 @@ def measure(run: Run) -> dict[str, float | None]:
     losses = [epoch["metrics"]["loss"] for epoch in content["epochs"] if "loss" in (epoch["metrics"] or {})]
     return {
         "wall_s": _seconds(content["wall_ns"]),
-        "construct_s": _seconds(phases.get("construct")),
-        "graph_compile_s": _seconds(phases.get("fit.graph_compile")),
-        "fit_s": _seconds(phases.get("fit")),
-        "predict_s": _seconds(phases.get("predict")),
+        "construct_s": _seconds(phases.get(Phase.CONSTRUCT)),
+        "graph_compile_s": _seconds(phases.get(Phase.FIT_GRAPH_COMPILE)),
+        "fit_s": _seconds(phases.get(Phase.FIT)),
+        "predict_s": _seconds(phases.get(Phase.PREDICT)),
         "first_epoch_s": _seconds(epochs[0]) if epochs else None,
         "later_epochs_s": _seconds(sum(epochs[1:])) if len(epochs) > 1 else None,
         "step_ms": _later_step_ms(content["epochs"]) if asynchronous else _milliseconds(steady.get("median_ns")),
