@@ -65,7 +65,7 @@ def test_every_table_has_a_section_and_every_column_a_row() -> None:
     """In the order of the schema; the columns that name the process are told once for all."""
     who = ("host", "rank", "pid")
 
-    told = {table.name: [*(who if table.who else ()), *table.columns] for table in tables.described()}
+    told = {table.name: [*(who if table.of_process else ()), *table.columns] for table in tables.described()}
 
     assert told == {name: schema.names for name, schema in TABLES.items()}
     assert sections(tables.page()) == list(TABLES)

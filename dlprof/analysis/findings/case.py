@@ -15,13 +15,13 @@ from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.calls import Calls
 from dlprof.analysis.findings.finding import Abstain, SourceLine
 from dlprof.analysis.findings.machine_load import MachineLoad
-from dlprof.analysis.findings.phase_times import PhaseTimes, is_known_path
+from dlprof.analysis.findings.phase_times import PhaseTimes
 from dlprof.analysis.findings.sampled_code import SampledCode
 from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.steps import StepSummary, summarise
 from dlprof.engines import registry
 from dlprof.engines.base import UNKNOWN, EngineSpec
-from dlprof.schema.vocabulary import OWN_PATHS, Category, Tree, TreePath
+from dlprof.schema.vocabulary import OWN_PATHS, Tree, TreePath
 from dlprof.store.run import Run
 
 WORK = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.DATA)
@@ -61,11 +61,11 @@ class Case:
     def available(self) -> Mapping[TreePath, int]:
         """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns)."""
         if self.against is None:
-            return {TreePath(leaf): ns for leaf, ns in self.tree.leaves.items() if is_known_path(leaf)}
+            return self.tree.leaves
         return {
-            TreePath(item.path): min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
+            item.path: min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
             for item in self.against.items
-            if item.delta_ns > 0 and not item.noise and is_known_path(item.path)
+            if item.delta_ns > 0 and not item.noise
         }
 
     def time(self, path: TreePath) -> int:
@@ -88,11 +88,7 @@ class Case:
         """Times by leaf phase as times by leaf of the tree: what is in steps is shared by their parts."""
         shares: dict[TreePath, int] = {}
         for phase, ns in by_phase.items():
-            inside = {
-                TreePath(leaf): own
-                for leaf, own in self.tree.leaves.items()
-                if phase.holds(leaf) and is_known_path(leaf)
-            }
+            inside = {leaf: own for leaf, own in self.tree.leaves.items() if phase.holds(leaf)}
             whole = max(1, sum(inside.values()))
             for leaf, own in inside.items():
                 shares[leaf] = shares.get(leaf, 0) + min(ns * own // whole, own)
@@ -101,12 +97,7 @@ class Case:
     @property
     def steps(self) -> TreePath | None:
         """Where the steps of the main loop are in the tree; None: the run had no steps."""
-        return TreePath(self.tree.steps) if self.tree.steps is not None else None
-
-    def kernels_leaf(self, category: str | None) -> TreePath:
-        """The leaf that holds kernels of a category; there is one where the steps are split."""
-        leaf = self.tree.kernels_leaf(category)
-        return TreePath(leaf if is_known_path(leaf) else self.tree.kernels_leaf(Category.OTHER))
+        return self.tree.steps
 
     # -- facts -----------------------------------------------------------------------------------------
 
@@ -167,12 +158,12 @@ class Case:
     @cached_property
     def kernels(self) -> TracedKernels:
         """Operators and kernels of the windows."""
-        return TracedKernels(self.run, self.engine)
+        return TracedKernels(self.run)
 
     @cached_property
     def code(self) -> SampledCode:
         """Whose Python code ran."""
-        return SampledCode(self.run, self.tree, self.phases.intervals, self.kernels)
+        return SampledCode(self.run, self.tree, self.phases.lookup, self.kernels)
 
     @cached_property
     def machine(self) -> MachineLoad:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import samples
 from dlprof.analysis.findings.calls import Interval
-from dlprof.schema.vocabulary import Loop, Phase, Tree, TreePath, UnknownPathError
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.schema.vocabulary import Loop, Phase, Tree, TreePath
 from dlprof.store.run import Run
 
 Integers = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class PhaseTimes:
     """
 
     def __init__(self, run: Run, wall_ns: int) -> None:
-        self.intervals = samples.Phases(run)
+        self.lookup = PhaseLookup(run.table("phase_intervals"))
         self._run = run
         self._wall_ns = wall_ns
 
@@ -69,10 +69,8 @@ class PhaseTimes:
         """Time of some intervals in each leaf phase (ns)."""
         times: dict[TreePath, int] = {}
         for interval in intervals:
-            for phase, ns in self.intervals.of([interval]).items():
-                if not is_known_path(phase):
-                    continue
-                path = self._part_of_step(interval[0]) if phase == Tree.FIT_STEPS else TreePath(phase)
+            for phase, ns in self.lookup.by_place([interval]).items():
+                path = self._part_of_step(interval[0]) if phase == Tree.FIT_STEPS else phase
                 times[path] = times.get(path, 0) + ns
         return times
 
@@ -85,12 +83,3 @@ class PhaseTimes:
         following = index + 1
         waits = following < len(steps.begin) and moment >= steps.begin[following] - steps.waited[following]
         return Tree.FIT_INPUT if waits else Tree.FIT_STEPS
-
-
-def is_known_path(text: str) -> bool:
-    """Whether a tree can have that place: a damaged table may hold any text."""
-    try:
-        TreePath(text)
-    except UnknownPathError:
-        return False
-    return True

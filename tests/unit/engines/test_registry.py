@@ -64,15 +64,3 @@ def test_the_same_switch_is_not_two_switches() -> None:
     ]
 
     assert len(names) == len(set(names))
-
-
-def test_switches_of_all_engines_are_known_by_name() -> None:
-    """A script may have loaded several engines."""
-    switch = registry.all_switches()["MXNET_ENGINE_TYPE=NaiveEngine"]
-
-    assert (switch.cost, dict(switch.environment)) == (0.15, {"MXNET_ENGINE_TYPE": None})
-
-
-def test_packages_of_all_engines_are_known() -> None:
-    """JAX has two."""
-    assert {"jax", "jaxlib", "torch", "openvino"} <= registry.all_packages()

@@ -22,14 +22,14 @@ def look(case: Case) -> Iterator[Claim]:
     if not table.num_rows:
         raise Abstain("no GPU was measured")
     gpus = utilisation.gpus(table, case.run.manifest)
-    shares = [gpu["throttled_share"] for gpu in gpus if gpu["throttled_share"] is not None]
+    shares = [gpu.throttled_share for gpu in gpus if gpu.throttled_share is not None]
     if not shares:
         raise Abstain("this GPU does not tell why it lowers its clocks")
     share = max(shares)
     if share < _SHARE:
         return
     full = max((clock for clock in table["sm_clock_mhz"].to_pylist() if clock), default=0)
-    mean = sum(gpu["sm_clock_mean_mhz"] or 0 for gpu in gpus) / len(gpus)
+    mean = sum(gpu.sm_clock_mean_mhz or 0 for gpu in gpus) / len(gpus)
     slower = max(0.0, 1 - mean / full) if full else 0.0
     yield Claim(
         Sentence(

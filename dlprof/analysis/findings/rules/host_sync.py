@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
-from dlprof.analysis.samples import WAITS, Sample
+from dlprof.analysis.samples import Sample, waiting_functions
 from dlprof.schema.vocabulary import Phase, StepPart, Tree
 
 _SHARE = 0.05
@@ -43,7 +43,7 @@ def _of_logs(case: Case) -> Iterator[Claim]:
 
 def _fetches_logs(sample: Sample) -> bool:
     """Whether Keras makes Python numbers of the logs at the end of a batch."""
-    names = {function.rpartition(".")[2].lstrip("_") for function, _, _ in sample.frames}
+    names = {frame.function.rpartition(".")[2].lstrip("_") for frame in sample.frames}
     return "pythonify_logs" in names and "on_train_batch_end" in names
 
 
@@ -77,7 +77,7 @@ def _standing_in_waits() -> Query:
         "stacks that stood in such a call",
         "SELECT f.function, f.file, f.line, sum(s.dur_ns) AS stood_ns FROM stacks s "
         "JOIN frames f USING (stack_id) "
-        f"WHERE f.function IN ({', '.join(repr(name) for name in sorted(WAITS))}) GROUP BY ALL "
+        f"WHERE f.function IN ({', '.join(repr(name) for name in sorted(waiting_functions()))}) GROUP BY ALL "
         "ORDER BY stood_ns DESC LIMIT 8",
     )
 
@@ -86,9 +86,9 @@ def _waits(case: Case, sample: Sample) -> bool:
     """Whether user code that was called back stands in a function that waits."""
     if not case.code.is_called_back(sample):
         return False
-    for function, file, _line in sample.frames:
-        if file in case.code.user_files:
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
             return False
-        if function in WAITS:
+        if frame.function in waiting_functions():
             return True
     return False

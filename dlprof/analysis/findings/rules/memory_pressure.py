@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dlprof.analysis import breakdown
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.shares import proportional
 from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
 
 _USUAL_SYSTEM = 0.05
@@ -77,20 +77,12 @@ def _spread(case: Case, inside: Mapping[TreePath, int], lost: int) -> dict[TreeP
     called = {phase: int(case.code.share([phase], is_called_back) * ns) for phase, ns in inside.items()}
     beside = case.code.share([Tree.FIT_STEPS], is_called_back, main=False)
     called[_WAITED] = min(int(beside * case.own(Tree.FIT_STEPS)), case.own(_WAITED))
-    first = _shared(min(lost, sum(called.values())), called)
-    rest = _shared(lost - sum(first.values()), inside)
+    first = proportional(min(lost, sum(called.values())), called)
+    rest = proportional(lost - sum(first.values()), inside)
     takes = case.spread(rest)
     for leaf, ns in case.spread(first).items():
         takes[leaf] = takes.get(leaf, 0) + ns
     return takes
-
-
-def _shared(whole: int, weights: Mapping[TreePath, int]) -> dict[TreePath, int]:
-    """`whole` in proportion to `weights`; empty where these are all 0."""
-    if not any(weights.values()):
-        return {}
-    shares = breakdown.shared(whole, {str(path): weight for path, weight in weights.items()})
-    return {TreePath(path): ns for path, ns in shares.items()}
 
 
 def _in_system(case: Case) -> float:

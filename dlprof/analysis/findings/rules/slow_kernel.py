@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dlprof.analysis.compare import Comparison, LayerItem
+from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
+from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.schema.vocabulary import TreePath
 from dlprof.units import duration
 
@@ -75,7 +76,7 @@ def _takes(case: Case, items: Sequence[LayerItem], layers: Sequence[str | None])
     whole = sum(kernel.ns for kernel in kernels) or 1
     takes: dict[TreePath, int] = {}
     for kernel in kernels:
-        leaf = case.kernels_leaf(kernel.category)
+        leaf = case.tree.kernels_leaf(kernel.category)
         takes[leaf] = takes.get(leaf, 0) + (a - b) * kernel.ns // whole
     return takes
 

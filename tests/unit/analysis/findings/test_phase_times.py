@@ -55,8 +55,8 @@ def test_the_hosts_time_is_that_of_the_phase(tmp_path: Path) -> None:
     assert (phases(tmp_path).host(Phase.FIT_CALLBACKS), phases(tmp_path / "x").host(Phase.SAVE)) == (S, 0)
 
 
-def test_a_phase_that_nobody_knows_is_passed_over(tmp_path: Path) -> None:
+def test_a_phase_that_nobody_knows_is_none_of_the_others(tmp_path: Path) -> None:
     """A damaged table may hold any text."""
     intervals = runs.intervals(("fit.stepz", 0, 5), ("script", 5, 10))
 
-    assert phases(tmp_path, phase_intervals=intervals).of([(4 * S, 6 * S)]) == {Tree.SCRIPT: S}
+    assert phases(tmp_path, phase_intervals=intervals).of([(4 * S, 6 * S)]) == {Tree.UNATTRIBUTED: S, Tree.SCRIPT: S}

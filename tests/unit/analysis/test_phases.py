@@ -18,7 +18,7 @@ def durations(found: Phases) -> dict[str, int]:
 def step(start: int, dur: int, **changes: object) -> Step:
     """A training step of fit."""
     values = {
-        "loop": "train", "loop_kind": "fit", "start": start, "dur": dur, "input": 0, "callbacks": 0,
+        "loop": "train", "span": "fit", "start": start, "dur": dur, "input": 0, "callbacks": 0,
         "call_start": start, "call": dur, "first": False, "count": 1, **changes,
     }  # fmt: skip
     return Step(**values)  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ def test_saving_inside_a_callback_of_a_step_is_callbacks() -> None:
 
 def test_train_on_batch_counts_as_fit_and_the_loop_around_it_as_script() -> None:
     """Two steps of the user's own loop."""
-    steps = [step(100, 50, loop_kind="on_batch"), step(200, 60, loop_kind="on_batch")]
+    steps = [step(100, 50, span="on_batch"), step(200, 60, span="on_batch")]
 
     found = compute([Interval(90, 90, "on_batch")], steps, BOUNDS)
 
