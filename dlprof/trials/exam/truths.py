@@ -99,10 +99,18 @@ def _read(path: Path) -> Iterator[Truth]:
     for backend in content.get("backends", []):
         registry.get(backend)
         yield Truth(
-            path.stem, content["slug"], tuple(content.get("also", ())), script, backend,
-            tuple(content.get("arguments", ())), content.get("environment", {}), tuple(fault.get("arguments", ())),
-            fault.get("environment", {}), int(fault.get("beside", 0)), content.get("line"),
-        )  # fmt: skip
+            name=path.stem,
+            slug=content["slug"],
+            also=tuple(content.get("also", ())),
+            script=script,
+            backend=backend,
+            arguments=tuple(content.get("arguments", ())),
+            environment=content.get("environment", {}),
+            fault_arguments=tuple(fault.get("arguments", ())),
+            fault_environment=fault.get("environment", {}),
+            beside=int(fault.get("beside", 0)),
+            line=content.get("line"),
+        )
 
 
 def _sources(script: Path, seen: set[Path]) -> str:
