@@ -23,3 +23,15 @@ def test_an_engine_of_a_plug_in_counts_too(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(registry, "plugged_in", lambda: (toy,))
 
     assert "gather" in combined.waiting_functions.__wrapped__()
+
+
+def test_switches_of_all_engines_are_known_by_name() -> None:
+    """A script may have loaded several engines."""
+    switch = combined.switches()["MXNET_ENGINE_TYPE=NaiveEngine"]
+
+    assert (switch.cost, dict(switch.environment)) == (0.15, {"MXNET_ENGINE_TYPE": None})
+
+
+def test_packages_of_all_engines_are_known() -> None:
+    """JAX has two."""
+    assert {"jax", "jaxlib", "torch", "openvino"} <= combined.packages()
