@@ -13,7 +13,7 @@ import pytest
 import dlprof
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 from dlprof.notebook import html
-from dlprof.notebook.frames import ComparisonView, RunView
+from dlprof.notebook.views import ComparisonView, RunView
 from dlprof.report import summary
 from tests.unit import runs
 from tests.unit.runs import MS, S

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import dlprof
+from dlprof.notebook.views import RunView
 
 HERE = "%%dlprof --probes phases,lines --no-report"
 
@@ -53,7 +54,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     InteractiveShell.clear_instance()
 
 
-def rows(view: dlprof.notebook.frames.RunView) -> list[tuple[Any, ...]]:
+def rows(view: RunView) -> list[tuple[Any, ...]]:
     """(file, function, line, hits, source) of each line that ran."""
     frame = view.lines()
     frame = frame[frame["hits"] > 0]
