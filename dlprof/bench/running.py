@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ from typing import Any
 from dlprof.backends import registry
 from dlprof.bench import measures
 from dlprof.bench.matrix import Cell, Matrix
-from dlprof.errors import BadDataError, CannotCreateError, DlprofError, UsageError
+from dlprof.errors import BadDataError, CannotCreateError, DlprofError, Report, UsageError
 from dlprof.launch import environments
 from dlprof.pipeline.opening import open_run
+from dlprof.rundir import holds_something, replace_text
 from dlprof.trials import processes
 
 FORMAT = "dlprof.bench-state/1"
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Folder:
                     hint="-o another folder, or --restart to throw those results away",
                 )
             return
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if holds_something(self.path):
             raise UsageError(f"{self.path} is not the folder of a benchmark, and not empty.", hint="-o another folder")
         try:
             for name in ("cells", "runs"):
@@ -85,13 +85,10 @@ class Folder:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file as a whole or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    part.replace(path)
+    replace_text(path, json.dumps(content, indent=1))
 
 
-def prepare(matrix: Matrix, say: Say) -> dict[str, str]:
+def prepare(matrix: Matrix, report: Report) -> dict[str, str]:
     """Make the environments of all backends, before anything is timed.
 
     Returns:
@@ -100,13 +97,13 @@ def prepare(matrix: Matrix, say: Say) -> dict[str, str]:
     refused = {}
     for name in dict.fromkeys(backend for work in matrix.work for backend in work.backends):
         try:
-            environments.ensure(registry.get(name), report=say)
+            environments.ensure(registry.get(name), report=report)
         except DlprofError as error:
             refused[name] = error.message
     return refused
 
 
-def run(matrix: Matrix, folder: Folder, say: Say) -> list[dict[str, Any]]:
+def run(matrix: Matrix, folder: Folder, report: Report) -> list[dict[str, Any]]:
     """Run every cell that is not over yet, and give the results of all.
 
     Raises:
@@ -117,18 +114,18 @@ def run(matrix: Matrix, folder: Folder, say: Say) -> list[dict[str, Any]]:
     cells = matrix.cells()
     waiting = [cell for cell in cells if not folder.result(cell).is_file()]
     if len(waiting) < len(cells):
-        say(f"{len(cells) - len(waiting)} of {len(cells)} runs were made before; {len(waiting)} are left")
-    refused = prepare(matrix, say) if waiting else {}
+        report(f"{len(cells) - len(waiting)} of {len(cells)} runs were made before; {len(waiting)} are left")
+    refused = prepare(matrix, report) if waiting else {}
     clock = _Clock(len(waiting))
     for number, cell in enumerate(waiting, 1):
-        say(f"{number}/{len(waiting)} {cell.work.name} on {cell.backend}, run {cell.number}{clock.left(number)}")
+        report(f"{number}/{len(waiting)} {cell.work.name} on {cell.backend}, run {cell.number}{clock.left(number)}")
         if cell.backend in refused:
             result = {**_head(cell), "error": refused[cell.backend]}
         else:
             result = _run(cell, matrix, folder)
             clock.took(result["seconds"])
         if result["error"]:
-            say(f"  failed: {result['error']}")
+            report(f"  failed: {result['error']}")
         _write(folder.result(cell), result)
     return folder.results(cells)
 

@@ -20,7 +20,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ import platformdirs
 
 from dlprof.backends import registry
 from dlprof.backends.base import BackendSpec
-from dlprof.errors import CannotCreateError, DlprofError, NoInputError, UnavailableError, UsageError
+from dlprof.errors import CannotCreateError, DlprofError, NoInputError, Report, UnavailableError, UsageError
 from dlprof.launch import interpreters, pip_settings, uvtool
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.rundir import replace_text, writing_into
@@ -40,8 +40,6 @@ _LAYOUT = "1"
 
 _UV_COMPILES = (3, 8, 0)
 """Oldest Python for which uv compiles modules."""
-
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from dlprof.config import TraceConfig
-from dlprof.launch.view import Moment, Streams
+from dlprof.launch.view import Progress, Streams
 from dlprof.live.model import LiveRun
 from dlprof.live.tail import Tail
 from dlprof.rundir import RunDir
@@ -76,7 +76,7 @@ class StatusLine:
         """There are none."""
         return ()
 
-    def tick(self, folder: RunDir, moment: Moment) -> None:
+    def tick(self, folder: RunDir, progress: Progress) -> None:
         """Draw the line anew, if it is time."""
         now = time.monotonic()
         if self._descriptor is None or now - self._drawn < _EVERY_S:
@@ -84,7 +84,7 @@ class StatusLine:
         self._drawn = now
         try:
             if self._live is None or self._tail is None:
-                self._live = LiveRun(self._label, self._backend, moment.origin_ns)
+                self._live = LiveRun(self._label, self._backend, progress.origin_ns)
                 self._tail = Tail(folder.raw, self._live)
             self._tail.look()
             self._draw(self._live)

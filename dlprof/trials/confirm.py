@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from dlprof.analysis import bootstrap
 from dlprof.analysis.findings.finding import Diagnosis, Finding
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, Report
 from dlprof.rundir import replace_text, writing_into
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
@@ -22,7 +22,6 @@ LEAST_SHARE = 0.05
 """Findings below this share are not tried: it would take long to see them in the noise."""
 _ENOUGH = 1 / 3
 """A remedy that saves less of what was predicted does not confirm its finding."""
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def seconds(run: Run, count: int, repeats: int) -> float:
     return (count + 1) * repeats * ((run.wall_ns or 0) / 1e9 + 1.0)
 
 
-def tries(run: Run, findings: Sequence[Finding], say: Say, *, repeats: int = REPEATS) -> list[Trial]:
+def tries(run: Run, findings: Sequence[Finding], report: Report, *, repeats: int = REPEATS) -> list[Trial]:
     """Try remedies: in each round the script as it was, then with each remedy, so that all meet the same machine.
 
     Raises:
@@ -69,18 +68,18 @@ def tries(run: Run, findings: Sequence[Finding], say: Say, *, repeats: int = REP
     saved: dict[str, list[int]] = {finding.slug: [] for finding in findings}
     failed: dict[str, str] = {}
     for number in range(1, repeats + 1):
-        say(f"round {number}/{repeats}: as it was")
+        report(f"round {number}/{repeats}: as it was")
         plain.append(trials.net_ns(trials.again(run, place / f"plain-{number:03d}")))
         for finding in findings:
             if finding.slug in failed or finding.remedy is None:
                 continue
-            say(f"round {number}/{repeats}: {finding.remedy.title}")
+            report(f"round {number}/{repeats}: {finding.remedy.title}")
             try:
                 changed = trials.again(run, place / f"{finding.slug}-{number:03d}", finding.remedy)
                 saved[finding.slug].append(trials.net_ns(changed))
             except DlprofError as error:
                 failed[finding.slug] = error.message
-                say(f"  it cannot be tried: {error.message}")
+                report(f"  it cannot be tried: {error.message}")
     found = [_judged(finding, plain, saved[finding.slug], failed.get(finding.slug)) for finding in findings]
     _keep(place, found)
     return found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, Report
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
 from dlprof.trials.exam import costs, runs
@@ -20,13 +20,12 @@ REPEATS = 2
 """Rounds of runs with and without each cause, unless told otherwise."""
 PAIRS = 12
 """Clean runs that are made twice, at most."""
-Say = Callable[[str], None]
 
 
 def sit(
     truths: Sequence[Truth],
     folder: Path,
-    say: Say,
+    report: Report,
     *,
     pairs: int = PAIRS,
     repeats: int = REPEATS,
@@ -37,7 +36,7 @@ def sit(
     Args:
         truths: The causes.
         folder: Keeps the runs; those that are there are not run again.
-        say: Takes a line for the user at each run.
+        report: Takes a line for the user at each run.
         pairs: Clean runs to make twice, at most.
         repeats: Rounds of runs: the fastest faulty one is diagnosed, and the fastest of each side give the cost. Two
             more are made at most where these differ too much; one round alone cannot tell.
@@ -52,13 +51,13 @@ def sit(
             runs.throw_away(truths, folder)
         answers = []
         for number, truth in enumerate(truths, 1):
-            say(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
+            report(f"{number}/{len(truths)} {truth.name} on {truth.backend} ({truth.slug})")
             answers.append(_answer(truth, folder, repeats))
-            say(f"  {_told(answers[-1])}")
+            report(f"  {_told(answers[-1])}")
         clean = list({truth.folder(faulty=False): truth for truth in truths}.values())[:pairs]
         found = []
         for number, truth in enumerate(clean, 1):
-            say(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
+            report(f"clean pair {number}/{len(clean)}: {truth.script.stem} on {truth.backend}")
             found.append(_clean_pair(truth, folder))
         return Result(tuple(answers), tuple(found), runs.spread(folder))
 

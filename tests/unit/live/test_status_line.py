@@ -11,7 +11,7 @@ import pyte
 import pytest
 
 from dlprof.config import TraceConfig
-from dlprof.launch.view import Moment, Streams
+from dlprof.launch.view import Progress, Streams
 from dlprof.live import status_line
 from dlprof.live.model import LiveRun
 from dlprof.live.records import LoopLength, ProcessFacts, Span, Step
@@ -19,7 +19,7 @@ from dlprof.live.status_line import StatusLine
 from dlprof.rundir import RunDir
 from tests.unit.live.live_runs import IDLE, S, cores
 
-MOMENT = Moment(pid=1, origin_ns=0, interrupts=0, probes={})
+PROGRESS = Progress(pid=1, origin_ns=0, interrupts=0, probes={})
 
 
 def training() -> LiveRun:
@@ -61,7 +61,7 @@ def test_without_a_terminal_nothing_is_drawn(tmp_path: Path) -> None:
     with os.fdopen(writing, "w") as stream, os.fdopen(reading, "rb") as other_end:
         line = status_line.for_terminal(TraceConfig(script="a.py"), stream, {"TERM": "xterm"})
 
-        line.tick(RunDir(tmp_path), MOMENT)
+        line.tick(RunDir(tmp_path), PROGRESS)
         line.close()
 
         stream.close()
@@ -76,7 +76,7 @@ def test_a_terminal_gets_a_line_unless_progress_is_not_wanted(progress: bool, dr
     with os.fdopen(slave, "w") as stream, os.fdopen(master, "rb", buffering=0) as other_end:
         line = status_line.for_terminal(TraceConfig(script="a.py", progress=progress), stream, {"TERM": "xterm"})
 
-        line.tick(RunDir(tmp_path), MOMENT)
+        line.tick(RunDir(tmp_path), PROGRESS)
 
         assert (b"dlprof: a" in (other_end.read() or b"")) == drawn
         line.close()
@@ -106,7 +106,7 @@ def test_the_scripts_lines_stay_whole_around_the_status_line(tmp_path: Path, mon
     line = StatusLine("mlp", "mxnet", writing)
 
     def draw() -> None:
-        line.tick(RunDir(tmp_path), MOMENT)
+        line.tick(RunDir(tmp_path), PROGRESS)
         stream.feed(os.read(reading, 1 << 16))
 
     for number in range(30):
@@ -130,8 +130,8 @@ def test_a_terminal_that_is_gone_ends_the_line_and_not_the_run(tmp_path: Path) -
     os.close(reading)
     line = StatusLine("mlp", "mxnet", writing)
 
-    line.tick(RunDir(tmp_path), MOMENT)
-    line.tick(RunDir(tmp_path), MOMENT)
+    line.tick(RunDir(tmp_path), PROGRESS)
+    line.tick(RunDir(tmp_path), PROGRESS)
     line.close()
 
     os.close(writing)

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from dlprof.config import TraceConfig
-from dlprof.launch.view import Moment, Streams
+from dlprof.launch.view import Progress, Streams
 from dlprof.live import view
 from dlprof.live.view import LiveView
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Probe
 
-MOMENT = Moment(pid=42, origin_ns=0, interrupts=0, probes={"gpu": {"state": "off", "reason": "not asked for"}})
+PROGRESS = Progress(
+    pid=42, origin_ns=0, interrupts=0, probes={"gpu": Probe(name="gpu", state="off", reason="not asked for")}
+)
 
 
 class StandIn:
@@ -75,7 +78,7 @@ class Shown:
     def terminal(self) -> Any:
         return self.view._terminal
 
-    def tick(self, moment: Moment = MOMENT) -> None:
+    def tick(self, moment: Progress = PROGRESS) -> None:
         self.view.tick(self.folder, moment)
 
 
@@ -106,7 +109,7 @@ def test_a_frame_has_the_run_and_what_the_launcher_knows(shown: Shown) -> None:
 
 def test_an_interrupt_is_shown(shown: Shown) -> None:
     """The script goes on."""
-    shown.tick(Moment(42, 0, 1, {}))
+    shown.tick(Progress(42, 0, 1, {}))
 
     assert b"interrupted, Ctrl-C again ends it" in shown.terminal.frames[0]
 
@@ -137,12 +140,11 @@ def test_between_two_frames_some_time_passes(shown: Shown, monkeypatch: pytest.M
 def test_the_ledger_has_the_cpu_time_of_drawing_and_of_the_keeper(shown: Shown) -> None:
     """Where the keeper goes on for others, that of drawing."""
     shown.view._cost_ns = 5
-    assert shown.view.close() == {
-        "state": "on",
-        "reason": None,
-        "cost_ns": 2_000_005,
-        "cost_source": "measured: CPU time of drawing and of keeping the output",
-    }
+    assert shown.view.close() == Probe(
+        name="live",
+        cost_ns=2_000_005,
+        cost_source="measured: CPU time of drawing and of keeping the output",
+    )
 
 
 def test_without_the_keepers_time_the_ledger_has_that_of_drawing(shown: Shown) -> None:
@@ -153,7 +155,7 @@ def test_without_the_keepers_time_the_ledger_has_that_of_drawing(shown: Shown) -
     told = shown.view.close()
 
     assert told is not None
-    assert (told["cost_ns"], told["cost_source"]) == (5, "measured: CPU time of drawing")
+    assert (told.cost_ns, told.cost_source) == (5, "measured: CPU time of drawing")
 
 
 def test_a_terminal_that_cannot_be_made_ends_the_view_and_not_the_run(
@@ -170,7 +172,7 @@ def test_a_terminal_that_cannot_be_made_ends_the_view_and_not_the_run(
 
     assert shown.streams == Streams()
     assert shown.view.helpers() == ()
-    assert shown.view.close() == {"state": "failed", "reason": "OSError: no pty", "cost_ns": None, "cost_source": None}
+    assert shown.view.close() == Probe(name="live", state="failed", reason="OSError: no pty")
     assert shown.said == ["the live view ended early: OSError: no pty"]
 
 
@@ -187,12 +189,13 @@ def test_a_failure_while_drawing_gives_the_terminal_back(shown: Shown, monkeypat
 
     assert shown.terminal.released == 1
     assert shown.terminal.frames == []
-    assert shown.view.close() == {
-        "state": "failed",
-        "reason": "RuntimeError: no more",
-        "cost_ns": shown.view._cost_ns + 2_000_000,
-        "cost_source": "measured: CPU time of drawing and of keeping the output",
-    }
+    assert shown.view.close() == Probe(
+        name="live",
+        state="failed",
+        reason="RuntimeError: no more",
+        cost_ns=shown.view._cost_ns + 2_000_000,
+        cost_source="measured: CPU time of drawing and of keeping the output",
+    )
 
 
 def test_trouble_of_the_keeper_gives_the_terminal_back(shown: Shown) -> None:
@@ -213,7 +216,7 @@ def test_a_terminal_that_cannot_be_closed_does_not_end_the_run(shown: Shown) -> 
     told = shown.view.close()
 
     assert told is not None
-    assert told["reason"] == "OSError: gone"
+    assert told.reason == "OSError: gone"
 
 
 @pytest.mark.parametrize(("encoding", "ascii_only"), [("utf-8", False), ("latin-1", True), ("no such", True)])

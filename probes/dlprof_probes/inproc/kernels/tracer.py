@@ -1,5 +1,6 @@
 """What the tracers of all engines have in common."""
 
+import glob
 import os
 import re
 import sys
@@ -67,3 +68,15 @@ class quiet(object):  # noqa: N801
             os.dup2(self._saved, 2)
             os.close(self._saved)
             self._saved = None
+
+
+def xplanes(folder):
+    """The files that XLA's profiler wrote below a folder, in the layout of TensorBoard.
+
+    Raises:
+        RuntimeError: There are none.
+    """
+    paths = glob.glob(os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb"))
+    if not paths:
+        raise RuntimeError("the profiler wrote no trace")
+    return paths
