@@ -34,23 +34,24 @@ def run(args: argparse.Namespace) -> int:
     """Run what is left, and print the table; 1 if a run failed."""
     from dataclasses import replace
 
-    from dlprof.bench import matrix, measures, running, tables
+    from dlprof.bench import matrix, measures, results, running, tables
     from dlprof.errors import UsageError
+    from dlprof.launch import children
 
     found = matrix.load(Path(args.matrix))
     if args.repeat is not None:
         if not 1 <= args.repeat <= matrix.REPEAT_AT_MOST:
             raise UsageError(f"--repeat must lie between 1 and {matrix.REPEAT_AT_MOST}, not {args.repeat}.")
         found = replace(found, repeat=args.repeat)
-    folder = running.Folder(Path(args.output or Path("dlprof_bench") / found.name))
+    folder = results.Folder(Path(args.output or Path("dlprof_bench") / found.name))
     if args.restart and folder.state.is_file():
         shutil.rmtree(folder.path)
     if args.table:
-        results = folder.results(found.cells())
+        outcome = folder.results(found.cells())
     else:
-        with running.ending_on_sigterm():
-            results = running.run(found, folder, _say)
-    rows = measures.rows(results, found.seed)
+        with children.ending_on_sigterm():
+            outcome = running.run(found, folder, _say)
+    rows = measures.rows(outcome, found.seed)
     if args.format == "json":
         print(json.dumps(tables.as_json(found, rows), indent=1))
     else:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         _confirm(args, run_, found)
     from dlprof.trials import confirm
 
-    found = confirm.told(run_, found)
+    found = confirm.with_trials(run_, found)
     if args.json:
         from dlprof.report import diagnosis_json
 
@@ -88,8 +88,8 @@ def _two(names: list[str]) -> tuple[Any, ...]:
 
 def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
     """Try what can be tried, if the user agrees."""
-    from dlprof.bench import running
     from dlprof.errors import UsageError
+    from dlprof.launch import children
     from dlprof.trials import confirm
 
     if not 1 <= args.repeat <= 100:
@@ -104,7 +104,7 @@ def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
     if not args.yes and not _agreed():
         _say("nothing was run")
         return
-    with running.ending_on_sigterm():
+    with children.ending_on_sigterm():
         trials = confirm.tries(run_, findings, _say, repeats=args.repeat)
     for trial in trials:
         _say(f"{trial.slug}: {trial.state}")

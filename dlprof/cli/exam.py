@@ -36,14 +36,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sit the exam; 1 if a run failed."""
-    from dlprof.bench import running
-    from dlprof.trials.exam import sitting, tables, truths
+    """Examine the rules; 1 if a run failed."""
+    from dlprof.launch import children
+    from dlprof.trials.exam import tables, truths
+    from dlprof.trials.exam.examine import examine
 
     chosen = truths.load(Path(args.folder), only=args.only)
     repeats = max(1, args.repeat)
-    with running.ending_on_sigterm():
-        result = sitting.sit(chosen, Path(args.output), _say, pairs=args.pairs, repeats=repeats, restart=args.restart)
+    with children.ending_on_sigterm():
+        result = examine(chosen, Path(args.output), _say, pairs=args.pairs, repeats=repeats, restart=args.restart)
     print(json.dumps(tables.as_json(result), indent=1) if args.format == "json" else tables.as_markdown(result))
     return 1 if any(a.failed for a in result.answers) or any(p.failed for p in result.pairs) else 0
 

@@ -6,6 +6,7 @@ import argparse
 import fnmatch
 import json
 import sys
+from dataclasses import asdict
 
 EXAMPLES = """\
 examples:
@@ -43,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     if args.sort == "line":
         functions.sort(key=lambda f: (f.file, f.first_line))
     if args.json:
-        names = ("file", "function", "first_line", "line", "hits", "time_ns", "source")
-        print(json.dumps([{n: row[n] for n in names} for f in functions for row in f.lines], indent=1))
+        places = ((f, {"file": f.file, "function": f.function, "first_line": f.first_line}) for f in functions)
+        print(json.dumps([{**place, **asdict(line)} for f, place in places for line in f.lines], indent=1))
     else:
         line_tables.print_tables(found, functions, file=sys.stdout, plain=args.plain)
     return 0

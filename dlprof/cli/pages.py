@@ -16,7 +16,7 @@ def of_run(name: str, *, rebuild: bool = False) -> str:
     run = open_run(name, rebuild=rebuild)
     found, why = None, ""
     try:
-        found = confirm.told(run, diagnose.diagnose(run))
+        found = confirm.with_trials(run, diagnose.diagnose(run))
     except UsageError as error:
         why = error.message
     return page.of_run(run, found, why)

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
-from dlprof.analysis.stacks import Frame, cut
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.stacks import Frame
 from dlprof.analysis.timeline.threads import threads
 from dlprof.errors import NoInputError
 from dlprof.export.protobuf import integer, message, packed, text
@@ -82,11 +83,11 @@ def _add_samples(profile: _Profile, times: Mapping[Sample, int], period_ns: int 
 
 def _times(run: Run) -> dict[Sample, int]:
     """Time of each thread, phase and stack (ns)."""
-    cuts = [(row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"]) for row in run.rows("phase_intervals")]
+    lookup = PhaseLookup(run.table("phase_intervals"))
     times: dict[Sample, int] = defaultdict(int)
     for thread in threads(run):
         for start, dur, stack in thread.rows:
-            parts = cut(start, start + dur, cuts)
+            parts = lookup.cut(start, start + dur)
             for phase, part in parts:
                 times[Sample(thread.title, phase, stack)] += part
             if rest := dur - sum(part for _, part in parts):

@@ -17,6 +17,7 @@ from dlprof.engines import registry as engines
 from dlprof.errors import DlprofError, NoInputError, Report, UsageError
 from dlprof.launch import environments, interpreters
 from dlprof.launch.interpreters import InterpreterFacts
+from dlprof.launch.line_profiler import line_profiler_for
 from dlprof.schema.manifest import Backend, Interpreter
 
 KEPT_VARIABLES = (
@@ -175,7 +176,7 @@ def _line_profiler(
     if not config.wants("lines"):
         return None, "switched off"
     try:
-        return environments.line_profiler_for(interpreter, report=report), None
+        return line_profiler_for(interpreter, report=report), None
     except DlprofError as error:
         return None, error.message.rstrip(".")
 

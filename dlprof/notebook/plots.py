@@ -116,7 +116,7 @@ class _Part(NamedTuple):
 
 def _waterfall_parts(comparison: Comparison, top: int) -> list[_Part]:
     """The largest parts, and all else as one more."""
-    parts = [_Part(item.path, item.delta_ns, item.noise) for item in comparison.items[:top]]
+    parts = [_Part(str(item.path), item.delta_ns, item.noise) for item in comparison.items[:top]]
     rest_ns = sum(item.delta_ns for item in comparison.items[top:]) + comparison.unattributed_ns
     return [*parts, _Part("all else", rest_ns, noise=True)] if rest_ns else parts
 

@@ -142,7 +142,7 @@ class RunView(RunFrames, _Diagnosed):
         return RunPlots(self)
 
     def _diagnose(self) -> Diagnosis:
-        return confirm.told(self.run, diagnose.diagnose(self.run))
+        return confirm.with_trials(self.run, diagnose.diagnose(self.run))
 
     def _page(self, diagnosis: Diagnosis | None) -> str:
         return html.of_run(self.summary, diagnosis)

@@ -12,9 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof import __version__
-from dlprof.ingest.artifact import Who
-from dlprof.ingest.kernels import alignment, assemble
-from dlprof.ingest.kernels.trace import Foreign, Trace
+from dlprof.ingest.artifact import ProcessId
+from dlprof.ingest.formats import alignment
+from dlprof.ingest.formats.base import FileContent
+from dlprof.ingest.kernels.assemble import Assembly
+from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.kernels.windows import KernelWindow, windows_table
 from dlprof.pipeline import table_columns
 from dlprof.pipeline.run_tables import RunTables
 from dlprof.rundir import RunDir
@@ -34,17 +38,17 @@ class ImportedFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._process = Who(platform.node(), 0, 0, 0)
+        self._process = ProcessId(platform.node(), 0, 0, 0)
         self._tables = RunTables()
         self._sources: list[dict[str, Any]] = []
-        self._windows: list[dict[str, Any]] = []
+        self._windows: list[KernelWindow] = []
         self._events = RowWriter(folder / "tables", "kernel_events")
-        self._assembly = assemble.Assembly(sink=self._events.write)
+        self._assembly = Assembly(sink=self._events.write)
         self._gpus: dict[int, str] = {}
         self._end_ns = 0
         self._origin_ns: int | None = None
 
-    def add(self, paths: Sequence[Path], files: Sequence[Foreign]) -> None:
+    def add(self, paths: Sequence[Path], files: Sequence[FileContent]) -> None:
         """Put all files on one time line, and take in their events and tables."""
         shifts, self._origin_ns, health = alignment.shifts(list(files))
         self._tables.health.extend(health)
@@ -62,14 +66,12 @@ class ImportedFiles:
             })  # fmt: skip
 
     def _add_trace(self, number: int, trace: Trace, facts: Mapping[str, Any], shift: int) -> None:
-        process = assemble.with_rank(self._process, facts)
-        start, end = self._assembly.add(trace, assemble.Place(process, shift, number))
+        process = self._process.as_told(facts)
+        start, end = self._assembly.add(trace, TraceContext(process, shift, number))
         self._end_ns = max(self._end_ns, end)
-        self._windows.append({
-            "host": process.host, "rank": process.rank, "pid": process.pid, "window": number, "engine": trace.engine,
-            "source": trace.path.name, "loop": None, "start_ns": start, "dur_ns": end - start, "first_step": None,
-            "steps": None, "start_cost_ns": None, "stop_cost_ns": None, "dropped": trace.dropped,
-        })  # fmt: skip
+        self._windows.append(
+            KernelWindow(process, number, trace.engine, trace.path.name, start, end - start, dropped=trace.dropped)
+        )
 
     def _add_tables(self, tables: Mapping[str, pa.Table], shift: int) -> None:
         frames = self._tables.get("frames")
@@ -93,7 +95,7 @@ class ImportedFiles:
         """
         self._events.close()
         self._tables.put(self._assembly.tables())
-        self._tables.put_rows("kernel_windows", self._windows)
+        self._tables.put({"kernel_windows": windows_table(self._windows)})
         self._tables.put_rows("sources", self._sources)
         self._tables.health.extend(self._assembly.health)
         self._tables.write(self._folder / "tables")

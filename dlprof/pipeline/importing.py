@@ -12,7 +12,7 @@ from pathlib import Path
 from dlprof import rundir
 from dlprof.errors import Report, UsageError
 from dlprof.ingest.formats import registry as formats
-from dlprof.ingest.kernels.trace import Foreign
+from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.pipeline.imported_files import ImportedFiles
 from dlprof.rundir import RunDir, writing_into
 from dlprof.store.run import Run
@@ -78,16 +78,16 @@ def _named_folder(part: Path, wanted: Path, *, chosen: bool) -> RunDir:
     return RunDir(path.absolute())
 
 
-def _named(name: str) -> formats.Reader:
-    for reader in formats.all_readers():
-        if reader.name == name:
-            return reader
+def _named(name: str) -> Reader:
+    reader = formats.named(name)
+    if reader is not None:
+        return reader
     known = ", ".join(reader.name for reader in formats.all_readers())
     raise UsageError(f"There is no format {name}.", hint=f"one of: {known}")
 
 
-def _size(foreign: Foreign) -> str:
+def _size(foreign: FileContent) -> str:
     if foreign.trace is not None:
-        sums = len(foreign.trace.programs.get("aggregates", ()))
-        return f"{sums:,} sums" if foreign.trace.aggregated else f"{foreign.trace.size:,} events"
+        sums = foreign.trace.sums
+        return f"{len(sums):,} sums" if sums is not None else f"{foreign.trace.size:,} events"
     return ", ".join(f"{table.num_rows:,} rows of {name}" for name, table in foreign.tables.items()) or "nothing"

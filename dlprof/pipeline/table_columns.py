@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import Who
+from dlprof.ingest.artifact import ProcessId
 from dlprof.schema.tables import TABLES
 
 _TIMES = ("start_ns", "time_ns")
 
 
-def with_process(name: str, table: pa.Table, process: Who) -> pa.Table:
+def with_process(name: str, table: pa.Table, process: ProcessId) -> pa.Table:
     """A table of that name with its process columns filled."""
     for column, value in (("host", process.host), ("rank", process.rank), ("pid", process.pid)):
         if column in table.column_names:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.wire import Stream
 from dlprof.launch.recorded import ProbeStates
@@ -35,7 +35,7 @@ class Workspace:
         self.manifest = manifest
         self.tables = RunTables(Health(line.slug, line.severity, line.message, line.count) for line in manifest.health)
         self.probes = ProbeStates({probe.name: probe for probe in manifest.probes})
-        self.process = Who(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
+        self.process = ProcessId(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
         self.names = FileNames(manifest.script_folder, manifest.cells)
         self.stream = Stream()
 

@@ -8,10 +8,11 @@ from typing import TextIO
 from rich.text import Text
 
 from dlprof.analysis import utilisation
-from dlprof.analysis.breakdown import OWN
-from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, LayerItem
+from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item
+from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report.console import Page, is_ascii, make_console
+from dlprof.schema.vocabulary import OWN_PATHS
 from dlprof.units import bar, duration, percent, resample, safe, strip
 
 _BAR = 18
@@ -153,7 +154,7 @@ class _Printer(Page):
         return [safe(item.path), duration(item.a_ns), duration(item.b_ns), signed(item.delta_ns), noise]
 
     def _drawn(self, item: Item, largest: int) -> Text:
-        style = "dim" if item.noise or item.path in OWN else "red" if item.delta_ns > 0 else "green"
+        style = "dim" if item.noise or item.path in OWN_PATHS else "red" if item.delta_ns > 0 else "green"
         drawn = bar(abs(item.delta_ns) / largest, _BAR, ascii_only=self.ascii)
         return Text(("+" if item.delta_ns > 0 else "-") + drawn if drawn else "", style=style)
 

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 
 from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
 from dlprof.schema.manifest import Command
+from dlprof.schema.vocabulary import StepPart
 from dlprof.store.run import Run
 from dlprof.units import duration, percent
 
@@ -52,7 +53,7 @@ def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
         "gpu_idle": _gpu_idle(run),
         "sources": run.rows("sources"),
         "window_starts": {row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
-        "lines": [_line(row) for row in lines.hottest(lines.functions(run.table("lines")), top)],
+        "lines": [asdict(line) for line in lines.hottest(lines.functions(run.table("lines")), top)],
         "stacks": _stacks(run, max(1, top // 4)),
         "cores": [
             {"core": use.core, "mean_pct": use.mean_pct, "strip_pct": list(use.strip)}
@@ -123,11 +124,6 @@ def _epochs(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _line(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("file", "function", "first_line", "line", "hits", "time_ns", "own_ns", "source")
-    return {name: row[name] for name in names}
-
-
 def _stacks(run: Run, per_phase: int) -> list[dict[str, Any]]:
     found = stacks.hottest(run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
     return [
@@ -148,7 +144,7 @@ def _split(run: Run) -> dict[str, Any] | None:
         return None
     parts = [
         {"name": name, "window_ns": split.window_ns[name], "plain_ns": split.plain_ns and split.plain_ns[name]}
-        for name in step_split.PARTS
+        for name in StepPart
     ]
     names = ("loop", "engine", "steps", "window_step_ns", "plain_step_ns", "slowdown")
     return {**{name: getattr(split, name) for name in names}, "parts": parts}
@@ -185,6 +181,6 @@ def _machine(run: Run) -> dict[str, Any]:
 def _gpu(run: Run) -> dict[str, Any]:
     table = run.table("gpu")
     if table.num_rows:
-        return {"measured": True, "gpus": utilisation.gpus(table, run.manifest)}
+        return {"measured": True, "gpus": [asdict(gpu) for gpu in utilisation.gpus(table, run.manifest)]}
     probe = next((row for row in run.rows("probes") if row["name"] == "gpu"), {})
     return {"measured": False, "reason": probe.get("reason") or "no sample was taken"}

@@ -12,8 +12,7 @@ from dlprof.backends.base import BackendSpec
 from dlprof.errors import DlprofError
 from dlprof.launch import environments
 from tests.contracts import engine_exercise
-from tests.contracts.engine_contract import EngineContract
-from tests.contracts.engine_programs import PROGRAMS
+from tests.contracts.engine_contract import EngineContract, contracts
 from tests.integration import runner
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
@@ -48,6 +47,4 @@ class RealEngine(EngineContract):
         assert done.code == 0, done.err
 
 
-RealEngine.__test__ = False  # type: ignore[attr-defined]
-for _name, _program in PROGRAMS.items():
-    globals()[f"Test_{_name}"] = type(f"Test_{_name}", (RealEngine,), {"program": _program, "__test__": True})
+globals().update(contracts(RealEngine))

@@ -20,6 +20,7 @@ import pytest
 from dlprof.analysis import breakdown, compare, line_pairs, samples
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import compare_json, summary
 from dlprof.report.html import flames, page, serve, source_lines, timeline
 from dlprof.report.html.pack import Pack
@@ -371,7 +372,7 @@ def test_a_flame_graph_has_the_outermost_frame_first(tmp_path: Path) -> None:
         {"thread_id": 1, "thread": "MainThread", "start_ns": 5 * S, "dur_ns": S, "stack_id": 2},
     ]
     run = trained(tmp_path / "r", frames=frames, stacks=stacks)
-    (flame,) = flames.of_run(run, samples.of_run(run, samples.Phases(run)))
+    (flame,) = flames.of_run(run, samples.of_run(run, PhaseLookup(run.table("phase_intervals"))))
     assert (flame["phase"], flame["thread"], flame["ns"]) == ("fit.steps", "main", 3 * S)
     assert flame["nodes"] == [[0, 0, 3 * S, "a", "train.py", 1, 1], [1, 0, 2 * S, "b", "train.py", 2, 1]]
 

@@ -14,7 +14,7 @@ from reference_pages import backends, commands, findings, formats, markdown, mes
 from dlprof import cli, config
 from dlprof.analysis.findings.rules import RULES
 from dlprof.backends import registry
-from dlprof.ingest.formats.own_readers import READERS
+from dlprof.ingest.formats.registry import READERS
 from dlprof.schema.tables import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -65,7 +65,7 @@ def test_every_table_has_a_section_and_every_column_a_row() -> None:
     """In the order of the schema; the columns that name the process are told once for all."""
     who = ("host", "rank", "pid")
 
-    told = {table.name: [*(who if table.who else ()), *table.columns] for table in tables.described()}
+    told = {table.name: [*(who if table.of_process else ()), *table.columns] for table in tables.described()}
 
     assert told == {name: schema.names for name, schema in TABLES.items()}
     assert sections(tables.page()) == list(TABLES)
@@ -133,13 +133,13 @@ def test_every_probe_reader_setting_and_error_has_a_row() -> None:
     """Each on its page."""
     assert first_cells(formats.probes()) == set(config.PROBES)
     assert first_cells(formats.readers()) == {reader.name for reader in READERS}
-    assert first_cells(settings.page()) >= set(config._SETTABLE)
+    assert first_cells(settings.page()) >= set(config.SETTABLE)
     assert first_cells(messages.exit_codes()) == set(messages.error_classes())
 
 
 def test_every_variable_that_the_source_names_is_told() -> None:
     """Those of settings by themselves, the others by hand."""
-    told = set(settings.OTHERS) | {settings.variable(name) for name in config._SETTABLE}
+    told = set(settings.OTHERS) | {settings.variable(name) for name in config.SETTABLE}
 
     assert settings.named_in_source() <= told
     assert set(settings.OTHERS) <= settings.named_in_source()

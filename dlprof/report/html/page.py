@@ -18,6 +18,7 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.line_pairs import LinePair
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, compare_json, diagnosis_json, kernel_json, strict_json, summary
 from dlprof.report.compare_text import verdict as gap_verdict
 from dlprof.report.html import flames, source_lines, timeline
@@ -51,7 +52,7 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
     """
     report = summary.summarise(run, top=_TOP)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
-    sampled = samples.of_run(run, samples.Phases(run))
+    sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
     files, left_out = _within(source_lines.of_run(run, tree, sampled))
     found = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
     rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)

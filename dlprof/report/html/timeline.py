@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dlprof.analysis import utilisation
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.timeline import groups
-from dlprof.analysis.timeline.lanes import Integers
 from dlprof.analysis.timeline.series import Series, all_series
 from dlprof.analysis.timeline.slices import Slices, What
 from dlprof.analysis.timeline.threads import Thread, threads

@@ -93,9 +93,12 @@ class _Program(object):
             return self._module_code(session)
         file = os.path.abspath(self.path) if sys.version_info >= (3, 9) else self.argv[0]
         self.namespace.update(
-            __file__=file, __loader__=importlib.machinery.SourceFileLoader("__main__", file), __spec__=None,
-            __package__=None, __cached__=None,
-        )  # fmt: skip
+            __file__=file,
+            __loader__=importlib.machinery.SourceFileLoader("__main__", file),
+            __spec__=None,
+            __package__=None,
+            __cached__=None,
+        )
         with io.open(file, "rb") as source:
             text = source.read()
         code = compile(text, file, "exec", dont_inherit=True)

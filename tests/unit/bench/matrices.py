@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dlprof.bench import matrix, running
+from dlprof.bench.results import CellResult, Folder
 
 GOOD = """
 repeat = 2
@@ -44,13 +44,15 @@ class Runs:
         monkeypatch.setattr(running, "_run", self._run)
         monkeypatch.setattr(running, "prepare", lambda _matrix, _say: {})
 
-    def _run(self, cell: matrix.Cell, _matrix: matrix.Matrix, _folder: running.Folder) -> dict[str, Any]:
+    def _run(self, cell: matrix.Cell, _matrix: matrix.Matrix, _folder: Folder) -> CellResult:
         if len(self.names) == self.end_after:
             raise KeyboardInterrupt
         self.names.append(cell.name)
         error = self.error.get(cell.name)
-        return {"work": cell.work.name, "backend": cell.backend, "number": cell.number, "error": error,
-                "measures": {} if error else {"wall_s": 2.0 + cell.number}, "seconds": 1.0}  # fmt: skip
+        return CellResult(
+            work=cell.work.name, backend=cell.backend, number=cell.number, error=error,
+            measures={} if error else {"wall_s": 2.0 + cell.number}, seconds=1.0,
+        )  # fmt: skip
 
 
 def silent(_line: str) -> None:

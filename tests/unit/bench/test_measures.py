@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dlprof.bench import measures
+from dlprof.bench.results import CellResult
 
 
-def result(number: int, **values: float | None) -> dict[str, Any]:
+def result(number: int, **values: float | None) -> CellResult:
     """A run."""
-    return {"work": "w", "backend": "b", "number": number, "error": None, "measures": values}
+    return CellResult(work="w", backend="b", number=number, measures=values)
 
 
 def test_a_row_is_the_median_with_its_interval() -> None:

@@ -17,6 +17,7 @@ from dlprof.backends import registry
 from dlprof.backends.base import BackendSpec
 from dlprof.errors import CannotCreateError, NoInputError, UnavailableError, UsageError
 from dlprof.launch import environments, interpreters, uvtool
+from dlprof.launch.data_folder import MARKER
 from dlprof.launch.environments import Environment
 from dlprof.launch.interpreters import InterpreterFacts
 
@@ -245,21 +246,6 @@ def test_path_of_one_that_is_not_installed_says_how_to_install_it(spec: BackendS
     assert caught.value.hint == "dlprof backends install small"
 
 
-@pytest.mark.parametrize(("version", "own"), [("5.0.2", True), ("5.1.0", True), ("4.1.3", False), (None, False)])
-def test_a_line_profiler_is_fetched_where_it_is_missing_or_old(
-    spec: BackendSpec, uv: list[list[str]], version: str | None, own: bool
-) -> None:
-    """For the interpreter that is asked about; never into it, and once."""
-    facts = replace(FACTS, packages={"line_profiler": version})
-
-    folder = environments.line_profiler_for(facts, report=lambda _line: None)
-
-    assert (folder is None) is own
-    assert len(uv) == (0 if own else 1)
-    if folder is not None:
-        assert uv[0][uv[0].index("--target") + 1] == str(folder)
-
-
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """What `dlprof backends …` prints."""
     module, args = cli.parse(["backends", *arguments])
@@ -312,7 +298,7 @@ def made(spec: BackendSpec, uv: list[list[str]]) -> Environment:
     (packages / "six-1.17.0.dist-info").mkdir(parents=True)
     (packages / "six.py").write_text("123\n")
     (packages / "six-1.17.0.dist-info" / "RECORD").write_text("six.py,sha256=0,4\nsix-1.17.0.dist-info/RECORD,,\n")
-    marker = environment.path / environments.MARKER
+    marker = environment.path / MARKER
     facts = {**json.loads(marker.read_text()), "packages": ["six-1.17.0.dist-info", "six.py"]}
     marker.write_text(json.dumps(facts))
     return environment

@@ -38,7 +38,7 @@ def test_pip_settings_become_uv_variables(tmp_path: Path) -> None:
 
 
 def test_uvs_own_variables_win() -> None:
-    """Who set up uv meant it."""
+    """ProcessId set up uv meant it."""
     found = pip_settings.as_uv_environment(
         {"index-url": "https://a.example"}, {"UV_DEFAULT_INDEX": "https://b.example"}
     )

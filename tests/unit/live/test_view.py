@@ -78,8 +78,8 @@ class Shown:
     def terminal(self) -> Any:
         return self.view._terminal
 
-    def tick(self, moment: Progress = PROGRESS) -> None:
-        self.view.tick(self.folder, moment)
+    def tick(self, progress: Progress = PROGRESS) -> None:
+        self.view.tick(self.folder, progress)
 
 
 @pytest.fixture
@@ -142,6 +142,7 @@ def test_the_ledger_has_the_cpu_time_of_drawing_and_of_the_keeper(shown: Shown) 
     shown.view._cost_ns = 5
     assert shown.view.close() == Probe(
         name="live",
+        state="on",
         cost_ns=2_000_005,
         cost_source="measured: CPU time of drawing and of keeping the output",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import Who
+from dlprof.ingest.artifact import ProcessId
 from dlprof.pipeline import table_columns
 from dlprof.schema.tables import TABLES
 
@@ -13,7 +13,7 @@ def test_the_process_is_filled_in() -> None:
     """Whatever stood there."""
     table = pa.Table.from_pylist([{"host": None, "rank": 7, "pid": 8}], schema=TABLES["phases"])
 
-    (row,) = table_columns.with_process("phases", table, Who("h", 1, 2, 0)).to_pylist()
+    (row,) = table_columns.with_process("phases", table, ProcessId("h", 1, 2, 0)).to_pylist()
 
     assert (row["host"], row["rank"], row["pid"]) == ("h", 1, 2)
 

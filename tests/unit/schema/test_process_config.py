@@ -42,10 +42,10 @@ def test_the_traced_process_reads_nothing_that_is_not_written() -> None:
 
 
 def test_the_traced_process_reads_all_that_is_written() -> None:
-    """Engines of plug-ins are found by those that load them."""
+    """A setting that nobody obeys is none."""
     read = {key for file in INPROC for key in keys_read(PROBES / "inproc" / file)}
 
-    assert fields(ProcessConfig, KernelSettings, LineSettings) - read <= {"engine_plugins"}
+    assert fields(ProcessConfig, KernelSettings, LineSettings) - read == set()
 
 
 def test_the_sampler_reads_what_is_written() -> None:

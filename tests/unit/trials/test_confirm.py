@@ -29,7 +29,7 @@ def test_a_trial_confirms_what_it_saves(
         asked.append(remedy)
         return timed(place, 2 - (saved_s if remedy else 0) + len(asked) * 0.001)
 
-    monkeypatch.setattr(trials, "again", again)
+    monkeypatch.setattr(trials, "run_again", again)
     findings = confirm.candidates(diagnose.diagnose(run))
 
     (trial,) = confirm.tries(run, findings, lambda _line: None)
@@ -37,7 +37,7 @@ def test_a_trial_confirms_what_it_saves(
     assert (trial.slug, trial.state) == ("threads-underused", state)
     assert trial.achieved_ns == pytest.approx(saved_s * S, rel=0.02)
     assert [remedy is None for remedy in asked] == [True, False] * 3
-    told = next(f for f in confirm.told(run, diagnose.diagnose(run)).findings if f.slug == "threads-underused")
+    told = next(f for f in confirm.with_trials(run, diagnose.diagnose(run)).findings if f.slug == "threads-underused")
     assert told.state == state
     assert told.saving_ns is not None
     assert told.saving_ns["achieved"] == trial.achieved_ns
@@ -54,11 +54,11 @@ def test_a_remedy_that_breaks_the_script_leaves_its_finding_untested(
             raise DlprofError("the run ended with exit code 1: no")
         return timed(place, 2)
 
-    monkeypatch.setattr(trials, "again", again)
+    monkeypatch.setattr(trials, "run_again", again)
     (trial,) = confirm.tries(run, confirm.candidates(diagnose.diagnose(run)), lambda _line: None)
 
     assert (trial.state, trial.achieved_ns, trial.failed) == ("untested", None, "the run ended with exit code 1: no")
-    told = next(f for f in confirm.told(run, diagnose.diagnose(run)).findings if f.slug == "threads-underused")
+    told = next(f for f in confirm.with_trials(run, diagnose.diagnose(run)).findings if f.slug == "threads-underused")
     assert (told.state, told.not_tried) == ("untested", "the run ended with exit code 1: no")
 
 

@@ -63,10 +63,18 @@ class ChainerTracer(Tracer):
 
     def add(self, name, layer, direction, begin):
         """Something is over that began at `begin`."""
-        self._events.append({
-            "name": name, "cat": "chainer", "ph": "X", "ts": begin / 1e3, "dur": (now() - begin) / 1e3,
-            "pid": os.getpid(), "tid": get_ident(), "args": {"name": layer, "op": direction},
-        })  # fmt: skip
+        self._events.append(
+            {
+                "name": name,
+                "cat": "chainer",
+                "ph": "X",
+                "ts": begin / 1e3,
+                "dur": (now() - begin) / 1e3,
+                "pid": os.getpid(),
+                "tid": get_ident(),
+                "args": {"name": layer, "op": direction},
+            }
+        )
 
     def layer_of(self, function):
         """The link in which a function ran forward."""

@@ -42,9 +42,14 @@ class MXNetTracer(Tracer):
         self._bulk_size = self._mxnet.engine.set_bulk_size(0)  # of what Gluon runs one by one
         profiler = self._mxnet.profiler
         profiler.set_config(
-            filename=self._path, profile_symbolic=True, profile_imperative=True, profile_api=True,
-            profile_memory=False, aggregate_stats=False, continuous_dump=False,
-        )  # fmt: skip
+            filename=self._path,
+            profile_symbolic=True,
+            profile_imperative=True,
+            profile_api=True,
+            profile_memory=False,
+            aggregate_stats=False,
+            continuous_dump=False,
+        )
         profiler.set_state("run")
 
     def stop(self):
@@ -77,9 +82,12 @@ class MXNetTracer(Tracer):
                 executors = getattr(getattr(module, "_exec_group", None), "execs", None) or []
                 for index, original in enumerate(executors):
                     twin = original._symbol.bind(
-                        original._ctx, args=original.arg_arrays, args_grad=original.grad_arrays,
-                        grad_req=original._grad_req, aux_states=original.aux_arrays,
-                    )  # fmt: skip
+                        original._ctx,
+                        args=original.arg_arrays,
+                        args_grad=original.grad_arrays,
+                        grad_req=original._grad_req,
+                        aux_states=original.aux_arrays,
+                    )
                     executors[index] = twin
                     self._swapped.append((executors, index, original))
             for block in self._blocks():
@@ -167,7 +175,9 @@ class MXNet(Engine):
 
 
 def _shapes(args):
-    """The module that is bound, and the shapes of its inputs."""
+    """The module that is bound, and the shapes of its inputs; None where they were given by name."""
+    if len(args) < 2:
+        return None
     shapes = dict((name, "%s" % (tuple(shape),)) for name, shape in (one[:2] for one in args[1] or ()))
     return id(args[0]), "Module(%s)" % ", ".join(sorted(shapes)), shapes
 
@@ -195,10 +205,15 @@ class _Blocks(object):
         prefixes = dict((inner.prefix, inner.name) for inner in _inside(block))
         nodes = json.loads(block._cached_graph[1].tojson())["nodes"]
         facts = {
-            "nodes": [{"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
-                      for n in nodes],
-            "layer_names": sorted(prefixes.values()), "outputs": {}, "training": True, "ends": [len(nodes) - 1],
-        }  # fmt: skip
+            "nodes": [
+                {"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
+                for n in nodes
+            ],
+            "layer_names": sorted(prefixes.values()),
+            "outputs": {},
+            "training": True,
+            "ends": [len(nodes) - 1],
+        }
         _write(facts, self._folder, "gluon-graph-%03d.json" % self._count)
         self._count += 1
 

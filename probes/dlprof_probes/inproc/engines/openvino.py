@@ -163,11 +163,17 @@ class _Compiled(object):
         begin = now()
         result = self._twin(*args, **kwargs)
         end = now()
-        self._calls.append((begin, end, [
-            [one.node_name, one.node_type, one.exec_type, int(one.real_time.total_seconds() * 1e9)]
-            for one in self._twin._infer_request.get_profiling_info()
-            if one.real_time
-        ]))  # fmt: skip
+        self._calls.append(
+            (
+                begin,
+                end,
+                [
+                    [one.node_name, one.node_type, one.exec_type, int(one.real_time.total_seconds() * 1e9)]
+                    for one in self._twin._infer_request.get_profiling_info()
+                    if one.real_time
+                ],
+            )
+        )
         return result
 
     def __getattr__(self, name):

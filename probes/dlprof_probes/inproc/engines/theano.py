@@ -103,9 +103,11 @@ class Profile(object):
             row[0] += profile.apply_callcount.get(key, 0)
             row[1] += seconds
         return {
-            "name": getattr(function, "name", None) or str(profile.message), "calls": profile.fct_callcount,
-            "call_time_s": profile.fct_call_time, "operators": operators,
-        }  # fmt: skip
+            "name": getattr(function, "name", None) or str(profile.message),
+            "calls": profile.fct_callcount,
+            "call_time_s": profile.fct_call_time,
+            "operators": operators,
+        }
 
 
 def _slow_mode(config):

@@ -12,9 +12,14 @@ LOOPS = (("fit", wire.SpanKind.FIT), ("evaluate", wire.SpanKind.EVALUATE), ("pre
 ON_BATCH = ("train_on_batch", "test_on_batch", "predict_on_batch")
 SAVING = ("save", "save_weights", "load_weights", "export")
 LOADERS = (
-    "image_dataset_from_directory", "text_dataset_from_directory", "timeseries_dataset_from_array",
-    "audio_dataset_from_directory", "to_categorical", "get_file", "pad_sequences",
-)  # fmt: skip
+    "image_dataset_from_directory",
+    "text_dataset_from_directory",
+    "timeseries_dataset_from_array",
+    "audio_dataset_from_directory",
+    "to_categorical",
+    "get_file",
+    "pad_sequences",
+)
 
 
 class KerasClasses(object):

@@ -194,12 +194,19 @@ class Windows(object):
 
     def _keep(self, window, ended, stopped, files):
         facts = {
-            "engine": self._engine, "loop": window.loop.kind, "loop_id": window.loop.span, "thread": get_ident(),
-            "begin_ns": window.begin, "end_ns": ended, "steps": window.steps,
-            "start_cost_ns": window.begin - window.asked, "stop_cost_ns": stopped - ended,
-            "files": [os.path.relpath(path, self.folder) for path in files], "anchor": anchor(),
+            "engine": self._engine,
+            "loop": window.loop.kind,
+            "loop_id": window.loop.span,
+            "thread": get_ident(),
+            "begin_ns": window.begin,
+            "end_ns": ended,
+            "steps": window.steps,
+            "start_cost_ns": window.begin - window.asked,
+            "stop_cost_ns": stopped - ended,
+            "files": [os.path.relpath(path, self.folder) for path in files],
+            "anchor": anchor(),
             "zero_ns": self._tracer.zero_ns,
-        }  # fmt: skip
+        }
         with open(window.folder + ".json", "w") as target:
             json.dump(facts, target)
 

@@ -1,4 +1,4 @@
-"""Groups of the timeline: the program, the host, each GPU."""
+"""A run as groups of tracks."""
 
 from __future__ import annotations
 

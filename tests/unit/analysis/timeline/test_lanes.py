@@ -1,4 +1,4 @@
-"""Slices on lanes: nothing is lost, and nothing overlaps."""
+"""Slices on lanes nest or do not touch."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.contracts import engine_exercise
-from tests.contracts.engine_contract import EngineContract
-from tests.contracts.engine_programs import PROGRAMS
+from tests.contracts.engine_contract import EngineContract, contracts
 from tests.stand_ins.engines import versions
 
 
@@ -20,6 +19,4 @@ class StandIn(EngineContract):
             engine_exercise.run(cls.program(), str(folder))
 
 
-StandIn.__test__ = False  # type: ignore[attr-defined]
-for _name, _program in PROGRAMS.items():
-    globals()[f"Test_{_name}"] = type(f"Test_{_name}", (StandIn,), {"program": _program, "__test__": True})
+globals().update(contracts(StandIn))

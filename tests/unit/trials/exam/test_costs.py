@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from dlprof.trials.exam import costs, truths
 from tests.unit.runs import S
 from tests.unit.trials.exam.cases import GOOD, lasted, truth
@@ -62,3 +65,15 @@ def test_the_ends_of_a_process_count_where_the_cause_is_an_import(tmp_path: Path
     run = lasted(tmp_path / "r", 10)
 
     assert (costs.counted_ns(slow, run), costs.counted_ns(heavy, run)) == (6 * S, 10 * S)
+
+
+@pytest.mark.parametrize(("backend", "counted_s"), [("torch", 6), ("tensorflow", 5)])
+def test_what_comes_by_chance_counts_nowhere_it_can_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str, counted_s: int
+) -> None:
+    """On an engine that tunes its input pipelines a restart of them took 1 s of the 6."""
+    one = replace(truths.load(truth(tmp_path, GOOD))[0], backend=backend)
+    restart = SimpleNamespace(slug="iterator-restart", at_stake_ns=1 * S)
+    monkeypatch.setattr(diagnose, "diagnose", lambda _run: SimpleNamespace(findings=[restart]))
+
+    assert costs.counted_ns(one, lasted(tmp_path / "r", 10)) == counted_s * S

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from dlprof.errors import UsageError
-from dlprof.trials.exam import result, sitting, tables
+from dlprof.trials.exam import examine, result, tables
 from dlprof.trials.exam import runs as exam_runs
 
 
 def test_two_exams_do_not_share_a_folder(tmp_path: Path) -> None:
     """Runs made beside one another would be slow, and be taken for good ones."""
     with exam_runs.alone(tmp_path), pytest.raises(UsageError, match="Another exam is at work"):
-        sitting.sit([], tmp_path, lambda _line: None)
+        examine.examine([], tmp_path, lambda _line: None)
 
-    assert sitting.sit([], tmp_path, lambda _line: None).answers == ()
+    assert examine.examine([], tmp_path, lambda _line: None).answers == ()
 
 
 def test_an_exam_says_how_steady_its_machine_was(tmp_path: Path) -> None:
