@@ -234,7 +234,7 @@ class _Unpickler(pickle.Unpickler):
 def _functions(timings: dict[Any, Any], unit_s: float) -> list[_Function]:
     if not 0 < unit_s <= 1:
         raise ValueError(f"a unit of {unit_s} s")
-    found, size = [], 0
+    functions, size = [], 0
     for (file, first, name), counts in timings.items():
         size += len(counts)
         if size > ROWS_AT_MOST:
@@ -248,8 +248,8 @@ def _functions(timings: dict[Any, Any], unit_s: float) -> list[_Function]:
                 raise ValueError(f"line {line}: out of range")
             function.rows.append((int(line), int(hits), round(time_ns), None))
         function.total_s = sum(ticks for _, _, ticks in counts) * unit_s
-        found.append(function)
-    return found
+        functions.append(function)
+    return functions
 
 
 def _text(value: Any) -> str:

@@ -60,15 +60,15 @@ def _call_name(layer: str, callback: Any) -> str:
 def _paired(batches: Iterator[Sequence[tuple[Any, ...]]], events: CudaEvents) -> list[NvtxRange]:
     """Markers as ranges: a begin has a name, the end with the same id has none."""
     open_: dict[Any, NvtxRange] = {}
-    found = []
+    ranges = []
     for rows in batches:
         for time, number, name, owner in rows:
             begun = open_.pop(number, None)
             if begun is not None:
-                found.append(begun._replace(end=time))
+                ranges.append(begun._replace(end=time))
             else:
                 open_[number] = NvtxRange(time, None, _thread_of(owner), events.text(name))
-    return found
+    return ranges
 
 
 def _thread_of(owner: Any) -> int:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.export import markdown
+from dlprof.schema.vocabulary import Basis
 from tests.unit.export.run_of_everything import whole
 from tests.unit.runs import S
 
-FINDING = Finding("input-bound", "It waits.", S, 0.1, None, "measured", "train.py", 7, (), "Read faster.")
+FINDING = Finding("input-bound", "It waits.", S, 0.1, None, Basis.MEASURED, "train.py", 7, (), "Read faster.")
 
 
 def test_words_from_outside_are_no_markdown() -> None:

@@ -11,6 +11,7 @@ from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.notebook import html
 from dlprof.notebook.views import ComparisonView, RunView
 from dlprof.report import summary
+from dlprof.schema.vocabulary import Basis
 from tests.unit import runs
 from tests.unit.runs import S
 
@@ -56,7 +57,7 @@ def test_texts_from_a_run_come_out_as_text(tmp_path: Path) -> None:
 
 def test_claims_and_places_of_findings_come_out_as_text(trained: RunView) -> None:
     """A finding carries names of files and functions."""
-    finding = Finding("s", HOSTILE, S, 0.1, None, "measured", HOSTILE, 3, (), HOSTILE)
+    finding = Finding("s", HOSTILE, S, 0.1, None, Basis.MEASURED, HOSTILE, 3, (), HOSTILE)
 
     page = html.of_run(trained.summary, Diagnosis((finding,) * 4, (), 10 * S))
 
