@@ -30,9 +30,12 @@ def test_a_step_has_its_parts_inside_and_its_input_before(tmp_path: Path) -> Non
     found = [(e["name"], e["ts"], e["dur"]) for e in chrome_events(run) if e.get("cat") in ("step", "input")]
 
     assert sorted(found, key=lambda one: one[1])[:5] == [
-        ("input", 2_000_000.0, 1000.0), ("train step", 2_001_000.0, 21_000.0), ("before the call", 2_001_000.0, 2000.0),
-        ("call", 2_003_000.0, 15_000.0), ("after the call", 2_018_000.0, 4000.0),
-    ]  # fmt: skip
+        ("input", 2_000_000.0, 1000.0),
+        ("train step", 2_001_000.0, 21_000.0),
+        ("before the call", 2_001_000.0, 2000.0),
+        ("call", 2_003_000.0, 15_000.0),
+        ("after the call", 2_018_000.0, 4000.0),
+    ]
 
 
 def test_facts_that_are_not_known_are_left_out(tmp_path: Path) -> None:

@@ -22,10 +22,17 @@ def lines_of(path: Path, *counts: tuple[int, int, int], file: str = "train.py") 
     source = Path(file).read_text().splitlines() if Path(file).is_file() else []
     given = {line: (hits, time_ns) for line, hits, time_ns in counts}
     rows = [
-        {"file": file, "function": "slow", "first_line": 1, "line": line, "hits": given.get(line, (0, 0))[0],
-         "time_ns": given.get(line, (0, 0))[1], "source": source[line - 1] if source else None}
+        {
+            "file": file,
+            "function": "slow",
+            "first_line": 1,
+            "line": line,
+            "hits": given.get(line, (0, 0))[0],
+            "time_ns": given.get(line, (0, 0))[1],
+            "source": source[line - 1] if source else None,
+        }
         for line in range(1, max(given) + 1)
-    ]  # fmt: skip
+    ]
     return make(path, lines=rows)
 
 

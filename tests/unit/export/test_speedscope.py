@@ -40,8 +40,9 @@ def test_speedscope_has_a_profile_for_each_thread_and_one_of_the_phases(tmp_path
     assert (main["samples"], main["weights"], main["unit"]) == ([[0], [0, 1]], [3 * S, S], "nanoseconds")
     assert (other["startValue"], other["endValue"]) == (5 * S, 6 * S)
     assert found["shared"]["frames"][:2] == [
-        {"name": "<module>", "file": "train.py", "line": 3}, {"name": HOSTILE, "file": "a b.py", "line": 9}
-    ]  # fmt: skip
+        {"name": "<module>", "file": "train.py", "line": 3},
+        {"name": HOSTILE, "file": "a b.py", "line": 9},
+    ]
 
 
 def test_speedscope_has_phases_that_open_and_close_in_order(tmp_path: Path) -> None:
@@ -52,9 +53,17 @@ def test_speedscope_has_phases_that_open_and_close_in_order(tmp_path: Path) -> N
     events = [(event["type"], names[event["frame"]], event["at"] // S) for event in found["profiles"][-1]["events"]]
 
     assert events == [
-        ("O", "import", 0), ("C", "import", 2), ("O", "fit", 2), ("O", "fit.steps", 2), ("C", "fit.steps", 7),
-        ("O", "fit.callbacks", 7), ("C", "fit.callbacks", 8), ("C", "fit", 8), ("O", "teardown", 8), ("C", "teardown", 10),
-    ]  # fmt: skip
+        ("O", "import", 0),
+        ("C", "import", 2),
+        ("O", "fit", 2),
+        ("O", "fit.steps", 2),
+        ("C", "fit.steps", 7),
+        ("O", "fit.callbacks", 7),
+        ("C", "fit.callbacks", 8),
+        ("C", "fit", 8),
+        ("O", "teardown", 8),
+        ("C", "teardown", 10),
+    ]
 
 
 def test_speedscope_files_come_back_as_the_same_stacks(tmp_path: Path) -> None:
@@ -68,8 +77,10 @@ def test_speedscope_files_come_back_as_the_same_stacks(tmp_path: Path) -> None:
     found = pyspy_files.read(path).tables["stacks"].to_pylist()
 
     assert [(row["thread_id"], row["thread"], row["dur_ns"]) for row in found] == [
-        (42, "MainThread", 3 * S), (42, "MainThread", S), (43, HOSTILE, S)
-    ]  # fmt: skip
+        (42, "MainThread", 3 * S),
+        (42, "MainThread", S),
+        (43, HOSTILE, S),
+    ]
 
 
 def test_a_run_without_anything_for_it_is_refused(tmp_path: Path) -> None:

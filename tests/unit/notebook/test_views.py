@@ -56,8 +56,9 @@ def test_findings_are_ranked_from_one(tmp_path: Path) -> None:
     tables: dict[str, Any] = {
         "phases": runs.phases(startup=1, fit_steps=2, fit_input=6, teardown=1),
         "phase_intervals": runs.intervals(("startup", 0, 1), ("fit.steps", 1, 9), ("teardown", 9, 10)),
-        "steps": runs.steps(100, dur_ms=20, input_ns=60 * MS), "spans": [runs.fit_span()],
-    }  # fmt: skip
+        "steps": runs.steps(100, dur_ms=20, input_ns=60 * MS),
+        "spans": [runs.fit_span()],
+    }
     runs.make(tmp_path / "a", **tables)
     frame = dlprof.open(tmp_path / "a").findings()
 
