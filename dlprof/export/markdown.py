@@ -27,7 +27,7 @@ def phases(run: Run) -> str:
 
 
 def findings(diagnosis: Diagnosis) -> str:
-    """The findings of `dlprof diagnose`, the dearest first."""
+    """The findings of `dlprof diagnose`, the most expensive first."""
     if not diagnosis.findings:
         return "No cause that is worth a word was found."
     share = percent(diagnosis.explained_ns, diagnosis.whole_ns)

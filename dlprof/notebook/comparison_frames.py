@@ -1,4 +1,4 @@
-"""Two runs beside each other as frames; what is called `delta_ns` is A less B."""
+"""Two runs beside each other as frames; what is called `delta_ns` is A minus B."""
 
 from __future__ import annotations
 

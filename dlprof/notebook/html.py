@@ -185,7 +185,7 @@ def _waterfall(found: Comparison) -> str:
     largest_ns = max((abs(item.delta_ns) for item in shown), default=0) or 1
     rest = found.items[_ITEMS:]
     more = f"<p class='dim'>and {len(rest)} smaller parts: items()</p>" if rest else ""
-    names = ("part", "A", "B", "A less B", "", "")
+    names = ("part", "A", "B", "A &minus; B", "", "")
     head = "".join(f"<th>{name}</th>" for name in names)
     body = "".join(f"<tr>{_difference(item, largest_ns)}</tr>" for item in shown)
     return f"<table><tr>{head}</tr>{body}</table>{more}"

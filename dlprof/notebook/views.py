@@ -39,7 +39,7 @@ def open_run(run: str | PathLike[str] = "last") -> RunView:
 def compare(
     a: RunView | str | PathLike[str], b: RunView | str | PathLike[str], *, labels: tuple[str, str] | None = None
 ) -> ComparisonView:
-    """Compare two runs, A less B.
+    """Compare two runs, A minus B.
 
     Args:
         a: An opened run, or what `dlprof compare` takes: a folder of repeats, or several with commas between, too.
@@ -156,7 +156,7 @@ class ComparisonView(ComparisonFrames, _Diagnosed):
 
     @property
     def gap_ns(self) -> int:
-        """Wall time of A less that of B (ns); items and what is in no phase sum to it."""
+        """Wall time of A minus that of B (ns); items and what is in no phase sum to it."""
         return self.comparison.gap_ns
 
     @property
