@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from dlprof.analysis.compare import Comparison
+from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.report import colours, compare_text, summary
+from dlprof.schema.vocabulary import Phase, RunState, Severity
 from dlprof.units import duration, percent, safe
 
 _FINDINGS = 3
@@ -54,7 +55,7 @@ def of_run(report: Mapping[str, Any], found: Diagnosis | None) -> str:
     return _page(
         f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report['run'])}; "
         f"{_ended(report)}; {duration(report['wall_ns'])}</span></p>",
-        f"<p>{_text(summary.verdict(report))}</p>" if report["state"] != "imported" else "",
+        f"<p>{_text(summary.verdict(report))}</p>" if report["state"] != RunState.IMPORTED else "",
         _causes(found),
         _phase_bar(report),
         _steps(report["loops"]),
@@ -93,7 +94,7 @@ def _text(text: Any) -> str:
 
 
 def _ended(report: Mapping[str, Any]) -> str:
-    if report["state"] == "imported":
+    if report["state"] == RunState.IMPORTED:
         return "imported"
     ended = report["exit"]
     if ended["signal"]:
@@ -107,8 +108,9 @@ def _causes(found: Diagnosis | None) -> str:
     if not found.findings:
         return "<p class='dim'>No cause of lost time was found.</p>"
     shown = [
-        f"<li>{_text(one.claim)}{_place(one.file, one.line)}<br><span class='dim'>{_text(one.next_step)}</span></li>"
-        for one in found.findings[:_FINDINGS]
+        f"<li>{_text(finding.claim)}{_source(finding.file, finding.line)}<br>"
+        f"<span class='dim'>{_text(finding.next_step)}</span></li>"
+        for finding in found.findings[:_FINDINGS]
     ]
     more = len(found.findings) - len(shown)
     rest = f"<p class='dim'>and {more} more: findings()</p>" if more > 0 else ""
@@ -123,7 +125,7 @@ def _why(found: Comparison, causes: Diagnosis | None) -> str:
     return _causes(causes)
 
 
-def _place(file: str | None, line: int | None) -> str:
+def _source(file: str | None, line: int | None) -> str:
     return f" <code>{_text(file)}:{line}</code>" if file else ""
 
 
@@ -132,7 +134,7 @@ def _phase_bar(report: Mapping[str, Any]) -> str:
     wall = report["wall_ns"]
     parents = {phase["parent"] for phase in report["phases"]}
     leaves = [(phase["name"], phase["dur_ns"]) for phase in report["phases"] if phase["name"] not in parents]
-    leaves = [(name, ns) for name, ns in [*leaves, ("unattributed", report["unattributed_ns"])] if ns]
+    leaves = [(name, ns) for name, ns in [*leaves, (Phase.UNATTRIBUTED, report["unattributed_ns"])] if ns]
     if not wall or not leaves:
         return ""
     parts = "".join(
@@ -167,7 +169,7 @@ def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _health(rows: Sequence[Mapping[str, Any]]) -> str:
-    shown = [row for row in rows if row["severity"] in ("warning", "error")]
+    shown = [row for row in rows if row["severity"] in (Severity.WARNING, Severity.ERROR)]
     return "".join(f"<p class='bad'>{_text(row['severity'])}: {_text(row['message'])}</p>" for row in shown)
 
 
@@ -180,18 +182,21 @@ def _fairness(found: Comparison) -> str:
 def _waterfall(found: Comparison) -> str:
     """The parts with the largest differences, each as a bar to the right (A takes longer) or to the left."""
     shown = found.items[:_ITEMS]
-    largest = max((abs(item.delta_ns) for item in shown), default=0) or 1
-    rows = []
-    for item in shown:
-        width = 50 * abs(item.delta_ns) / largest
-        colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
-        left = 50 if item.delta_ns > 0 else 50 - width
-        drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
-        noise = "noise" if item.noise else ""
-        cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), compare_text.signed(item.delta_ns), noise)
-        rows.append("".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>")
+    largest_ns = max((abs(item.delta_ns) for item in shown), default=0) or 1
     rest = found.items[_ITEMS:]
     more = f"<p class='dim'>and {len(rest)} smaller parts: items()</p>" if rest else ""
-    names = ("part", "A", "B", "A less B", "", "")
+    names = ("part", "A", "B", "A &minus; B", "", "")
     head = "".join(f"<th>{name}</th>" for name in names)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
+    body = "".join(f"<tr>{_difference(item, largest_ns)}</tr>" for item in shown)
+    return f"<table><tr>{head}</tr>{body}</table>{more}"
+
+
+def _difference(item: Item, largest_ns: int) -> str:
+    """The cells of a part; the longest bar is half a cell."""
+    width = 50 * abs(item.delta_ns) / largest_ns
+    left = 50 if item.delta_ns > 0 else 50 - width
+    colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
+    drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
+    noise = "noise" if item.noise else ""
+    cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), compare_text.signed(item.delta_ns), noise)
+    return "".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>"

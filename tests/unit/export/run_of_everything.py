@@ -16,10 +16,20 @@ LONG = "k" * 10_000
 def events(*rows: tuple[int, int, str, int, int], **changes: Any) -> list[dict[str, Any]]:
     """Rows of `kernel_events`: (operator, device, lane, start, duration) each, in ns."""
     return [
-        {"op_id": op, "device": device, "lane": lane, "start_ns": start, "dur_ns": dur, "nested_ns": 0, "step": 0,
-         "phase": "fit.steps", "window": 0, **changes}
+        {
+            "op_id": op,
+            "device": device,
+            "lane": lane,
+            "start_ns": start,
+            "dur_ns": dur,
+            "nested_ns": 0,
+            "step": 0,
+            "phase": "fit.steps",
+            "window": 0,
+            **changes,
+        }
         for op, device, lane, start, dur in rows
-    ]  # fmt: skip
+    ]
 
 
 def whole(path: Path, told: dict[str, Any] | None = None, **changes: list[dict[str, Any]]) -> Run:
@@ -35,23 +45,36 @@ def whole(path: Path, told: dict[str, Any] | None = None, **changes: list[dict[s
             span("fit", 2, 8, span_id=2),
             span("import", 0, 2, name=HOSTILE, span_id=3),
         ],
-        "steps": steps(3, input_ns=MS, call_offset_ns=2 * MS, call_ns=15 * MS, callbacks_ns=4 * MS, start_s=2.001,
-                       dur_ms=21 ) ,
-        "epochs": [{"loop_id": 1, "epoch": n, "start_ns": (2 + 3 * n) * S, "dur_ns": 3 * S, "steps": 2} for n in range(2)],
+        "steps": steps(
+            3, input_ns=MS, call_offset_ns=2 * MS, call_ns=15 * MS, callbacks_ns=4 * MS, start_s=2.001, dur_ms=21
+        ),
+        "epochs": [
+            {"loop_id": 1, "epoch": n, "start_ns": (2 + 3 * n) * S, "dur_ns": 3 * S, "steps": 2} for n in range(2)
+        ],
         "metrics": [
             *losses(1.0, 0.5),
             {"loop_id": 1, "epoch": 0, "step": 1, "name": HOSTILE, "value": 0.25, "time_ns": 2 * S + 30 * MS},
         ],
         "kernel_ops": [
-            {"op_id": 0, "kind": "kernel", "name": HOSTILE, "op": "MatMul", "category": "matmul", "layer": "dense",
-             "direction": "forward", "flops": 1e6},
+            {
+                "op_id": 0,
+                "kind": "kernel",
+                "name": HOSTILE,
+                "op": "MatMul",
+                "category": "matmul",
+                "layer": "dense",
+                "direction": "forward",
+                "flops": 1e6,
+            },
             {"op_id": 1, "kind": "operator", "name": LONG},
         ],
         "kernel_events": events(
-            (0, 0, "stream 7", 3_000_000_001, 100), (0, 0, "stream 7", 3_000_000_101, 100),
+            (0, 0, "stream 7", 3_000_000_001, 100),
+            (0, 0, "stream 7", 3_000_000_101, 100),
             (0, 0, "stream 7", 3_000_000_050, 100),  # overlaps the two before it in part
             (0, 0, "stream 9", 3_000_000_001, 0),
-            (1, -1, "python", 3_000_000_000, 1000), (1, -1, "python", 3_000_000_000, 1000),
+            (1, -1, "python", 3_000_000_000, 1000),
+            (1, -1, "python", 3_000_000_000, 1000),
             delay_ns=7,
         ),
         "gc": [{"start_ns": S, "dur_ns": 5, "generation": 2, "collected": 9}],
@@ -66,15 +89,30 @@ def whole(path: Path, told: dict[str, Any] | None = None, **changes: list[dict[s
             {"stack_id": 1, "depth": 1, "function": HOSTILE, "file": "a b.py", "line": 9},
         ],
         "lines": [
-            {"file": "train.py", "function": "train", "first_line": 3, "line": 3, "hits": 0, "time_ns": 0,
-             "source": "def train():"},
-            {"file": "train.py", "function": "train", "first_line": 3, "line": 4, "hits": 2, "time_ns": 12_345_678_901,
-             "source": "    fit()"},
+            {
+                "file": "train.py",
+                "function": "train",
+                "first_line": 3,
+                "line": 3,
+                "hits": 0,
+                "time_ns": 0,
+                "source": "def train():",
+            },
+            {
+                "file": "train.py",
+                "function": "train",
+                "first_line": 3,
+                "line": 4,
+                "hits": 2,
+                "time_ns": 12_345_678_901,
+                "source": "    fit()",
+            },
         ],
         "cores": [
-            {"time_ns": n * S, "interval_ns": S, "core": 0, "busy_pct": value} for n, value in ((1, 50.0), (2, None), (3, 25.5))
+            {"time_ns": n * S, "interval_ns": S, "core": 0, "busy_pct": value}
+            for n, value in ((1, 50.0), (2, None), (3, 25.5))
         ],
         "gpu": [{"time_ns": S, "gpu": 0, "power_w": 70.5}],
         **changes,
-    }  # fmt: skip
+    }
     return make(path, told or manifest(clock={"origin_perf_ns": 10**15, "origin_wall_ns": 1_800_000_000 * S}), **tables)

@@ -1,22 +1,17 @@
-"""`dlprof export`: where files go, what it says, and what it refuses; the bytes that all writers share."""
+"""`dlprof export`: where files go, what it says, and what it refuses."""
 
 from __future__ import annotations
 
-import importlib
 import json
-import struct
 from pathlib import Path
 
 import pytest
 
-from dlprof.export import protobuf
-from dlprof.export.eventfile import EventWriter, masked_crc32c
 from dlprof.export.formats import FORMATS
-from tests.unit.exports import whole
-from tests.unit.runs import dlprof, make, trained
+from tests.unit.export.run_of_everything import whole
+from tests.unit.runs import dlprof, make
 
-DOCS = Path(__file__).parents[2] / "docs"
-FILES = [name for name, one in FORMATS.items() if not one.folder]
+FILES = [name for name, shape in FORMATS.items() if not shape.folder]
 
 
 @pytest.fixture
@@ -106,28 +101,6 @@ def test_a_place_that_is_not_there_is_one_sentence(run: Path, capsys: pytest.Cap
     assert capsys.readouterr().err.startswith("dlprof: error: Cannot write to nowhere: no such file")
 
 
-def test_runs_share_a_log_folder_of_tensorboard(tmp_path: Path) -> None:
-    """Each has a folder in it, with its own event file."""
-    for name in ("one", "two"):
-        trained(tmp_path / name)
-        assert dlprof("export", tmp_path / name, "--to", "tensorboard", "-o", tmp_path / "logs") == 0
-
-    assert sorted(path.parent.name for path in (tmp_path / "logs").rglob("events.out.tfevents.*")) == ["one", "two"]
-
-
-def test_traces_of_the_engine_are_copied_for_the_profile_plugin(tmp_path: Path) -> None:
-    """Each window is a profile of its own."""
-    run = trained(tmp_path / "run")
-    file = run.folder.raw / "kernels" / "window-000" / "plugins" / "profile" / "2026" / "vm.xplane.pb"
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"trace")
-
-    assert dlprof("export", run.folder.path, "--to", "tensorboard", "-o", tmp_path / "logs") == 0
-
-    copied = tmp_path / "logs" / "run" / "plugins" / "profile" / "window-000" / "vm.xplane.pb"
-    assert copied.read_bytes() == b"trace"
-
-
 def test_an_unknown_format_is_a_wrong_command_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And all that there are are named."""
     with pytest.raises(SystemExit) as ended:
@@ -136,67 +109,6 @@ def test_an_unknown_format_is_a_wrong_command_line(run: Path, capsys: pytest.Cap
     assert ended.value.code == 64
     said = capsys.readouterr().err
     assert all(f"'{name}'" in said for name in ("svg", *FORMATS))
-
-
-def test_every_format_has_its_writer_and_its_section() -> None:
-    """The table, the modules and docs/exporting.md agree."""
-    text = (DOCS / "exporting.md").read_text(encoding="utf-8")
-
-    for name, one in FORMATS.items():
-        assert callable(importlib.import_module(f"dlprof.export.{one.module}").write)
-        assert f"\n## {name}\n" in text
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (0, "00"),
-        (127, "7f"),
-        (128, "8001"),
-        (300, "ac02"),
-        (-1, "ffffffffffffffffff01"),
-        (2**64 - 1, "ffffffffffffffffff01"),
-    ],
-)
-def test_numbers_are_written_seven_bits_to_a_byte(value: int, expected: str) -> None:
-    """As protocol buffers have them."""
-    assert protobuf.varint(value).hex() == expected
-
-
-def test_fields_begin_with_their_number_and_kind() -> None:
-    """The examples of the format's own description, and the other kinds."""
-    assert protobuf.integer(1, 150).hex() == "089601"
-    assert protobuf.text(2, "testing").hex() == "120774657374696e67"
-    assert protobuf.message(3, protobuf.integer(1, 150)).hex() == "1a03089601"
-    assert protobuf.packed(6, [3, 270, 86942]).hex() == "3206038e029ea705"
-    assert protobuf.double(1, 1.0) == b"\x09" + struct.pack("<d", 1.0)
-    assert protobuf.single(1, 1e300) == b"\x0d" + struct.pack("<f", float("inf"))
-
-
-def test_texts_that_are_no_unicode_are_written_all_the_same() -> None:
-    """Such are names of files in Python; what they lack becomes a question mark."""
-    assert protobuf.text(1, "a\udc80") == b"\n\x02a?"
-
-
-def test_checksums_are_crc32c() -> None:
-    """The check value of CRC-32C is that of "123456789"; rotated and masked as TensorFlow does."""
-    plain = 0xE3069283
-
-    assert masked_crc32c(b"123456789") == ((plain >> 15 | plain << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def test_records_have_length_data_and_checksums(tmp_path: Path) -> None:
-    """The first of an event file says its version."""
-    path = tmp_path / "events"
-    with path.open("wb") as out:
-        EventWriter(out, 1.0)
-
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    assert len(data) == 12 + length + 4
-    assert struct.unpack("<I", data[8:12]) == (masked_crc32c(data[:8]),)
-    assert struct.unpack("<I", data[-4:]) == (masked_crc32c(data[12:-4]),)
-    assert data[12:-4].endswith(b"brain.Event:2")
 
 
 def test_json_on_standard_output_is_one_object(run: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
