@@ -20,7 +20,7 @@ from dlprof.errors import UsageError
 PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
 """Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
 
-_SETTABLE = (
+SETTABLE = (
     "backend",
     "python",
     "probes",
@@ -35,6 +35,7 @@ _SETTABLE = (
     "live",
     "overrides",
 )
+"""Settings that a pyproject.toml or an environment variable may give; all but `overrides` are flags, too."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> 
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    return {name: environ[f"DLPROF_{name.upper()}"] for name in _SETTABLE if f"DLPROF_{name.upper()}" in environ}
+    return {name: environ[f"DLPROF_{name.upper()}"] for name in SETTABLE if f"DLPROF_{name.upper()}" in environ}
 
 
 def _from_pyproject(folder: Path) -> tuple[str, dict[str, Any]]:
@@ -138,9 +139,9 @@ def _read_pyproject(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     for name in table:
-        if name.replace("-", "_") not in _SETTABLE:
-            near = get_close_matches(name, _SETTABLE, 1)
-            hint = f"did you mean {near[0]}?" if near else f"known settings: {', '.join(_SETTABLE)}"
+        if name.replace("-", "_") not in SETTABLE:
+            near = get_close_matches(name, SETTABLE, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known settings: {', '.join(SETTABLE)}"
             raise UsageError(f"{path}: [tool.dlprof] has the unknown setting {name}.", hint=hint)
     return {name.replace("-", "_"): value for name, value in table.items()}
 

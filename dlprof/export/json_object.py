@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 from dlprof.export import tables
 from dlprof.report import strict_json
+from dlprof.report.json_text import plain
 from dlprof.report.summary import summarise
 from dlprof.schema.manifest import as_builtins
 from dlprof.schema.tables import TABLES
@@ -28,7 +29,8 @@ def write(run: Run, out: BinaryIO) -> str:
         How much was written.
     """
     left_out = _left_out(run)
-    head = {"schema": SCHEMA, "manifest": as_builtins(run.manifest), "report": summarise(run), "left_out": left_out}
+    report = plain(summarise(run))
+    head = {"schema": SCHEMA, "manifest": as_builtins(run.manifest), "report": report, "left_out": left_out}
     out.write(strict_json.dumps(head)[:-1].encode() + b',\n"tables":{')
     names = [name for name in TABLES if name not in {one["table"] for one in left_out}]
     for place, name in enumerate(names):

@@ -25,6 +25,8 @@ from dlprof.errors import UsageError
 from dlprof.notebook.extra import need
 from dlprof.pipeline import opening
 from dlprof.report import kernel_json, summary
+from dlprof.report.json_text import plain
+from dlprof.report.model import Report
 from dlprof.schema.manifest import as_builtins
 from dlprof.schema.tables import TABLES
 from dlprof.store import query
@@ -109,7 +111,7 @@ class RunView:
     def _repr_html_(self) -> str:
         from dlprof.notebook import html  # noqa: PLC0415  (only where it is shown)
 
-        return html.of_run(self.summary, self._diagnosis_if_any())
+        return html.of_run(self.report, self._diagnosis_if_any())
 
     @property
     def name(self) -> str:
@@ -144,6 +146,11 @@ class RunView:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """All that the report says, as `dlprof report --json` (docs/json.md)."""
+        return summary.as_builtins(self.report)
+
+    @cached_property
+    def report(self) -> Report:
+        """The report as typed objects."""
         return summary.summarise(self.run)
 
     @cached_property
@@ -206,7 +213,7 @@ class RunView:
         keys = {"kind", "device", *kernel_sums.GROUPS[by], *(("category",) if by == "op" else ())}
         figures = [name for name in _KERNELS if name not in kernel_json.KEYS]
         names = [name for name in kernel_json.KEYS if name in keys] + figures
-        return _frame(found["rows"], {name: _KERNELS[name] for name in names})
+        return _frame(plain(found.rows), {name: _KERNELS[name] for name in names})
 
     def cores(self) -> pd.DataFrame:
         """Samples of each core, in percent of that core."""

@@ -51,7 +51,7 @@ def _settings() -> list[tuple[str, ...]]:
             md.code(_shown(defaults[name])),
             md.prose(meanings[name]),
         )
-        for name in config._SETTABLE  # noqa: SLF001  (what the code says)
+        for name in config.SETTABLE
     ]
 
 

@@ -15,6 +15,7 @@ from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.analysis.findings.rules import RULES
 from dlprof.report import diagnosis_json
+from dlprof.report.json_text import plain
 from tests.unit import runs
 from tests.unit.runs import MS, S
 
@@ -840,7 +841,7 @@ def test_the_slugs_are_those_that_are_promised() -> None:
 
 def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
     """Ranked findings, and who abstained."""
-    content = diagnosis_json.as_json(found(tmp_path / "r", **runs.window(KERNELS)), ["r"], None)
+    content = plain(diagnosis_json.as_json(found(tmp_path / "r", **runs.window(KERNELS)), ["r"], None))
 
     assert content["schema"] == "dlprof.diagnose/1"
     finding = content["findings"][0]

@@ -313,7 +313,7 @@ def test_claims_and_places_of_findings_come_out_as_text(trained: RunView) -> Non
 
     finding = Finding("s", HOSTILE, S, 0.1, None, "measured", HOSTILE, 3, (), HOSTILE)
 
-    page = html.of_run(trained.summary, Diagnosis((finding,) * 4, (), 10 * S))
+    page = html.of_run(trained.report, Diagnosis((finding,) * 4, (), 10 * S))
 
     assert "<script" not in page
     assert page.count("<li>") == 3
@@ -341,7 +341,7 @@ def test_the_page_of_a_comparison_draws_what_takes_longer_to_the_right(pair: Any
 
 def test_the_verdict_is_that_of_the_text_report(trained: RunView) -> None:
     """One sentence in one place."""
-    assert summary.verdict(trained.summary).startswith("60.0 % fit (6.00 s)")
+    assert summary.verdict(trained.report).startswith("60.0 % fit (6.00 s)")
 
 
 # -- plots -------------------------------------------------------------------------------------------

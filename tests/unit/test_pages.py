@@ -24,6 +24,7 @@ from dlprof.report import compare_json, summary
 from dlprof.report.html import flames, page, serve, source_lines, timeline
 from dlprof.report.html.pack import Pack
 from dlprof.report.html.timeline import Track
+from dlprof.report.json_text import plain
 from dlprof.store.run import Run
 from dlprof.units import duration
 from tests.unit.runs import MS, S, dlprof, lasting, losses, manifest, span, steps, trained, window
@@ -150,14 +151,16 @@ def test_a_name_is_shown_as_it_is(tmp_path: Path) -> None:
 def test_a_page_carries_the_report_as_json(tmp_path: Path) -> None:
     """The same object as `dlprof report --json`."""
     run = trained(tmp_path / "r")
-    assert embedded(run_page(run), "report.json") == json.loads(json.dumps(summary.summarise(run, top=25)))
+    assert embedded(run_page(run), "report.json") == json.loads(json.dumps(plain(summary.summarise(run, top=25))))
 
 
 def test_a_comparison_carries_its_json(tmp_path: Path) -> None:
     """The same object as `dlprof compare --json`."""
     a, b = trained(tmp_path / "a"), trained(tmp_path / "b")
     found = compare.compare(Side("a", (a,)), Side("b", (b,)))
-    assert embedded(comparison_page(a, b), "compare.json") == json.loads(json.dumps(compare_json.as_json(found, [])))
+    assert embedded(comparison_page(a, b), "compare.json") == json.loads(
+        json.dumps(plain(compare_json.as_json(found, [])))
+    )
 
 
 def test_a_page_names_no_other_place(tmp_path: Path) -> None:

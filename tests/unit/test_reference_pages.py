@@ -133,13 +133,13 @@ def test_every_probe_reader_setting_and_error_has_a_row() -> None:
     """Each on its page."""
     assert first_cells(formats.probes()) == set(config.PROBES)
     assert first_cells(formats.readers()) == {reader.name for reader in READERS}
-    assert first_cells(settings.page()) >= set(config._SETTABLE)
+    assert first_cells(settings.page()) >= set(config.SETTABLE)
     assert first_cells(messages.exit_codes()) == set(messages.error_classes())
 
 
 def test_every_variable_that_the_source_names_is_told() -> None:
     """Those of settings by themselves, the others by hand."""
-    told = set(settings.OTHERS) | {settings.variable(name) for name in config._SETTABLE}
+    told = set(settings.OTHERS) | {settings.variable(name) for name in config.SETTABLE}
 
     assert settings.named_in_source() <= told
     assert set(settings.OTHERS) <= settings.named_in_source()

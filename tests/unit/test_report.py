@@ -15,6 +15,7 @@ from dlprof import units
 from dlprof.analysis import lines, stacks, steps, utilisation
 from dlprof.errors import BadDataError, UsageError
 from dlprof.report import summary, text
+from dlprof.report.model import UnmeasuredGpus
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import TABLES
@@ -161,12 +162,10 @@ def test_json_phases_and_the_rest_sum_to_the_wall_time(run: Run) -> None:
     """100 + 700 + 150 ms of 1,000: 50 ms are unattributed, and shown."""
     found = summary.summarise(run)
 
-    assert found["unattributed_ns"] == 50 * MS
-    assert (
-        sum(p["dur_ns"] for p in found["phases"] if p["parent"] is None) + found["unattributed_ns"] == found["wall_ns"]
-    )
-    assert found["gpu"] == {"measured": False, "reason": "no driver"}
-    assert json.loads(json.dumps(found))["schema"] == "dlprof.report/1"
+    assert found.unattributed_ns == 50 * MS
+    assert sum(p.dur_ns for p in found.phases if p.parent is None) + found.unattributed_ns == found.wall_ns
+    assert found.gpu == UnmeasuredGpus(False, "no driver")
+    assert json.loads(json.dumps(summary.as_builtins(found)))["schema"] == "dlprof.report/1"
 
 
 @pytest.mark.parametrize("plain", [True, False])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from msgspec import structs
 
 from dlprof import __version__
 from dlprof.analysis import breakdown, kernels, samples
@@ -22,6 +23,8 @@ from dlprof.report import colours, compare_json, diagnosis_json, kernel_json, st
 from dlprof.report.compare_text import verdict as gap_verdict
 from dlprof.report.html import flames, source_lines, timeline
 from dlprof.report.html.pack import Pack, compressed
+from dlprof.report.json_text import plain
+from dlprof.report.model import MeasuredGpus, Report, UnmeasuredGpus
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
 
@@ -54,13 +57,13 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
     sampled = samples.of_run(run, samples.Phases(run))
     files, left_out = _within(source_lines.of_run(run, tree, sampled))
     found = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
-    rows = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
+    table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     data = {
         "kind": "run",
-        "wall_ns": report["wall_ns"],
-        "phases": [{**phase, "colour": colours.of_phase(phase["name"])} for phase in report["phases"]],
-        "unattributed_ns": report["unattributed_ns"],
-        "steps": timeline.step_times(run, {loop["loop"]: loop["median_ns"] for loop in report["loops"]}),
+        "wall_ns": report.wall_ns,
+        "phases": [{**structs.asdict(phase), "colour": colours.of_phase(phase.name)} for phase in report.phases],
+        "unattributed_ns": report.unattributed_ns,
+        "steps": timeline.step_times(run, {loop.loop: loop.median_ns for loop in report.loops}),
         "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
     }
@@ -70,14 +73,15 @@ def of_run(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str
         [run],
         title=_title(report),
         report=report,
-        verdict="" if report["state"] == "imported" else summary.verdict(report),
+        verdict="" if report.imported else summary.verdict(report),
         diagnosis=found,
         no_diagnosis=no_diagnosis,
         files=files,
         left_out=left_out,
-        epochs=report["epochs"][:_EPOCHS],
-        gpus=_gpus(report["gpu"]),
-        kernels={**rows, "rows": rows["rows"][:_KERNEL_ROWS], "more": max(0, len(rows["rows"]) - _KERNEL_ROWS)},
+        epochs=report.epochs[:_EPOCHS],
+        gpus=_gpus(report.gpu),
+        kernels=structs.replace(table, rows=table.rows[:_KERNEL_ROWS]),
+        more_kernels=max(0, len(table.rows) - _KERNEL_ROWS),
         has={name: bool(data[name]) for name in ("steps", "flames", "layers")},
         machine={"report.json": report, **({"diagnosis.json": found} if found else {})},
     )
@@ -102,9 +106,9 @@ def of_comparison(
         "labels": [side.label for side in sides],
         "walls_ns": [found.a_wall_ns, found.b_wall_ns],
         "waterfall": _waterfall(found),
-        "layers_of_both": content["layers"][:_LAYER_ROWS],
+        "layers_of_both": plain(content.layers[:_LAYER_ROWS]),
     }
-    pairs = sorted(content["lines"][:_PAIRS], key=lambda pair: (pair["file"], pair["line"]))
+    pairs = sorted(content.lines[:_PAIRS], key=lambda pair: (pair.file, pair.line))
     return _filled(
         "compare.html",
         data,
@@ -115,10 +119,10 @@ def of_comparison(
         verdict=gap_verdict(found),
         diagnosis=told,
         no_diagnosis=no_diagnosis,
-        layers=content["layers"][:_LAYER_ROWS],
+        layers=content.layers[:_LAYER_ROWS],
         pairs=pairs,
-        more_pairs=len(content["lines"]) - len(pairs),
-        most_ns=max([1, *(max(pair["a_ns"] or 0, pair["b_ns"] or 0) for pair in pairs)]),
+        more_pairs=len(content.lines) - len(pairs),
+        most_ns=max([1, *(max(pair.a_ns or 0, pair.b_ns or 0) for pair in pairs)]),
         machine={"compare.json": content, **({"diagnosis.json": told} if told else {})},
     )
 
@@ -151,10 +155,10 @@ def _filled(template: str, data: Mapping[str, Any], runs: Sequence[Run], **conte
     return page.replace(place, text)
 
 
-def _title(report: Mapping[str, Any]) -> str:
-    if report["state"] == "imported":
-        return f"{report['run']} (imported)"
-    return f"{Path(report['script']).name} on {report['backend'] or report['source']}"
+def _title(report: Report) -> str:
+    if report.imported:
+        return f"{report.run} (imported)"
+    return f"{Path(report.script or '').name} on {report.backend or report.source}"
 
 
 def _within(files: Sequence[source_lines.SourceFile]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -199,22 +203,21 @@ def _waterfall(found: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _gpus(told: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What was measured of each GPU, for people."""
-    found = []
-    for gpu in told.get("gpus") or []:
-        rows = {}
-        for name, value in gpu.items():
-            base, _, unit = name.rpartition("_")
-            if isinstance(value, str) or name == "gpu":
-                rows[name] = str(value)
-            elif unit == "bytes":
-                rows[base.replace("_", " ")] = "not measured" if value is None else size(value)
-            else:
-                shown = "not measured" if value is None else f"{value:.4g} {_UNITS.get(unit, unit)}"
-                rows[base.replace("_", " ") or name] = shown
-        found.append(rows)
-    return found
+def _gpus(gpu: MeasuredGpus | UnmeasuredGpus) -> list[dict[str, str]]:
+    """What was measured of each GPU, for people: name and figure."""
+    if isinstance(gpu, UnmeasuredGpus):
+        return []
+    return [dict(_figure(name, value) for name, value in structs.asdict(use).items()) for use in gpu.gpus]
+
+
+def _figure(name: str, value: str | float | None) -> tuple[str, str]:
+    """The name of a figure without its unit, and the figure with it."""
+    base, _, unit = name.rpartition("_")
+    if isinstance(value, str) or name == "gpu":
+        return name, str(value)
+    if value is None:
+        return base.replace("_", " ") or name, "not measured"
+    return base.replace("_", " "), size(value) if unit == "bytes" else f"{value:.4g} {_UNITS.get(unit, unit)}"
 
 
 @cache
@@ -236,7 +239,7 @@ def _count(value: int | None) -> str:
 
 def _in_script(value: Any) -> str:
     """JSON that cannot end the element that it stands in; the template marks it as safe."""
-    text = strict_json.dumps(value, default=str, separators=(",", ":"))
+    text = strict_json.dumps(plain(value), default=str, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
