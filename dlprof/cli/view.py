@@ -96,15 +96,15 @@ def run_page(name: str, *, rebuild: bool = False) -> str:
     from dlprof.analysis.findings import diagnose
     from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_run
-    from dlprof.report.html import page
+    from dlprof.report.html import run_page as page
     from dlprof.trials import confirm
 
     opened = open_run(name, rebuild=rebuild)
     try:
         diagnosis = confirm.told(opened, diagnose.diagnose(opened))
     except UsageError as error:
-        return page.of_run(opened, None, error.message)
-    return page.of_run(opened, diagnosis)
+        return page.make(opened, None, error.message)
+    return page.make(opened, diagnosis)
 
 
 def comparison_page(names: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def comparison_page(names: Sequence[str]) -> str:
     from dlprof.analysis.findings import diagnose
     from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_sides
-    from dlprof.report.html import page
+    from dlprof.report.html import comparison_page as page
 
     a, b = open_sides(names)
     gap = compare.compare(a, b)
@@ -126,5 +126,5 @@ def comparison_page(names: Sequence[str]) -> str:
     try:
         diagnosis = diagnose.diagnose_gap(gap)
     except UsageError as error:
-        return page.of_comparison(gap, lines, None, error.message)
-    return page.of_comparison(gap, lines, diagnosis)
+        return page.make(gap, lines, None, error.message)
+    return page.make(gap, lines, diagnosis)

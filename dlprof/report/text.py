@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from dlprof.report import summary
-from dlprof.report.console import Page, is_ascii, make_console
+from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.sections import code, devices, head, machine, program, quality
 from dlprof.store.run import Run
@@ -20,7 +20,7 @@ def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) 
         top: How many lines at most.
         plain: No colour, only ASCII.
     """
-    page = Page(make_console(file, plain=plain), ascii_only=is_ascii(file, plain))
+    page = make_page(file, plain=plain)
     report = summary.summarise(run, top=top)
     if report.imported:
         _print_imported(page, report)
