@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,23 +19,8 @@ from dlprof.errors import UsageError
 
 PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
 """Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
-
-SETTABLE = (
-    "backend",
-    "python",
-    "probes",
-    "lines",
-    "stacks_hz",
-    "cores_hz",
-    "kernels",
-    "kernel_steps",
-    "gpu_tracer",
-    "output",
-    "progress",
-    "live",
-    "overrides",
-)
-"""Settings that a pyproject.toml or an environment variable may give; all but `overrides` are flags, too."""
+_RUN = ("script", "module", "program", "arguments")
+"""What is run, and no setting of how."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +75,11 @@ class TraceConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The settings for the manifest."""
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name not in ("script", "module", "program", "arguments")
-        }
+        return {name: value for name, value in asdict(self).items() if name not in _RUN}
+
+
+SETTABLE = tuple(field.name for field in fields(TraceConfig) if field.name not in (*_RUN, "origins"))
+"""Settings that a file, the environment and the command line may give; flags have these names."""
 
 
 def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> TraceConfig:
@@ -147,23 +132,11 @@ def _read_pyproject(path: Path) -> dict[str, Any]:
 
 
 _CHOICES = {"kernels": ("off", "windows", "all"), "gpu_tracer": ("auto", "framework", "nsys", "nvprof", "off")}
-_TYPES = {one.name: one.type for one in fields(TraceConfig)}
 
 
 def _checked(name: str, value: Any, source: str) -> Any:
-    if name == "probes":
-        return parse_probes(value)
-    if name in ("lines", "arguments"):
-        return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
-    if name in _CHOICES and value not in _CHOICES[name]:
-        near = get_close_matches(str(value), _CHOICES[name], 1)
-        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(_CHOICES[name])}"
-        raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint)
-    if name in _PARSED:
-        return _PARSED[name](name, value, source)
-    if name in ("progress", "live") and not isinstance(value, bool):
-        return str(value).lower() not in ("0", "no", "off", "false")
-    return value
+    """The value of a setting, made of what its source has for it."""
+    return _PARSERS[name](name, value, source) if name in _PARSERS else value
 
 
 def _count(name: str, value: Any, source: str) -> int:
@@ -176,16 +149,6 @@ def _count(name: str, value: Any, source: str) -> int:
     return count
 
 
-def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise UsageError(f"{name} from {source} is not a JSON object: {value}")
-    return found
-
-
 def _rate(name: str, value: Any, source: str) -> float:
     try:
         rate = float(value)
@@ -196,7 +159,30 @@ def _rate(name: str, value: Any, source: str) -> float:
     return rate
 
 
-_PARSED = {"kernel_steps": _count, "overrides": _object, "stacks_hz": _rate, "cores_hz": _rate}
+def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
+    try:
+        content = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise UsageError(f"{name} from {source} is not a JSON object: {value}")
+    return content
+
+
+def _choice(name: str, value: Any, source: str) -> str:
+    if value not in _CHOICES[name]:
+        near = get_close_matches(str(value), _CHOICES[name], 1)
+        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(_CHOICES[name])}"
+        raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint)
+    return str(value)
+
+
+def _switch(_name: str, value: Any, _source: str) -> bool:
+    return value if isinstance(value, bool) else str(value).lower() not in ("0", "no", "off", "false")
+
+
+def _texts(_name: str, value: Any, _source: str) -> tuple[str, ...]:
+    return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
 
 
 def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -222,6 +208,14 @@ def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     if chosen & {"lines", "kernels"}:
         chosen.add("phases")
     return tuple(probe for probe in PROBES if probe in chosen)
+
+
+_PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
+    "arguments": _texts, "cores_hz": _rate, "gpu_tracer": _choice, "kernel_steps": _count, "kernels": _choice,
+    "lines": _texts, "live": _switch, "overrides": _object, "probes": lambda _name, value, _source: parse_probes(value),
+    "progress": _switch, "stacks_hz": _rate,
+}  # fmt: skip
+"""What reads the value of a setting; the others are texts."""
 
 
 def current() -> tuple[Mapping[str, str], Path]:

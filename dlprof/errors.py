@@ -1,13 +1,17 @@
 """Errors that dlprof reports to its user, and the exit codes of its own failures.
 
-`dlprof trace` ends with the exit code of the traced script (128 + n when signal n ended it).
-When dlprof itself fails before the script has started, it ends with one of the codes below from
-sysexits.h, so that they cannot be taken for the usual codes of a script.
+`dlprof trace` ends with the exit code of the traced script (128 + n when signal n ended it). When dlprof itself fails
+before the script has started, it ends with one of the codes below. Those from 64 on are of sysexits.h, so that they
+cannot be taken for the usual codes of a script; BAD_DATA is not, for it comes of commands that run no script.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
+
+Report = Callable[[str], None]
+"""Takes a line for the user about what goes on."""
 
 
 class ExitCode(IntEnum):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +26,9 @@ from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState
 
+_STACKS = "stacks-[0-9][0-9][0-9]"
+_FULL_BYTES = 64 << 10
+"""Less free space than this counts as a full disk."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
@@ -93,6 +97,15 @@ class RunDir:
         with writing_into(self.path):
             replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
 
+    def stack_files(self) -> list[Path]:
+        """The segments of sampled stacks, in order; packed ones too."""
+        segments = f"{_STACKS}.json"
+        return sorted({*self.raw.glob(segments), *self.raw.glob(f"{segments}.gz")})
+
+    def disk_full(self) -> str | None:
+        """The reason why something left nothing, if it is that the disk was full."""
+        return "the disk was full" if shutil.disk_usage(self.path).free < _FULL_BYTES else None
+
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
@@ -103,6 +116,13 @@ def replace_text(path: Path, text: str) -> None:
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
+
+
+def umask() -> int:
+    """What new files are not allowed; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 @contextlib.contextmanager
@@ -137,7 +157,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     """
     if path is None:
         path = free_path(name, now)
-    _refuse_full(path)
+    refuse_full(path)
     run = RunDir(path.absolute())
     with writing_into(path):
         run.raw.mkdir(parents=True, exist_ok=True)
@@ -146,7 +166,7 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
 
 def free_path(name: str, now: datetime) -> Path:
     """Where a new run of this name would go: below `dlprof_runs/`, not made yet."""
-    return _free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
+    return free_name(Path(RUNS_FOLDER), f"{now:%Y%m%d-%H%M%S}-{name}")
 
 
 def repeats_folder(path: Path | None, label: str) -> Path:
@@ -161,25 +181,31 @@ def repeats_folder(path: Path | None, label: str) -> Path:
     """
     if path is None:
         path = free_path(f"{label}-repeats", datetime.now().astimezone())
-    _refuse_full(path)
+    refuse_full(path)
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def _refuse_full(path: Path) -> None:
-    """Refuse a place that holds something already.
+def holds_something(path: Path) -> bool:
+    """Whether a file is there, or a folder that is not empty."""
+    return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+
+def refuse_full(path: Path) -> None:
+    """Refuse an output folder that holds something already.
 
     Raises:
         CannotCreateError: It does.
     """
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if holds_something(path):
         raise CannotCreateError(
             f"The output folder {path} exists and is not empty.", hint="choose another with -o DIR, or remove it"
         )
 
 
-def _free_name(folder: Path, name: str) -> Path:
+def free_name(folder: Path, name: str) -> Path:
+    """A path in `folder` that is not taken: that name, or the name with a number."""
     path, number = folder / name, 1
     while path.exists():
         number += 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from dlprof.analysis.columns import Floats
 
 RESAMPLES = 2000
 _SEED = 1
-Floats = npt.NDArray[np.float64]
 
 
 def difference_of_means(a: Floats, b: Floats) -> tuple[Floats, Floats]:

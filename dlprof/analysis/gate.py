@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlprof.analysis.breakdown import OWN
-from dlprof.analysis.compare import Comparison, Item
+from dlprof.analysis.compare import Comparison, Difference
+from dlprof.schema.vocabulary import OWN_PATHS
 
 _LEAST_SHARE = 0.01
 """A component that grew by less than this share of the wall time does not stop anyone."""
@@ -43,18 +43,16 @@ def components(found: Comparison, limit: float) -> list[Component]:
         found: New version (A) against base (B). dlprof's own time counts nowhere.
         limit: Growth that is let pass, as a share of base.
     """
-    own = [item for item in found.items if item.path in OWN]
-    new, base = (
-        wall - sum(getattr(item, side) for item in own)
-        for wall, side in ((found.a_wall_ns, "a_ns"), (found.b_wall_ns, "b_ns"))
-    )
-    whole = Item("wall", new, base, found.gap_ci_ns, found.noise)
-    parts = [item for item in found.items if item.path not in OWN]
-    judged = [_judged(item, limit, base) for item in (whole, *parts)]
-    return sorted(judged, key=lambda one: (not one.regressed, one.name != "wall", one.base_ns - one.new_ns))
+    own = [item for item in found.items if item.path in OWN_PATHS]
+    new = found.a_wall_ns - sum(item.a_ns for item in own)
+    base = found.b_wall_ns - sum(item.b_ns for item in own)
+    whole = Difference(new, base, found.gap_ci_ns, found.noise)
+    parts = [(str(item.path), item) for item in found.items if item.path not in OWN_PATHS]
+    judged = [_judged(name, part, limit, base) for name, part in (("wall", whole), *parts)]
+    return sorted(judged, key=lambda part: (not part.regressed, part.name != "wall", part.base_ns - part.new_ns))
 
 
-def _judged(item: Item, limit: float, wall_ns: int) -> Component:
-    grown = item.delta_ns
-    regressed = not item.noise and grown > limit * item.b_ns and grown > _LEAST_SHARE * wall_ns
-    return Component(item.path, item.b_ns, item.a_ns, item.ci_ns, item.noise, regressed)
+def _judged(name: str, part: Difference, limit: float, wall_ns: int) -> Component:
+    grown = part.delta_ns
+    regressed = not part.noise and grown > limit * part.b_ns and grown > _LEAST_SHARE * wall_ns
+    return Component(name, part.b_ns, part.a_ns, part.ci_ns, part.noise, regressed)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import total
 from dlprof.store.run import Run
+
+_CPU = -1
+_BLAMED_AT_MOST = 20
 
 
 @dataclass(frozen=True)
@@ -38,27 +43,35 @@ class GpuIdle:
 def of_run(run: Run) -> list[GpuIdle]:
     """Idle time of every GPU that ran something, in order of their numbers."""
     events, gaps = run.table("kernel_events"), run.table("gpu_gaps")
-    found = []
-    for device in sorted(set(pc.unique(events["device"]).to_pylist()) - {-1}):
-        own = events.filter(pc.equal(events["device"], device))
-        span = 0
-        for window in pc.unique(own["window"]).to_pylist():
-            rows = own.filter(pc.equal(own["window"], window))
-            span += pc.max(pc.add(rows["start_ns"], rows["dur_ns"])).as_py() - pc.min(rows["start_ns"]).as_py()
-        idle = gaps.filter(pc.equal(gaps["device"], device))
-        sums = {name: pc.sum(idle[name]).as_py() or 0 for name in ("dur_ns", "host_ns", "launch_ns", "wait_ns")}
-        found.append(
-            GpuIdle(
-                device, span, sums["dur_ns"], sums["host_ns"], sums["launch_ns"], sums["wait_ns"], idle.num_rows,
-                _blamed(idle["blamed"].to_pylist(), idle["host_ns"].to_pylist()),
-            )
-        )  # fmt: skip
-    return found
+    devices = sorted(set(pc.unique(events["device"]).to_pylist()) - {_CPU})
+    return [
+        _of_device(device, *(table.filter(pc.equal(table["device"], device)) for table in (events, gaps)))
+        for device in devices
+    ]
 
 
-def _blamed(names: list[str | None], times: list[int]) -> list[tuple[str | None, int]]:
+def _of_device(device: int, events: pa.Table, gaps: pa.Table) -> GpuIdle:
+    return GpuIdle(
+        device=device,
+        span_ns=sum(_span(events, window) for window in pc.unique(events["window"]).to_pylist()),
+        idle_ns=total(gaps["dur_ns"]),
+        host_ns=total(gaps["host_ns"]),
+        launch_ns=total(gaps["launch_ns"]),
+        wait_ns=total(gaps["wait_ns"]),
+        gaps=gaps.num_rows,
+        blamed=_blamed(gaps),
+    )
+
+
+def _span(events: pa.Table, window: int) -> int:
+    """From the first to the last kernel of a traced stretch (ns)."""
+    rows = events.filter(pc.equal(events["window"], window))
+    return int(pc.max(pc.add(rows["start_ns"], rows["dur_ns"])).as_py() - pc.min(rows["start_ns"]).as_py())
+
+
+def _blamed(gaps: pa.Table) -> list[tuple[str | None, int]]:
     sums: dict[str | None, int] = {}
-    for name, time in zip(names, times, strict=True):
-        if time:
-            sums[name] = sums.get(name, 0) + time
-    return sorted(sums.items(), key=lambda item: -item[1])[:20]
+    for row in gaps.select(["blamed", "host_ns"]).to_pylist():
+        if row["host_ns"]:
+            sums[row["blamed"]] = sums.get(row["blamed"], 0) + row["host_ns"]
+    return sorted(sums.items(), key=lambda item: -item[1])[:_BLAMED_AT_MOST]

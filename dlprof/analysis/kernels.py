@@ -11,6 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import Integers, Truths, total, truths
+from dlprof.schema.vocabulary import EventKind
 from dlprof.store.run import Run
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -25,10 +27,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """What rows are told apart by, besides kind and device, for each `--by`."""
 INCLUSIVE = ("kernel", "op")
 """Groupings in which `total_ns` contains what runs inside: as the engines' own summaries have it."""
-SHOWN = ("kernel", "operator", "transfer")
+SHOWN = (EventKind.KERNEL.word, EventKind.OPERATOR.word, EventKind.TRANSFER.word)
+"""Kinds that are work of the model; the others are calls, waits and names around it."""
 _CPU = -1
 _COLUMNS = ("op_id", "device", "step", "start_ns", "dur_ns", "nested_ns", "delay_ns")
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,30 @@ class Row:
     delay_ns: float | None
     flops: float | None
     bytes: float | None
+
+    @property
+    def layer(self) -> str | None:
+        """Whose layer it is; None where it is not known, or where rows are not told apart by it."""
+        return self._text("layer")
+
+    @property
+    def direction(self) -> str | None:
+        """Its pass, likewise."""
+        return self._text("direction")
+
+    @property
+    def op(self) -> str | None:
+        """Its type of operator, likewise."""
+        return self._text("op")
+
+    @property
+    def category(self) -> str | None:
+        """Its category, likewise."""
+        return self._text("category")
+
+    def _text(self, name: str) -> str | None:
+        value = self.keys.get(name)
+        return None if value is None else str(value)
 
 
 @dataclass(frozen=True)
@@ -94,25 +120,18 @@ def summarise(
         kinds: Only those of these kinds.
         window: Only those of this window.
     """
-    ops = run.table("kernel_ops")
-    table = _Ops(ops, kinds)
-    more = [name for name, value in (("phase", phase), ("window", window)) if value is not None]
-    stored = run.table("kernel_events", (*_COLUMNS, *more))
-    if window is not None:
-        stored = stored.filter(pc.equal(stored["window"], window))
-    events = _chosen(stored, table, phase)
-    rows = _of_events(events, table, by)
-    totals = [] if phase else _of_totals(run.table("kernel_totals"), table, by)
-    own, loose = events.own, table.is_loose[events.op]
-    sums = sum(row.total_ns for row in totals)
-    loose_sums = sum(row.total_ns for row in totals if row.keys.get("layer") is None)
+    ops = _Ops(run.table("kernel_ops"), kinds)
+    events = _chosen(run, ops, phase, window)
+    totals = [] if phase else _of_totals(run.table("kernel_totals"), ops, by)
+    windows = run.table("kernel_windows")
+    loose = int(events.own[ops.is_loose[events.op]].sum())
     return Kernels(
-        tuple(sorted([*rows, *totals], key=lambda row: (-row.self_ns, -row.total_ns))),
-        int(own[loose].sum()) + loose_sums,
-        int(own.sum()) + sums,
-        int(pc.sum(run.table("kernel_windows")["dur_ns"]).as_py() or 0),
-        int(pc.sum(run.table("kernel_windows")["dropped"]).as_py() or 0),
-        bool(totals),
+        rows=tuple(sorted([*_of_events(events, ops, by), *totals], key=lambda row: (-row.self_ns, -row.total_ns))),
+        unattributed_ns=loose + sum(row.total_ns for row in totals if row.layer is None),
+        all_ns=int(events.own.sum()) + sum(row.total_ns for row in totals),
+        window_ns=total(windows["dur_ns"]),
+        dropped_events=total(windows["dropped"]),
+        aggregated=bool(totals),
     )
 
 
@@ -149,22 +168,29 @@ class _Events:
     delay: Integers
 
 
-def _numbers(table: pa.Table, column: str) -> Any:
-    values = table[column]
-    return (pc.fill_null(values, -1) if values.null_count else values).to_numpy()
-
-
-def _chosen(events: pa.Table, ops: _Ops, phase: str | None) -> _Events:
-    """The columns of the events that are to be summed."""
-    keep = ops.is_chosen[_numbers(events, "op_id")] if events.num_rows else np.zeros(0, bool)
+def _chosen(run: Run, ops: _Ops, phase: str | None, window: int | None) -> _Events:
+    """The columns of the events that are to be summed; that of phases, or of windows, is read only where it decides."""
+    more = [name for name, value in (("phase", phase), ("window", window)) if value is not None]
+    events = run.table("kernel_events", (*_COLUMNS, *more))
+    if window is not None:
+        events = events.filter(pc.equal(events["window"], window))
+    keep = ops.is_chosen[_narrow(events["op_id"])] if events.num_rows else np.zeros(0, bool)
     if phase is not None:
-        names = events["phase"].cast(pa.string())
-        inside = pc.or_(pc.equal(names, phase), pc.starts_with(names, f"{phase}."))
-        keep &= np.asarray(pc.fill_null(inside, False).to_numpy(zero_copy_only=False), bool)
+        keep &= _in_phase(events["phase"].cast(pa.string()), phase)
     if not keep.all():
         events = events.filter(pa.array(keep))
-    op, device, step, start, dur, nested, delay = (_numbers(events, name) for name in _COLUMNS)
+    op, device, step, start, dur, nested, delay = (_narrow(events[name]) for name in _COLUMNS)
     return _Events(op, device, step, start, dur, dur - nested, delay)
+
+
+def _in_phase(phases: pa.ChunkedArray, phase: str) -> Truths:
+    """Which of the names of phases are this one, or a part of it."""
+    return truths(pc.or_(pc.equal(phases, phase), pc.starts_with(phases, f"{phase}.")))
+
+
+def _narrow(column: pa.ChunkedArray) -> Any:
+    """A column of numbers in the type that it is stored in; null is -1."""
+    return (pc.fill_null(column, -1) if column.null_count else column).to_numpy()
 
 
 def _of_events(events: _Events, ops: _Ops, by: str) -> list[Row]:
@@ -172,52 +198,64 @@ def _of_events(events: _Events, ops: _Ops, by: str) -> list[Row]:
         return []
     keys, group = _group(events, ops, by)
     order = _sorted(group, events.start, len(keys))
-    bounds = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(keys)))))
+    ends = np.cumsum(np.bincount(group, minlength=len(keys)))
     union = _unions(group[order], events.start[order], events.dur[order], len(keys))
     time = events.dur if by in INCLUSIVE else events.own
-    found = []
-    for number, key in enumerate(keys):
-        rows = order[bounds[number] : bounds[number + 1]]
-        op, own, delay = events.op[rows], events.own[rows], events.delay[rows]
-        waits = delay[delay >= 0]
+    rows = []
+    for key, chosen, union_ns in zip(keys, np.split(order, ends[:-1]), union.tolist(), strict=True):
         if by == "op":
-            key["category"] = _main_category(ops, op, own)
-        found.append(
-            Row(
-                key, len(rows), int(time[rows].sum()), int(own.sum()), int(union[number]),
-                float(time[rows].mean()), float(np.percentile(time[rows], 95)),
-                float(waits.mean()) if len(waits) else None,
-                _known_sum(ops.columns["flops"], op), _known_sum(ops.columns["bytes"], op),
-            )
-        )  # fmt: skip
-    return found
+            key["category"] = _main_category(ops, events.op[chosen], events.own[chosen])
+        rows.append(_row(key, events, ops, chosen, time[chosen], union_ns))
+    return rows
+
+
+def _row(keys: Mapping[str, Any], events: _Events, ops: _Ops, chosen: Integers, time: Integers, union_ns: int) -> Row:
+    """The group of the chosen events."""
+    op, delay = events.op[chosen], events.delay[chosen]
+    waits = delay[delay >= 0]
+    return Row(
+        keys=keys,
+        count=len(chosen),
+        total_ns=int(time.sum()),
+        self_ns=int(events.own[chosen].sum()),
+        union_ns=union_ns,
+        mean_ns=float(time.mean()),
+        p95_ns=float(np.percentile(time, 95)),
+        delay_ns=float(waits.mean()) if len(waits) else None,
+        flops=_known_sum(ops.columns["flops"], op),
+        bytes=_known_sum(ops.columns["bytes"], op),
+    )
 
 
 def _group(events: _Events, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
     """The groups, and the number of the group of each event."""
-    own = [name for name in GROUPS[by] if name != "step"]
-    classes: dict[tuple[Any, ...], int] = {}
-    table = np.asarray(
-        [
-            classes.setdefault((kind, *(ops.columns[name][number] for name in own)), len(classes))
-            for number, kind in enumerate(ops.columns["kind"])
-        ],
-        np.int64,
-    )
-    class_ = table[events.op]
+    classes, class_of_op = _classes(ops, by)
+    class_ = class_of_op[events.op]
     code = class_ * (int(events.device.max()) - _CPU + 1) + (events.device - _CPU)
     if "step" in GROUPS[by]:
         code = code * (int(events.step.max()) + 2) + (events.step + 1)
     first, group = _first_of_each(code)
-    names = list(classes)
     keys = []
     for row in first.tolist():
-        kind, *values = names[class_[row]]
-        key = {**dict(zip(own, values, strict=True)), "kind": kind, "device": _device(int(events.device[row]))}
+        key = {**classes[class_[row]], "device": _device(int(events.device[row]))}
         if "step" in GROUPS[by]:
             key["step"] = int(events.step[row]) if events.step[row] >= 0 else None
         keys.append(key)
     return keys, group
+
+
+def _classes(ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
+    """What tells operators apart, each combination once, and which of them each operator has."""
+    names = _names(by)
+    columns = [ops.columns[name] for name in names]
+    numbers: dict[tuple[Any, ...], int] = {}
+    class_of_op = [numbers.setdefault(values, len(numbers)) for values in zip(*columns, strict=True)]
+    return [dict(zip(names, values, strict=True)) for values in numbers], np.asarray(class_of_op, np.int64)
+
+
+def _names(by: str) -> tuple[str, ...]:
+    """Columns of `kernel_ops` by which rows are told apart."""
+    return (*(name for name in GROUPS[by] if name != "step"), "kind")
 
 
 def _first_of_each(code: Integers) -> tuple[Integers, Integers]:
@@ -277,23 +315,36 @@ def _known_sum(values: list[float | None], op: npt.NDArray[np.int32]) -> float |
 
 
 def _of_totals(totals: pa.Table, ops: _Ops, by: str) -> list[Row]:
-    own = [name for name in GROUPS[by] if name != "step"]
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    names = _names(by)
+    sums: dict[tuple[Any, ...], _Sum] = {}
     for row in totals.to_pylist():
         number = row["op_id"]
-        if not ops.is_chosen[number]:
-            continue
-        device = _device(row["device"])
-        key = (ops.columns["kind"][number], device, *(ops.columns[name][number] for name in own))
-        sums = found.setdefault(key, {"count": 0, "total": 0, "category": ops.columns["category"][number]})
-        sums["count"] += row["count"]
-        sums["total"] += row["total_ns"]
-    return [
-        Row(
-            {**dict(zip(own, values, strict=True)), "kind": kind, "device": device,
-             **({"step": None} if by == "step" else {}), **({"category": sums["category"]} if by == "op" else {})},
-            sums["count"], sums["total"], sums["total"], None, sums["total"] / max(1, sums["count"]),
-            None, None, None, None,
-        )
-        for (kind, device, *values), sums in found.items()
-    ]  # fmt: skip
+        if ops.is_chosen[number]:
+            key = (_device(row["device"]), *(ops.columns[name][number] for name in names))
+            found = sums.setdefault(key, _Sum(ops.columns["category"][number]))
+            found.count += row["count"]
+            found.total_ns += row["total_ns"]
+    rows = []
+    for (device, *values), found in sums.items():
+        keys = {**dict(zip(names, values, strict=True)), "device": device}
+        if "step" in GROUPS[by]:
+            keys["step"] = None
+        if by == "op":
+            keys["category"] = found.category
+        rows.append(found.row(keys))
+    return rows
+
+
+@dataclass
+class _Sum:
+    """What a profiler that keeps no times tells of a group."""
+
+    category: str | None
+    """Of the first operator in it."""
+    count: int = 0
+    total_ns: int = 0
+
+    def row(self, keys: Mapping[str, Any]) -> Row:
+        """It as a row."""
+        mean_ns = self.total_ns / max(1, self.count)
+        return Row(keys, self.count, self.total_ns, self.total_ns, None, mean_ns, None, None, None, None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from dlprof.store.run import Run
-
-Key = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -37,41 +36,57 @@ class LinePair:
         return (self.a_ns or 0) - (self.b_ns or 0)
 
 
+class _Key(NamedTuple):
+    """What a line is known by in both scripts."""
+
+    file: str
+    function: str
+    text: str
+    number: int
+    """Among the lines of the function with this text, from 1."""
+
+
+@dataclass
+class _Counts:
+    """Counts of a line over the runs of a side."""
+
+    line: int
+    hits: int = 0
+    time_ns: int = 0
+
+
 def join(a: Sequence[Run], b: Sequence[Run]) -> list[LinePair]:
     """Join the lines by file, function and text: so a script that was changed in between still fits.
 
     Equal lines of a function are told apart by their order. The largest difference comes first.
     """
-    sides = _mean(a), _mean(b)
-    found = []
-    for key in {**sides[0], **sides[1]}:
-        one, two = (side.get(key) for side in sides)
-        place = one or two or {}
-        found.append(
-            LinePair(
-                key[0], key[1], place["line"], key[2],
-                _value(one, "hits"), _value(one, "time_ns"), _value(two, "hits"), _value(two, "time_ns"),
-            )
-        )  # fmt: skip
-    return sorted(found, key=lambda pair: (-abs(pair.delta_ns), pair.file, pair.line))
+    of_a, of_b = _means(a), _means(b)
+    pairs = [_pair(key, of_a.get(key), of_b.get(key)) for key in {**of_a, **of_b}]
+    return sorted(pairs, key=lambda pair: (-abs(pair.delta_ns), pair.file, pair.line))
 
 
-def _value(row: Mapping[str, Any] | None, name: str) -> int | None:
-    return None if row is None else int(row[name])
+def _pair(key: _Key, a: _Counts | None, b: _Counts | None) -> LinePair:
+    return LinePair(
+        file=key.file,
+        function=key.function,
+        line=next(side.line for side in (a, b) if side is not None),
+        source=key.text,
+        a_hits=a.hits if a else None,
+        a_ns=a.time_ns if a else None,
+        b_hits=b.hits if b else None,
+        b_ns=b.time_ns if b else None,
+    )
 
 
-def _mean(runs: Sequence[Run]) -> dict[Key, dict[str, Any]]:
+def _means(runs: Sequence[Run]) -> dict[_Key, _Counts]:
     """Each line with the means of its hits and its time over the runs."""
-    sums: dict[Key, dict[str, Any]] = {}
+    sums: dict[_Key, _Counts] = {}
     for run in runs:
-        seen: dict[tuple[str, str, str], int] = {}
-        for row in sorted(run.rows("lines"), key=lambda r: (r["file"], r["line"])):
-            text = (row["source"] or "").strip()
-            number = seen[row["file"], row["function"], text] = seen.get((row["file"], row["function"], text), 0) + 1
-            total = sums.setdefault((row["file"], row["function"], text, number), {**row, "hits": 0, "time_ns": 0})
-            total["hits"] += row["hits"]
-            total["time_ns"] += row["time_ns"]
-    return {
-        key: {**row, "hits": row["hits"] // len(runs), "time_ns": row["time_ns"] // len(runs)}
-        for key, row in sums.items()
-    }
+        seen: Counter[tuple[str, str, str]] = Counter()
+        for row in sorted(run.rows("lines"), key=lambda row: (row["file"], row["line"])):
+            place = (row["file"], row["function"], (row["source"] or "").strip())
+            seen[place] += 1
+            counts = sums.setdefault(_Key(*place, seen[place]), _Counts(row["line"]))
+            counts.hits += row["hits"]
+            counts.time_ns += row["time_ns"]
+    return {key: _Counts(sum_.line, sum_.hits // len(runs), sum_.time_ns // len(runs)) for key, sum_ in sums.items()}

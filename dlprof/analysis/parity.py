@@ -26,8 +26,11 @@ DATA_TOLERANCE = 1e-3
 _BUSY_PCT = 25.0
 """Other programs that took more than this of one core are mentioned."""
 _SAME_SETTINGS = {
-    "floatx": "float type", "policy": "dtype policy", "layout": "image layout", "loss": "loss function",
-}  # fmt: skip
+    "floatx": "float type",
+    "policy": "dtype policy",
+    "layout": "image layout",
+    "loss": "loss function",
+}
 _CHOSEN = {"run_eagerly": "eager execution", "jit_compile": "jit_compile", "steps_per_execution": "steps per execution"}
 
 

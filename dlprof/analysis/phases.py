@@ -9,32 +9,48 @@ them (a compilation, a checkpoint), which are cut exactly.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-TOP_LEVEL = (
-    "startup", "import", "data", "construct", "compile", "fit", "evaluate", "predict", "save", "script", "teardown",
-    "dlprof",
-)  # fmt: skip
-"""Top-level phases in the order of a usual program."""
-FIT = ("fit.build", "fit.graph_compile", "fit.input", "fit.steps", "fit.callbacks", "fit.validation")
-"""Sub-phases of fit; they sum to it."""
+from dlprof.schema.vocabulary import FIT_PHASES, PHASE_OF_LOOP, TOP_PHASES, Loop, Phase, SpanKind
 
-_BY_KIND = {
-    "import": "import", "data": "data", "construct": "construct", "compile": "compile", "save": "save",
-    "evaluate": "evaluate", "predict": "predict", "input": "data", "build": "compile",
-    "graph_compile": "compile", "callbacks": "script",
-}  # fmt: skip
-_IN_FIT = {
-    "callbacks": "fit.callbacks", "evaluate": "fit.validation", "predict": "fit.validation",
-    "graph_compile": "fit.graph_compile", "build": "fit.build", "construct": "fit.build", "compile": "fit.build",
-    "input": "fit.input",
-}  # fmt: skip
-OF_LOOP = {"train": "fit.steps", "test": "evaluate", "predict": "predict", "data": "data"}
-"""The phase of a step outside fit, by its loop."""
+_ALONE: Mapping[str, Phase] = MappingProxyType(
+    {
+        SpanKind.IMPORT: Phase.IMPORT,
+        SpanKind.DATA: Phase.DATA,
+        SpanKind.INPUT: Phase.DATA,
+        SpanKind.CONSTRUCT: Phase.CONSTRUCT,
+        SpanKind.COMPILE: Phase.COMPILE,
+        SpanKind.BUILD: Phase.COMPILE,
+        SpanKind.GRAPH_COMPILE: Phase.COMPILE,
+        SpanKind.EVALUATE: Phase.EVALUATE,
+        SpanKind.PREDICT: Phase.PREDICT,
+        SpanKind.SAVE: Phase.SAVE,
+        SpanKind.CALLBACKS: Phase.SCRIPT,
+    }
+)
+"""The phase of an outermost span that is no `fit`; of all others it is the script's own time."""
+_IN_FIT: Mapping[str, Phase] = MappingProxyType(
+    {
+        SpanKind.BUILD: Phase.FIT_BUILD,
+        SpanKind.CONSTRUCT: Phase.FIT_BUILD,
+        SpanKind.COMPILE: Phase.FIT_BUILD,
+        SpanKind.GRAPH_COMPILE: Phase.FIT_GRAPH_COMPILE,
+        SpanKind.INPUT: Phase.FIT_INPUT,
+        SpanKind.CALLBACKS: Phase.FIT_CALLBACKS,
+        SpanKind.EVALUATE: Phase.FIT_VALIDATION,
+        SpanKind.PREDICT: Phase.FIT_VALIDATION,
+    }
+)
+"""The phase of a span inside `fit`; others are part of what is around them."""
+_COVERS_NO_TIME = frozenset({SpanKind.SCRIPT, SpanKind.ON_BATCH})
+_OF_NO_STEP = frozenset({*_COVERS_NO_TIME, SpanKind.FIT, SpanKind.EPOCH})
+"""Spans that are around steps, never inside one."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +60,22 @@ class Interval:
     start: int
     end: int
     kind: str
+    """One of `SpanKind`."""
+    step_of: Loop | None = None
+    """For a step that the script makes itself (`train_on_batch`): its loop."""
+
+    @property
+    def covers_time(self) -> bool:
+        """Whether what is in it is no longer the time of what is around it."""
+        return self.end > self.start and (self.step_of is not None or self.kind not in _COVERS_NO_TIME)
 
 
 @dataclass(frozen=True)
 class Step:
     """A step of the main thread; times in ns on the run's time line."""
 
-    loop: str
-    loop_kind: str
+    loop: Loop
+    span: str
     """Kind of the span of its loop: `fit`, `evaluate`, `predict` or `on_batch`."""
     start: int
     dur: int
@@ -61,6 +85,11 @@ class Step:
     call: int
     first: bool
     count: int
+
+    @property
+    def end(self) -> int:
+        """When it ended (ns)."""
+        return self.start + self.dur
 
 
 @dataclass(frozen=True)
@@ -75,38 +104,51 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Phase:
+class PhaseTime:
     """Time in one phase.
 
     Attributes:
-        name: `fit`, `fit.steps`, ...
+        name: Which phase.
         parent: `fit` for its sub-phases, else None.
         dur_ns: Time in it (ns).
         count: Separate entries; steps for what belongs to steps.
     """
 
-    name: str
-    parent: str | None
+    name: Phase
+    parent: Phase | None
     dur_ns: int
     count: int
 
 
+class PhaseInterval(NamedTuple):
+    """A stretch of the main thread's time in one leaf phase (ns)."""
+
+    phase: Phase
+    start_ns: int
+    dur_ns: int
+
+
 @dataclass(frozen=True)
 class Phases:
-    """The phases of a run, and the leaf intervals behind them in order of time."""
+    """The phases of a run.
 
-    phases: tuple[Phase, ...]
-    intervals: tuple[tuple[str, int, int], ...]
-    """(leaf phase, start, duration), ns; steps are not cut into their parts here."""
+    Attributes:
+        phases: Those with some time, at the top in the order of a usual program; those inside `fit` come after it.
+        intervals: The leaf phases in order of time; steps are not cut into their parts here.
+        unattributed_ns: What is left of the wall time.
+    """
+
+    phases: tuple[PhaseTime, ...]
+    intervals: tuple[PhaseInterval, ...]
     unattributed_ns: int
 
 
 @dataclass
 class _Totals:
-    dur: dict[str, int] = field(default_factory=dict)
-    count: dict[str, int] = field(default_factory=dict)
+    dur: dict[Phase, int] = field(default_factory=dict)
+    count: dict[Phase, int] = field(default_factory=dict)
 
-    def add(self, phase: str, dur: int, count: int = 0) -> None:
+    def add(self, phase: Phase, dur: int, count: int = 0) -> None:
         self.dur[phase] = self.dur.get(phase, 0) + dur
         self.count[phase] = self.count.get(phase, 0) + count
 
@@ -119,51 +161,47 @@ def compute(spans: Sequence[Interval], steps: Sequence[Step], bounds: Bounds) ->
         steps: Steps of the main thread, in order of time.
         bounds: The process's life.
     """
-    inner = [span for span in spans if span.kind not in ("epoch", "on_batch", "fit", "script")]
-    special = _with_something_inside(steps, inner)
-    cut = list(spans)
-    for index in special:
-        cut.extend(_parts(steps[index]))
-    intervals = _leaf_intervals(cut, bounds)
+    cut_exactly = _with_something_inside(steps, [span for span in spans if span.kind not in _OF_NO_STEP])
+    parts = [part for index in cut_exactly for part in _parts(steps[index])]
+    intervals = _leaf_intervals([*spans, *parts], bounds)
     totals = _Totals()
     for phase, _start, dur in intervals:
         totals.add(phase, dur, 1)
-    ordinary = [step for index, step in enumerate(steps) if index not in special]
+    ordinary = [step for index, step in enumerate(steps) if index not in cut_exactly]
     _move_steps(totals, ordinary, intervals)
     _count(totals, spans, steps)
     return _result(totals, intervals, bounds)
 
 
-def _with_something_inside(steps: Sequence[Step], spans: Sequence[Interval]) -> set[int]:
+def _with_something_inside(steps: Sequence[Step], spans: Sequence[Interval]) -> AbstractSet[int]:
     """Indices of the first calls, and of the steps that a span begins in."""
-    ends = [step.start + step.dur for step in steps]
-    found = {index for index, step in enumerate(steps) if step.first}
+    ends = [step.end for step in steps]
+    indices = {index for index, step in enumerate(steps) if step.first}
     for span in spans:
         index = bisect_right(ends, span.start)
         if index < len(steps) and steps[index].start <= span.start:
-            found.add(index)
-    return found
+            indices.add(index)
+    return indices
 
 
 def _parts(step: Step) -> Iterable[Interval]:
     """A step as spans: waiting for input, callbacks before and after, a compiling call."""
-    end = step.start + step.dur
-    if step.loop_kind == "on_batch":
-        yield Interval(step.start, end, f"step of {step.loop}")
-    elif step.loop_kind == "fit":
+    if step.span == SpanKind.ON_BATCH:
+        yield Interval(step.start, step.end, SpanKind.ON_BATCH, step.loop)
+    elif step.span == SpanKind.FIT:
         if step.input:
-            yield Interval(step.start - step.input, step.start, "input")
+            yield Interval(step.start - step.input, step.start, SpanKind.INPUT)
         before = min(step.callbacks, max(0, step.call_start - step.start)) if step.call else 0
-        yield Interval(step.start, step.start + before, "callbacks")
-        yield Interval(end - (step.callbacks - before), end, "callbacks")
-    if step.first and step.call and step.loop == "train":
-        yield Interval(step.call_start, step.call_start + step.call, "graph_compile")
+        yield Interval(step.start, step.start + before, SpanKind.CALLBACKS)
+        yield Interval(step.end - (step.callbacks - before), step.end, SpanKind.CALLBACKS)
+    if step.first and step.call and step.loop == Loop.TRAIN:
+        yield Interval(step.call_start, step.call_start + step.call, SpanKind.GRAPH_COMPILE)
 
 
-def _leaf_intervals(spans: Sequence[Interval], bounds: Bounds) -> tuple[tuple[str, int, int], ...]:
+def _leaf_intervals(spans: Sequence[Interval], bounds: Bounds) -> tuple[PhaseInterval, ...]:
     sweep = _Sweep(bounds)
-    useful = [s for s in spans if s.kind not in ("script", "on_batch") and s.end > s.start]
-    for span in sorted(useful, key=lambda s: (s.start, -s.end)):
+    useful = [span for span in spans if span.covers_time]
+    for span in sorted(useful, key=lambda span: (span.start, -span.end)):
         sweep.enter(span)
     return sweep.finish()
 
@@ -176,7 +214,7 @@ class _Sweep:
         self._stack: list[Interval] = []
         self._had_epoch = False
         self._cursor = 0
-        self._found: list[tuple[str, int, int]] = []
+        self._intervals: list[PhaseInterval] = []
 
     def enter(self, span: Interval) -> None:
         """The next span begins."""
@@ -184,16 +222,16 @@ class _Sweep:
         self._advance(span.start)
         if not self._stack:
             self._had_epoch = False
-        self._had_epoch = self._had_epoch or span.kind == "epoch"
+        self._had_epoch = self._had_epoch or span.kind == SpanKind.EPOCH
         # A cut part may reach a few hundred ns over what is around it.
         end = min(span.end, self._stack[-1].end) if self._stack else span.end
-        self._stack.append(Interval(span.start, end, span.kind))
+        self._stack.append(Interval(span.start, end, span.kind, span.step_of))
 
-    def finish(self) -> tuple[tuple[str, int, int], ...]:
+    def finish(self) -> tuple[PhaseInterval, ...]:
         """No more spans: the intervals up to the end of the process."""
         self._leave_until(None)
         self._advance(self._bounds.wall)
-        return tuple(self._found)
+        return tuple(self._intervals)
 
     def _leave_until(self, time_ns: int | None) -> None:
         while self._stack and (time_ns is None or self._stack[-1].end <= time_ns):
@@ -203,98 +241,98 @@ class _Sweep:
     def _advance(self, to: int) -> None:
         to = min(to, self._bounds.wall)
         if self._stack:
-            self._emit(leaf([span.kind for span in self._stack], self._had_epoch), self._cursor, to)
+            kinds = [span.kind for span in self._stack]
+            self._emit(leaf(kinds, self._had_epoch, self._stack[0].step_of), self._cursor, to)
         else:
             for phase, start, end in _outside(self._bounds, self._cursor, to):
                 self._emit(phase, start, end)
         self._cursor = max(self._cursor, to)
 
-    def _emit(self, phase: str, start: int, end: int) -> None:
+    def _emit(self, phase: Phase, start: int, end: int) -> None:
         if end <= start:
             return
-        if self._found and self._found[-1][0] == phase:
-            start = self._found.pop()[1]
-        self._found.append((phase, start, end - start))
+        if self._intervals and self._intervals[-1].phase == phase:
+            start = self._intervals.pop().start_ns
+        self._intervals.append(PhaseInterval(phase, start, end - start))
 
 
-def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[str, int, int]]:
-    """Phases of a stretch in which no span is open."""
+def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[Phase, int, int]]:
+    """Phases of a stretch in which no span is open, with their begin and end."""
     if bounds.boot is None:
-        return [("unattributed", start, end)]
+        return [(Phase.UNATTRIBUTED, start, end)]
     script_start = bounds.script_start if bounds.script_start is not None else bounds.wall
     script_end = bounds.script_end if bounds.script_end is not None else bounds.wall
     marks = [0, bounds.boot, script_start, script_end, bounds.wall]
-    names = ["startup", "dlprof", "script", "teardown"]
+    names = [Phase.STARTUP, Phase.DLPROF, Phase.SCRIPT, Phase.TEARDOWN]
     return [(name, max(start, a), min(end, b)) for name, a, b in zip(names, marks, marks[1:], strict=False)]
 
 
-def leaf(kinds: list[str], had_epoch: bool) -> str:
+def leaf(kinds: Sequence[str], had_epoch: bool, step_of: Loop | None = None) -> Phase:
     """The leaf phase of a moment.
 
     Args:
         kinds: Kinds of the open spans, outermost first; at least one.
         had_epoch: Whether an epoch has begun since the outermost did.
+        step_of: The loop, where the outermost is a step that the script makes itself.
     """
-    if "dlprof" in kinds:
-        return "dlprof"
+    if SpanKind.DLPROF in kinds:
+        return Phase.DLPROF
     top, inside = kinds[0], kinds[1:]
-    if top.startswith("step of "):
-        loop = OF_LOOP[top[len("step of ") :]]
-        return _in_fit(inside, had_epoch=True) if loop == "fit.steps" else loop
-    if top == "fit":
+    if step_of is not None:
+        phase = PHASE_OF_LOOP[step_of]
+        return _in_fit(inside, had_epoch=True) if phase is Phase.FIT_STEPS else phase
+    if top == SpanKind.FIT:
         return _in_fit(inside, had_epoch)
-    return _BY_KIND.get(top, "script")
+    return _ALONE.get(top, Phase.SCRIPT)
 
 
-def _in_fit(inside: list[str], had_epoch: bool) -> str:
+def _in_fit(inside: Sequence[str], had_epoch: bool) -> Phase:
     for kind in inside:
         if kind in _IN_FIT:
             return _IN_FIT[kind]
-    return "fit.steps" if had_epoch else "fit.build"
+    return Phase.FIT_STEPS if had_epoch else Phase.FIT_BUILD
 
 
-def _move_steps(totals: _Totals, steps: Sequence[Step], intervals: tuple[tuple[str, int, int], ...]) -> None:
+def _move_steps(totals: _Totals, steps: Sequence[Step], intervals: Sequence[PhaseInterval]) -> None:
     """Move the parts of ordinary steps to the phases that they belong to."""
-    starts = [start for _, start, _ in intervals]
+    starts = [interval.start_ns for interval in intervals]
     for step in steps:
         index = max(0, bisect_left(starts, step.start + 1) - 1)
-        around = intervals[index][0] if intervals else ""
-        if step.loop_kind == "fit" and around == "fit.steps":
+        around = intervals[index].phase if intervals else None
+        if step.span == SpanKind.FIT and around is Phase.FIT_STEPS:
             # The wait for the first batch of an epoch may lie partly before the epoch's first interval.
-            totals.add("fit.input", step.input)
-            totals.add("fit.callbacks", step.callbacks)
-            totals.add("fit.steps", -step.input - step.callbacks)
-        elif step.loop_kind == "on_batch" and around == "script":
-            totals.add(OF_LOOP[step.loop], step.dur)
-            totals.add("script", -step.dur)
+            totals.add(Phase.FIT_INPUT, step.input)
+            totals.add(Phase.FIT_CALLBACKS, step.callbacks)
+            totals.add(Phase.FIT_STEPS, -step.input - step.callbacks)
+        elif step.span == SpanKind.ON_BATCH and around is Phase.SCRIPT:
+            totals.add(PHASE_OF_LOOP[step.loop], step.dur)
+            totals.add(Phase.SCRIPT, -step.dur)
 
 
 def _count(totals: _Totals, spans: Sequence[Interval], steps: Sequence[Step]) -> None:
     """Say how often a phase was entered: calls for fit and its kin, steps for what belongs to steps."""
-    for loop, phase in OF_LOOP.items():
-        number = sum(step.count for step in steps if step.loop == loop and step.loop_kind in ("fit", "on_batch"))
+    for loop, phase in PHASE_OF_LOOP.items():
+        own = (step for step in steps if step.loop == loop and step.span in (SpanKind.FIT, SpanKind.ON_BATCH))
+        number = sum(step.count for step in own)
         if number and totals.dur.get(phase):
             totals.count[phase] = number
-    for phase in ("fit.input", "fit.callbacks"):
+    in_steps = totals.count.get(Phase.FIT_STEPS, 0)
+    for phase in (Phase.FIT_INPUT, Phase.FIT_CALLBACKS):
         if totals.dur.get(phase):
-            totals.count[phase] = max(totals.count.get(phase, 0), totals.count.get("fit.steps", 0))
-    totals.count["fit"] = sum(1 for span in spans if span.kind == "fit") or totals.count.get("fit.steps", 0)
+            totals.count[phase] = max(totals.count.get(phase, 0), in_steps)
+    totals.count[Phase.FIT] = sum(1 for span in spans if span.kind == SpanKind.FIT) or in_steps
 
 
-def _result(totals: _Totals, intervals: tuple[tuple[str, int, int], ...], bounds: Bounds) -> Phases:
-    found: list[Phase] = []
-    for name in TOP_LEVEL:
-        children = [
-            Phase(child, "fit", totals.dur[child], totals.count.get(child, 0))
-            for child in FIT
-            if name == "fit" and totals.dur.get(child)
-        ]
-        dur = sum(child.dur_ns for child in children) if name == "fit" else totals.dur.get(name, 0)
-        if dur:
-            found.append(Phase(name, None, dur, totals.count.get(name, 0)))
-        found.extend(children)
-    known = sum(phase.dur_ns for phase in found if phase.parent is None)
-    return Phases(tuple(found), intervals, bounds.wall - known)
+def _result(totals: _Totals, intervals: tuple[PhaseInterval, ...], bounds: Bounds) -> Phases:
+    inside = [_time(totals, phase) for phase in FIT_PHASES if totals.dur.get(phase)]
+    totals.dur[Phase.FIT] = sum(part.dur_ns for part in inside)
+    top = [_time(totals, phase) for phase in TOP_PHASES if totals.dur.get(phase)]
+    listed = [entry for phase in top for entry in ([phase, *inside] if phase.name is Phase.FIT else [phase])]
+    return Phases(tuple(listed), intervals, bounds.wall - sum(phase.dur_ns for phase in top))
+
+
+def _time(totals: _Totals, phase: Phase) -> PhaseTime:
+    return PhaseTime(phase, phase.parent, totals.dur[phase], totals.count.get(phase, 0))
 
 
 def of_main_thread(
@@ -310,23 +348,22 @@ def of_main_thread(
         boot_ns: When dlprof's own code began in it (ns), or None.
     """
     rows = [row for row in spans.to_pylist() if row["thread_id"] == main_thread] if spans is not None else []
-    script = next((row for row in rows if row["kind"] == "script"), None)
-    bounds = Bounds(
-        wall_ns,
-        boot_ns if rows else None,
-        script["start_ns"] if script else None,
-        script["start_ns"] + script["dur_ns"] if script else None,
-    )
     kinds = {row["span_id"]: row["kind"] for row in rows}
     intervals = [Interval(row["start_ns"], row["start_ns"] + row["dur_ns"], row["kind"]) for row in rows]
     own = [row for row in steps.to_pylist() if row["thread_id"] == main_thread] if steps is not None else []
+    bounds = _bounds(intervals, wall_ns, boot_ns if rows else None)
     return compute(intervals, [_step(row, kinds) for row in own], bounds)
 
 
-def _step(row: dict[str, Any], kinds: dict[int, str]) -> Step:
+def _bounds(spans: Sequence[Interval], wall_ns: int, boot_ns: int | None) -> Bounds:
+    script = next((span for span in spans if span.kind == SpanKind.SCRIPT), None)
+    return Bounds(wall_ns, boot_ns, script.start if script else None, script.end if script else None)
+
+
+def _step(row: Mapping[str, Any], kinds: Mapping[int, str]) -> Step:
     return Step(
-        loop=row["loop"],
-        loop_kind=kinds.get(row["loop_id"], "on_batch"),
+        loop=Loop(row["loop"]),
+        span=kinds.get(row["loop_id"], SpanKind.ON_BATCH),
         start=row["start_ns"],
         dur=row["dur_ns"],
         input=row["input_ns"] or 0,

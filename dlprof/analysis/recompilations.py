@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+
+from dlprof.schema.vocabulary import SpanKind
 
 
 @dataclass(frozen=True)
@@ -41,26 +43,36 @@ def find(spans: pa.Table) -> list[Recompilation]:
     Args:
         spans: Table `spans`.
     """
-    groups: dict[tuple[Any, ...], list[tuple[Mapping[str, Any], Mapping[str, Any]]]] = {}
+    groups: dict[tuple[Any, ...], list[Recompilation]] = {}
     for row in spans.to_pylist():
-        if row["kind"] != "graph_compile" or not row["detail"]:
-            continue
-        detail = json.loads(row["detail"])
-        compiled = detail.get("compiled") or {}
-        if not compiled.get("again"):
-            continue
-        causes = detail.get("guards") or compiled.get("cause") or [{}]
-        cause = causes[0]
-        key = (compiled.get("function"), cause.get("argument"), cause.get("what"), row["file"], row["line"])
-        groups.setdefault(key, []).append((row, cause))
-    found = [_of(key, group) for key, group in groups.items()]
-    return sorted(found, key=lambda one: -one.time_ns)
+        if row["kind"] == SpanKind.GRAPH_COMPILE and row["detail"]:
+            again = _again(row, json.loads(row["detail"]))
+            if again is not None:
+                key = (again.function, again.argument, again.what, again.file, again.line)
+                groups.setdefault(key, []).append(again)
+    joined = [_joined(group) for group in groups.values()]
+    return sorted(joined, key=lambda again: -again.time_ns)
 
 
-def _of(key: tuple[Any, ...], group: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Recompilation:
-    function, argument, what, file, line = key
-    first = group[0][1]
+def _again(row: Mapping[str, Any], detail: Mapping[str, Any]) -> Recompilation | None:
+    """A compilation of which the probe told that it was not the first of its function."""
+    compiled = detail.get("compiled") or {}
+    if not compiled.get("again"):
+        return None
+    cause = (detail.get("guards") or compiled.get("cause") or [{}])[0]
     return Recompilation(
-        str(function), len(group), sum(row["dur_ns"] for row, _ in group), argument, what, first.get("before"),
-        first.get("now"), file, line,
-    )  # fmt: skip
+        function=str(compiled.get("function")),
+        count=1,
+        time_ns=row["dur_ns"],
+        argument=cause.get("argument"),
+        what=cause.get("what"),
+        before=cause.get("before"),
+        now=cause.get("now"),
+        file=row["file"],
+        line=row["line"],
+    )
+
+
+def _joined(group: Sequence[Recompilation]) -> Recompilation:
+    """Compilations for one cause as one, with the values of the first."""
+    return replace(group[0], count=len(group), time_ns=sum(again.time_ns for again in group))

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import pyarrow.compute as pc
 
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import Tree, TreePath
 from dlprof.store.run import Run
 
-_INPUT_FILES = (
-    "data_adapter", "epoch_iterator", "py_dataset", "torch/utils/data", "tensorflow/python/data",
-    "keras/utils/data_utils", "keras/engine/training_generator",
-)  # fmt: skip
-"""Files through which Keras and the engines call for a batch."""
-_OPERATOR_FILES = ("tensorflow/python/ops/script_ops",)
-"""Files through which an operator calls Python."""
-_CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
-WAITS = frozenset({
-    "_value", "block_until_ready", "__array__", "_single_device_array_to_np_array_did_copy", "asnumpy", "asscalar",
-    "wait_to_read", "waitall", "numpy", "_numpy", "item", "tolist", "cpu", "synchronize", "convert_to_numpy",
-    "get_value", "batch_get_value", "get_weights",
-})  # fmt: skip
-"""Functions of the engines that wait for a value and bring it to the host."""
+_KERAS_INPUT_FILES = (
+    "data_adapter",
+    "epoch_iterator",
+    "py_dataset",
+    "keras/utils/data_utils",
+    "keras/engine/training_generator",
+)
+"""Parts of the names of files through which Keras calls for a batch."""
+_KERAS_CALLBACK_FILES = ("keras/src/callbacks/", "keras/callbacks")
+_KERAS_WAITS = frozenset({"convert_to_numpy", "get_value", "batch_get_value", "get_weights"})
+"""Functions of Keras that wait for a value of the engine."""
+_WAIT_DEPTH = 6
+"""A wait is at most so many frames above what it calls."""
 
 
 @dataclass(frozen=True)
@@ -39,60 +41,48 @@ class Sample:
         frames: Innermost first.
     """
 
-    phase: str
+    phase: TreePath
     main: bool
     dur_ns: int
     frames: tuple[Frame, ...]
 
 
-class Phases:
-    """The leaf phases of the main thread over time."""
+def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
+    """All sampled stacks, cut by phase.
 
-    def __init__(self, run: Run) -> None:
-        self._rows = [
-            (row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"].replace(".", "/"))
-            for row in run.rows("phase_intervals")
-        ]
-
-    def of(self, intervals: Iterable[tuple[int, int]]) -> dict[str, int]:
-        """Time of some intervals, (begin, end), in each leaf phase (ns)."""
-        found: dict[str, int] = {}
-        for begin, end in intervals:
-            index = max(0, bisect_right(self._rows, (begin, 1 << 62, "")) - 1)
-            while index < len(self._rows) and self._rows[index][0] < end:
-                low, high, phase = self._rows[index]
-                overlap = min(end, high) - max(begin, low)
-                if overlap > 0:
-                    found[phase] = found.get(phase, 0) + overlap
-                index += 1
-        return found
-
-
-def of_run(run: Run, phases: Phases) -> list[Sample]:
-    """All sampled stacks, cut by phase."""
-    texts = frames_by_stack(run.table("frames"))
-    found = []
+    Args:
+        run: The run.
+        lookup: Its phases.
+    """
+    frames_of = frames_by_stack(run.table("frames"))
+    samples = []
     for row in run.rows("stacks"):
-        frames = texts.get(row["stack_id"])
+        frames = frames_of.get(row["stack_id"])
         if frames is None:
             continue
         main = row["thread"] == "MainThread"
-        for phase, ns in phases.of([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
-            found.append(Sample(_told(phase, frames) if main else phase, main, ns, frames))
-    return found
+        for phase, ns in lookup.by_place([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
+            samples.append(Sample(_by_stack(phase, frames) if main else phase, main, ns, frames))
+    return samples
 
 
-def _told(phase: str, frames: tuple[Frame, ...]) -> str:
-    if phase == "fit/steps":
-        if any(file.startswith(_CALLBACK_FILES) for _, file, _ in frames):
-            return "fit/callbacks"
+def _by_stack(phase: TreePath, frames: tuple[Frame, ...]) -> TreePath:
+    """The phase of a sample of the main thread: inside the steps its stack tells."""
+    if phase == Tree.FIT_STEPS:
+        if any(frame.file.startswith(_KERAS_CALLBACK_FILES) for frame in frames):
+            return Tree.FIT_CALLBACKS
         if _is_input(frames):
-            return "fit/input"
+            return Tree.FIT_INPUT
     return phase
 
 
 def _is_input(frames: Sequence[Frame]) -> bool:
-    return any(word in file for _, file, _ in frames for word in _INPUT_FILES)
+    return any(part in frame.file for frame in frames for part in _input_files())
+
+
+@cache
+def _input_files() -> tuple[str, ...]:
+    return (*_KERAS_INPUT_FILES, *combined.input_files())
 
 
 def is_of_input(sample: Sample) -> bool:
@@ -102,7 +92,8 @@ def is_of_input(sample: Sample) -> bool:
 
 def is_operator(sample: Sample) -> bool:
     """Whether an operator of the engine called Python: `tf.py_function` and its kin."""
-    return any(file.startswith(_OPERATOR_FILES) for _, file, _ in sample.frames)
+    files = tuple(combined.operator_files())
+    return any(frame.file.startswith(files) for frame in sample.frames)
 
 
 def user_files(run: Run) -> set[str]:
@@ -111,9 +102,9 @@ def user_files(run: Run) -> set[str]:
     return lines | {row["file"] for row in run.rows("spans") if row["file"]}
 
 
-def is_called_back(sample: Sample, users: set[str]) -> bool:
+def is_called_back(sample: Sample, users: Collection[str]) -> bool:
     """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
-    outer_first = [frame[1] in users for frame in reversed(sample.frames)]
+    outer_first = [frame.file in users for frame in reversed(sample.frames)]
     if not sample.main:
         return any(outer_first)
     # Files of Python itself, and what dlprof starts the script with, come before the script's own frames.
@@ -121,9 +112,20 @@ def is_called_back(sample: Sample, users: set[str]) -> bool:
     return False in outer_first[first:] and any(outer_first[first + outer_first[first:].index(False) :])
 
 
-def waiting_share(samples: Sequence[Sample], phase: str) -> float | None:
+def waiting_share(samples: Sequence[Sample], phase: TreePath) -> float | None:
     """Share of a phase in which the main thread waited for a value of the engine; None: it was not sampled there."""
-    inside = [one for one in samples if one.main and one.phase == phase]
-    whole = sum(one.dur_ns for one in inside)
-    waited = sum(one.dur_ns for one in inside if any(frame[0] in WAITS for frame in one.frames[:6]))
+    inside = [sample for sample in samples if sample.main and sample.phase == phase]
+    whole = sum(sample.dur_ns for sample in inside)
+    waited = sum(sample.dur_ns for sample in inside if _waits(sample))
     return waited / whole if whole else None
+
+
+def _waits(sample: Sample) -> bool:
+    waiting = waiting_functions()
+    return any(frame.function in waiting for frame in sample.frames[:_WAIT_DEPTH])
+
+
+@cache
+def waiting_functions() -> frozenset[str]:
+    """Functions of Keras and of the engines that wait for a value and bring it to the host."""
+    return _KERAS_WAITS | combined.waiting_functions()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyarrow as pa
 
-Frame = tuple[str, str, int]
-"""Function, file, line."""
+from dlprof.analysis.phase_lookup import PhaseLookup
+
+
+class Frame(NamedTuple):
+    """A call that stood on a stack."""
+
+    function: str
+    file: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -18,7 +24,7 @@ class HotStack:
     """A stack that stood for a while in a phase.
 
     Attributes:
-        phase: The leaf phase.
+        phase: The leaf phase; the thread, where the run has none.
         dur_ns: How long it stood, by the samples (ns).
         share: Of the phase's sampled time.
         frames: Innermost first.
@@ -44,44 +50,31 @@ def hottest(
         per_phase: At most so many of each phase.
         thread: Name of the thread.
     """
-    by_phase: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    cuts = [(row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"]) for row in intervals.to_pylist()]
-    for row in stacks.to_pylist():
-        if not cuts:
-            by_phase[f"thread {row['thread']}"][row["stack_id"]] += row["dur_ns"]
-        elif row["thread"] == thread:
-            for phase, dur in cut(row["start_ns"], row["start_ns"] + row["dur_ns"], cuts):
-                by_phase[phase][row["stack_id"]] += dur
+    by_phase = _time_by_phase(stacks, PhaseLookup(intervals), thread)
     texts = frames_by_stack(frames)
-    found: list[HotStack] = []
+    hot: list[HotStack] = []
     for phase, stood in sorted(by_phase.items(), key=lambda item: -sum(item[1].values())):
         total = sum(stood.values())
         top = sorted(stood.items(), key=lambda item: -item[1])[:per_phase]
-        found.extend(HotStack(phase, dur, dur / total, texts[stack]) for stack, dur in top if stack in texts)
-    return found
+        hot.extend(HotStack(phase, dur, dur / total, texts[stack]) for stack, dur in top if stack in texts)
+    return hot
 
 
-def cut(start: int, end: int, cuts: Sequence[tuple[int, int, str]]) -> list[tuple[str, int]]:
-    """The parts of [start, end) that lie in each phase.
-
-    Args:
-        start: Begin (ns).
-        end: End (ns).
-        cuts: (begin, end, phase) of each stretch of a phase, in order.
-    """
-    parts = []
-    index = max(0, bisect_right(cuts, (start, 1 << 62, "")) - 1)
-    while index < len(cuts) and cuts[index][0] < end:
-        dur = min(end, cuts[index][1]) - max(start, cuts[index][0])
-        if dur > 0:
-            parts.append((cuts[index][2], dur))
-        index += 1
-    return parts
+def _time_by_phase(stacks: pa.Table, lookup: PhaseLookup, thread: str) -> dict[str, dict[int, int]]:
+    """Phase to the number of a stack to how long it stood there (ns)."""
+    by_phase: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for row in stacks.to_pylist():
+        if lookup.is_empty:
+            by_phase[f"thread {row['thread']}"][row["stack_id"]] += row["dur_ns"]
+        elif row["thread"] == thread:
+            for phase, dur in lookup.cut(row["start_ns"], row["start_ns"] + row["dur_ns"]):
+                by_phase[phase][row["stack_id"]] += dur
+    return by_phase
 
 
 def frames_by_stack(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
     """The frames of each stack, the innermost first."""
     grouped: dict[int, list[tuple[int, Frame]]] = defaultdict(list)
     for row in table.to_pylist():
-        grouped[row["stack_id"]].append((row["depth"], (row["function"], row["file"], row["line"])))
+        grouped[row["stack_id"]].append((row["depth"], Frame(row["function"], row["file"], row["line"])))
     return {stack: tuple(frame for _, frame in sorted(rows, reverse=True)) for stack, rows in grouped.items()}

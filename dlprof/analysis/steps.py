@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.step_times import in_windows
+from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, total, truths
+from dlprof.schema.vocabulary import Loop, SpanKind
 from dlprof.store.run import Run
 
-LOOPS = ("train", "test", "predict")
+LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT)
+"""Loops that have steps of a model, the one that counts most first."""
 _OWN_STEPS = 3
 """Fewer calls of a step by the script itself are no loop."""
 
@@ -32,7 +34,7 @@ class StepSummary:
         compiled: Steps in which a graph was compiled.
     """
 
-    loop: str
+    loop: Loop
     count: int
     first_ns: int
     median_ns: int | None
@@ -50,20 +52,14 @@ def summarise(steps: pa.Table, windows: pa.Table) -> list[StepSummary]:
         steps: Table `steps`.
         windows: Table `kernel_windows`: steps in a window run under a tracer, so they are not steady ones.
     """
-    traced = in_windows(steps, windows)
-    names = steps["loop"].cast(pa.string())
-    found = []
-    for loop in LOOPS:
-        rows = np.asarray(pc.equal(names, loop).to_numpy(zero_copy_only=False), bool)
-        if rows.any():
-            found.append(_summary(loop, steps.filter(pa.array(rows)), traced[rows]))
-    return found
+    each = ((loop, steps_of(steps, loop)) for loop in LOOPS)
+    return [_summary(loop, rows, in_windows(rows, windows)) for loop, rows in each if rows.num_rows]
 
 
 def of_own_loop(run: Run, steps: pa.Table) -> pa.Table:
     """Those of some steps that belong to the script's own loop over `train_on_batch`, in order of time."""
-    calls = run.rows("spans")
-    loops = [row["span_id"] for row in calls if row["kind"] == "on_batch" and row["name"] == "train_on_batch"]
+    calls = (row for row in run.rows("spans") if row["kind"] == SpanKind.ON_BATCH)
+    loops = [row["span_id"] for row in calls if row["name"] == "train_on_batch"]
     return steps.filter(pc.is_in(steps["loop_id"], pa.array(loops, steps["loop_id"].type))).sort_by("start_ns")
 
 
@@ -76,33 +72,32 @@ def own_loop(run: Run) -> tuple[int, int]:
     return int(np.maximum(0, start[1:] - (start + dur)[:-1]).sum()), int(dur.sum())
 
 
-def _summary(loop: str, steps: pa.Table, traced: np.ndarray) -> StepSummary:
-    count = _numbers(steps, "count")
-    total = _numbers(steps, "dur_ns") + _numbers(steps, "input_ns")
-    order = np.argsort(_numbers(steps, "start_ns"), kind="stable")
-    steady = ~steps["compiled"].to_numpy(zero_copy_only=False)
-    if (steady & ~traced).any():
-        steady &= ~traced
-    each = np.repeat(total[steady] / count[steady], count[steady].astype(int))
-    samples = steps["samples"].filter(pa.array(steady))
-    known = samples.null_count == 0 and steady.any()
+def _summary(loop: Loop, steps: pa.Table, traced: Truths) -> StepSummary:
+    count, start = integers(steps["count"]), integers(steps["start_ns"])
+    taken = integers(steps["dur_ns"]) + integers(steps["input_ns"])
+    compiled = truths(steps["compiled"])
+    first = int(np.argsort(start, kind="stable")[0])
+    steady = ~compiled & ~traced if (~compiled & ~traced).any() else ~compiled
+    each = np.repeat(taken[steady] / count[steady], count[steady])
     return StepSummary(
         loop=loop,
         count=int(count.sum()),
-        first_ns=int(total[order[0]] / count[order[0]]),
+        first_ns=int(taken[first] / count[first]),
         median_ns=int(np.median(each)) if len(each) else None,
         p95_ns=int(np.percentile(each, 95)) if len(each) else None,
-        samples_per_s=float(pc.sum(samples).as_py() / (total[steady].sum() / 1e9)) if known else None,
+        samples_per_s=_throughput(steps.filter(pa.array(steady))["samples"], int(taken[steady].sum())),
         call_median_ns=_median(steps, "call_ns", steady),
         input_median_ns=_median(steps, "input_ns", steady),
-        compiled=int(count[np.asarray(steps["compiled"].to_numpy(zero_copy_only=False), bool)].sum()),
+        compiled=int(count[compiled].sum()),
     )
 
 
-def _numbers(table: pa.Table, column: str) -> np.ndarray:
-    return np.asarray(pc.fill_null(table[column], 0).to_numpy(zero_copy_only=False))
+def _throughput(samples: pa.ChunkedArray, taken_ns: int) -> float | None:
+    """Samples per second; None: there were no steps, or the number of samples of one is not known."""
+    known = len(samples) and samples.null_count == 0
+    return total(samples) / (taken_ns / 1e9) if known else None
 
 
-def _median(steps: pa.Table, column: str, steady: np.ndarray) -> int | None:
+def _median(steps: pa.Table, column: str, steady: Truths) -> int | None:
     values = steps[column].filter(pa.array(steady)).drop_null()
     return int(np.median(values.to_numpy())) if len(values) else None

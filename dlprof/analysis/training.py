@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
-TRAINING = ("fit", "fit_generator", "train_on_batch")
+_CALLS = ("fit", "fit_generator", "train_on_batch")
+"""Calls into Keras that train; a script without Keras names its loop after them."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,13 @@ _SETTINGS = ("floatx", "layout", "policy", "run_eagerly", "jit_compile", "steps_
 
 def of_run(run: Run) -> Training | None:
     """The first training loop; None: the run did not train, or nothing saw it."""
-    spans = [row for row in run.rows("spans") if row["kind"] in ("fit", "on_batch") and row["name"] in TRAINING]
-    if not spans:
+    loops = (row for row in run.rows("spans") if row["kind"] in (SpanKind.FIT, SpanKind.ON_BATCH))
+    span = min((row for row in loops if row["name"] in _CALLS), key=lambda row: row["start_ns"], default=None)
+    if span is None:
         return None
-    span = min(spans, key=lambda row: row["start_ns"])
     detail = json.loads(span["detail"] or "{}")
     told = detail.get("training") or {}
-    data = tuple(one for one in detail.get("data") or () if one)
+    data = tuple(array for array in detail.get("data") or () if array)
     layers = (detail.get("model") or {}).get("layers") or ()
     return Training(
         settings={name: told[name] for name in _SETTINGS if name in told},
@@ -71,14 +73,21 @@ def of_run(run: Run) -> Training | None:
         threads=told.get("threads") or {},
         flags=told.get("flags") or {},
         batch_size=detail.get("batch_size"),
-        samples=detail.get("samples") or (data[0]["shape"][0] if data and data[0].get("shape") else None),
+        samples=detail.get("samples") or _rows(data),
         losses=_losses(run, span["span_id"]),
-        random=tuple(one["name"] for one in layers if any(word in one["class"] for word in _RANDOM)),
+        random=tuple(layer["name"] for layer in layers if any(word in layer["class"] for word in _RANDOM)),
         file=span["file"],
         line=span["line"],
     )
 
 
+def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:
+    """Rows of the first array; None: its shape is not known."""
+    shape = data[0].get("shape") if data else None
+    return int(shape[0]) if shape else None
+
+
 def _losses(run: Run, loop: int) -> tuple[float, ...]:
-    rows = [r for r in run.rows("metrics") if r["loop_id"] == loop and r["step"] is None and r["name"] == "loss"]
-    return tuple(row["value"] for row in sorted(rows, key=lambda row: row["epoch"] or 0))
+    of_epochs = (row for row in run.rows("metrics") if row["loop_id"] == loop and row["step"] is None)
+    losses = [row for row in of_epochs if row["name"] == "loss"]
+    return tuple(row["value"] for row in sorted(losses, key=lambda row: row["epoch"] or 0))

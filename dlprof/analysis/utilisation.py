@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import Floats, Integers
 from dlprof.schema.manifest import Manifest
 
 
@@ -33,26 +33,25 @@ def cores(table: pa.Table, parts: int) -> list[CoreUse]:
     if not table.num_rows:
         return []
     end = pc.max(table["time_ns"]).as_py()
-    found = []
-    for core in sorted(set(table["core"].to_pylist())):
-        own = table.filter(pc.equal(table["core"], core))
-        busy = own["busy_pct"].to_numpy(zero_copy_only=False)
-        weight = own["interval_ns"].to_numpy(zero_copy_only=False).astype(float)
-        valid = ~np.isnan(busy.astype(float))
-        mean = float(np.average(busy[valid], weights=weight[valid])) if valid.any() else None
-        strip = _strip(own["time_ns"].to_numpy()[valid], weight[valid], busy[valid], end, parts)
-        found.append(CoreUse(int(core), mean, tuple(strip)))
-    return found
+    numbers = sorted(set(table["core"].to_pylist()))
+    return [_core(int(core), table.filter(pc.equal(table["core"], core)), end, parts) for core in numbers]
 
 
-def _strip(ends: np.ndarray, spans: np.ndarray, busy: np.ndarray, end: int, parts: int) -> list[float | None]:
+def _core(number: int, samples: pa.Table, end: int, parts: int) -> CoreUse:
+    known = samples.filter(pc.is_finite(samples["busy_pct"]))
+    busy, weight = known["busy_pct"].to_numpy(), known["interval_ns"].to_numpy().astype(float)
+    mean = float(np.average(busy, weights=weight)) if len(busy) else None
+    return CoreUse(number, mean, tuple(_strip(known["time_ns"].to_numpy(), weight, busy, end, parts)))
+
+
+def _strip(ends: Integers, spans: Floats, busy: Floats, end: int, parts: int) -> list[float | None]:
     """Means over equal parts of [0, end), each sample weighing by how much of it lies in the part."""
-    found: list[float | None] = []
+    means: list[float | None] = []
     for part in range(parts):
         low, high = end * part / parts, end * (part + 1) / parts
         overlap = np.clip(np.minimum(ends, high) - np.maximum(ends - spans, low), 0, None)
-        found.append(float((overlap * busy).sum() / overlap.sum()) if overlap.sum() > 0 else None)
-    return found
+        means.append(float((overlap * busy).sum() / overlap.sum()) if overlap.sum() > 0 else None)
+    return means
 
 
 @dataclass(frozen=True)
@@ -106,51 +105,80 @@ def _weighted(table: pa.Table, column: str) -> float | None:
 
 
 def _tree_cpu(samples: pa.Table) -> float | None:
+    """Mean over time of the sum over the processes (percent of one core)."""
     total: dict[int, float] = defaultdict(float)
     interval: dict[int, int] = {}
-    for time_ns, interval_ns, cpu in zip(
-        *(samples[c].to_pylist() for c in ("time_ns", "interval_ns", "cpu_pct")), strict=True
-    ):
-        interval[time_ns] = interval_ns
-        total[time_ns] += cpu or 0.0
+    for row in samples.select(["time_ns", "interval_ns", "cpu_pct"]).to_pylist():
+        interval[row["time_ns"]] = row["interval_ns"]
+        total[row["time_ns"]] += row["cpu_pct"] or 0.0
     if not total:
         return None
     return sum(cpu * interval[at] for at, cpu in total.items()) / sum(interval.values())
 
 
 def _peak_of_sums(samples: pa.Table) -> int | None:
+    """Most memory that all processes together had at one moment (bytes)."""
     total: dict[int, int] = defaultdict(int)
-    for time_ns, rss in zip(samples["time_ns"].to_pylist(), samples["rss_bytes"].to_pylist(), strict=True):
-        total[time_ns] += rss or 0
+    for row in samples.select(["time_ns", "rss_bytes"]).to_pylist():
+        total[row["time_ns"]] += row["rss_bytes"] or 0
     return max(total.values(), default=None)
 
 
-def gpus(table: pa.Table, manifest: Manifest) -> list[dict[str, Any]]:
-    """Each GPU: means and peaks of its metrics; None where a metric was not measured."""
-    found = []
-    for gpu in sorted(set(table["gpu"].to_pylist())):
-        own = table.filter(pc.equal(table["gpu"], gpu))
-        found.append(
-            {
-                "gpu": gpu,
-                "name": manifest.gpu_name(gpu),
-                "utilisation_mean_pct": pc.mean(own["utilisation_pct"]).as_py(),
-                "memory_peak_bytes": pc.max(own["memory_used_bytes"]).as_py(),
-                "memory_total_bytes": pc.max(own["memory_total_bytes"]).as_py(),
-                "process_memory_peak_bytes": pc.max(own["process_memory_bytes"]).as_py(),
-                "power_mean_w": pc.mean(own["power_w"]).as_py(),
-                "temperature_peak_c": pc.max(own["temperature_c"]).as_py(),
-                "sm_clock_mean_mhz": pc.mean(own["sm_clock_mhz"]).as_py(),
-                "memory_clock_mean_mhz": pc.mean(own["memory_clock_mhz"]).as_py(),
-                "pcie_tx_mean_kb_per_s": pc.mean(own["pcie_tx_kb_per_s"]).as_py(),
-                "pcie_rx_mean_kb_per_s": pc.mean(own["pcie_rx_kb_per_s"]).as_py(),
-                "throttled_share": _throttled(own["throttle_reasons"]),
-            }
-        )
-    return found
+@dataclass(frozen=True)
+class GpuUse:
+    """One GPU over the run: means and peaks of what NVML told. None: not measured.
+
+    Attributes:
+        gpu: Its number.
+        name: As the manifest has it.
+        utilisation_mean_pct: Share of the time in which any kernel ran: not how full the GPU was.
+        throttled_share: Share of the samples with a reason for lower clocks, other than idleness or a setting.
+    """
+
+    gpu: int
+    name: str | None
+    utilisation_mean_pct: float | None
+    memory_peak_bytes: int | None
+    memory_total_bytes: int | None
+    process_memory_peak_bytes: int | None
+    power_mean_w: float | None
+    temperature_peak_c: float | None
+    sm_clock_mean_mhz: float | None
+    memory_clock_mean_mhz: float | None
+    pcie_tx_mean_kb_per_s: float | None
+    pcie_rx_mean_kb_per_s: float | None
+    throttled_share: float | None
+
+
+def gpus(table: pa.Table, manifest: Manifest) -> list[GpuUse]:
+    """Each GPU of the table `gpu`, in order of their numbers."""
+    numbers = sorted(set(table["gpu"].to_pylist()))
+    return [_gpu(gpu, manifest.gpu_name(gpu), table.filter(pc.equal(table["gpu"], gpu))) for gpu in numbers]
+
+
+def _gpu(number: int, name: str | None, samples: pa.Table) -> GpuUse:
+    return GpuUse(
+        gpu=number,
+        name=name,
+        utilisation_mean_pct=pc.mean(samples["utilisation_pct"]).as_py(),
+        memory_peak_bytes=pc.max(samples["memory_used_bytes"]).as_py(),
+        memory_total_bytes=pc.max(samples["memory_total_bytes"]).as_py(),
+        process_memory_peak_bytes=pc.max(samples["process_memory_bytes"]).as_py(),
+        power_mean_w=pc.mean(samples["power_w"]).as_py(),
+        temperature_peak_c=pc.max(samples["temperature_c"]).as_py(),
+        sm_clock_mean_mhz=pc.mean(samples["sm_clock_mhz"]).as_py(),
+        memory_clock_mean_mhz=pc.mean(samples["memory_clock_mhz"]).as_py(),
+        pcie_tx_mean_kb_per_s=pc.mean(samples["pcie_tx_kb_per_s"]).as_py(),
+        pcie_rx_mean_kb_per_s=pc.mean(samples["pcie_rx_kb_per_s"]).as_py(),
+        throttled_share=_throttled(samples["throttle_reasons"]),
+    )
+
+
+_NO_THROTTLING = 1 | 2 | 16
+"""Reasons of NVML that are none: the GPU is idle, or its clocks were set."""
 
 
 def _throttled(reasons: pa.ChunkedArray) -> float | None:
-    """Share of samples with a reason other than "idle" (1) and "clocks were set" (2, 16)."""
+    """Share of the samples that tell a reason."""
     known = [value for value in reasons.to_pylist() if value is not None]
-    return sum(1 for value in known if value & ~(1 | 2 | 16)) / len(known) if known else None
+    return sum(1 for value in known if value & ~_NO_THROTTLING) / len(known) if known else None

@@ -1,4 +1,7 @@
-"""What dlprof knows about a backend: one frozen spec, never an import of the framework."""
+"""What dlprof knows about a backend: one frozen spec, never an import of the framework.
+
+A backend is an environment. What is true of the engine in it, wherever that runs, says the engine's own spec.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ class BackendSpec:
     """PEP 440 specifier of the interpreters the lock is valid for, for example `>=3.11,<3.13`."""
     keras_backend: str
     """Value of KERAS_BACKEND in the traced process; empty: there is no Keras."""
-    keras_series: str = ">=2.4"
-    """PEP 440 specifier of the versions of Keras that this speaks of, where two specs share a `keras_backend`."""
+    engine: str = ""
+    """Name of the engine (`dlprof.engines`) that Keras runs on, or that is used alone; a plug-in's is fine, too."""
     lighter_lock: Path | None = None
     """Another lock, without what only GPUs need, for where its engine can be had as `lighter_wheel`."""
     lighter_wheel: str = ""
@@ -42,12 +45,6 @@ class BackendSpec:
     """Packages that only come as source; all others must be wheels, so that nothing is compiled by surprise."""
     build_constraint: str = ""
     """Requirement on what source packages are built with, for example `setuptools<80`."""
-    asynchronous_dispatch: bool = False
-    """Whether the step function returns before the device has finished the step."""
-    input_inside_step: bool = False
-    """Whether the next batch is fetched inside the step function, where the host cannot see the wait."""
-    module: str = ""
-    """Top-level module of the engine, for example `tensorflow`; used to find its version."""
     trains: bool = True
     """Whether `fit` works; else only inference does."""
     environment_of: str = ""

@@ -8,8 +8,7 @@ SPEC = BackendSpec(
     lock=LOCKS / "cntk.txt",
     python=">=3.6,<3.7",
     keras_backend="cntk",
-    keras_series="<2.4",
-    module="cntk",
+    engine="cntk",
     finish=COMPAT / "cntk_mpi.py",
     how_to_get_python="pyenv install 3.6.15 (or conda create -p DIR python=3.6, and DLPROF_PYTHONS=DIR/bin/python)",
 )

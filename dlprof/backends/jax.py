@@ -8,6 +8,5 @@ SPEC = BackendSpec(
     lock=LOCKS / "jax.txt",
     python=">=3.11,<3.13",
     keras_backend="jax",
-    module="jax",
-    asynchronous_dispatch=True,
+    engine="jax",
 )

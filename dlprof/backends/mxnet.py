@@ -8,7 +8,6 @@ SPEC = BackendSpec(
     lock=LOCKS / "mxnet.txt",
     python=">=3.11,<3.13",
     keras_backend="mxnet",
-    keras_series="<2.4",
-    module="mxnet",
+    engine="mxnet",
     site_files=(COMPAT / "dlprof_compat_keras2.py", COMPAT / "dlprof_compat_keras2.pth"),
 )

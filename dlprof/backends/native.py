@@ -9,19 +9,16 @@ PREFIX = "native-"
 """What names of native backends begin with."""
 
 
-def _native(name: str, title: str, base: BackendSpec, *, asynchronous: bool = False) -> BackendSpec:
-    return replace(
-        base, name=PREFIX + name, title=title, keras_backend="", environment_of=base.name,
-        asynchronous_dispatch=asynchronous, input_inside_step=False,
-    )  # fmt: skip
+def _native(name: str, title: str, base: BackendSpec) -> BackendSpec:
+    return replace(base, name=PREFIX + name, title=title, keras_backend="", environment_of=base.name)
 
 
 SPECS = (
     _native("tensorflow", "TensorFlow 2.21, without Keras", tensorflow.SPEC),
     _native("tensorflow1", "TensorFlow 1.15, without Keras", tensorflow1.SPEC),
-    _native("jax", "JAX 0.10, without Keras", jax.SPEC, asynchronous=True),
+    _native("jax", "JAX 0.10, without Keras", jax.SPEC),
     _native("torch", "PyTorch 2.13, without Keras", torch.SPEC),
-    _native("gluon", "Gluon (MXNet 1.9), without Keras", mxnet.SPEC, asynchronous=True),
+    _native("gluon", "Gluon (MXNet 1.9), without Keras", mxnet.SPEC),
     _native("theano", "Theano 1.0, without Keras", theano.SPEC),
     _native("cntk", "CNTK 2.7, without Keras", cntk.SPEC),
     BackendSpec(
@@ -30,7 +27,7 @@ SPECS = (
         lock=LOCKS / "lasagne.txt",
         python=">=3.11,<3.12",
         keras_backend="",
-        module="theano",
+        engine="theano",
         source_packages=("theano", "lasagne"),
         build_constraint="setuptools<80",
         environment=theano.SPEC.environment,
@@ -42,7 +39,7 @@ SPECS = (
         lock=LOCKS / "chainer.txt",
         python=">=3.11,<3.12",
         keras_backend="",
-        module="chainer",
+        engine="chainer",
         source_packages=("chainer",),
         build_constraint="setuptools<80",
     ),
@@ -52,7 +49,7 @@ SPECS = (
         lock=LOCKS / "caffe2.txt",
         python=">=3.8,<3.9",
         keras_backend="",
-        module="caffe2",
+        engine="caffe2",
         on_demand=True,
         how_to_get_python="uv python install 3.8",
     ),

@@ -8,6 +8,6 @@ SPEC = BackendSpec(
     lock=LOCKS / "openvino.txt",
     python=">=3.11,<3.13",
     keras_backend="openvino",
-    module="openvino",
+    engine="openvino",
     trains=False,
 )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
-
 from dlprof.backends import cntk, jax, mxnet, native, openvino, tensorflow, tensorflow1, theano, torch
 from dlprof.backends.base import LOCKS, BackendSpec
+from dlprof.engines import registry as engines
+from dlprof.engines.base import Dispatch, EngineSpec
 from dlprof.errors import UsageError
 
-__all__ = ["GROUP", "LOCKS", "Traits", "all_specs", "get", "traits"]
+__all__ = ["GROUP", "LOCKS", "all_specs", "dispatch_of", "engine_of", "get"]
 
 GROUP = "dlprof.backends"
 """Entry-point group; each entry names a `BackendSpec`."""
@@ -27,42 +25,17 @@ _OWN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Traits:
-    """What a reader of step times must know of a backend of Keras, managed or not.
-
-    Attributes:
-        asynchronous_dispatch: The step function returns before the device has finished the step.
-        input_inside_step: The next batch is fetched inside the step function.
-    """
-
-    asynchronous_dispatch: bool
-    input_inside_step: bool
+def engine_of(spec: BackendSpec) -> EngineSpec | None:
+    """The engine that a backend names; None: it names none, or one that is not known."""
+    return engines.all_specs().get(spec.engine)
 
 
-def traits(keras_backend: str | None, keras_version: str | None = None) -> Traits:
-    """The traits of the backend that Keras calls `keras_backend`; without a spec, what is known of it.
-
-    Args:
-        keras_backend: The name that Keras has for it.
-        keras_version: Of Keras; None: not known yet.
-    """
-    for spec in all_specs().values():
-        if keras_backend and spec.keras_backend == keras_backend and _speaks_of(spec, keras_version):
-            return traits_of(spec)
-    return Traits(asynchronous_dispatch=keras_backend == "jax", input_inside_step=False)
-
-
-def traits_of(spec: BackendSpec) -> Traits:
-    """The traits that a spec states."""
-    return Traits(spec.asynchronous_dispatch, spec.input_inside_step)
-
-
-def _speaks_of(spec: BackendSpec, keras_version: str | None) -> bool:
-    try:
-        return keras_version is None or SpecifierSet(spec.keras_series).contains(Version(keras_version))
-    except (InvalidVersion, InvalidSpecifier):
-        return True
+def dispatch_of(spec: BackendSpec) -> Dispatch:
+    """How steps return on a backend, with Keras or without; the plain way where its engine is not known."""
+    engine = engine_of(spec)
+    if engine is None:
+        return Dispatch()
+    return engine.under_keras if spec.keras_backend else engine.alone
 
 
 def all_specs() -> dict[str, BackendSpec]:
@@ -75,7 +48,7 @@ def all_specs() -> dict[str, BackendSpec]:
 
 @cache  # one warning, however often the backends are asked for
 def _plugged_in() -> tuple[BackendSpec, ...]:
-    found = []
+    specs = []
     for entry in entry_points(group=GROUP):
         try:
             spec = entry.load()
@@ -83,10 +56,10 @@ def _plugged_in() -> tuple[BackendSpec, ...]:
             _warn(entry.name, f"cannot be loaded: {error}")
             continue
         if isinstance(spec, BackendSpec):
-            found.append(spec)
+            specs.append(spec)
         else:
             _warn(entry.name, "gives no BackendSpec")
-    return tuple(found)
+    return tuple(specs)
 
 
 def _warn(name: str, reason: str) -> None:

@@ -8,6 +8,5 @@ SPEC = BackendSpec(
     lock=LOCKS / "tensorflow.txt",
     python=">=3.11,<3.13",
     keras_backend="tensorflow",
-    module="tensorflow",
-    input_inside_step=True,
+    engine="tensorflow",
 )

@@ -8,8 +8,7 @@ SPEC = BackendSpec(
     lock=LOCKS / "tensorflow1.txt",
     python=">=3.7,<3.8",
     keras_backend="tensorflow",
-    keras_series="<2.4",
-    module="tensorflow",
+    engine="tensorflow1",
     source_packages=("gast",),
     how_to_get_python="pyenv install 3.7.17 (or conda create -p DIR python=3.7, and DLPROF_PYTHONS=DIR/bin/python)",
 )

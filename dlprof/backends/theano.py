@@ -8,8 +8,7 @@ SPEC = BackendSpec(
     lock=LOCKS / "theano.txt",
     python=">=3.11,<3.12",
     keras_backend="theano",
-    keras_series="<2.4",
-    module="theano",
+    engine="theano",
     source_packages=("theano",),
     # Left to itself, Theano asks NumPy for a BLAS in a way that newer NumPys do not answer.
     environment={"THEANO_FLAGS": "blas.ldflags="},

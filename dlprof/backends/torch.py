@@ -8,7 +8,7 @@ SPEC = BackendSpec(
     lock=LOCKS / "torch.txt",
     python=">=3.11,<3.13",
     keras_backend="torch",
-    module="torch",
+    engine="torch",
     lighter_lock=LOCKS / "torch-cpu.txt",
     lighter_wheel="torch-2.13.0+cpu-",
 )

@@ -90,12 +90,12 @@ class Matrix:
         So each backend meets the same drift of the machine.
         """
         order = random.Random(self.seed)  # noqa: S311  (an order, not a secret)
-        found = []
+        order_of_runs = []
         for number in range(1, self.repeat + 1):
             once = [Cell(work, backend, number) for work in self.work for backend in work.backends]
             order.shuffle(once)
-            found += once
-        return found
+            order_of_runs += once
+        return order_of_runs
 
 
 def load(path: Path) -> Matrix:
@@ -127,8 +127,8 @@ class _Reader:
         if not rows:
             raise self._wrong("it has nothing to run: give at least one [[work]] with a script")
         default = self._backends(self.content, "")
-        work = [one for row in rows for one in self._work(row, default)]
-        names = [one.name for one in work]
+        work = [item for row in rows for item in self._work(row, default)]
+        names = [item.name for item in work]
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
             raise self._wrong(f"two [[work]] have the name {doubled[0]}")
@@ -146,9 +146,9 @@ class _Reader:
 
     def _digest(self, work: Sequence[Work]) -> str:
         """Of what is run and how, not of how often: a benchmark may be taken further."""
-        told = [[one.name, one.script.name, one.arguments, one.backends] for one in work]
-        seen = {"trace": self.content.get("trace", {}), "seed": self.content.get("seed", 1), "work": told}
-        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+        rows = [[item.name, item.script.name, item.arguments, item.backends] for item in work]
+        content = {"trace": self.content.get("trace", {}), "seed": self.content.get("seed", 1), "work": rows}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def _wrong(self, text: str, hint: str | None = None) -> UsageError:
         return UsageError(f"{self.path}: {text}.", hint=hint)

@@ -7,8 +7,8 @@ import random
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dlprof.bench.results import CellResult
 from dlprof.report import summary
 from dlprof.report.model import EpochTime
 from dlprof.schema.vocabulary import Loop, Phase
@@ -30,7 +30,7 @@ MEASURES: Mapping[str, str] = {
 _RESAMPLES = 2000
 
 
-def of_run(run: Run) -> dict[str, float | None]:
+def measure(run: Run) -> dict[str, float | None]:
     """The measures of a run; None where a run has none of that kind."""
     report = summary.summarise(run, top=1)
     phases = {phase.name: phase.dur_ns for phase in report.phases}
@@ -88,21 +88,21 @@ class Row:
     intervals: Mapping[str, tuple[float, float]]
 
 
-def rows(results: Sequence[Mapping[str, Any]], seed: int) -> list[Row]:
+def rows(results: Sequence[CellResult], seed: int) -> list[Row]:
     """The table: a row per work and backend, in the order in which they are named."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:
-        groups.setdefault((result["work"], result["backend"]), []).append(result)
-    found = []
+        groups.setdefault((result.work, result.backend), []).append(result)
+    table = []
     for (work, backend), group in sorted(groups.items()):
-        good = [result["measures"] for result in group if not result.get("error")]
-        values = {name: [v for one in good if (v := one.get(name)) is not None] for name in MEASURES}
+        good = [result.measures for result in group if not result.error]
+        values = {name: [v for measured in good if (v := measured.get(name)) is not None] for name in MEASURES}
         known = {name: seen for name, seen in values.items() if seen and all(math.isfinite(v) for v in seen)}
-        failed = dict.fromkeys(str(result["error"]) for result in group if result.get("error"))
+        failed = dict.fromkeys(result.error for result in group if result.error)
         medians = {name: statistics.median(seen) for name, seen in known.items()}
         intervals = {name: interval(seen, seed) for name, seen in known.items() if len(seen) >= 3}
-        found.append(Row(work, backend, len(good), tuple(failed), medians, intervals))
-    return found
+        table.append(Row(work, backend, len(good), tuple(failed), medians, intervals))
+    return table
 
 
 def interval(values: Sequence[float], seed: int) -> tuple[float, float]:

@@ -48,17 +48,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Run what is left, and print the table; 1 if a run failed."""
     from dlprof.bench import measures, running, tables
+    from dlprof.bench.results import Folder
+    from dlprof.launch import children
     from dlprof.report.json_text import print_json
     from dlprof.report.say import say
 
     matrix = _matrix(args)
-    folder = running.Folder(Path(args.output or Path("dlprof_bench") / matrix.name))
+    folder = Folder(Path(args.output or Path("dlprof_bench") / matrix.name))
     if args.restart and folder.state.is_file():
         shutil.rmtree(folder.path)
     if args.table:
         results = folder.results(matrix.cells())
     else:
-        with running.ending_on_sigterm():
+        with children.ending_on_sigterm():
             results = running.run(matrix, folder, say)
     rows = measures.rows(results, matrix.seed)
     if args.format == "json":

@@ -85,7 +85,7 @@ def run(args: Arguments) -> int:
     diagnosed = _run(args.runs[0]) if len(args.runs) == 1 else _gap(args.runs)
     if args.confirm:
         _confirm(args, diagnosed)
-    _print(args, replace(diagnosed, diagnosis=confirm.told(diagnosed.run, diagnosed.diagnosis)))
+    _print(args, replace(diagnosed, diagnosis=confirm.with_trials(diagnosed.run, diagnosed.diagnosis)))
     return 0
 
 
@@ -144,8 +144,8 @@ def _gap(names: Sequence[str]) -> Diagnosed:
 
 def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     """Try what can be tried, if the user agrees."""
-    from dlprof.bench import running
     from dlprof.errors import UsageError
+    from dlprof.launch import children
     from dlprof.report.say import say
     from dlprof.trials import confirm
 
@@ -161,7 +161,7 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     if not args.yes and not _agreed():
         say("nothing was run")
         return
-    with running.ending_on_sigterm():
+    with children.ending_on_sigterm():
         trials = confirm.tries(diagnosed.run, findings, say, repeats=args.repeat)
     for trial in trials:
         say(f"{trial.slug}: {trial.state}")

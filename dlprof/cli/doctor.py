@@ -201,9 +201,9 @@ def _gpu_tools() -> list[Check]:
 
 
 def _disk() -> list[Check]:
-    from dlprof.launch import environments
+    from dlprof.launch.data_folder import data_folder
 
-    folder = environments.data_folder()
+    folder = data_folder()
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(existing).free
     text = f"{free / 1e9:.1f} GB free for environments in {folder}"

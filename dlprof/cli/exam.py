@@ -51,15 +51,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Examine the diagnosis, and print how often it is right; 1 if a run failed."""
-    from dlprof.bench import running
+    from dlprof.launch import children
     from dlprof.report.json_text import print_json
     from dlprof.report.say import say
-    from dlprof.trials.exam import sitting, tables, truths
+    from dlprof.trials.exam import tables, truths
+    from dlprof.trials.exam.examine import examine
 
     chosen = truths.load(Path(args.folder), only=args.only)
     repeats = max(1, args.repeat)
-    with running.ending_on_sigterm():
-        result = sitting.sit(chosen, Path(args.output), say, pairs=args.pairs, repeats=repeats, restart=args.restart)
+    with children.ending_on_sigterm():
+        result = examine(chosen, Path(args.output), say, pairs=args.pairs, repeats=repeats, restart=args.restart)
     if args.format == "json":
         print_json(tables.as_json(result))
     else:

@@ -101,7 +101,7 @@ def run_page(name: str, *, rebuild: bool = False) -> str:
 
     opened = open_run(name, rebuild=rebuild)
     try:
-        diagnosis = confirm.told(opened, diagnose.diagnose(opened))
+        diagnosis = confirm.with_trials(opened, diagnose.diagnose(opened))
     except UsageError as error:
         return page.make(opened, None, error.message)
     return page.make(opened, diagnosis)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dlprof.errors import CannotCreateError
-from dlprof.rundir import writing_into
+from dlprof.rundir import umask, writing_into
 from dlprof.store.run import Run
 
 
@@ -40,7 +40,7 @@ def new_file(path: Path, run: Run, *, force: bool) -> Iterator[BinaryIO]:
         with writing_into(path.parent), os.fdopen(descriptor, "wb") as out:
             yield out
         with writing_into(path.parent):
-            part.chmod(0o666 & ~_umask())
+            part.chmod(0o666 & ~umask())
             part.replace(path)
     finally:
         with contextlib.suppress(OSError):
@@ -69,13 +69,6 @@ def new_folder(path: Path, run: Run, *, force: bool) -> Iterator[Path]:
             )
         path.mkdir(parents=True, exist_ok=True)
         yield path
-
-
-def _umask() -> int:
-    """What new files are not allowed; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _refuse_inside(path: Path, run: Run) -> None:

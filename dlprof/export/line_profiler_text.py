@@ -6,7 +6,7 @@ The unit is the nanosecond, and no count or time is shortened, so that the text 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from dlprof.analysis import lines
 from dlprof.errors import NoInputError
@@ -40,14 +40,14 @@ def write(run: Run, out: BinaryIO) -> str:
 
 
 def _function(function: lines.FunctionLines) -> list[str]:
-    rows = [_cells(row, function.total_ns) for row in function.lines]
+    rows = [_cells(line, function.total_ns) for line in function.lines]
     widths = [max(width, *(len(row[at]) for row in rows)) for at, width in enumerate(_WIDTHS)]
     header = _row(_NAMES, widths) + "  Line Contents"
-    sources = [_source(row) for row in function.lines]
+    sources = [_source(line) for line in function.lines]
     return [
         f"Total time: {function.total_ns / 1e9:g} s",
         f"File: {safe(function.file)}",
-        f"Function: {safe(function.function)} at line {function.first_line or function.lines[0]['line']}",
+        f"Function: {safe(function.function)} at line {function.first_line or function.lines[0].line}",
         "",
         header,
         "=" * len(header),
@@ -55,22 +55,22 @@ def _function(function: lines.FunctionLines) -> list[str]:
     ]
 
 
-def _source(row: dict[str, Any]) -> str:
+def _source(line: lines.Line) -> str:
     """The line itself, on one line; tabs stay, as indentation is part of it."""
-    return "\t".join(safe(part) for part in (row["source"] or "").split("\t"))
+    return "\t".join(safe(part) for part in (line.source or "").split("\t"))
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     return " ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
 
 
-def _cells(row: dict[str, Any], total_ns: int) -> tuple[str, ...]:
+def _cells(line: lines.Line, total_ns: int) -> tuple[str, ...]:
     """Line, hits, time, time per hit, share; a line that never ran has only its number."""
-    hits, time_ns = row["hits"], row["time_ns"]
+    hits, time_ns = line.hits, line.time_ns
     if not hits:
-        return (str(row["line"]), "", "", "", "")
+        return (str(line.line), "", "", "", "")
     per_hit = f"{time_ns / hits:5.1f}"
     if len(per_hit) > _PER_HIT_CHARACTERS:
         per_hit = f"{time_ns / hits:5.3g}"
     share = f"{100 * time_ns / total_ns:5.1f}" if total_ns else ""
-    return (str(row["line"]), str(hits), f"{time_ns:5.1f}", per_hit, share)
+    return (str(line.line), str(hits), f"{time_ns:5.1f}", per_hit, share)

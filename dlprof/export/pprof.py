@@ -6,7 +6,8 @@ import gzip
 from collections import defaultdict
 from typing import BinaryIO
 
-from dlprof.analysis.stacks import Frame, cut
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.stacks import Frame
 from dlprof.analysis.timeline.threads import threads
 from dlprof.errors import NoInputError
 from dlprof.export.protobuf import integer, message, packed, text
@@ -70,11 +71,11 @@ def write(run: Run, out: BinaryIO) -> str:
 
 def _times(run: Run) -> dict[Sample, int]:
     """Time of each thread, phase and stack (ns)."""
-    cuts = [(row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"]) for row in run.rows("phase_intervals")]
+    lookup = PhaseLookup(run.table("phase_intervals"))
     found: dict[Sample, int] = defaultdict(int)
     for thread in threads(run):
         for start, dur, stack in thread.rows:
-            parts = cut(start, start + dur, cuts)
+            parts = lookup.cut(start, start + dur)
             for phase, part in parts:
                 found[thread.title, phase, stack] += part
             if rest := dur - sum(part for _, part in parts):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from dlprof.errors import BadDataError
+
+_RANKS = range(1 << 15)
+"""What the column `rank` holds."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Who:
+class ProcessId:
     """The process that rows belong to, and the origin of the run's time line.
 
     Attributes:
@@ -41,6 +46,20 @@ class Who:
     pid: int
     origin_ns: int
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by which tables name a process."""
+        return {"host": self.host, "rank": self.rank, "pid": self.pid}
+
+    def as_told(self, facts: Mapping[str, Any]) -> ProcessId:
+        """This process, as far as the facts of a trace do not say better whose it is."""
+        rank, host = facts.get("rank"), facts.get("host")
+        return replace(
+            self,
+            rank=rank if isinstance(rank, int) and rank in _RANKS else self.rank,
+            host=str(host) if host else self.host,
+        )
+
 
 class ArtifactError(BadDataError):
     """A raw artifact that cannot be read.
@@ -52,7 +71,7 @@ class ArtifactError(BadDataError):
     """
 
     def __init__(self, message: str, *, path: Path, offset: int | None = None) -> None:
-        place = f" at byte {offset}" if offset is not None else ""
-        super().__init__(f"{path.name}{place}: {message}")
+        where = f" at byte {offset}" if offset is not None else ""
+        super().__init__(f"{path.name}{where}: {message}")
         self.path = path
         self.offset = offset

@@ -1,5 +1,6 @@
 """Run by the interpreter that is asked about, not imported: prints facts about it as JSON (Python 3.6).
 
+Its argument says what is asked for, as JSON: modules, and the names that the registry of packages may have for each.
 A Python that is too old says so: it can still run the first lines.
 """
 
@@ -21,15 +22,8 @@ import importlib.util
 # The folder of this file must not answer for what is installed.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != os.path.dirname(os.path.abspath(__file__))]
 
-NAMES = {
-    "keras": ("keras", "keras-mxnet", "Keras"), "tf_keras": ("tf-keras",),
-    "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu"), "jax": ("jax",), "torch": ("torch",),
-    "mxnet": ("mxnet", "mxnet-mkl"), "theano": ("Theano", "theano"), "cntk": ("cntk",), "openvino": ("openvino",),
-    "numpy": ("numpy",), "line_profiler": ("line_profiler", "line-profiler"),
-}  # fmt: skip
 
-
-def found(name):
+def can_be_imported(name):
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError, AttributeError):
@@ -51,7 +45,8 @@ def version(distributions):
     return None
 
 
-packages = dict((name, version(distributions)) for name, distributions in NAMES.items() if found(name))
+asked = json.loads(sys.argv[1])
+packages = dict((name, version(distributions)) for name, distributions in asked.items() if can_be_imported(name))
 facts = {
     "executable": sys.executable,
     "version": list(sys.version_info[:3]),

@@ -15,6 +15,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
+from dlprof.engines import registry as engines
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 
 _SCRIPT = Path(__file__).with_name("inspect_interpreter.py")
@@ -22,6 +23,8 @@ _SECONDS = 60.0
 """For the answer of an interpreter that the user named: the first start from a network disk takes long."""
 _SECONDS_EACH = 10.0
 """For that of a candidate: one that hangs must not keep the user from the others."""
+_KERAS = {"keras": ("keras", "keras-mxnet", "Keras"), "tf_keras": ("tf-keras",)}
+_OTHERS = {"numpy": ("numpy",), "line_profiler": ("line_profiler", "line-profiler")}
 _NAMES = (
     "python3.12",
     "python3.11",
@@ -85,11 +88,20 @@ def inspect(path: str | Path) -> InterpreterFacts:
     return facts
 
 
+def asked_for() -> dict[str, tuple[str, ...]]:
+    """Modules that an interpreter is asked for, with the likely names of their packages: Keras, all engines, others."""
+    modules = dict(_KERAS)
+    for spec in engines.all_specs().values():
+        # Two specs may share a module: TensorFlow 1 and 2.
+        modules[spec.module] = tuple(dict.fromkeys((*modules.get(spec.module, ()), *spec.distributions)))
+    return {**modules, **_OTHERS}
+
+
 @cache
 def _ask(program: str, seconds: float = _SECONDS) -> InterpreterFacts | None:
     try:
         done = subprocess.run(
-            [program, str(_SCRIPT)],
+            [program, str(_SCRIPT), json.dumps(asked_for())],
             capture_output=True,
             text=True,
             timeout=seconds,

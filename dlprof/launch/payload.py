@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import dlprof_probes
+from msgspec import structs
 
+from dlprof.engines import registry
 from dlprof.rundir import RunDir, writing_into
+from dlprof.schema import process_config
+from dlprof.schema.process_config import ProcessConfig
 
 STATUS_BYTES = 1024
 """Space reserved for the probe's last words, so that a full disk cannot keep them back."""
@@ -19,12 +23,8 @@ _SHARED = ("datasets", "models")
 _ITEMS = ("__init__.py", "wire.py", "mark.py", "inproc")
 
 
-def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
+def stage(run: RunDir, config: ProcessConfig) -> list[str]:
     """Copy the probe into the run folder and write its configuration.
-
-    Args:
-        run: The run folder.
-        configuration: `script`, `module`, `argv`, `lines`; the folder's own paths are added.
 
     Returns:
         Arguments that start the script under the probe, to be put behind the interpreter.
@@ -38,18 +38,37 @@ def stage(run: RunDir, configuration: dict[str, Any]) -> list[str]:
         package.mkdir(parents=True)
         for item in _ITEMS:
             _copy(source / item, package / item)
-        status = reserve_status(run)
-        config = run.payload / "config.json"
-        full = {**configuration, "raw": str(run.raw), "status": str(status)}
-        config.write_text(json.dumps(full), encoding="utf-8")
-    return [str(package / "inproc" / "start.py"), str(config)]
+        plugins = _copy_plugins(package / "inproc" / "engines" / "plugged_in")
+        reserve_status(run)
+        file = run.payload / "config.json"
+        file.write_bytes(process_config.encode(structs.replace(config, engine_plugins=plugins)))
+    return [str(package / "inproc" / "start.py"), str(file)]
 
 
-def reserve_status(run: RunDir) -> Path:
+def engine_plugins() -> dict[str, str]:
+    """Name of each engine that a plug-in brings into the traced process, to the path of its file there."""
+    specs = registry.all_specs().values()
+    return {re.sub(r"\W", "_", spec.name): str(spec.probe.absolute()) for spec in specs if spec.probe is not None}
+
+
+def _copy_plugins(folder: Path) -> dict[str, str]:
+    """Copy those files; one that is not there keeps its path, and the process notes that it cannot be loaded."""
+    paths = engine_plugins()
+    for name, path in paths.items():
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError, PermissionError, IsADirectoryError):
+            paths[name] = str(shutil.copyfile(path, folder / f"{name}.py"))
+    return paths
+
+
+def status_file(run: RunDir) -> Path:
+    """The file for the probe's last words."""
+    return run.raw / "inproc.status"
+
+
+def reserve_status(run: RunDir) -> None:
     """Make the file for the probe's last words, at its full size."""
-    status = run.raw / "inproc.status"
-    status.write_bytes(b" " * STATUS_BYTES)
-    return status
+    status_file(run).write_bytes(b" " * STATUS_BYTES)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -67,7 +86,7 @@ def remove(run: RunDir) -> None:
 def failure(run: RunDir) -> str | None:
     """The probe's last words, if it failed; None otherwise."""
     try:
-        text = (run.raw / "inproc.status").read_text(encoding="utf-8", errors="replace").strip()
+        text = status_file(run).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None
     try:

@@ -7,16 +7,17 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlprof.backends import native, registry
 from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
-from dlprof.errors import DlprofError, NoInputError, UsageError
+from dlprof.engines import registry as engines
+from dlprof.errors import DlprofError, NoInputError, Report, UsageError
 from dlprof.launch import environments, interpreters
-from dlprof.launch.environments import Report
 from dlprof.launch.interpreters import InterpreterFacts
+from dlprof.launch.line_profiler import line_profiler_for
 from dlprof.schema.manifest import Backend, Interpreter
 
 KEPT_VARIABLES = (
@@ -175,7 +176,7 @@ def _line_profiler(
     if not config.wants("lines"):
         return None, "switched off"
     try:
-        return environments.line_profiler_for(interpreter, report=report), None
+        return line_profiler_for(interpreter, report=report), None
     except DlprofError as error:
         return None, error.message.rstrip(".")
 
@@ -198,9 +199,15 @@ def _environment(spec: BackendSpec | None, source: str) -> dict[str, str]:
 def backend(target: Target) -> Backend:
     """What the manifest says of the backend, before anything has run."""
     spec = target.spec
-    traits = registry.traits_of(spec) if spec else registry.traits(target.environment.get("KERAS_BACKEND"))
+    dispatch = (
+        registry.dispatch_of(spec) if spec else engines.dispatch_under_keras(target.environment.get("KERAS_BACKEND"))
+    )
     return Backend(
-        name=spec.name if spec else None, title=spec.title if spec else None, source=target.source, **asdict(traits)
+        name=spec.name if spec else None,
+        title=spec.title if spec else None,
+        source=target.source,
+        asynchronous_dispatch=dispatch.asynchronous,
+        input_inside_step=dispatch.input_inside_step,
     )
 
 

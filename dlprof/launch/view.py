@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Probe
 
 
 @dataclass(frozen=True)
@@ -18,21 +19,25 @@ class Streams:
     error: int | None = None
 
 
+STARTING = "starting"
+"""State of a probe of which nothing is known yet."""
+
+
 @dataclass(frozen=True)
-class Moment:
-    """What the launcher knows at a moment while the script runs.
+class Progress:
+    """What the launcher knows while the script runs.
 
     Attributes:
         pid: The traced process.
         origin_ns: When it was started, on the run's clock.
         interrupts: How many times Ctrl-C came.
-        probes: State and reason of each probe, as far as the launcher knows them.
+        probes: Each probe by name, as far as the launcher knows it; its state is a `ProbeState`, or `STARTING`.
     """
 
     pid: int
     origin_ns: int
     interrupts: int
-    probes: Mapping[str, Mapping[str, Any]]
+    probes: Mapping[str, Probe]
 
 
 class View(Protocol):
@@ -41,11 +46,11 @@ class View(Protocol):
     def open(self, folder: RunDir) -> Streams:
         """The script is about to start; returns what it is to have as its standard streams."""
 
-    def tick(self, folder: RunDir, moment: Moment) -> None:
+    def tick(self, folder: RunDir, progress: Progress) -> None:
         """Show what is new; called about ten times a second."""
 
     def helpers(self) -> tuple[int, ...]:
         """Processes of the view."""
 
-    def close(self) -> dict[str, Any] | None:
-        """The script has ended, or could not be started; returns the view's line of the ledger, where it has one."""
+    def close(self) -> Probe | None:
+        """The script has ended, or could not be started; returns what became of the view, as of a probe."""

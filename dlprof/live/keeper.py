@@ -1,19 +1,14 @@
 """Keeps the script's terminal, in a process of its own, while dlprof draws on the real one.
 
-    python keeper.py CONFIG
+    python keeper.py TASK
 
 It copies all that the script prints into the spool file, without delay, and hands keys to the script. When it is told
 to, or when dlprof has ended in whatever way, it leaves dlprof's screen, restores the modes of the real terminal and
 writes the spool there, and from then on what still comes. So neither a busy nor a killed dlprof holds the script up,
 and nothing that was printed is lost.
 
-CONFIG is a JSON object: descriptors `master` (of the script's terminal), `terminal` (the real one; not blocking),
-`spool`, `control` (socket to dlprof), `keys` (whether keys are handed on), `modes` and `live_modes` (of the real
-terminal, before and meanwhile).
-
-dlprof sends: `e`, the screen was entered; `l`, it was left; `r`, release: leave it, and hand everything through; the
-end of the socket: restore the terminal, and end. The keeper sends: `f`, the spool cannot be written; `d`, all is
-handed through. All signals are blocked in it: at Ctrl-C it must stay.
+TASK is a `Task` as JSON. dlprof sends `ENTERED`, `LEFT` and `RELEASE`; the end of the socket means: restore the
+terminal, and end. The keeper sends `FULL` and `DONE`. All signals are blocked in it: at Ctrl-C it must stay.
 
 Standard library only, and run by its path, so that it starts at once.
 """
@@ -27,10 +22,14 @@ import select
 import socket
 import sys
 import termios
-from typing import Any
+from typing import Any, NamedTuple
 
 LEAVE = b"\x1b[0m\x1b[?25h\x1b[?1049l"
 """Plain colours, the cursor visible, back from the alternate screen."""
+ENTERED, LEFT, RELEASE = b"e", b"l", b"r"
+"""Orders: the screen was entered; it was left; leave it, and hand everything through."""
+FULL, DONE = b"f", b"d"
+"""Answers: the spool cannot be written; all is handed through."""
 _CHUNK = 1 << 16
 _QUIET_MS = 50
 """What a script that has ended had printed is there by then, even where others still hold its terminal."""
@@ -38,17 +37,47 @@ _BACKGROUND_MS = 200
 """How often it is looked whether we are in the foreground again."""
 
 
-class Keeper:
-    """Moves bytes until the script's terminal is closed by all, and all was written."""
+class Task(NamedTuple):
+    """What is kept.
 
-    def __init__(self, config: dict[str, Any]) -> None:
-        self._master: int = config["master"]
-        self._terminal: int = config["terminal"]
-        self._spool: int = config["spool"]
-        self._control = socket.socket(fileno=config["control"])
-        self._keys: bool = config["keys"]
-        self._modes: list[Any] = config["modes"]
-        self._live_modes: list[Any] = config["live_modes"]
+    Attributes:
+        master: Descriptor of the script's terminal.
+        terminal: That of the real one; not blocking.
+        spool: That of the file that takes what the script prints.
+        control: That of the socket to dlprof.
+        keys: Whether keys are handed on.
+        modes: Of the real terminal before dlprof drew on it, as `plain` gives them.
+        live_modes: Those meanwhile.
+    """
+
+    master: int
+    terminal: int
+    spool: int
+    control: int
+    keys: bool
+    modes: list[Any]
+    live_modes: list[Any]
+
+    def descriptors(self) -> tuple[int, ...]:
+        """All descriptors, which the keeper must inherit."""
+        return (self.master, self.terminal, self.spool, self.control)
+
+
+class Keeper:
+    """Moves bytes until the script's terminal is closed by all, and all was written.
+
+    Args:
+        task: What is kept.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._master = task.master
+        self._terminal = task.terminal
+        self._spool = task.spool
+        self._control = socket.socket(fileno=task.control)
+        self._keys = task.keys
+        self._modes = task.modes
+        self._live_modes = task.live_modes
         self._typed = b""
         self._first = b""
         """What goes to the terminal before all else: it leaves dlprof's screen."""
@@ -75,17 +104,17 @@ class Keeper:
         poll = select.poll()
         for descriptor, events in wanted.items():
             poll.register(descriptor, events)
-        found = dict(poll.poll(self._timeout_ms(wanted)))
-        if self._control_open and self._control.fileno() in found:
+        ready = dict(poll.poll(self._timeout_ms(wanted)))
+        if self._control_open and self._control.fileno() in ready:
             self._listen()
-        if found.get(self._master, 0) & (select.POLLIN | select.POLLHUP | select.POLLERR):
+        if ready.get(self._master, 0) & (select.POLLIN | select.POLLHUP | select.POLLERR):
             self._read_master()
-        if found.get(self._master, 0) & select.POLLOUT:
+        if ready.get(self._master, 0) & select.POLLOUT:
             self._type()
-        self._at_terminal(found.get(self._terminal, 0))
-        quiet = not found
+        self._at_terminal(ready.get(self._terminal, 0))
+        quiet = not ready
         if not (self._control_open or self._drained or self._waiting()) and (quiet or not self._master_open):
-            self._tell(b"d")
+            self._tell(DONE)
             self._drained = True
 
     def _at_terminal(self, events: int) -> None:
@@ -129,9 +158,9 @@ class Keeper:
         except OSError:
             orders = b""
         for order in orders:
-            if order in b"el":
-                self._entered = order == ord("e")
-            elif order == ord("r"):
+            if order in ENTERED + LEFT:
+                self._entered = order in ENTERED
+            elif order in RELEASE:
                 self._release()
         if not orders:
             self._control_open = False
@@ -184,7 +213,7 @@ class Keeper:
         except OSError:  # the disk is full
             self._spool_works = False
             self._held = data
-            self._tell(b"f")
+            self._tell(FULL)
 
     def _write(self) -> None:
         """Write the next piece of what waits: what leaves the screen, the spool, the rest."""
@@ -230,4 +259,4 @@ def plain(modes: list[Any]) -> list[Any]:
 
 
 if __name__ == "__main__":
-    Keeper(json.loads(sys.argv[1])).run()
+    Keeper(Task(**json.loads(sys.argv[1]))).run()

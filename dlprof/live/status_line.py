@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from dlprof.config import TraceConfig
-from dlprof.launch.view import Moment, Streams
-from dlprof.live.model import State
+from dlprof.launch.view import Progress, Streams
+from dlprof.live.model import LiveRun
 from dlprof.live.tail import Tail
 from dlprof.rundir import RunDir
 from dlprof.units import safe, strip
@@ -24,23 +24,23 @@ _EVERY_S = 0.25
 _CORES_AT_MOST = 32
 
 
-def render(state: State, now_ns: int, width: int) -> str:
+def render(live: LiveRun, now_ns: int, width: int) -> str:
     """The status line, at most `width` characters."""
     parts = [
-        f"dlprof: {state.title}",
-        state.doing() if state.streaming else "running",
+        f"dlprof: {live.title}",
+        live.doing() if live.streaming else "running",
     ]
-    loop = state.loop if state.in_loop() else None
+    loop = live.loop if live.in_loop() else None
     if loop is not None:
-        parts.extend(loop.place())
+        parts.extend(loop.position())
     if loop is not None and loop.median_ns is not None:
         parts.append(f"{loop.median_ns / 1e6:.1f} ms/step")
-    minutes, seconds = divmod((now_ns - state.origin_ns) // 1_000_000_000, 60)
+    minutes, seconds = divmod((now_ns - live.origin_ns) // 1_000_000_000, 60)
     parts.append(f"{minutes:02d}:{seconds:02d}")
-    if state.cores.busy_pct is not None:
-        parts.append("cores " + strip(state.cores.busy_pct[:_CORES_AT_MOST]))
-    if state.cores.rss_bytes is not None:
-        parts.append(f"{state.cores.rss_bytes / 1e9:.1f} GB")
+    if live.machine.busy_pct is not None:
+        parts.append("cores " + strip(live.machine.busy_pct[:_CORES_AT_MOST]))
+    if live.machine.rss_bytes is not None:
+        parts.append(f"{live.machine.rss_bytes / 1e9:.1f} GB")
     return safe(" · ".join(parts))[: max(0, width - 1)]
 
 
@@ -63,7 +63,7 @@ class StatusLine:
         self._label = label
         self._backend = backend
         self._descriptor = descriptor
-        self._state: State | None = None
+        self._live: LiveRun | None = None
         self._tail: Tail | None = None
         self._drawn = 0.0
         self._size = (0, 0)
@@ -76,29 +76,29 @@ class StatusLine:
         """There are none."""
         return ()
 
-    def tick(self, folder: RunDir, moment: Moment) -> None:
+    def tick(self, folder: RunDir, progress: Progress) -> None:
         """Draw the line anew, if it is time."""
         now = time.monotonic()
         if self._descriptor is None or now - self._drawn < _EVERY_S:
             return
         self._drawn = now
         try:
-            if self._state is None or self._tail is None:
-                self._state = State(self._label, self._backend, moment.origin_ns)
-                self._tail = Tail(folder.raw, self._state)
+            if self._live is None or self._tail is None:
+                self._live = LiveRun(self._label, self._backend, progress.origin_ns)
+                self._tail = Tail(folder.raw, self._live)
             self._tail.look()
-            self._draw(self._state)
+            self._draw(self._live)
         except Exception:  # noqa: BLE001  (a status line must never end a run)
             self.close()
 
-    def _draw(self, state: State) -> None:
+    def _draw(self, live: LiveRun) -> None:
         columns, rows = shutil.get_terminal_size()
         parts = []
         if (columns, rows) != self._size:
             # Scroll up by one line first, so that the script's last line is not under ours.
             parts.append(f"\n\x1b[A\x1b7\x1b[1;{rows - 1}r\x1b8" if rows > 2 else "")
             self._size = (columns, rows)
-        text = render(state, time.perf_counter_ns(), columns)
+        text = render(live, time.perf_counter_ns(), columns)
         parts.append(f"\x1b7\x1b[{rows};1H\x1b[2K\x1b[7m{text}\x1b[0m\x1b8")
         self._write("".join(parts))
 

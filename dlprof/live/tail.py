@@ -1,4 +1,4 @@
-"""Follows the raw artifacts of a run that goes on, and tells a `State` what was written since it last looked.
+"""Follows the raw artifacts of a run that goes on, and tells a `LiveRun` what was written since it last looked.
 
 Only whole records count: one that is cut is left for the next look. What cannot be read ends the following of that
 one file, for good.
@@ -9,13 +9,26 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
-from dlprof.live.model import Span, State, Step
+from dlprof.live.machine import Machine
+from dlprof.live.model import LiveRun, ProbeStatus
+from dlprof.live.records import (
+    CoresSample,
+    CoreTicks,
+    GpuFigures,
+    LoopLength,
+    Metric,
+    ProcessFacts,
+    ProcessTicks,
+    Span,
+    Step,
+)
 
 READ_BYTES = 1 << 20
 """Taken from a file in one look, so that one look takes no more than some milliseconds."""
@@ -26,16 +39,16 @@ class Tail:
 
     Args:
         raw: Folder of the raw artifacts.
-        state: What is told.
+        live: What is told.
     """
 
-    def __init__(self, raw: Path, state: State) -> None:
-        self._state = state
+    def __init__(self, raw: Path, live: LiveRun) -> None:
+        self._live = live
         self._sampler = raw / "sampler.json"
         self._files = [
-            GrowingFile(raw / "inproc.wire", Stream(state)),
-            GrowingFile(raw / "cores.jsonl", JsonLines(CoresRows(state))),
-            GrowingFile(raw / "gpu.jsonl", JsonLines(GpuRows(state))),
+            GrowingFile(raw / "inproc.wire", Stream(live)),
+            GrowingFile(raw / "cores.jsonl", JsonLines(CoresRows(live.machine))),
+            GrowingFile(raw / "gpu.jsonl", JsonLines(GpuRows(live.machine))),
         ]
 
     def look(self) -> None:
@@ -50,8 +63,8 @@ class Tail:
             states = json.loads(self._sampler.read_text(encoding="utf-8"))
         except (OSError, ValueError):  # not there yet, half written, or there no more
             return
-        for name, told in states.items():
-            self._state.probe(name, told["state"], told["reason"])
+        for name, status in states.items():
+            self._live.probe_said(name, ProbeStatus(status["state"], status["reason"]))
 
 
 class GrowingFile:
@@ -83,11 +96,11 @@ class Stream:
     """Reads the stream of the in-process probe (`dlprof_probes.wire`).
 
     Args:
-        state: What is told.
+        live: What is told.
     """
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, live: LiveRun) -> None:
+        self._live = live
         self._strings: dict[int, str] = {0: ""}
         self._begun = False
 
@@ -118,30 +131,30 @@ class Stream:
 
     def _begin(self, payload: bytes) -> None:
         number, kind, name, thread, time_ns, _file, _line = wire.BEGIN.unpack(payload)
-        self._state.begin(Span(number, self._strings[kind], self._strings.get(name, ""), thread), time_ns)
+        self._live.begin(Span(number, self._strings[kind], self._strings.get(name, ""), thread), time_ns)
 
     def _end(self, payload: bytes) -> None:
-        self._state.end(*wire.END.unpack(payload))
+        self._live.end(*wire.END.unpack(payload))
 
     def _detail(self, payload: bytes) -> None:
         (number,) = wire.STRING_HEAD.unpack_from(payload)
-        self._state.detail(number, json.loads(payload[wire.STRING_HEAD.size :]))
+        self._live.expect(number, LoopLength.from_json(json.loads(payload[wire.STRING_HEAD.size :])))
 
     def _step(self, payload: bytes) -> None:
-        *fields, flags = wire.STEP.unpack(payload)
-        self._state.step(Step._make((*fields, bool(flags & wire.STEP_FIRST))))
+        thread, loop, epoch, *fields, flags = wire.STEP.unpack(payload)
+        self._live.step(Step._make((thread, loop, _known(epoch), *fields, bool(flags & wire.STEP_FIRST))))
 
     def _metrics(self, payload: bytes) -> None:
         _loop, epoch, step, _time = wire.METRICS.unpack_from(payload)
         for name, value in wire.METRIC.iter_unpack(payload[wire.METRICS.size :]):
-            self._state.metric(self._strings.get(name, ""), value, epoch, step)
+            self._live.metric(self._strings.get(name, ""), Metric(value, _known(epoch), _known(step)))
 
     def _meta(self, payload: bytes) -> None:
-        self._state.meta(json.loads(payload))
+        self._live.process_said(ProcessFacts.from_json(json.loads(payload)))
 
     def _probe(self, payload: bytes) -> None:
         facts = json.loads(payload)
-        self._state.probe(facts["name"], facts["state"], facts["reason"])
+        self._live.probe_said(facts["name"], ProbeStatus(facts["state"], facts["reason"]))
 
 
 _READERS: dict[int, Callable[[Stream, bytes], None]] = {
@@ -154,6 +167,11 @@ _READERS: dict[int, Callable[[Stream, bytes], None]] = {
     Record.META: Stream._meta,  # noqa: SLF001
     Record.PROBE: Stream._probe,  # noqa: SLF001
 }
+
+
+def _known(number: int) -> int | None:
+    """An epoch or a step, where there is one."""
+    return None if number == wire.NONE else number
 
 
 def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
@@ -190,27 +208,39 @@ class JsonLines:
 
 
 class CoresRows:
-    """Rows of `cores.jsonl` (`dlprof_probes.sidecar.cores`)."""
+    """Rows of `cores.jsonl` (`dlprof_probes.sidecar.cores`).
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    Args:
+        machine: What is told.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
 
     def __call__(self, row: Any) -> None:
         """Take a row."""
         if isinstance(row, dict):
             if "format" in row:
-                self._state.cores_header(row)
+                self._machine.units(row["page_bytes"], row["ticks_per_s"])
         elif row[0] == "c":
-            self._state.cores_sample(row[1], row[2], row[4])
+            cores = tuple(CoreTicks(*ticks) for ticks in row[2])
+            processes = tuple(ProcessTicks(*process[:3]) for process in row[4])
+            self._machine.cores_sample(CoresSample(row[1], cores, processes))
         elif row[0] == "m":
-            self._state.machine_sample(row[2])
+            self._machine.available_bytes = row[2]
 
 
 class GpuRows:
-    """Rows of `gpu.jsonl` (`dlprof_probes.sidecar.gpu`)."""
+    """Rows of `gpu.jsonl` (`dlprof_probes.sidecar.gpu`).
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    Args:
+        machine: What is told.
+    """
+
+    _SHOWN = tuple(field.name for field in fields(GpuFigures))
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
         self._columns: list[str] = []
 
     def __call__(self, row: Any) -> None:
@@ -218,6 +248,7 @@ class GpuRows:
         if isinstance(row, dict):
             if "format" in row:
                 self._columns = row["columns"]
-                self._state.gpu_names = [gpu["name"] for gpu in row["gpus"]]
-        else:
-            self._state.gpu_sample(row[1], dict(zip(self._columns, row[2:], strict=True)))
+                self._machine.gpu_names = tuple(gpu["name"] for gpu in row["gpus"])
+            return
+        values = dict(zip(self._columns, row[2:], strict=True))
+        self._machine.gpu_sample(row[1], GpuFigures(**{name: values.get(name) for name in self._SHOWN}))

@@ -5,18 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from dlprof.config import TraceConfig
-from dlprof.launch.view import Moment, Streams
-from dlprof.live.model import State
+from dlprof.launch.view import Progress, Streams
+from dlprof.live.model import LiveRun, ProbeStatus
 from dlprof.live.output import Output
-from dlprof.live.screen import Painter, Screen
+from dlprof.live.painter import Painter
+from dlprof.live.screen import Screen
 from dlprof.live.tail import Tail
 from dlprof.live.terminal import Terminal
 from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Probe
+from dlprof.schema.vocabulary import ProbeState
 
 _EVERY_S = 0.2
 
@@ -52,14 +55,14 @@ class LiveView:
         """The process that keeps the script's output."""
         return (self._terminal.keeper_pid,) if self._terminal is not None else ()
 
-    def tick(self, folder: RunDir, moment: Moment) -> None:
+    def tick(self, folder: RunDir, progress: Progress) -> None:
         """Draw, if it is time."""
         terminal = self._terminal
         if terminal is None:
             return
         before = time.thread_time_ns()
         try:
-            trouble = self._keep_on(terminal, folder, moment)
+            trouble = self._keep_on(terminal, folder, progress)
         except Exception as error:  # noqa: BLE001  (the run goes on without a screen)
             trouble = f"{type(error).__name__}: {error}"
         if trouble is not None:
@@ -67,51 +70,51 @@ class LiveView:
             terminal.release()
         self._cost_ns += time.thread_time_ns() - before
 
-    def _keep_on(self, terminal: Terminal, folder: RunDir, moment: Moment) -> str | None:
+    def _keep_on(self, terminal: Terminal, folder: RunDir, progress: Progress) -> str | None:
         """Look after the script's terminal, and draw if it is time; returns what is wrong."""
         terminal.started()
-        terminal.resized(moment.pid)
+        terminal.resized(progress.pid)
         trouble = terminal.trouble()
         now = time.monotonic()
         if trouble is None and self._failure is None and now - self._drawn_s >= _EVERY_S:
             self._drawn_s = now
-            self._draw(terminal, folder, moment)
+            self._draw(terminal, folder, progress)
         return trouble
 
-    def _draw(self, terminal: Terminal, folder: RunDir, moment: Moment) -> None:
+    def _draw(self, terminal: Terminal, folder: RunDir, progress: Progress) -> None:
         if self._picture is None:
-            self._picture = _Picture(State(self._label, self._backend, moment.origin_ns), folder, terminal.spool)
-        self._picture.look(moment)
+            self._picture = _Picture(LiveRun(self._label, self._backend, progress.origin_ns), folder, terminal.spool)
+        self._picture.look(progress)
         if terminal.show():
             self._picture.forget()
         if terminal.ready():
             terminal.draw(self._picture.frame(*terminal.size()))
 
-    def close(self) -> dict[str, Any] | None:
+    def close(self) -> Probe | None:
         """Give the terminal back, with all that the script printed."""
         terminal, self._terminal = self._terminal, None
-        state: dict[str, Any] = {"state": "on", "reason": None, "cost_ns": None, "cost_source": None}
+        probe = Probe(name="live")
         try:
             if terminal is not None:
-                state |= self._cost(terminal.close())
+                probe = self._cost(terminal.close())
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (the run has ended: its tables are to be made)
             self._failure = f"{type(error).__name__}: {error}"
         if self._failure is not None:
             self._say(f"the live view ended early: {self._failure}")
-            state |= {"state": "failed", "reason": self._failure}
-        return state
+            probe = replace(probe, state=ProbeState.FAILED, reason=self._failure)
+        return probe
 
-    def _cost(self, keeper_ns: int | None) -> dict[str, Any]:
+    def _cost(self, keeper_ns: int | None) -> Probe:
         source = "measured: CPU time of drawing" + (" and of keeping the output" if keeper_ns is not None else "")
-        return {"cost_ns": self._cost_ns + (keeper_ns or 0), "cost_source": source}
+        return Probe(name="live", cost_ns=self._cost_ns + (keeper_ns or 0), cost_source=source)
 
 
 class _Picture:
     """All that a frame is made of."""
 
-    def __init__(self, state: State, folder: RunDir, spool: int) -> None:
-        self._state = state
-        self._tail = Tail(folder.raw, state)
+    def __init__(self, live: LiveRun, folder: RunDir, spool: int) -> None:
+        self._live = live
+        self._tail = Tail(folder.raw, live)
         self._output = Output(spool)
         console = Console(file=sys.stderr, force_terminal=True)
         self._painter = Painter(None if console.no_color else console.color_system)
@@ -119,14 +122,12 @@ class _Picture:
         self._ascii = not _can_encode("█─", self._encoding)
         self._size = (0, 0)
 
-    def look(self, moment: Moment) -> None:
+    def look(self, progress: Progress) -> None:
         """Take in what is new."""
-        state = self._state
-        state.pid = moment.pid
-        state.interrupted = moment.interrupts > 0
-        for name, told in moment.probes.items():
-            if told["state"] != "starting" or name not in state.probes:
-                state.probe(name, told["state"], told.get("reason"))
+        self._live.pid = progress.pid
+        self._live.interrupted = progress.interrupts > 0
+        for name, told in progress.probes.items():
+            self._live.probe_said(name, ProbeStatus(told.state, told.reason))
         self._tail.look()
         self._output.look()
 
@@ -142,8 +143,8 @@ class _Picture:
             self._painter.forget()
             clear = "\x1b[2J"
         screen = Screen(columns, rows, ascii_only=self._ascii)
-        made = screen.rows(self._state, time.perf_counter_ns(), self._output.lines.last(rows))
-        return (clear + self._painter.frame(made)).encode(self._encoding, "replace")
+        rows_shown = screen.rows(self._live, time.perf_counter_ns(), self._output.lines.last(rows))
+        return (clear + self._painter.frame(rows_shown)).encode(self._encoding, "replace")
 
 
 def _can_encode(text: str, encoding: str) -> bool:

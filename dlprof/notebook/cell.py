@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from dlprof.launch.in_place import strip_own_frames
+from dlprof.launch.traced_cell import strip_own_frames
 
 NAME = "cell.py"
 """What the tables call a traced cell: always the same, so that two runs of it can be compared line by line."""

@@ -160,7 +160,7 @@ class RunView:
         Raises:
             UsageError: The run has no phases, so that nothing can be said.
         """
-        return confirm.told(self.run, diagnose.diagnose(self.run))
+        return confirm.with_trials(self.run, diagnose.diagnose(self.run))
 
     def _diagnosis_if_any(self) -> Diagnosis | None:
         try:

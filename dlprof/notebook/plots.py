@@ -95,7 +95,7 @@ class ComparisonPlots:
             ax: The Axes to draw on; None: those of a new figure.
         """
         found = self._view.comparison
-        parts = [(item.path, item.delta_ns, item.noise) for item in found.items[:top]]
+        parts = [(str(item.path), item.delta_ns, item.noise) for item in found.items[:top]]
         rest = sum(item.delta_ns for item in found.items[top:]) + found.unattributed_ns
         if rest:
             parts.append(("all else", rest, True))

@@ -6,23 +6,24 @@ import contextlib
 import gzip
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import psutil
 from msgspec.structs import replace
 
 from dlprof import __version__, rundir
-from dlprof.config import PROBES, TraceConfig
-from dlprof.errors import DlprofError
+from dlprof.config import TraceConfig
+from dlprof.errors import DlprofError, Report
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import lines as lines_reader
-from dlprof.launch import machine, session, target
+from dlprof.launch import machine, sources, target
 from dlprof.launch.process import Outcome
+from dlprof.launch.recorded import Recorded
+from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
 from dlprof.pipeline.ingest import ingest
 from dlprof.rundir import RunDir
@@ -32,7 +33,7 @@ from dlprof.schema.vocabulary import RunState, Severity
 from dlprof.store.run import Run
 
 if TYPE_CHECKING:
-    from dlprof.launch import in_place
+    from dlprof.launch.traced_cell import Cell
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Traced:
     failure: DlprofError | None = None
 
 
-def trace(config: TraceConfig, *, report: Callable[[str], None], view: View) -> Traced:
+def trace(config: TraceConfig, *, report: Report, view: View) -> Traced:
     """Run a script under the probes and make the tables of the run.
 
     Args:
@@ -72,12 +73,10 @@ def trace(config: TraceConfig, *, report: Callable[[str], None], view: View) -> 
     folder = rundir.create(Path(config.output) if config.output else None, name, _now())
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
-    work = session.Session(config, goal, folder)
-    outcome = work.go(view)
-    return _stored(folder, manifest, work, outcome)
+    return _stored(folder, manifest, TracedScript(config, goal, folder).go(view))
 
 
-def trace_cell(config: TraceConfig, cell: in_place.Cell) -> Traced:
+def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
     """Run a cell of a notebook under the probes, in this process, and make the tables of the run.
 
     Args:
@@ -87,40 +86,39 @@ def trace_cell(config: TraceConfig, cell: in_place.Cell) -> Traced:
     Raises:
         DlprofError: The run cannot be set up; the cell has not been run then.
     """
-    from dlprof.launch import in_place  # noqa: PLC0415  (it brings all of the probe along, which only notebooks need)
+    # It brings all of the probe along, which only notebooks need.
+    from dlprof.launch.traced_cell import TracedCell  # noqa: PLC0415
 
     goal = target.notebook()
     folder = rundir.create(Path(config.output) if config.output else None, f"{config.label}-notebook", _now())
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
-    work = in_place.Session(config, folder)
     try:
-        outcome = work.go(cell)
+        recorded = TracedCell(config, folder).go(cell)
     except BaseException:
         folder.write_manifest(replace(manifest, state=RunState.INTERRUPTED))  # this process, the notebook's, goes on
         raise
-    manifest = replace(manifest, cells=dict(cell.names()))
-    return _stored(folder, manifest, work, outcome)
+    return _stored(folder, replace(manifest, cells=dict(cell.names())), recorded)
 
 
 def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _stored(folder: RunDir, manifest: Manifest, work: session.Session | in_place.Session, outcome: Outcome) -> Traced:
+def _stored(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
     """The run with its tables. The script has run: whatever happens from here on, it is its end that counts."""
     try:
-        manifest = _last_manifest(manifest, work, outcome)
+        manifest = _last_manifest(manifest, recorded)
         folder.write_manifest(manifest)
         _keep_sources(folder, manifest)
         manifest = ingest(folder)
     except DlprofError as error:
-        return Traced(outcome, None, error)
+        return Traced(recorded.outcome, None, error)
     except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
         text = f"A bug in dlprof: {type(error).__name__}: {error}."
-        return Traced(outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
+        return Traced(recorded.outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
     _compress(folder)
-    return Traced(outcome, Run(folder, manifest))
+    return Traced(recorded.outcome, Run(folder, manifest))
 
 
 def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
@@ -145,24 +143,22 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
     )
 
 
-def _last_manifest(first: Manifest, work: session.Session | in_place.Session, outcome: Outcome) -> Manifest:
+def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
+    outcome = recorded.outcome
     return replace(
         first,
         state=RunState.INTERRUPTED if outcome.interrupts or outcome.killed else RunState.FINISHED,
-        clock=_clock(work),
+        clock=recorded.clock,
         process=manifests.Process(
-            pid=work.pid,
+            pid=recorded.pid,
             exit_code=outcome.exit_code,
             signal=outcome.signal,
             wall_ns=outcome.end_ns - outcome.start_ns,
             cpu_user_ns=outcome.user_ns,
             cpu_system_ns=outcome.system_ns,
         ),
-        gpu_tracer=work.gpu_tracer,
-        probes=tuple(
-            msgspec.convert({"name": name, **work.states.get(name, {})}, manifests.Probe)
-            for name in dict.fromkeys((*PROBES, *work.states))
-        ),
+        gpu_tracer=recorded.gpu_tracer,
+        probes=recorded.probes,
         health=tuple(_left_running(outcome)),
     )
 
@@ -176,30 +172,17 @@ def _left_running(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
         )
 
 
-def _clock(work: session.Session | in_place.Session) -> manifests.Clock:
-    """The run's clock against the wall clock, by the anchors at its start and its end."""
-    clock = msgspec.convert(work.clock, manifests.Clock)
-    start, end = clock.anchor_start, clock.anchor_end
-    assert start is not None  # noqa: S101  (a session that has run has set both)
-    assert end is not None  # noqa: S101
-    return replace(
-        clock,
-        origin_wall_ns=start.wall_ns + clock.origin_perf_ns - start.perf_ns,
-        error_ns=max(start.width_ns, end.width_ns) // 2,
-        wall_drift_ns=(end.wall_ns - start.wall_ns) - (end.perf_ns - start.perf_ns),
-    )
-
-
 def _keep_sources(folder: RunDir, manifest: Manifest) -> None:
     names = FileNames(manifest.script_folder, manifest.cells)
     files = {names.short(file): file for file in lines_reader.files(folder.raw / "lines.json")}
-    session.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
-    session.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
+    sources.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
+    sources.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
 
 
 def _compress(folder: RunDir) -> None:
     """Pack raw stacks and traces in JSON, the artifacts of some size; the readers take both forms."""
-    large = [*folder.raw.glob("stacks-[0-9][0-9][0-9].json"), *folder.raw.glob("kernels/window-*/*.json")]
+    stacks = [path for path in folder.stack_files() if path.suffix == ".json"]
+    large = [*stacks, *folder.raw.glob("kernels/window-*/*.json")]
     for path in large:
         with contextlib.suppress(OSError):
             path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))

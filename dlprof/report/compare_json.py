@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, Struct, UnsetType, convert
 
-from dlprof.analysis.compare import Comparison, Item, LayerItem, Side
+from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report import summary
 from dlprof.report.model import CoreLoad

@@ -8,11 +8,12 @@ from typing import TextIO
 from rich.text import Text
 
 from dlprof.analysis import utilisation
-from dlprof.analysis.breakdown import OWN
-from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, LayerItem, Side
+from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
+from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.summary import STRIP_PARTS
+from dlprof.schema.vocabulary import OWN_PATHS
 from dlprof.units import bar, duration, percent, resample, safe, strip
 
 _BAR = 18
@@ -176,7 +177,7 @@ def _rest_row(rest: Sequence[Item]) -> list[str]:
 
 
 def _drawn(page: Page, item: Item, largest_ns: int) -> Text:
-    style = "dim" if item.noise or item.path in OWN else "red" if item.delta_ns > 0 else "green"
+    style = "dim" if item.noise or item.path in OWN_PATHS else "red" if item.delta_ns > 0 else "green"
     drawn = bar(abs(item.delta_ns) / largest_ns, _BAR, ascii_only=page.ascii)
     return Text(("+" if item.delta_ns > 0 else "-") + drawn if drawn else "", style=style)
 

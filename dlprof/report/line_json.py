@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from dlprof.analysis.lines import FunctionLines
 
@@ -23,4 +23,16 @@ class LineCount(Struct, frozen=True):
 
 def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
     """The lines of functions, in their order. See docs/json.md."""
-    return tuple(convert(row, LineCount, from_attributes=True) for function in functions for row in function.lines)
+    return tuple(
+        LineCount(
+            function.file,
+            function.function,
+            function.first_line,
+            line.line,
+            line.hits,
+            line.time_ns,
+            line.source,
+        )
+        for function in functions
+        for line in function.lines
+    )

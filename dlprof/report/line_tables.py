@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from dlprof.analysis.lines import FunctionLines
+from dlprof.analysis.lines import FunctionLines, Line
 from dlprof.report.console import make_console
 from dlprof.store.run import Run
 from dlprof.units import duration, safe
@@ -32,16 +32,17 @@ def print_tables(run: Run, functions: Sequence[FunctionLines], *, file: TextIO, 
         console.print(Text(f"\n{safe(function.function)}  {safe(function.file)}:{function.first_line}", style="bold"))
         console.print(Text(f"total {duration(function.total_ns)}; a line's time contains what it calls", style="dim"))
         console.print(Text(_HEAD, style="dim"))
-        for row in function.lines:
-            share = row["time_ns"] / function.total_ns if function.total_ns else 0.0
-            console.print(_line(row, share), no_wrap=True, overflow="ellipsis", crop=True)
+        for line in function.lines:
+            share = line.time_ns / function.total_ns if function.total_ns else 0.0
+            console.print(_line(line, share), no_wrap=True, overflow="ellipsis", crop=True)
 
 
-def _line(row: dict[str, object], share: float) -> Text:
-    source = safe(str(row["source"] or "").replace("\t", "    "))
-    if not row["hits"]:
-        return Text(f"{row['line']:>6}  {'':>9}  {'':>12}  {'':>13}  {'':>6}  {source}", style="dim")
-    hits, time_ns = int(str(row["hits"])), int(str(row["time_ns"]))
-    per_hit = time_ns / 1e6 / hits
-    text = f"{row['line']:>6}  {hits:>9}  {time_ns / 1e6:>12.3f}  {per_hit:>13.4f}  {100 * share:>6.1f}  {source}"
+def _line(line: Line, share: float) -> Text:
+    source = safe((line.source or "").replace("\t", "    "))
+    if not line.hits:
+        return Text(f"{line.line:>6}  {'':>9}  {'':>12}  {'':>13}  {'':>6}  {source}", style="dim")
+    per_hit = line.time_ns / 1e6 / line.hits
+    text = (
+        f"{line.line:>6}  {line.hits:>9}  {line.time_ns / 1e6:>12.3f}  {per_hit:>13.4f}  {100 * share:>6.1f}  {source}"
+    )
     return Text(text, style="bold yellow" if share >= 0.1 else "")

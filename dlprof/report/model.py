@@ -13,8 +13,10 @@ from typing import Literal
 from msgspec import Struct
 
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
+from dlprof.analysis.utilisation import GpuUse
 from dlprof.schema.manifest import Engine, Machine
 from dlprof.schema.vocabulary import RunState
 
@@ -131,21 +133,6 @@ class Source(Struct, frozen=True):
     """What else it says, as JSON."""
 
 
-class HotLine(Struct, frozen=True):
-    """A line of the user's that took long."""
-
-    file: str
-    function: str
-    first_line: int
-    """Where its function begins."""
-    line: int
-    hits: int
-    time_ns: int
-    own_ns: int
-    """Without calls of other profiled functions."""
-    source: str | None
-
-
 class StackFrame(Struct, frozen=True):
     """A frame of a stack."""
 
@@ -192,24 +179,6 @@ class ProcessUse(Struct, frozen=True):
     available_min_bytes: int | None
     major_faults: int | None
     switches_involuntary: int | None
-
-
-class GpuUse(Struct, frozen=True):
-    """A GPU over the run: means and peaks."""
-
-    gpu: int
-    name: str | None
-    utilisation_mean_pct: float | None
-    memory_peak_bytes: int | None
-    memory_total_bytes: int | None
-    process_memory_peak_bytes: int | None
-    power_mean_w: float | None
-    temperature_peak_c: float | None
-    sm_clock_mean_mhz: float | None
-    memory_clock_mean_mhz: float | None
-    pcie_tx_mean_kb_per_s: float | None
-    pcie_rx_mean_kb_per_s: float | None
-    throttled_share: float | None
 
 
 class MeasuredGpus(Struct, frozen=True):

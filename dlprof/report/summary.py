@@ -17,9 +17,7 @@ from dlprof.report.model import (
     DirectionKernels,
     EpochTime,
     Exit,
-    GpuUse,
     HealthLine,
-    HotLine,
     KernelSums,
     LayerKernels,
     MainLoop,
@@ -80,7 +78,7 @@ def summarise(run: Run, *, top: int = 10) -> Report:
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
-        lines=_typed(lines.hottest(lines.functions(run.table("lines")), top), HotLine),
+        lines=tuple(lines.hottest(lines.functions(run.table("lines")), top)),
         stacks=_stacks(run, max(1, top // _STACKS_SHARE)),
         cores=cores(run),
         process=_process(run),
@@ -122,7 +120,7 @@ def cores(run: Run) -> tuple[CoreLoad, ...]:
 
 def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:
     """Rows as objects; what these do not know is left out."""
-    return tuple(convert(row, kind, from_attributes=True) for row in rows)
+    return tuple(convert(row, kind) for row in rows)
 
 
 def _unattributed(wall_ns: int | None, phases: tuple[PhaseTime, ...]) -> int | None:
@@ -168,7 +166,7 @@ def _step_parts(run: Run) -> StepParts | None:
     split = step_split.of_run(run)
     if split is None:
         return None
-    plain_ns: Mapping[str, int | None] = split.plain_ns or {}
+    plain_ns: Mapping[StepPart, int | None] = split.plain_ns or {}
     return StepParts(
         split.loop,
         split.engine,
@@ -208,6 +206,6 @@ def _process(run: Run) -> ProcessUse:
 def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:
     table = run.table("gpu")
     if table.num_rows:
-        return MeasuredGpus(True, _typed(utilisation.gpus(table, run.manifest), GpuUse))
+        return MeasuredGpus(True, tuple(utilisation.gpus(table, run.manifest)))
     reason = next((row["reason"] for row in run.rows("probes") if row["name"] == "gpu"), None)
     return UnmeasuredGpus(False, reason or "no sample was taken")

@@ -24,13 +24,13 @@ SCHEMA_VERSION = 5
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
 
-# Who: every row of a table of measured things names the process, so that runs of several processes,
+# Every row of a table of measured things names its process, so that runs of several processes,
 # ranks and hosts can be put together without a change of schema.
-_WHO = (("host", _TEXT), ("rank", pa.int16()), ("pid", pa.int32()))
+_PROCESS = (("host", _TEXT), ("rank", pa.int16()), ("pid", pa.int32()))
 
 
-def _table(*columns: tuple[str, pa.DataType], who: bool = True) -> pa.Schema:
-    return pa.schema([pa.field(name, kind) for name, kind in ((*_WHO, *columns) if who else columns)])
+def _table(*columns: tuple[str, pa.DataType], of_process: bool = True) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in ((*_PROCESS, *columns) if of_process else columns)])
 
 
 TABLES: Mapping[str, pa.Schema] = MappingProxyType(
@@ -119,7 +119,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("function", _TEXT),
             ("file", _TEXT),
             ("line", pa.int32()),
-            who=False,
+            of_process=False,
         ),
         # Per core, over the `interval_ns` that ends at time_ns. Percent of that core.
         "cores": _table(
@@ -132,7 +132,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("steal_pct", pa.float32()),
             ("busy_pct", pa.float32()),  # all but idle and iowait
             ("freq_mhz", pa.float32()),
-            who=False,
+            of_process=False,
         ),
         # The machine as a whole. CPU in percent of one core: 200 = two cores busy.
         "machine": _table(
@@ -149,16 +149,13 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("stall_memory_ns", _NS),
             ("stall_io_ns", _NS),
             ("throttled_ns", _NS),  # ... and in which the quota of the process's control group held it back
-            who=False,
+            of_process=False,
         ),
         # The traced process tree, one row per process and sample.
         "process_samples": _table(
             ("time_ns", _NS),
             ("interval_ns", _NS),
-            (
-                "cpu_pct",
-                pa.float32(),
-            ),  # of one core; the script's own has what children used that came and went between
+            ("cpu_pct", pa.float32()),  # of one core; the script's own has that of children between two samples, too
             ("rss_bytes", pa.int64()),
             ("threads", pa.int32()),
             ("switches_voluntary", pa.int64()),  # counters since the process began, as are those below
@@ -189,7 +186,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("pcie_tx_kb_per_s", pa.float32()),
             ("pcie_rx_kb_per_s", pa.float32()),
             ("throttle_reasons", pa.int64()),  # NVML bit mask; 1 is "idle"
-            who=False,
+            of_process=False,
         ),
         # Garbage collections of 0.2 ms and more.
         "gc": _table(("start_ns", _NS), ("dur_ns", _NS), ("generation", pa.int8()), ("collected", pa.int64())),
@@ -207,7 +204,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("direction", _TEXT),  # forward | backward | update; null where it is not known
             ("flops", pa.float64()),  # of one execution; null where shapes are not known
             ("bytes", pa.float64()),  # moved by one execution of a transfer
-            who=False,
+            of_process=False,
         ),
         # One row per execution.
         "kernel_events": _table(
@@ -265,7 +262,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("events", pa.int64()),
             ("shift_ns", _NS),
             ("facts", pa.string()),
-            who=False,
+            of_process=False,
         ),
         # What each probe could do, and what it cost.
         "probes": _table(
@@ -274,11 +271,11 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("reason", pa.string()),  # null where it is on and whole
             ("cost_ns", _NS),  # null: not known
             ("cost_source", pa.string()),  # how the cost was got
-            who=False,
+            of_process=False,
         ),
         # Anything dropped, cut, killed or odd.
         "health": _table(
-            ("slug", _TEXT), ("severity", _TEXT), ("message", pa.string()), ("count", pa.int64()), who=False
+            ("slug", _TEXT), ("severity", _TEXT), ("message", pa.string()), ("count", pa.int64()), of_process=False
         ),
     }
 )

@@ -68,7 +68,20 @@ class Phase(StrEnum):
     @property
     def path(self) -> TreePath:
         """Its place in the tree of the wall time; dlprof's own time is one of two leaves there."""
-        return Tree.OWN if self is Phase.DLPROF else TreePath(self.value.replace(".", "/"))
+        return Tree.OWN if self is Phase.DLPROF else self.root
+
+    @property
+    def root(self) -> TreePath:
+        """The place that holds all of its time: `path`, and for dlprof's own time what is above that leaf."""
+        return TreePath(self.value.replace(".", "/"))
+
+
+_PHASES = frozenset(Phase)
+
+
+def known_phase(text: str) -> Phase:
+    """The phase that a stored run calls so; `unattributed` for one that dlprof does not know."""
+    return Phase(text) if text in _PHASES else Phase.UNATTRIBUTED
 
 
 TOP_PHASES = tuple(phase for phase in Phase if phase.parent is None and phase is not Phase.UNATTRIBUTED)
@@ -87,13 +100,22 @@ class Loop(StrEnum):
     """A data set that user code iterates."""
 
 
-LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType({
-    SpanKind.FIT: Loop.TRAIN, SpanKind.EVALUATE: Loop.TEST, SpanKind.PREDICT: Loop.PREDICT,
-})  # fmt: skip
+LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType(
+    {
+        SpanKind.FIT: Loop.TRAIN,
+        SpanKind.EVALUATE: Loop.TEST,
+        SpanKind.PREDICT: Loop.PREDICT,
+    }
+)
 """The loop that a span of this kind is."""
-PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType({
-    Loop.TRAIN: Phase.FIT_STEPS, Loop.TEST: Phase.EVALUATE, Loop.PREDICT: Phase.PREDICT, Loop.DATA: Phase.DATA,
-})  # fmt: skip
+PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
+    {
+        Loop.TRAIN: Phase.FIT_STEPS,
+        Loop.TEST: Phase.EVALUATE,
+        Loop.PREDICT: Phase.PREDICT,
+        Loop.DATA: Phase.DATA,
+    }
+)
 """The phase that the steps of a loop are in."""
 
 
@@ -153,6 +175,14 @@ class Category(StrEnum):
     COLLECTIVE = "collective"
     COMPILE = "compile"
     OTHER = "other"
+
+
+def known_category(text: str | None) -> Category:
+    """The category that is called so; `other` for one that dlprof does not know, or where there is none."""
+    return Category(text) if text in _CATEGORIES else Category.OTHER
+
+
+_CATEGORIES = frozenset(Category)
 
 
 class EventKind(IntEnum):
@@ -227,7 +257,8 @@ class UnknownPathError(ValueError):
     """A path that no tree has."""
 
 
-_EDGES = "edges"
+EDGES = "edges"
+"""Between the steps of a loop: beginnings and ends of epochs, what is left of first steps."""
 _LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps")
 
 
@@ -236,8 +267,8 @@ def _word(text: str) -> str:
 
 
 def _known_paths() -> frozenset[str]:
-    phases = {phase.value.replace(".", "/") for phase in Phase if phase is not Phase.UNATTRIBUTED}
-    parts = {*(_word(part) for part in StepPart), _EDGES, *(f"kernels/{_word(category)}" for category in Category)}
+    phases = {phase.value.replace(".", "/") for phase in Phase}
+    parts = {*(_word(part) for part in StepPart), EDGES, *(f"kernels/{_word(category)}" for category in Category)}
     below = {f"{root}/{part}" for root in _LOOP_ROOTS for part in parts}
     return frozenset({*phases, *_LOOP_ROOTS, *below, "dlprof/own", "dlprof/tracing"})
 
@@ -293,15 +324,22 @@ class Tree:
     SAVE = TreePath("save")
     SCRIPT = TreePath("script")
     TEARDOWN = TreePath("teardown")
+    DLPROF = TreePath("dlprof")
     OWN = TreePath("dlprof/own")
     """dlprof's own time in the process."""
     TRACING = TreePath("dlprof/tracing")
     """What kernel windows made their steps longer."""
+    UNATTRIBUTED = TreePath("unattributed")
+    """In no phase: samples may stand there, but it is no leaf."""
 
 
-STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType({
-    Loop.TRAIN: Tree.FIT_STEPS, Loop.TEST: Tree.EVALUATE_STEPS, Loop.PREDICT: Tree.PREDICT_STEPS,
-})  # fmt: skip
+STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
+    {
+        Loop.TRAIN: Tree.FIT_STEPS,
+        Loop.TEST: Tree.EVALUATE_STEPS,
+        Loop.PREDICT: Tree.PREDICT_STEPS,
+    }
+)
 """Where the steps of each loop are in the tree."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

@@ -12,10 +12,10 @@ from pathlib import Path
 from dlprof.analysis import breakdown
 from dlprof.analysis.findings.finding import Remedy
 from dlprof.errors import DlprofError, UsageError
+from dlprof.launch import children
 from dlprof.pipeline.opening import open_run
 from dlprof.rundir import writing_into
 from dlprof.store.run import Run
-from dlprof.trials import processes
 
 PROBES = "phases"
 """A trial needs its wall time and its phases, no more: other probes would only disturb it."""
@@ -28,18 +28,18 @@ def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
         UsageError: The run is not one of a script that can be run again.
     """
     manifest = run.manifest
-    told, source = manifest.command, manifest.backend.source
-    if not told.script and not told.module:
+    traced, source = manifest.command, manifest.backend.source
+    if not traced.script and not traced.module:
         raise UsageError(f"{run.name} cannot be run again: it is not one of a Python script.")
-    what = ["-m", told.module] if told.module else [str(_script(run))]
-    where: list[str] = []
+    script = ["-m", traced.module] if traced.module else [str(_script(run))]
+    interpreter: list[str] = []
     if source == "managed":
-        where = ["--backend", str(manifest.backend.name)]
+        interpreter = ["--backend", str(manifest.backend.name)]
     elif source == "python":
-        where = ["--python", str(manifest.config["python"])]
+        interpreter = ["--python", str(manifest.config["python"])]
     return [
-        sys.executable, "-m", "dlprof", "trace", *what, *where, "-o", str(place), "--probes", probes, "--no-report",
-        "--no-progress", "--", *told.argv,
+        sys.executable, "-m", "dlprof", "trace", *script, *interpreter, "-o", str(place), "--probes", probes,
+        "--no-report", "--no-progress", "--", *traced.argv,
     ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def _script(run: Run) -> Path:
     return path
 
 
-def again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = PROBES) -> Run:
+def run_again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = PROBES) -> Run:
     """Run the script of a run again, with its environment variables, and with a remedy.
 
     Raises:
@@ -71,13 +71,13 @@ def run_into(place: Path, made: Sequence[str], environment: Mapping[str, str]) -
         place.parent.mkdir(parents=True, exist_ok=True)
         log = place.with_name(f"{place.name}.txt")
         with log.open("wb") as output:
-            failed = processes.ended(made, output, environment=environment)
+            failed = children.run_to_end(made, output, environment=environment)
     if failed:
-        raise DlprofError(f"the run ended with {failed}: {processes.last_line(log)}")
+        raise DlprofError(f"the run ended with {failed}: {children.last_line(log)}")
 
 
-def _environment(told: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
-    environment = {**os.environ, **told}
+def _environment(kept: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
+    environment = {**os.environ, **kept}
     if remedy is None:
         return environment
     for name, value in remedy.environment.items():

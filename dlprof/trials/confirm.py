@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 
 from dlprof.analysis import bootstrap
 from dlprof.analysis.findings.finding import Diagnosis, Finding
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, Report
 from dlprof.rundir import replace_text, writing_into
+from dlprof.schema.vocabulary import FindingState
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
 
 REPEATS = 3
 LEAST_SHARE = 0.05
 """Findings below this share are not tried: it would take long to see them in the noise."""
+_FOLDER, _FILE = "confirm", "trials.json"
 _ENOUGH = 1 / 3
 """A remedy that saves less of what was predicted does not confirm its finding."""
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,9 @@ class Trial:
     failed: str | None = None
 
 
-def candidates(found: Diagnosis) -> list[Finding]:
+def candidates(diagnosis: Diagnosis) -> list[Finding]:
     """Findings with a remedy that are large enough to be tried."""
-    return [one for one in found.findings if one.remedy is not None and one.share >= LEAST_SHARE]
+    return [finding for finding in diagnosis.findings if finding.remedy is not None and finding.share >= LEAST_SHARE]
 
 
 def seconds(run: Run, count: int, repeats: int) -> float:
@@ -58,42 +59,42 @@ def seconds(run: Run, count: int, repeats: int) -> float:
     return (count + 1) * repeats * ((run.wall_ns or 0) / 1e9 + 1.0)
 
 
-def tries(run: Run, findings: Sequence[Finding], say: Say, *, repeats: int = REPEATS) -> list[Trial]:
+def tries(run: Run, findings: Sequence[Finding], report: Report, *, repeats: int = REPEATS) -> list[Trial]:
     """Try remedies: in each round the script as it was, then with each remedy, so that all meet the same machine.
 
     Raises:
         DlprofError: The script cannot even be run as it was.
     """
-    place = run.folder.path / "confirm"
+    place = run.folder.path / _FOLDER
     plain: list[int] = []
     saved: dict[str, list[int]] = {finding.slug: [] for finding in findings}
     failed: dict[str, str] = {}
     for number in range(1, repeats + 1):
-        say(f"round {number}/{repeats}: as it was")
-        plain.append(trials.net_ns(trials.again(run, place / f"plain-{number:03d}")))
+        report(f"round {number}/{repeats}: as it was")
+        plain.append(trials.net_ns(trials.run_again(run, place / f"plain-{number:03d}")))
         for finding in findings:
             if finding.slug in failed or finding.remedy is None:
                 continue
-            say(f"round {number}/{repeats}: {finding.remedy.title}")
+            report(f"round {number}/{repeats}: {finding.remedy.title}")
             try:
-                changed = trials.again(run, place / f"{finding.slug}-{number:03d}", finding.remedy)
+                changed = trials.run_again(run, place / f"{finding.slug}-{number:03d}", finding.remedy)
                 saved[finding.slug].append(trials.net_ns(changed))
             except DlprofError as error:
                 failed[finding.slug] = error.message
-                say(f"  it cannot be tried: {error.message}")
-    found = [_judged(finding, plain, saved[finding.slug], failed.get(finding.slug)) for finding in findings]
-    _keep(place, found)
-    return found
+                report(f"  it cannot be tried: {error.message}")
+    made = [_judged(finding, plain, saved[finding.slug], failed.get(finding.slug)) for finding in findings]
+    _keep(place, made)
+    return made
 
 
 def _judged(finding: Finding, plain: Sequence[int], changed: Sequence[int], failed: str | None) -> Trial:
     title = finding.remedy.title if finding.remedy else ""
     if failed is not None or not changed:
-        return Trial(finding.slug, title, finding.at_stake_ns, None, None, "untested", failed)
+        return Trial(finding.slug, title, finding.at_stake_ns, None, None, FindingState.UNTESTED, failed)
     achieved = int(np.mean(plain) - np.mean(changed))
     interval = _interval(plain, changed)
     clear = interval[0] > 0 if interval else True
-    state = "confirmed" if clear and achieved >= _ENOUGH * finding.at_stake_ns else "refuted"
+    state = FindingState.CONFIRMED if clear and achieved >= _ENOUGH * finding.at_stake_ns else FindingState.REFUTED
     return Trial(finding.slug, title, finding.at_stake_ns, achieved, interval, state)
 
 
@@ -105,32 +106,30 @@ def _interval(a: Sequence[int], b: Sequence[int]) -> tuple[int, int] | None:
     return int(low[0]), int(high[0])
 
 
-def _keep(place: Path, found: Sequence[Trial]) -> None:
+def _keep(place: Path, made: Sequence[Trial]) -> None:
     with writing_into(place):
-        replace_text(place / "trials.json", json.dumps([vars(trial) for trial in found], indent=1))
+        replace_text(place / _FILE, json.dumps([asdict(trial) for trial in made], indent=1))
 
 
-def kept(run: Run) -> list[dict[str, Any]]:
-    """What was tried on a run before."""
+def kept(run: Run) -> list[Trial]:
+    """What was tried on a run before; nothing where that was not kept, or is damaged."""
     try:
-        found = json.loads((run.folder.path / "confirm" / "trials.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return msgspec.json.decode((run.folder.path / _FOLDER / _FILE).read_bytes(), type=list[Trial])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return []
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def told(run: Run, found: Diagnosis) -> Diagnosis:
+def with_trials(run: Run, diagnosis: Diagnosis) -> Diagnosis:
     """A diagnosis with the states and savings of what was tried."""
-    known = {one.get("slug"): one for one in kept(run)}
-    findings = []
-    for finding in found.findings:
-        one = known.get(finding.slug)
-        if one is None:
-            findings.append(finding)
-            continue
-        if one.get("failed"):
-            findings.append(replace(finding, not_tried=str(one["failed"])))
-            continue
-        saving = {"predicted": one.get("predicted_ns"), "achieved": one.get("achieved_ns")}
-        findings.append(replace(finding, state=str(one.get("state")), saving_ns=saving))
-    return replace(found, findings=tuple(findings))
+    trials_by_slug = {trial.slug: trial for trial in kept(run)}
+    findings = (_with_trial(finding, trials_by_slug.get(finding.slug)) for finding in diagnosis.findings)
+    return replace(diagnosis, findings=tuple(findings))
+
+
+def _with_trial(finding: Finding, trial: Trial | None) -> Finding:
+    if trial is None:
+        return finding
+    if trial.failed:
+        return replace(finding, not_tried=trial.failed)
+    saving = {"predicted": trial.predicted_ns, "achieved": trial.achieved_ns}
+    return replace(finding, state=trial.state, saving_ns=saving)

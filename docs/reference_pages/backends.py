@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from dlprof_probes.inproc.kernels import engines
+from dlprof_probes.inproc import engines
 from packaging.requirements import InvalidRequirement, Requirement
 
 from dlprof.backends import registry
@@ -14,7 +14,7 @@ from dlprof.backends.base import BackendSpec
 from reference_pages import markdown as md
 from reference_pages import source
 
-_TRACERS = engines._ENGINES  # noqa: SLF001  (what the code says)
+_TRACERS = {engine.name: engine.tracer_class for engine in engines.CLASSES}
 
 
 def page() -> str:
@@ -24,7 +24,7 @@ def page() -> str:
         (md.code(spec.name), md.plain(spec.title), md.code(spec.python), md.plain(", ".join(pins(spec))))
         for spec in specs
     ]
-    traced = [(md.code(spec.name), md.prose(tracer(spec)), md.plain("; ".join(traits(spec)))) for spec in specs]
+    traced = [(md.code(spec.name), md.prose(tracer(spec)), md.plain("; ".join(notes(spec)))) for spec in specs]
     return md.page(
         "Backends",
         "What `--backend` takes. How environments are made and kept is told in [Backends and environments]"
@@ -59,19 +59,20 @@ def _asked(path: Path) -> list[str]:
 
 def tracer(spec: BackendSpec) -> str:
     """What the tracer of its engine does."""
-    made = _TRACERS.get(spec.environment_of or spec.name) or _TRACERS.get(spec.module)
+    made = _TRACERS.get(spec.engine)
     return source.first_paragraph(made.__doc__ or "") if made else "none"
 
 
-def traits(spec: BackendSpec) -> Iterator[str]:
+def notes(spec: BackendSpec) -> Iterator[str]:
     """What a reader of its figures must know."""
     if spec.environment_of:
         yield f"shares the environment of {spec.environment_of}"
     if not spec.trains:
         yield "inference only"
-    if spec.asynchronous_dispatch:
+    dispatch = registry.dispatch_of(spec)
+    if dispatch.asynchronous:
         yield "a step's call returns before the device is done"
-    if spec.input_inside_step:
+    if dispatch.input_inside_step:
         yield "the next batch is fetched inside the step"
     if spec.on_demand:
         yield "made only when asked for by name"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlprof import config
 from dlprof.bench.measures import MEASURES
-from dlprof.ingest.formats.own_readers import READERS
+from dlprof.ingest.formats.registry import READERS
 from reference_pages import markdown as md
 from reference_pages import source
 

@@ -39,13 +39,13 @@ class Table:
         name: Its name.
         about: The comment above it.
         columns: Name of each column of its own to the comments at it.
-        who: Whether it begins with the columns that name the process.
+        of_process: Whether it begins with the columns that name the process.
     """
 
     name: str
     about: str
     columns: dict[str, str]
-    who: bool
+    of_process: bool
 
 
 def described() -> list[Table]:
@@ -61,8 +61,8 @@ def described() -> list[Table]:
             told = (over, behind.get(column.end_lineno or 0, ""))
             columns[source.text_of(column.elts[0])] = " ".join(text for text in told if text)
             line = column.lineno
-        who = not any(word.arg == "who" for word in value.keywords)
-        found.append(Table(source.text_of(key), source.above(alone, key.lineno), columns, who))
+        of_process = not any(word.arg == "of_process" for word in value.keywords)
+        found.append(Table(source.text_of(key), source.above(alone, key.lineno), columns, of_process))
     return found
 
 
@@ -93,6 +93,6 @@ def page() -> str:
             for name, text in table.columns.items()
         ]
         parts.append(f"## {table.name}")
-        parts.append(md.prose(table.about) + (" *Per process.*" if table.who else ""))
+        parts.append(md.prose(table.about) + (" *Per process.*" if table.of_process else ""))
         parts.append(md.table(("column", "type", "unit", "means"), rows))
     return md.page("Tables", *parts)

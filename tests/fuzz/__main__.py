@@ -22,16 +22,18 @@ except ImportError:
     sys.exit("atheris is not installed: pip install atheris")
 
 with atheris.instrument_imports(include=["dlprof.ingest"]):
-    from dlprof.ingest.artifact import ArtifactError, Who
+    from dlprof.ingest.artifact import ArtifactError, ProcessId
     from dlprof.ingest.formats import registry as formats
+    from dlprof.ingest.formats.base import Reader
     from dlprof.ingest.kernels import assemble
+    from dlprof.ingest.kernels.context import TraceContext
     from dlprof.ingest.parse import chrome, chrome_tables
 
 SEEDS = Path(__file__).parents[1] / "data" / "traces"
 SIZE_AT_MOST = 200_000
 
 
-def corpus(reader: formats.Reader, folder: Path) -> Path:
+def corpus(reader: Reader, folder: Path) -> Path:
     """A folder with the files of the test data that the reader takes, unpacked."""
     for path in SEEDS.iterdir():
         if path.suffix != ".md" and formats.find(path).name == reader.name:
@@ -59,7 +61,7 @@ def main() -> None:
                 found = reader.read(file)
                 if found.trace is not None:
                     assembly = assemble.Assembly()
-                    assembly.add(found.trace, assemble.Place(Who("host", 0, 1, 0), 0, 0))
+                    assembly.add(found.trace, TraceContext(ProcessId("host", 0, 1, 0), 0, 0))
                     assembly.tables()
             except ArtifactError:
                 pass

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dlprof.trials.exam import sitting, truths
+from dlprof.trials.exam import examine, truths
 from tests.integration import runner
 
 pytestmark = pytest.mark.integration
@@ -116,7 +116,7 @@ def test_a_planted_cause_is_found_first(tmp_path: Path, scenarios: Path, name: s
     """One of the exam on each backend; `dlprof exam` runs all of them."""
     chosen = [one for one in truths.load(scenarios / "faults", only=[name]) if one.backend == backend]
 
-    (answer,) = sitting.sit(chosen, tmp_path, lambda _line: None, pairs=0, repeats=1).answers
+    (answer,) = examine.examine(chosen, tmp_path, lambda _line: None, pairs=0, repeats=1).answers
 
     assert answer.failed is None
     assert answer.rank == 1, answer.found

@@ -73,13 +73,13 @@ def test_a_module_imports_only_layers_below_its_own(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
 def test_dlprof_never_imports_what_runs_in_the_traced_process(path: Path) -> None:
-    """`inproc` is copied, not imported, but where a notebook traces itself; readers and the live model know the wire."""
+    """`inproc` is copied, not imported, but where a notebook traces itself; readers and the live view know the wire."""
     names = set(imports(path))
 
-    if path.relative_to(ROOT) != Path("dlprof/launch/in_place.py"):
+    if path.relative_to(ROOT) != Path("dlprof/launch/traced_cell.py"):
         assert not [name for name in names if name.startswith("dlprof_probes.inproc")]
     if "dlprof_probes.wire" in names:
-        assert path.name in ("wire.py", "marks.py", "tail.py", "model.py", "vocabulary.py")
+        assert path.name in ("wire.py", "marks.py", "tail.py", "vocabulary.py")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "probes").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))

@@ -14,7 +14,7 @@ from reference_pages import backends, commands, findings, formats, markdown, mes
 from dlprof import cli, config
 from dlprof.analysis.findings.rules import RULES
 from dlprof.backends import registry
-from dlprof.ingest.formats.own_readers import READERS
+from dlprof.ingest.formats.registry import READERS
 from dlprof.schema.tables import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -65,7 +65,7 @@ def test_every_table_has_a_section_and_every_column_a_row() -> None:
     """In the order of the schema; the columns that name the process are told once for all."""
     who = ("host", "rank", "pid")
 
-    told = {table.name: [*(who if table.who else ()), *table.columns] for table in tables.described()}
+    told = {table.name: [*(who if table.of_process else ()), *table.columns] for table in tables.described()}
 
     assert told == {name: schema.names for name, schema in TABLES.items()}
     assert sections(tables.page()) == list(TABLES)

@@ -17,8 +17,11 @@ from dlprof.analysis import breakdown, kernels, recompilations, samples, step_sp
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import OWN_PATHS, PseudoLayer, TreePath
 from dlprof.store.run import Run
 
 Interval = tuple[int, int]
@@ -82,7 +85,7 @@ class Case:
     def available(self) -> dict[str, int]:
         """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns)."""
         if self.against is None:
-            return dict(self.tree.leaves)
+            return dict(self.tree.leaves.items())
         return {
             item.path: min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
             for item in self.against.items
@@ -95,7 +98,7 @@ class Case:
 
     def own(self, path: str) -> int:
         """The run's own time there, whatever the other run spent (ns)."""
-        return self.tree.time(path)
+        return self.tree.time(TreePath(path))
 
     def host(self, phase: str) -> int:
         """Time of the host in a phase, whatever the device did beside it (ns)."""
@@ -107,7 +110,7 @@ class Case:
         return {
             leaf: int(ns * share)
             for leaf, ns in self.available.items()
-            if any(_below(leaf, path) for path in paths) and leaf not in breakdown.OWN
+            if any(_below(leaf, path) for path in paths) and leaf not in OWN_PATHS
         }
 
     # -- facts ---------------------------------------------------------------------------------------
@@ -175,8 +178,8 @@ class Case:
     # -- time ------------------------------------------------------------------------------------------
 
     @cached_property
-    def _phases(self) -> samples.Phases:
-        return samples.Phases(self.run)
+    def _phases(self) -> PhaseLookup:
+        return PhaseLookup(self.run.table("phase_intervals"))
 
     @cached_property
     def training_span(self) -> Interval:
@@ -191,7 +194,7 @@ class Case:
         """Time of some intervals in each leaf phase (ns)."""
         found: dict[str, int] = {}
         for begin, end in intervals:
-            for phase, ns in self._phases.of([(begin, end)]).items():
+            for phase, ns in self._phases.by_place([(begin, end)]).items():
                 told = self._part_of_step(begin) if phase == "fit/steps" else phase
                 found[told] = found.get(told, 0) + ns
         return found
@@ -286,8 +289,8 @@ class Case:
     @cached_property
     def _python_in_steps(self) -> bool:
         """Whether operators that call Python are rather part of the model than of the input."""
-        calling = [row for row in self.operators.rows if row.keys.get("op") in step_split.PYTHON_OPS]
-        feeding = sum(row.total_ns for row in calling if row.keys.get("layer") == step_split.INPUT_LAYER)
+        calling = [row for row in self.operators.rows if row.keys.get("op") in combined.python_operators()]
+        feeding = sum(row.total_ns for row in calling if row.keys.get("layer") == PseudoLayer.INPUT)
         return feeding < sum(row.total_ns for row in calling) / 2
 
     @cached_property

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.timeline.lanes import Integers
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.timeline.slices import MISSING, Slices, What, each_for_itself, numbers
 from dlprof.store.run import Run
 
 HOST = "host operators"
-_WHO = ("host", "rank", "pid")
-_PLACE = (*_WHO, "device", "lane")
-_EVENTS = (*_PLACE, "op_id", "start_ns", "dur_ns", "delay_ns", "step", "phase", "window")
+_PROCESS = ("host", "rank", "pid")
+_LANE = (*_PROCESS, "device", "lane")
+_EVENTS = (*_LANE, "op_id", "start_ns", "dur_ns", "delay_ns", "step", "phase", "window")
 _OP_FACTS = ("op", "category", "layer", "direction", "flops", "bytes")
 _GAP_FACTS = ("host_ns", "launch_ns", "wait_ns", "kernel", "blamed")
 
@@ -27,7 +27,7 @@ def kernels(run: Run) -> Iterator[tuple[str, str, Slices]]:
     if not table.num_rows:
         return
     slices, several = _executions(run, table), _several(table)
-    for place, positions in _places(table, _PLACE):
+    for place, positions in _places(table, _LANE):
         yield _device(run, place, several), str(place["lane"] or "?"), slices.take(positions)
 
 
@@ -36,8 +36,8 @@ def gaps(run: Run) -> Iterator[tuple[str, Slices]]:
     table = run.table("gpu_gaps")
     if not table.num_rows:
         return
-    several = _several(run.table("kernel_events", _WHO))
-    for place, positions in _places(table, (*_WHO, "device")):
+    several = _several(run.table("kernel_events", _PROCESS))
+    for place, positions in _places(table, (*_PROCESS, "device")):
         rows = table.take(positions).to_pylist()
         idle = [
             (row["start_ns"], row["dur_ns"], What("idle", "idle", {name: row[name] for name in _GAP_FACTS}))
@@ -62,19 +62,19 @@ def _device(run: Run, place: Mapping[str, Any], several: Sequence[str]) -> str:
 
 def _several(table: pa.Table) -> list[str]:
     """What a run has several of: hosts, ranks, processes."""
-    return [name for name in _WHO if len(_codes(table[name])[1]) > 1]
+    return [name for name in _PROCESS if len(_codes(table[name])[1]) > 1]
 
 
 def _places(table: pa.Table, columns: Sequence[str]) -> list[tuple[dict[str, Any], Integers]]:
     """The distinct values of the columns, and the rows that have them; by host, rank and device."""
-    found = {name: _codes(table[name]) for name in columns}
-    number = _together([codes for codes, _ in found.values()])
+    coded = {name: _codes(table[name]) for name in columns}
+    number = _together([codes for codes, _ in coded.values()])
     order = np.argsort(number, kind="stable")
     places = [
-        ({name: values[int(codes[rows[0]])] for name, (codes, values) in found.items()}, rows)
+        ({name: values[int(codes[rows[0]])] for name, (codes, values) in coded.items()}, rows)
         for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
     ]
-    return sorted(places, key=lambda one: [str(one[0]["host"]), one[0]["rank"] or 0, one[0]["device"] or 0])
+    return sorted(places, key=lambda place: (str(place[0]["host"]), place[0]["rank"] or 0, place[0]["device"] or 0))
 
 
 def _executions(run: Run, table: pa.Table) -> Slices:
@@ -102,7 +102,7 @@ def _codes(column: pa.ChunkedArray) -> tuple[Integers, list[Any]]:
 
 def _together(codes: list[Integers]) -> Integers:
     """One number for each combination."""
-    found = np.zeros(len(codes[0]), np.int64)
-    for one in codes:
-        found = found * (int(one.max()) + 1) + one
-    return found
+    number = np.zeros(len(codes[0]), np.int64)
+    for column in codes:
+        number = number * (int(column.max()) + 1) + column
+    return number

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from dlprof.analysis.columns import Integers
 
 
 def lanes(start: Integers, end: Integers) -> list[Integers]:

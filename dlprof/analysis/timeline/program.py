@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.stacks import Frame
-from dlprof.analysis.timeline.lanes import Integers
 from dlprof.analysis.timeline.slices import MISSING, Slices, What, each_for_itself, joined, numbers
 from dlprof.analysis.timeline.threads import threads
+from dlprof.schema.vocabulary import Phase, known_phase
 from dlprof.store.run import Run
 
 _OF_WINDOW = ("engine", "source", "loop", "first_step", "steps", "dropped")
@@ -20,14 +21,14 @@ _OF_WINDOW = ("engine", "source", "loop", "first_step", "steps", "dropped")
 def phases(run: Run) -> Slices:
     """Leaf phases, within slices of those that have parts (`fit`)."""
     leaves: list[tuple[int, int, What]] = []
-    around: list[tuple[int, int, str]] = []  # start, end and name of phases with parts
+    around: list[tuple[int, int, Phase]] = []  # start, end and name of phases with parts
     for row in run.rows("phase_intervals"):
         start, end = row["start_ns"], row["start_ns"] + row["dur_ns"]
         leaves.append((start, row["dur_ns"], What(row["phase"], "phase")))
-        parent, _, part = row["phase"].partition(".")
-        if part and around and around[-1][1:] == (start, parent):
+        parent = known_phase(row["phase"]).parent
+        if parent is not None and around and around[-1][1:] == (start, parent):
             around[-1] = (around[-1][0], end, parent)
-        elif part:
+        elif parent is not None:
             around.append((start, end, parent))
     # Of slices with the same times the first is the outer one.
     return each_for_itself([*((start, end - start, What(name, "phase")) for start, end, name in around), *leaves])
@@ -48,12 +49,12 @@ def steps(run: Run) -> Slices:
     and after the call.
     """
     table = run.table("steps")
-    found = {name: numbers(table[name]) for name in table.schema.names if name not in ("host", "loop")}
-    found["number"] = np.cumsum(found["count"]) - found["count"]
+    columns = {name: numbers(table[name]) for name in table.schema.names if name not in ("host", "loop")}
+    columns["number"] = np.cumsum(columns["count"]) - columns["count"]
     loops = np.array(table["loop"].to_pylist(), object)
     parts: list[tuple[What, Integers, Integers, Mapping[str, Integers]]] = []
     for loop in dict.fromkeys(loops.tolist()):
-        own = {name: values[loops == loop] for name, values in found.items()}
+        own = {name: values[loops == loop] for name, values in columns.items()}
         parts += _parts_of_steps(loop, own)
     return joined(parts)
 
@@ -63,10 +64,15 @@ def _parts_of_steps(
 ) -> Iterator[tuple[What, Integers, Integers, Mapping[str, Integers]]]:
     start, dur, waited = of["start_ns"], of["dur_ns"], of["input_ns"]
     own = {
-        "step": of["number"], "epoch": of["epoch"], "step_of_epoch": of["step"], "samples": of["samples"],
-        "steps": np.where(of["count"] > 1, of["count"], MISSING), "compiled": np.where(of["compiled"] > 0, 1, MISSING),
-        "input_ns": waited, "callbacks_ns": of["callbacks_ns"],
-    }  # fmt: skip
+        "step": of["number"],
+        "epoch": of["epoch"],
+        "step_of_epoch": of["step"],
+        "samples": of["samples"],
+        "steps": np.where(of["count"] > 1, of["count"], MISSING),
+        "compiled": np.where(of["compiled"] > 0, 1, MISSING),
+        "input_ns": waited,
+        "callbacks_ns": of["callbacks_ns"],
+    }
     yield What(f"{loop} step", "step"), start, dur, own
     some = (waited > 0) & (of["count"] == 1)  # of a row of several steps it is a sum, and has no place
     yield What("input", "input"), (start - waited)[some], waited[some], {"step": of["number"][some]}
@@ -132,13 +138,13 @@ def samples(run: Run) -> Iterator[tuple[str, Slices]]:
 
 def _of_stacks(rows: Sequence[tuple[int, int, tuple[Frame, ...]]]) -> Slices:
     whats: dict[Frame, int] = {}
-    found: list[tuple[int, int, int]] = []
+    stood: list[tuple[int, int, int]] = []  # begin, duration and number of the frame
     open_: list[tuple[Frame, int]] = []  # frames that stand, the outermost first, and since when
 
     def close(depth: int, end: int) -> None:
         while len(open_) > depth:
             frame, since = open_.pop()
-            found.append((since, end - since, whats.setdefault(frame, len(whats))))
+            stood.append((since, end - since, whats.setdefault(frame, len(whats))))
 
     until = 0
     for start, dur, stack in rows:
@@ -148,7 +154,7 @@ def _of_stacks(rows: Sequence[tuple[int, int, tuple[Frame, ...]]]) -> Slices:
         until = start + dur
     close(0, until)
     # Frames that close together close from the inside: turned around, the outer ones come first.
-    columns = np.array(found[::-1], np.int64).reshape(-1, 3)
+    columns = np.array(stood[::-1], np.int64).reshape(-1, 3)
     facts = [What(function, "sample", {"source": f"{file}:{line}"}) for function, file, line in whats]
     return Slices(columns[:, 0], columns[:, 1], columns[:, 2], facts)
 

@@ -88,12 +88,12 @@ def _each(table: pa.Table, key: str, title: str, columns: tuple[tuple[str, str, 
 def _columns(table: pa.Table, group: str, columns: tuple[tuple[str, str, str], ...]) -> Iterator[Series]:
     for column, name, unit in columns:
         known = table.filter(pc.is_finite(table[column]))
-        time_ns = _numbers(known["time_ns"]).astype(np.int64)
+        time_ns = _values(known["time_ns"]).astype(np.int64)
         if column in _MEANS:
             # The first interval began before the run did.
-            time_ns = np.maximum(time_ns - _numbers(known["interval_ns"]).astype(np.int64), np.minimum(time_ns, 0))
-        yield Series(group, name, unit, time_ns, _numbers(known[column]).astype(np.float64))
+            time_ns = np.maximum(time_ns - _values(known["interval_ns"]).astype(np.int64), np.minimum(time_ns, 0))
+        yield Series(group, name, unit, time_ns, _values(known[column]).astype(np.float64))
 
 
-def _numbers(column: pa.ChunkedArray) -> Any:
+def _values(column: pa.ChunkedArray) -> Any:
     return column.to_numpy(zero_copy_only=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dlprof.analysis.timeline.lanes import Integers, lanes
+from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.timeline.lanes import lanes
 
 MISSING = int(np.iinfo(np.int64).min)
 """Stands for null among numbers."""
@@ -55,10 +55,10 @@ class Slices:
 
 def each_for_itself(rows: Iterable[tuple[int, int, What]]) -> Slices:
     """Slices that have little in common: start, duration (ns) and what it is."""
-    found = list(rows)
-    starts, durs = ([row[at] for row in found] for at in (0, 1))
-    whats = [row[2] for row in found]
-    return Slices(np.array(starts, np.int64), np.array(durs, np.int64), np.arange(len(found)), whats)
+    listed = list(rows)
+    starts = np.array([start for start, _, _ in listed], np.int64)
+    durs = np.array([dur for _, dur, _ in listed], np.int64)
+    return Slices(starts, durs, np.arange(len(listed)), [what for _, _, what in listed])
 
 
 def joined(parts: Sequence[tuple[What, Integers, Integers, Mapping[str, Integers]]]) -> Slices:
@@ -82,8 +82,7 @@ def joined(parts: Sequence[tuple[What, Integers, Integers, Mapping[str, Integers
 
 def numbers(column: pa.ChunkedArray) -> Integers:
     """A column of integers or truths as numbers; null is MISSING."""
-    whole = pc.fill_null(pc.cast(column, pa.int64()), pa.scalar(MISSING, pa.int64()))
-    return np.asarray(whole.to_numpy(), np.int64)
+    return integers(column, MISSING)
 
 
 def _concatenate(parts: Sequence[Integers]) -> Integers:

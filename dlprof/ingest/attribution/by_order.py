@@ -15,42 +15,50 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, INPUT, LOSS, METRICS, UPDATE, Labels, Model
-from dlprof.ingest.kernels.trace import NONE, Integers, Kind, Trace
+from dlprof.ingest.attribution.base import Attribution, Attributor
+from dlprof.ingest.attribution.labels import Labels, Model
+from dlprof.ingest.kernels.events import NONE, Events, Integers
+from dlprof.ingest.kernels.linking import Linked
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.schema.vocabulary import Direction, EventKind, PseudoLayer
 
 _UPDATE = re.compile(r"(sgd|adam|adamw|rmsprop|rmspropalex|adagrad|adadelta|ftrl|nag|signum|lamb)\w*_update$")
 _BACKWARD = "_backward_"
 _SEPARATE = re.compile(r"[/:]")
 
 
-def attribute(trace: Trace, columns: dict[str, npt.NDArray[Any]], model: Model) -> Labels:
-    """Labels by order of execution; without a bound graph only direction and operator are told."""
-    labels = Labels.empty(len(columns["start"]))
-    rows = np.flatnonzero(np.isin(columns["kind"], (Kind.OPERATOR, Kind.KERNEL, Kind.TRANSFER)))
-    rows = rows[np.argsort(columns["start"][rows], kind="stable")]
-    names = [trace.names[n] for n in columns["name"][rows].tolist()]
-    labels.op[rows] = [labels.ops.number(name) for name in names]
-    executed = Counter(names)
-    graph = _best(model.graphs, executed)
-    owners = _owners(graph) if graph else None
-    for name, count in executed.items():
-        at = rows[[i for i, other in enumerate(names) if other == name]]
-        labels.label[at] = _label(name, count, owners, model, labels)
-    _fill(labels, rows, names)
-    return labels
+@dataclass
+class _ByOrder(Attributor):
+    trace: Trace
+    model: Model
+
+    def labels(self, events: Events, linked: Linked) -> Labels:  # noqa: ARG002
+        """Labels by order of execution; without a bound graph only direction and operator are told."""
+        labels = Labels.empty(len(events))
+        rows = np.flatnonzero(events.is_kind(EventKind.OPERATOR, EventKind.KERNEL, EventKind.TRANSFER))
+        rows = rows[np.argsort(events.start[rows], kind="stable")]
+        names = [self.trace.names[n] for n in events.name[rows].tolist()]
+        labels.op[rows] = [labels.ops.number(name) for name in names]
+        executed = Counter(names)
+        graph = _best(self.model.graphs, executed)
+        owners = _owners(graph) if graph else None
+        for name, count in executed.items():
+            at = rows[[i for i, other in enumerate(names) if other == name]]
+            labels.label[at] = _label(name, count, owners, self.model, labels)
+        _fill(labels, rows, names)
+        return labels
 
 
 def _label(name: str, count: int, owners: _Owners | None, model: Model, labels: Labels) -> Integers | int:
     """Labels of all executions of one operator type, in order of time."""
     if _UPDATE.search(name):
-        return labels.number(model.optimizers[0] if model.optimizers else "optimizer", UPDATE)
+        return labels.number(model.optimizer, Direction.UPDATE)
     if name.startswith("Copy"):
-        return labels.number(INPUT, None)
+        return labels.number(PseudoLayer.INPUT, None)
     backward = name.startswith(_BACKWARD)
-    direction = BACKWARD if backward else FORWARD
-    nodes = owners.of(name.removeprefix(_BACKWARD), backward) if owners else []
+    direction = Direction.BACKWARD if backward else Direction.FORWARD
+    nodes = owners.of(name.removeprefix(_BACKWARD), backward=backward) if owners else []
     if not nodes:
         return labels.number(None, direction) if backward else NONE
     numbers = [labels.number(layer, direction) for layer in nodes]
@@ -93,7 +101,7 @@ class _Owners:
     forward: Mapping[str, list[str | None]]
     backward: Mapping[str, list[str | None]]
 
-    def of(self, op: str, backward: bool) -> list[str | None]:
+    def of(self, op: str, *, backward: bool) -> list[str | None]:
         """Layers of the nodes of type `op`, in the order in which they are executed."""
         if backward:
             return self.backward.get(op) or self.backward.get(op.lstrip("_")) or self.backward.get("_" + op) or []
@@ -147,7 +155,7 @@ def _rest(nodes: Sequence[Mapping[str, Any]], found: list[str | None], *, knows_
             if weights:
                 found[index] = weights[0]
             elif knows_ends:
-                found[index] = LOSS if index in loss else METRICS
+                found[index] = PseudoLayer.LOSS if index in loss else PseudoLayer.METRICS
 
 
 def _mark(nodes: Sequence[Mapping[str, Any]], end: int, layer: str, found: list[str | None]) -> None:
@@ -169,3 +177,6 @@ def _ancestors(nodes: Sequence[Mapping[str, Any]], ends: list[int]) -> set[int]:
             seen.add(index)
             waiting.extend(nodes[index]["inputs"])
     return seen
+
+
+ATTRIBUTION = Attribution("order", _ByOrder, needs_whole_trace=True)

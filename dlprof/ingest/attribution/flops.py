@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
+
+from dlprof.ingest.kernels.scopes import Scope, Work
+from dlprof.schema.vocabulary import EventKind
 
 TORCH_OPERATORS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm")
 """Operators of PyTorch whose shapes tell their operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchShapes(Scope):
+    """The shapes of what an operator of PyTorch took: `Input Dims` of the profiler, as JSON."""
+
+    dims: str
+    TELLS_WORK_OF: ClassVar[tuple[EventKind, ...]] = (EventKind.OPERATOR,)
+
+    def work(self, name: str) -> Work:
+        """The operations of an operator of that name."""
+        return Work(flops=of_torch(name, self.dims))
 
 
 @cache

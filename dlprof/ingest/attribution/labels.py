@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dlprof.ingest.kernels.trace import NONE, Integers, Texts
+from dlprof.ingest.kernels.events import NONE, Integers
+from dlprof.ingest.kernels.numbered import Numbered
+from dlprof.schema.vocabulary import Direction, PseudoLayer
 
-FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
-LOSS, METRICS, INPUT = "loss", "metrics", "input"
-XLA = "(xla)"
-"""Stands for a layer where XLA itself inserted an instruction, such as a copy."""
+
+class Label(NamedTuple):
+    """Whose an event is; None: it is not known."""
+
+    layer: str | None
+    direction: Direction | None
+
+
+NOBODY = Label(None, None)
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,7 @@ class Model:
         layers: Names of the layers, those of nested models too.
         models: Names of the models.
         optimizers: Names of the optimiser as Keras and its name scopes write it; the first is that of all backends.
-        graphs: Graphs that MXNet bound, in order of binding.
+        graphs: What a tracer kept of the engine's graphs, in order of binding.
         keras_steps: Whether all steps are Keras' own, so that what bears no scope in them is the metrics'.
     """
 
@@ -40,30 +47,34 @@ class Model:
         """Whether the layers are known."""
         return bool(self.layers)
 
+    @property
+    def optimizer(self) -> str:
+        """What updates are labelled with."""
+        return self.optimizers[0] if self.optimizers else PseudoLayer.OPTIMIZER
+
 
 @dataclass
 class Labels:
-    """A label and an operator for each event; numbers count in `pairs` and `ops`."""
+    """A label and an operator for each event.
+
+    Attributes:
+        label: Number of the label of each event in `labels`, or NONE.
+        op: Number of its operator in `ops`, or NONE.
+    """
 
     label: Integers
     op: Integers
-    pairs: list[tuple[str | None, str | None]] = field(default_factory=list)
-    ops: Texts = field(default_factory=Texts)
-    _known: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
+    labels: Numbered[Label] = field(default_factory=Numbered)
+    ops: Numbered[str] = field(default_factory=Numbered)
 
     @classmethod
     def empty(cls, size: int) -> Labels:
         """No labels for `size` events."""
         return cls(np.full(size, NONE, np.int64), np.full(size, NONE, np.int64))
 
-    def number(self, layer: str | None, direction: str | None) -> int:
-        """The number of a (layer, direction)."""
-        pair = (layer, direction)
-        known = self._known.get(pair)
-        if known is None:
-            known = self._known[pair] = len(self.pairs)
-            self.pairs.append(pair)
-        return known
+    def number(self, layer: str | None, direction: Direction | None) -> int:
+        """The number of a label."""
+        return self.labels.number(Label(layer, direction))
 
 
 _SNAKE_1 = re.compile(r"\W+")

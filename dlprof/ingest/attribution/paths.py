@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from dlprof.ingest.attribution.labels import BACKWARD, FORWARD, LOSS, METRICS, UPDATE, Model
+from dlprof.ingest.attribution.labels import Label, Model
+from dlprof.schema.vocabulary import Direction, PseudoLayer
 
 _NUMBERED = re.compile(r"_\d+$")
 _WRAPPED = re.compile(
@@ -56,7 +57,7 @@ def components(path: str) -> tuple[list[str], bool]:
     return [part for part in parts if part], backward
 
 
-def label(path: str, model: Model) -> tuple[str | None, str | None]:
+def label(path: str, model: Model) -> Label:
     """Layer and direction of an operator at a path; None for what the path does not tell.
 
     The last part of the path is the operator's own name. Layers are those of the model where they are
@@ -64,24 +65,24 @@ def label(path: str, model: Model) -> tuple[str | None, str | None]:
     metrics work within a scope.
     """
     parts, backward = components(path)
-    direction = BACKWARD if backward else FORWARD
+    direction = Direction.BACKWARD if backward else Direction.FORWARD
     inner = parts[:-1]
-    optimizer = _optimizer(inner, model)
-    if model.is_known:
+    optimizer = None if backward else _optimizer(inner, model)
+    if model.is_known and optimizer is None:
         layer = _known_layer(parts, tuple(model.layers))
-        if layer is not None and not (optimizer and not backward):
-            return layer, direction
-    if optimizer is not None and not backward:
-        return optimizer, UPDATE
+        if layer is not None:
+            return Label(layer, direction)
+    if optimizer is not None:
+        return Label(optimizer, Direction.UPDATE)
     scope = [part for part in _forward_part(inner) if not _PLUMBING.match(part)]
     lower = [_NUMBERED.sub("", part.lower()) for part in inner]
     if any(part in _LOSSES or part.endswith("_loss") for part in lower):
-        return LOSS, direction
+        return Label(PseudoLayer.LOSS, direction)
     if not _METRICS.isdisjoint(lower) or (model.keras_steps and inner and not scope and not backward):
-        return METRICS, FORWARD
+        return Label(PseudoLayer.METRICS, Direction.FORWARD)
     if model.is_known or not scope:
-        return None, BACKWARD if backward else None
-    return "/".join(scope), direction
+        return Label(None, Direction.BACKWARD if backward else None)
+    return Label("/".join(scope), direction)
 
 
 def _forward_part(parts: list[str]) -> list[str]:

@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from dlprof.ingest.kernels.trace import CPU, Foreign, Kind, Lane, Trace
-from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import EventRow
+from dlprof.ingest.kernels.scopes import LayerPass
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.parse.chrome import Args, ChromeFile, Event, as_ns, thread_number
+from dlprof.schema.vocabulary import Direction, EventKind
 
 CATEGORY = "chainer"
+_NO_ARGS = Args()
+_DIRECTIONS = {direction.value: direction for direction in Direction}
 
 
-def claims(_top: dict[str, Any], events: list[Event]) -> bool:
-    """Whether a file in the Chrome format, of which these are the first events, is one of ours on Chainer."""
-    return bool(events) and all(event.cat == CATEGORY for event in events)
+def claims(sample: Sample) -> bool:
+    """Whether all events at the begin of a file are ours on Chainer."""
+    head = sample.chrome
+    return head is not None and bool(head.events) and all(event.cat == CATEGORY for event in head.events)
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The functions of a trace; their scope tells link and pass.
 
     Raises:
         ArtifactError: The file is damaged.
     """
     source = ChromeFile(path)
-    trace = Trace(path, "chainer", "chainer")
-    found: dict[str, list[int]] = {name: [] for name in ("kind", "name", "start", "dur", "device", "lane", "scope")}
-    for piece in source.pieces():
-        for event in piece:
-            if event.ph != "X":
-                continue
-            thread = event.tid if isinstance(event.tid, int) else 0
-            layer, direction = (event.args.name, event.args.op) if event.args is not None else ("", "")
-            found["kind"].append(Kind.OPERATOR)
-            found["name"].append(trace.names.number(str(event.name)))
-            found["start"].append(as_ns(event.ts))
-            found["dur"].append(max(0, as_ns(event.dur)))
-            found["device"].append(CPU)
-            found["lane"].append(trace.lane(event.tid, Lane(0, thread % 2**62, f"thread {thread}")))
-            found["scope"].append(trace.scopes.number(f"{layer or ''}\t{direction or ''}"))
-    trace.add(**found)
+    trace = Trace(path, "chainer", "chainer", attribution="scope")
+    trace.add_rows([_row(trace, event) for piece in source.pieces() for event in piece if event.ph == "X"])
     source.judge(trace)
-    return Foreign("chainer", trace, facts=trace.facts, health=trace.health)
+    return FileContent.of(trace)
+
+
+def _row(trace: Trace, event: Event) -> EventRow:
+    args = event.args or _NO_ARGS
+    number = thread_number(event)
+    return EventRow(
+        EventKind.OPERATOR,
+        trace.names.number(str(event.name)),
+        as_ns(event.ts),
+        max(0, as_ns(event.dur)),
+        trace.lane(event.tid, Lane(0, number, f"thread {event.tid if isinstance(event.tid, int) else 0}")),
+        scope=trace.scopes.number(LayerPass(str(args.name) if args.name else None, _DIRECTIONS.get(args.op or ""))),
+    )
+
+
+READER = Reader("chainer", "dlprof's own of Chainer (JSON)", claims, read)

@@ -2,66 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dlprof.ingest.artifact import Health
-from dlprof.ingest.kernels.trace import CPU, Foreign, Kind, Lane, Trace
-from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import EventRow
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
+from dlprof.schema.vocabulary import EventKind
 
 _WRAPPED = 2.0**63
 """Times before the profiler was last enabled are written as if they had no sign."""
+_EDGES = ("B", "E")
 
 
-def claims(_top: dict[str, Any], events: list[Event]) -> bool:
-    """Whether a file in the Chrome format, of which these are the first events, is one of CNTK's."""
-    return bool(events) and all(event.cat == "PERF" and event.ph in ("B", "E") for event in events)
+def claims(sample: Sample) -> bool:
+    """Whether all events at the begin of a file are begins and ends of CNTK's."""
+    head = sample.chrome
+    if head is None or not head.events:
+        return False
+    return all(event.cat == "PERF" and event.ph in _EDGES for event in head.events)
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The nodes of a trace, and the passes around them. The clock begins when the profiler was enabled.
 
     Raises:
         ArtifactError: The file is damaged.
     """
     source = ChromeFile(path)
-    trace = Trace(path, "cntk", "cntk")
-    events = [event for piece in source.pieces() for event in piece if event.ph in ("B", "E")]
-    _add(trace, events)
+    trace = Trace(path, "cntk", "cntk", attribution="node")
+    _add(trace, (event for piece in source.pieces() for event in piece if event.ph in _EDGES))
     source.judge(trace)
-    return Foreign("cntk", trace, facts=trace.facts, health=trace.health)
+    return FileContent.of(trace)
 
 
-def _add(trace: Trace, events: list[Event]) -> None:
+def _add(trace: Trace, events: Iterable[Event]) -> None:
     """Pair begins and ends; the file is not in order of time."""
     open_: dict[Any, list[float]] = {}
-    found: dict[str, list[int]] = {name: [] for name in ("kind", "name", "start", "dur", "device", "lane")}
+    rows: list[EventRow] = []
     unpaired = 0
     # At one moment: ends before begins, but a begin before its own end.
-    events = sorted(events, key=_time)
-    for event in events:
+    for event in sorted(events, key=_time):
         key = (event.pid, event.tid, event.name)
         if event.ph == "B":
             open_.setdefault(key, []).append(_time(event))
         elif open_.get(key):
-            start, name = open_[key].pop(), str(event.name)
-            thread = event.tid if isinstance(event.tid, int) else 0
-            lane = trace.lane((event.pid, event.tid), Lane(0, thread % 2**62, f"thread {thread}"))
-            found["kind"].append(Kind.ANNOTATION if name.startswith("_") else Kind.OPERATOR)
-            found["name"].append(trace.names.number(name))
-            found["start"].append(as_ns(start))
-            found["dur"].append(as_ns(_time(event)) - as_ns(start))
-            found["device"].append(CPU)
-            found["lane"].append(lane)
+            rows.append(_row(trace, event, open_[key].pop()))
         else:
             unpaired += 1
-    trace.add(**found)
-    unpaired += sum(len(starts) for starts in open_.values())
-    if unpaired:
-        text = f"{unpaired} events of {trace.path.name} have a begin without an end, or the other way."
-        trace.health.append(Health("trace-unpaired", "info", text, unpaired))
-        trace.dropped += unpaired
+    trace.add_rows(rows)
+    judge_unpaired(trace, unpaired + sum(len(starts) for starts in open_.values()))
+
+
+def _row(trace: Trace, end: Event, start_us: float) -> EventRow:
+    name = str(end.name)
+    kind = EventKind.ANNOTATION if name.startswith("_") else EventKind.OPERATOR
+    thread = end.tid if isinstance(end.tid, int) else 0
+    lane = trace.lane((end.pid, end.tid), Lane(0, thread_number(end), f"thread {thread}"))
+    start = as_ns(start_us)
+    return EventRow(kind, trace.names.number(name), start, as_ns(_time(end)) - start, lane)
 
 
 def _time(event: Event) -> float:
     return event.ts - 2.0**64 if event.ts > _WRAPPED else event.ts
+
+
+READER = Reader("cntk", "CNTK's profiler (JSON)", claims, read)

@@ -14,18 +14,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.ingest.attribution import flops
-from dlprof.ingest.kernels.trace import CPU, NONE, Foreign, Integers, Kind, Lane, Trace
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
+from dlprof.ingest.kernels.scopes import BytesMoved
+from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import US_AT_MOST, Args, ChromeFile, Event
 from dlprof.ingest.parse.chrome_tables import TableReader
+from dlprof.schema.vocabulary import EventKind
 
-_KINDS = {
-    "cpu_op": Kind.OPERATOR, "operator": Kind.OPERATOR,
-    "kernel": Kind.KERNEL,
-    "gpu_memcpy": Kind.TRANSFER, "memcpy": Kind.TRANSFER, "gpu_memset": Kind.TRANSFER, "memset": Kind.TRANSFER,
-    "cuda_runtime": Kind.RUNTIME, "runtime": Kind.RUNTIME, "cuda_driver": Kind.RUNTIME,
-    "privateuse1_runtime": Kind.RUNTIME, "mtia_runtime": Kind.RUNTIME,
-    "user_annotation": Kind.ANNOTATION, "python_function": Kind.PYTHON,
-}  # fmt: skip
+_CATEGORIES_OF_KIND = {
+    EventKind.OPERATOR: ("cpu_op", "operator"),
+    EventKind.KERNEL: ("kernel",),
+    EventKind.TRANSFER: ("gpu_memcpy", "memcpy", "gpu_memset", "memset"),
+    EventKind.RUNTIME: ("cuda_runtime", "runtime", "cuda_driver", "privateuse1_runtime", "mtia_runtime"),
+    EventKind.ANNOTATION: ("user_annotation",),
+    EventKind.PYTHON: ("python_function",),
+}
+"""The categories of the versions of torch.profiler, in lower case."""
+_KINDS = {category: kind for kind, categories in _CATEGORIES_OF_KIND.items() for category in categories}
 _OTHER = -1
 """Events that tell again what others tell, or that are of no use here."""
 _NO_ARGS = Args()
@@ -35,36 +41,37 @@ _HOST = CPU - 1
 _SHAPED = frozenset(flops.TORCH_OPERATORS)
 _DEVICES_AT_MOST = 2**15
 _WAITING = re.compile(r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$")
-_CATEGORIES = frozenset(
-    name
-    for known in _KINDS
-    for name in (known, known.capitalize())
-) | {"ac2g", "fwdbwd", "Trace", "cuda_sync", "gpu_user_annotation", "cpu_instant_event", "async"}  # fmt: skip
+_CATEGORIES = frozenset((
+    *_KINDS, *(category.capitalize() for category in _KINDS),
+    "ac2g", "fwdbwd", "Trace", "cuda_sync", "gpu_user_annotation", "cpu_instant_event", "async",
+))  # fmt: skip
+"""Categories that traces of torch.profiler have; one alone may be that of another maker."""
 
 
-def claims(top: dict[str, Any], events: list[Event]) -> bool:
-    """Whether a file in the Chrome format, of which these are the first events, is one of Kineto's."""
-    if "schemaVersion" in top or "deviceProperties" in top or "baseTimeNanoseconds" in top:
-        return True
-    seen = {event.cat for event in events if event.cat}
+def claims(sample: Sample) -> bool:
+    """Whether a file has the keys of Kineto's traces, or events of its categories."""
+    head = sample.chrome
+    if head is None or head.keys:
+        return head is not None
+    seen = {event.cat for event in head.events if event.cat}
     return len(seen & _CATEGORIES) >= 2 or bool(seen & {"cpu_op", "gpu_user_annotation", "cuda_runtime"})
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The events of a Kineto trace.
 
     Raises:
         ArtifactError: The file is damaged.
     """
     source = ChromeFile(path)
-    trace = Trace(path, "kineto", "torch")
+    trace = Trace(path, "kineto", "torch", attribution="autograd")
     work = _Work(trace)
     with TableReader(frozenset(_KINDS), frozenset(flops.TORCH_OPERATORS)) as reader:
         for block in source.blocks(reader):
             batch = _of_events(block, work) if isinstance(block, list) else _of_table(block, work)
             source.malformed += work.add(batch)
     _close(trace, source, work)
-    return Foreign("kineto", trace, facts=trace.facts, health=trace.health)
+    return FileContent.of(trace)
 
 
 @dataclass
@@ -72,7 +79,7 @@ class _Batch:
     """Events of interest, by column; numbers that an event does not have are _ABSENT.
 
     Attributes:
-        kind: Of `Kind`.
+        kind: Of `EventKind`.
         name: Number of the name in the trace.
         thread: Number of (process, thread) in `_Work.threads`.
         start_us: Start (us).
@@ -113,7 +120,8 @@ class _Work:
         self.trace = trace
         self.kinds = _Numbers(lambda category: int(_KINDS.get((category or "").lower(), _OTHER)))
         self.names = _Numbers(lambda name: trace.names.number(str(name)))
-        self.bytes = _Numbers(lambda text: trace.scopes.number(f"bytes={_number(text, 0)}"))
+        self.bytes = _Numbers(lambda text: trace.scopes.number(BytesMoved(_number(text, 0))))
+        self.shapes = _Numbers(lambda dims: trace.scopes.number(flops.TorchShapes(dims)))
         self.threads = _Numbers(lambda _: len(self.threads))
         self._lanes = _Numbers(self._lane)
         self._waits: list[bool] = []
@@ -126,10 +134,10 @@ class _Work:
         if not good.all():
             batch = _Batch(**{name: column[good] for name, column in vars(batch).items()})
         kind = batch.kind
-        kind[(kind == Kind.RUNTIME) & self._is_waiting(batch.name)] = Kind.WAIT
-        on_device = (kind == Kind.KERNEL) | (kind == Kind.TRANSFER)
+        kind[(kind == EventKind.RUNTIME) & self._is_waiting(batch.name)] = EventKind.WAIT
+        on_device = (kind == EventKind.KERNEL) | (kind == EventKind.TRANSFER)
         device = np.where(on_device, self._devices(batch), CPU)
-        link = np.where(kind == Kind.OPERATOR, batch.sequence, batch.correlation)
+        link = np.where(kind == EventKind.OPERATOR, batch.sequence, batch.correlation)
         self.trace.add(
             kind=kind,
             name=batch.name,
@@ -137,13 +145,13 @@ class _Work:
             dur=_as_ns(np.maximum(0, batch.dur_us)),
             device=device,
             lane=self._lane_numbers(batch.thread, np.where(on_device, device, _HOST)),
-            link=np.where((link == _ABSENT) | (kind == Kind.ANNOTATION) | (kind == Kind.PYTHON), NONE, link),
+            link=np.where((link == _ABSENT) | (kind == EventKind.ANNOTATION) | (kind == EventKind.PYTHON), NONE, link),
             scope=batch.scope,
         )
         return int((~good).sum())
 
-    def _is_waiting(self, names: Integers) -> npt.NDArray[np.bool_]:
-        known = self.trace.names.texts
+    def _is_waiting(self, names: Integers) -> Booleans:
+        known = self.trace.names.values
         self._waits += [bool(_WAITING.search(text)) for text in known[len(self._waits) :]]
         return np.asarray(self._waits or [False])[names]
 
@@ -180,10 +188,10 @@ def _of_events(events: list[Event], work: _Work) -> _Batch:
     arguments = [event.args or _NO_ARGS for event in chosen]
     scope = np.full(len(chosen), NONE, np.int64)
     for at, (event, args) in enumerate(zip(chosen, arguments, strict=True)):
-        if args.bytes is not None and kinds[event.cat] in (Kind.KERNEL, Kind.TRANSFER):
+        if args.bytes is not None and kinds[event.cat] in (EventKind.KERNEL, EventKind.TRANSFER):
             scope[at] = work.bytes[args.bytes]
-        elif args.dims and event.name in _SHAPED and kinds[event.cat] == Kind.OPERATOR:
-            scope[at] = work.trace.scopes.number(bytes(args.dims).decode("utf-8", "replace"))
+        elif args.dims and event.name in _SHAPED and kinds[event.cat] == EventKind.OPERATOR:
+            scope[at] = work.shapes[bytes(args.dims).decode("utf-8", "replace")]
     return _Batch(
         np.array([kinds[event.cat] for event in chosen], np.int64),
         np.array([names[event.name or ""] for event in chosen], np.int64),
@@ -211,9 +219,9 @@ def _of_table(table: pa.Table, work: _Work) -> _Batch:
     if metadata.num_rows:
         table = table.filter(pc.invert(table["is_metadata"]))
     kind = _mapped(table["cat"], work.kinds)
-    on_device = (kind == Kind.KERNEL) | (kind == Kind.TRANSFER)
+    on_device = (kind == EventKind.KERNEL) | (kind == EventKind.TRANSFER)
     scope = np.where(on_device, _mapped(table["bytes"], work.bytes), NONE)
-    dims = _mapped(table["dims"], work.trace.scopes.number)
+    dims = _mapped(table["dims"], work.shapes)
     return _Batch(
         kind,
         _mapped(table["name"], work.names),
@@ -223,17 +231,16 @@ def _of_table(table: pa.Table, work: _Work) -> _Batch:
         _integers(table["correlation"]),
         _integers(table["sequence"]),
         _integers(table["device"]),
-        np.where(kind == Kind.OPERATOR, dims, scope),
+        np.where(kind == EventKind.OPERATOR, dims, scope),
     )
 
 
-def _mapped(texts: pa.ChunkedArray, number: Any) -> Integers:
-    """The number of each text, NONE for none, from a dictionary or by a function."""
-    found = texts.combine_chunks()
-    of = number.__getitem__ if isinstance(number, dict) else number
+def _mapped(texts: pa.ChunkedArray, known: _Numbers) -> Integers:
+    """The number of each text, NONE for none."""
+    encoded = texts.combine_chunks()
     # The last one is what the code -1 of null leads to.
-    numbers: Integers = np.asarray([*(of(text) for text in found.dictionary.to_pylist()), NONE], np.int64)
-    return numbers[_codes(found)]
+    numbers: Integers = np.asarray([*(known[text] for text in encoded.dictionary.to_pylist()), NONE], np.int64)
+    return numbers[_codes(encoded)]
 
 
 def _codes(texts: Any) -> Integers:
@@ -256,7 +263,7 @@ def _paired(one: pa.ChunkedArray, other: pa.ChunkedArray, numbers: _Numbers) -> 
 
 def _integers(column: pa.ChunkedArray) -> Integers:
     numbers = np.asarray(column.combine_chunks().fill_null(_ABSENT), np.int64)
-    large: npt.NDArray[np.bool_] = (numbers != _ABSENT) & ((numbers >= 2**62) | (numbers <= -(2**62)))
+    large: Booleans = (numbers != _ABSENT) & ((numbers >= 2**62) | (numbers <= -(2**62)))
     return np.asarray(np.where(large, numbers % 2**31, numbers), np.int64)
 
 
@@ -305,3 +312,6 @@ def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
         "schema_version": _said(top.get("schemaVersion")),
     }
     source.judge(trace)
+
+
+READER = Reader("kineto", "torch.profiler (JSON, also .gz)", claims, read)

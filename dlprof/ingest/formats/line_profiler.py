@@ -18,9 +18,8 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import Foreign
-from dlprof.ingest.parse.chrome import opened
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.parse.packed import opened
 from dlprof.ingest.parse.text_files import NS_AT_MOST, as_ns, each_line, number_in, whole_in
 from dlprof.schema.tables import TABLES
 
@@ -55,7 +54,7 @@ def claims(sample: Sample) -> bool:
     return "Timer unit: " in text and bool(_HEADER.search(text))
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The table `lines`.
 
     Raises:
@@ -71,7 +70,7 @@ def read(path: Path) -> Foreign:
     if content[:1] != b"\x80":
         reading = _Reading()
         each_line(path, reading.line)
-        return _foreign(path, reading.functions, reading.unit_s)
+        return _content(path, reading.functions, reading.unit_s)
     if len(content) > PICKLE_BYTES_AT_MOST:
         raise ArtifactError(f"a pickle of more than {PICKLE_BYTES_AT_MOST >> 20} MB is not read", path=path)
     return _of_pickle(path, content)
@@ -88,7 +87,7 @@ class _Function:
     rows: list[tuple[int, int, int, str | None]] = field(default_factory=list)
 
 
-def _foreign(path: Path, functions: Sequence[_Function], unit_s: Decimal | float | None) -> Foreign:
+def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float | None) -> FileContent:
     if unit_s is None or not functions:
         raise ArtifactError("there are no counts of lines in it", path=path)
     rows = [
@@ -105,7 +104,7 @@ def _foreign(path: Path, functions: Sequence[_Function], unit_s: Decimal | float
         raise ArtifactError(f"damaged: {error}", path=path) from error
     totals = [function.total_s for function in functions]
     facts = {"functions": len(functions), "unit_s": float(unit_s), "total_times_s": totals}
-    return Foreign("line-profiler", tables={"lines": table}, facts=facts)
+    return FileContent("line-profiler", tables={"lines": table}, facts=facts)
 
 
 class _Reading:
@@ -169,7 +168,7 @@ class _Reading:
         function.rows.append((line, hits, time_ns, source.rstrip()))
 
 
-def _of_pickle(path: Path, content: bytes) -> Foreign:
+def _of_pickle(path: Path, content: bytes) -> FileContent:
     try:
         _check(content)
         state = vars(_Unpickler(io.BytesIO(content)).load())
@@ -181,7 +180,7 @@ def _of_pickle(path: Path, content: bytes) -> Foreign:
         raise ArtifactError(f"not a pickle of LineStats: {error}", path=path) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise ArtifactError(f"not a pickle of LineStats: {error}", path=path) from error
-    return _foreign(path, functions, unit)
+    return _content(path, functions, unit)
 
 
 def _check(content: bytes) -> None:
@@ -263,3 +262,6 @@ def _measure(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
         raise ValueError(f"{str(value)[:40]} is not a measure")
     return value
+
+
+READER = Reader("line-profiler", "line_profiler (text, .lprof)", claims, read)

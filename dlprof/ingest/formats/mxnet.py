@@ -3,101 +3,115 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dlprof.ingest.artifact import Health
-from dlprof.ingest.kernels.trace import CPU, NONE, Foreign, Kind, Lane, Trace
-from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import CPU, EventRow
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired
+from dlprof.schema.vocabulary import EventKind
 
 _HOUSEKEEPING = ("Delete", "WaitForVar", "SetupExec", "Resource", "SetValueOp_clean")
 _WAITING = ("MXNDArraySyncCopyToCPU", "MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArraySyncCopyFromCPU")
 _COPIES = "Copy"
+_API = "MXNET_C_API"
+_OWN = "dlprof"
+_DEVICES = frozenset(("cpu pinned/", "cpu shared/"))
 
 
-def claims(_top: dict[str, Any], events: list[Event]) -> bool:
-    """Whether a file in the Chrome format, of which these are the first events, is one of MXNet's."""
-    devices = {str(e.args.name) for e in events if e.ph == "M" and e.args is not None and e.args.name is not None}
-    if {"cpu pinned/", "cpu shared/"} & devices:
-        return True
-    return any(event.cat == "MXNET_C_API" for event in events)
+def claims(sample: Sample) -> bool:
+    """Whether a file names devices as MXNet does, or calls of its C API."""
+    head = sample.chrome
+    if head is None:
+        return False
+    return bool(_DEVICES & head.process_names()) or any(event.cat == _API for event in head.events)
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The operators of a trace of MXNet, and the calls of its C API that wait for them.
 
     Raises:
         ArtifactError: The file is damaged.
     """
     source = ChromeFile(path)
-    trace = Trace(path, "mxnet", "mxnet", zero_ns=0)
-    work = _Work(trace)
+    trace = Trace(path, "mxnet", "mxnet", attribution="order", zero_ns=0)
+    reading = _Reading(trace)
     for events in source.pieces():
-        work.add(events)
-    work.close()
+        for event in events:
+            reading.take(event)
+    reading.close()
     source.judge(trace)
-    return Foreign("mxnet", trace, facts=trace.facts, health=trace.health)
+    return FileContent.of(trace)
 
 
-class _Work:
+@dataclass(frozen=True)
+class _Edge:
+    """A begin or an end that waits for the other."""
+
+    ts: float
+    begins: bool
+
+
+class _Reading:
     """Pairs begins and ends; the file is not in order of time."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.devices: dict[Any, str] = {}
-        self._open: dict[Any, list[tuple[float, bool]]] = {}
-        self._rows: list[tuple[int, int, int, int, int, int, int]] = []
-        self.unpaired = 0
+        self._trace = trace
+        self._devices: dict[Any, str] = {}
+        self._waiting: dict[Any, list[_Edge]] = {}
+        self._rows: list[EventRow] = []
 
-    def add(self, events: list[Event]) -> None:
-        """Add one piece."""
-        for event in events:
-            if event.ph in ("B", "E") and event.cat == "operator":
-                self._edge(("op", event.pid, event.tid, event.name), event, event.ph == "B")
-            elif event.ph in ("b", "e") and event.cat == "MXNET_C_API":
-                self._edge(("api", event.pid, event.id, event.name), event, event.ph == "b")
-            elif event.ph == "X" and event.cat != "dlprof":
-                self._row(event, event.ts, event.ts + max(0.0, event.dur), "op")
-            elif event.ph == "M" and event.name == "process_name" and event.args is not None:
-                self.devices[event.pid] = str(event.args.name)
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+        if event.ph in ("B", "E") and event.cat == "operator":
+            self._edge(event, event.tid, begins=event.ph == "B", api=False)
+        elif event.ph in ("b", "e") and event.cat == _API:
+            self._edge(event, event.id, begins=event.ph == "b", api=True)
+        elif event.ph == "X" and event.cat != _OWN:
+            self._row(event, event.ts, event.ts + max(0.0, event.dur), api=False)
+        elif event.ph == "M" and event.name == "process_name" and event.args is not None:
+            self._devices[event.pid] = str(event.args.name)
 
-    def _edge(self, key: tuple[Any, ...], event: Event, begins: bool) -> None:
-        waiting = self._open.setdefault(key, [])
-        if waiting and waiting[-1][1] != begins:
-            other, _ = waiting.pop()
-            low, high = (other, event.ts) if other <= event.ts else (event.ts, other)
-            self._row(event, low, high, key[0])
+    def _edge(self, event: Event, which: Any, *, begins: bool, api: bool) -> None:
+        waiting = self._waiting.setdefault((api, event.pid, which, event.name), [])
+        if waiting and waiting[-1].begins != begins:
+            low, high = sorted((waiting.pop().ts, event.ts))
+            self._row(event, low, high, api=api)
         else:
-            waiting.append((event.ts, begins))
+            waiting.append(_Edge(event.ts, begins))
 
-    def _row(self, event: Event, start: float, end: float, what: str) -> None:
+    def _row(self, event: Event, start_us: float, end_us: float, *, api: bool) -> None:
         name = str(event.name)
-        kind = Kind.OPERATOR
-        if what == "api":
-            kind = Kind.WAIT if name.startswith(_WAITING) else Kind.RUNTIME
-        elif name.startswith(_HOUSEKEEPING):
-            kind = Kind.RUNTIME
-        device = self._device(event.pid) if what == "op" else CPU
-        if kind is Kind.OPERATOR and device != CPU:
-            kind = Kind.TRANSFER if name.startswith(_COPIES) else Kind.KERNEL
+        device = CPU if api else self._device(event.pid)
         tid = event.tid if isinstance(event.tid, int) else zlib.crc32(str(event.tid).encode())
-        lane_name = "C API" if what == "api" else f"engine {tid % 2**32:08x}"
-        lane = self.trace.lane((what, event.pid, event.tid), Lane(0, tid % 2**62, lane_name, device))
-        self._rows.append(
-            (kind, self.trace.names.number(name), as_ns(start), as_ns(end) - as_ns(start), device, lane, NONE)
-        )
+        lane_name = "C API" if api else f"engine {tid % 2**32:08x}"
+        lane = self._trace.lane((api, event.pid, event.tid), Lane(0, tid % 2**62, lane_name, device))
+        kind = _call_kind(name) if api else _operator_kind(name, device)
+        start = as_ns(start_us)
+        self._rows.append(EventRow(kind, self._trace.names.number(name), start, as_ns(end_us) - start, lane, device))
 
     def _device(self, pid: Any) -> int:
-        name = self.devices.get(pid, "")
+        name = self._devices.get(pid, "")
         return int(name[4:]) if name.startswith("gpu/") and name[4:].isdigit() else CPU
 
     def close(self) -> None:
         """Give the events to the trace, and say what had no end."""
-        names = ("kind", "name", "start", "dur", "device", "lane", "link")
-        if self._rows:
-            self.trace.add(**dict(zip(names, zip(*self._rows, strict=True), strict=True)))
-        self.unpaired = sum(len(waiting) for waiting in self._open.values())
-        if self.unpaired:
-            text = f"{self.unpaired} events of {self.trace.path.name} have a begin without an end, or the other way."
-            self.trace.health.append(Health("trace-unpaired", "info", text, self.unpaired))
-            self.trace.dropped += self.unpaired
+        self._trace.add_rows(self._rows)
+        judge_unpaired(self._trace, sum(len(waiting) for waiting in self._waiting.values()))
+
+
+def _call_kind(name: str) -> EventKind:
+    return EventKind.WAIT if name.startswith(_WAITING) else EventKind.RUNTIME
+
+
+def _operator_kind(name: str, device: int) -> EventKind:
+    if name.startswith(_HOUSEKEEPING):
+        return EventKind.RUNTIME
+    if device == CPU:
+        return EventKind.OPERATOR
+    return EventKind.TRANSFER if name.startswith(_COPIES) else EventKind.KERNEL
+
+
+READER = Reader("mxnet", "MXNet's profiler (JSON)", claims, read)

@@ -11,8 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import Foreign
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.parse.text_files import number_in, text_lines
 from dlprof.schema.tables import TABLES
 
@@ -58,7 +57,7 @@ def claims(sample: Sample) -> bool:
     return bool((_HEADER.match(first) and "," in first) or _ROW.match(first))
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The table `gpu`; times are from the first row on (ns).
 
     Raises:
@@ -140,7 +139,7 @@ class _Reading:
             raise ValueError(f"{named[key][:40]!r} is not the number of a GPU")
         return int(named[key])
 
-    def finish(self, path: Path, *, cut: bool) -> Foreign:
+    def finish(self, path: Path, *, cut: bool) -> FileContent:
         """What was read."""
         if not self._rows:
             raise ArtifactError("there are no rows in it", path=path)
@@ -157,7 +156,7 @@ class _Reading:
             raise ArtifactError(f"damaged: {error}", path=path) from error
         gpus = [{"gpu": number, "name": name} for number, name in sorted(self._names.items())]
         facts = {"gpus": gpus, "rows": len(self._rows)}
-        return Foreign("nvidia-smi", tables={"gpu": table}, zero_ns=self._zero_ns, facts=facts, health=health)
+        return FileContent("nvidia-smi", tables={"gpu": table}, zero_ns=self._zero_ns, facts=facts, health=health)
 
 
 def _plain(cells: list[str]) -> list[str]:
@@ -170,3 +169,6 @@ def _unix_ns(text: str) -> int:
     if not 1990 <= time.year < 2200:
         raise ValueError(f"the year {time.year} is out of range")
     return (time - _EPOCH) // timedelta(microseconds=1) * 1000
+
+
+READER = Reader("nvidia-smi", "nvidia-smi --query-gpu (CSV)", claims, read)

@@ -11,10 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dlprof.ingest.artifact import ArtifactError, Health
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import CPU, NONE, Foreign, Kind, Lane, Trace
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import CPU, NONE, EventRow
+from dlprof.ingest.kernels.scopes import BytesMoved
+from dlprof.ingest.kernels.trace import Lane, OperatorSum, Trace
 from dlprof.ingest.parse.text_files import as_ns, each_line, number_in, whole_in
+from dlprof.schema.vocabulary import EventKind
 
 NS_PER_UNIT = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _BYTES_PER_UNIT = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -41,7 +44,7 @@ def claims(sample: Sample) -> bool:
     return bool(_ANY_HEADER.search(sample.text))
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The kernels, copies and API calls of the main table.
 
     Raises:
@@ -57,16 +60,16 @@ class _Reading:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._trace = Trace(path, "nvprof-csv", "cuda")
+        self._trace = Trace(path, "nvprof-csv", "cuda", attribution="range")
         self._section: str | None = _GPU
         self._type = _GPU
         self._take: Callable[[str], None] | None = None
         self._columns: dict[str, int] = {}
         self._units: list[str] = []
-        self._sums: list[dict[str, Any]] = []
+        self._sums: list[OperatorSum] = []
         self._devices: dict[int, str] = {}
-        self._batch: list[tuple[int, ...]] = []
-        self._counts = dict.fromkeys(Kind, 0)
+        self._batch: list[EventRow] = []
+        self._counts = dict.fromkeys(EventKind, 0)
         self._rounded = False
 
     def line(self, text: str) -> None:
@@ -125,7 +128,7 @@ class _Reading:
 
     def _sum_row(self, text: str) -> None:
         cells = self._row(text)
-        times = tuple(self._ns(cells, name) for name in ("Time", "Min", "Max"))
+        times = self._ns(cells, "Time"), self._ns(cells, "Min"), self._ns(cells, "Max")
         kind = self._cell(cells, "Type") or self._type
         self._sum(kind, self._cell(cells, "Name"), whole_in(self._cell(cells, "Calls")), times)
 
@@ -134,15 +137,14 @@ class _Reading:
         if not match:
             raise ValueError("not a row of the table")
         self._type = match[1] or self._type
-        self._sum(self._type, match[7], whole_in(match[3]), tuple(_text_ns(match[part]) for part in (2, 5, 6)))
+        self._sum(
+            self._type, match[7], whole_in(match[3]), (_text_ns(match[2]), _text_ns(match[5]), _text_ns(match[6]))
+        )
 
-    def _sum(self, kind: str, name: str, count: int, times: tuple[int, ...]) -> None:
+    def _sum(self, kind: str, name: str, count: int, times: tuple[int, int, int]) -> None:
         on_gpu = kind == _GPU
-        self._sums.append({
-            "name": name, "kind": _kind(name) if on_gpu else Kind.RUNTIME, "count": count,
-            "total_ns": times[0], "min_ns": times[1], "max_ns": times[2],
-            "device": 0 if on_gpu else CPU, "op": None, "category": None,
-        })  # fmt: skip
+        what, device = (_kind(name), 0) if on_gpu else (EventKind.RUNTIME, CPU)
+        self._sums.append(OperatorSum(what, name, device, count, *times))
 
     def _event_row(self, text: str) -> None:
         cells = self._row(text)
@@ -154,19 +156,22 @@ class _Reading:
         match = _CORRELATION.match(name)
         if not link and match:
             name, link = match[1], match[2]
-        kind, device, lane = self._place(cells, name)
+        kind, device, lane = self._where(cells, name)
         self._counts[kind] += 1
-        times = (self._ns(cells, "Start"), self._ns(cells, "Duration"))
-        number = self._trace.names.number(name)
-        self._batch.append((kind, number, *times, device, lane, whole_in(link) if link else NONE, self._scope(cells)))
+        self._batch.append(
+            EventRow(
+                kind, self._trace.names.number(name), self._ns(cells, "Start"), self._ns(cells, "Duration"),
+                lane, device, whole_in(link) if link else NONE, self._scope(cells),
+            )
+        )  # fmt: skip
         if len(self._batch) >= _BATCH:
             self._flush()
 
-    def _place(self, cells: list[str], name: str) -> tuple[Kind, int, int]:
+    def _where(self, cells: list[str], name: str) -> tuple[EventKind, int, int]:
         """Kind, device and lane of a row; rows without a device are API calls."""
         said = self._cell(cells, "Device")
         if not said:
-            return Kind.RUNTIME, CPU, self._trace.lane(CPU, Lane(0, 0, "API calls"))
+            return EventKind.RUNTIME, CPU, self._trace.lane(CPU, Lane(0, 0, "API calls"))
         match = _DEVICE.match(said)
         device = int(match[2]) if match else 0
         self._devices.setdefault(device, match[1] if match else said)
@@ -179,15 +184,13 @@ class _Reading:
         if not size:
             return NONE
         unit = self._units[self._columns["Size"]]
-        return self._trace.scopes.number(f"bytes={as_ns(number_in(size), _BYTES_PER_UNIT[unit])}")
+        return self._trace.scopes.number(BytesMoved(as_ns(number_in(size), _BYTES_PER_UNIT[unit])))
 
     def _flush(self) -> None:
-        names = ("kind", "name", "start", "dur", "device", "lane", "link", "scope")
-        if self._batch:
-            self._trace.add(**dict(zip(names, zip(*self._batch, strict=True), strict=True)))
-            self._batch.clear()
+        self._trace.add_rows(self._batch)
+        self._batch.clear()
 
-    def finish(self) -> Foreign:
+    def finish(self) -> FileContent:
         """What was read."""
         self._flush()
         trace = self._trace
@@ -195,24 +198,23 @@ class _Reading:
             raise ArtifactError("there is no table of nvprof with rows in it", path=self._path)
         if trace.size:
             names = [{"device": number, "name": name} for number, name in sorted(self._devices.items())]
-            counts = {f"{kind.name.lower()}_rows": count for kind, count in self._counts.items() if count}
+            counts = {f"{kind.word}_rows": count for kind, count in self._counts.items() if count}
             trace.facts = {"devices": names, **counts}
         else:
-            trace.aggregated = True
-            trace.programs["aggregates"] = self._sums
+            trace.sums = self._sums
             trace.facts = _facts(self._sums)
         if self._rounded:
             digits = "of five digits" if trace.format == "nvprof-text" else "in seconds, to the microsecond"
-            trace.health.append(Health("times-rounded", "info", f"{self._path.name} gives times {digits} only."))
-        return Foreign(trace.format, trace, facts=trace.facts, health=trace.health)
+            trace.tell("times-rounded", "info", f"{self._path.name} gives times {digits} only.")
+        return FileContent.of(trace)
 
 
 def _cells(text: str) -> list[str]:
     return next(csv.reader([text], strict=True))
 
 
-def _kind(name: str) -> Kind:
-    return Kind.TRANSFER if name.startswith(_COPIES) else Kind.KERNEL
+def _kind(name: str) -> EventKind:
+    return EventKind.TRANSFER if name.startswith(_COPIES) else EventKind.KERNEL
 
 
 def _text_ns(text: str) -> int:
@@ -222,12 +224,15 @@ def _text_ns(text: str) -> int:
     return as_ns(number_in(match[1]), NS_PER_UNIT[match[2]])
 
 
-def _facts(sums: list[dict[str, Any]]) -> dict[str, Any]:
-    on_gpu = [row for row in sums if row["device"] != CPU]
+def _facts(sums: list[OperatorSum]) -> dict[str, Any]:
+    on_gpu = [row for row in sums if row.device != CPU]
     return {
         "gpu_activity_rows": len(on_gpu),
-        "gpu_calls": sum(row["count"] for row in on_gpu),
-        "gpu_kernel_calls": sum(row["count"] for row in on_gpu if row["kind"] == Kind.KERNEL),
-        "gpu_time_ns": sum(row["total_ns"] for row in on_gpu),
+        "gpu_calls": sum(row.count for row in on_gpu),
+        "gpu_kernel_calls": sum(row.count for row in on_gpu if row.kind is EventKind.KERNEL),
+        "gpu_time_ns": sum(row.total_ns for row in on_gpu),
         "api_call_rows": len(sums) - len(on_gpu),
     }
+
+
+READER = Reader("nvprof-text", "nvprof's text and CSV output", claims, read)

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from dlprof.ingest.artifact import ArtifactError
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import CPU, Foreign, Kind, Lane, Trace
-from dlprof.ingest.parse.chrome import opened
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import EventRow
+from dlprof.ingest.kernels.scopes import LayerPass
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.parse.packed import opened
+from dlprof.schema.vocabulary import Direction, EventKind
 
 FORMAT = "dlprof.openvino/1"
 
 
+class _Node(NamedTuple):
+    name: str
+    op: str
+    kernel: str
+    dur_ns: int
+
+
+class _Call(NamedTuple):
+    begin_ns: int
+    end_ns: int
+    nodes: list[_Node]
+    """In order of execution."""
+
+
 class _File(msgspec.Struct):
     owner: dict[str, str]
-    calls: list[tuple[int, int, list[tuple[str, str, str, int]]]]
-    """Begin and end of each call, and its nodes: name, type, kernel, time (ns)."""
+    """Node to layer."""
+    calls: list[_Call]
 
 
 def claims(sample: Sample) -> bool:
@@ -25,7 +44,7 @@ def claims(sample: Sample) -> bool:
     return sample.head.lstrip()[:80].startswith(b'{"format": "' + FORMAT.encode() + b'"')
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The nodes of all calls, laid one behind the other from the begin of their call, in order of execution.
 
     Raises:
@@ -37,25 +56,25 @@ def read(path: Path) -> Foreign:
         content = msgspec.json.decode(text, type=_File)
     except msgspec.DecodeError as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
-    trace = Trace(path, "openvino", "openvino")
+    trace = Trace(path, "openvino", "openvino", attribution="scope")
     lane = trace.lane(0, Lane(0, 0, "nodes in order"))
-    found: dict[str, list[int]] = {name: [] for name in ("kind", "name", "start", "dur", "device", "lane", "scope")}
-    for begin, end, nodes in content.calls:
-        at = begin
-        for name, op, kernel, spent in nodes:
-            dur = max(0, min(spent, end - at))
-            found["kind"].append(Kind.OPERATOR)
-            found["name"].append(trace.names.number(f"{op} {kernel}"))
-            found["start"].append(at)
-            found["dur"].append(dur)
-            found["device"].append(CPU)
-            found["lane"].append(lane)
-            found["scope"].append(trace.scopes.number(f"{_layer(name, content.owner)}\tforward"))
-            at += dur
-    trace.add(**found)
-    return Foreign("openvino", trace, facts=trace.facts, health=trace.health)
+    trace.add_rows([row for call in content.calls for row in _rows(trace, call, lane, content.owner)])
+    return FileContent.of(trace)
 
 
-def _layer(node: str, owner: dict[str, str]) -> str:
+def _rows(trace: Trace, call: _Call, lane: int, owner: dict[str, str]) -> Iterator[EventRow]:
+    at = call.begin_ns
+    for node in call.nodes:
+        dur = max(0, min(node.dur_ns, call.end_ns - at))
+        name = trace.names.number(f"{node.op} {node.kernel}")
+        scope = trace.scopes.number(LayerPass(_layer(node.name, owner), Direction.FORWARD))
+        yield EventRow(EventKind.OPERATOR, name, at, dur, lane, scope=scope)
+        at += dur
+
+
+def _layer(node: str, owner: dict[str, str]) -> str | None:
     """The layer of a node; conversions that OpenVINO puts in are called after the nodes around them."""
-    return owner.get(node) or next((layer for name, layer in owner.items() if node.endswith(f"_{name}")), "")
+    return owner.get(node) or next((layer for name, layer in owner.items() if node.endswith(f"_{name}")), None)
+
+
+READER = Reader("openvino", "dlprof's own of OpenVINO (JSON)", claims, read)

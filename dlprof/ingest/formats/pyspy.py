@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.file_names import FileNames
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import Foreign
-from dlprof.ingest.own.stacks import Frame, ThreadNames, _intervals
-from dlprof.ingest.parse.chrome import Args, ChromeFile, opened
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.parse.chrome import Args, ChromeFile
+from dlprof.ingest.parse.packed import opened
+from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, ThreadNames, intervals
 from dlprof.ingest.parse.text_files import NS_AT_MOST, text_lines, whole_in
 from dlprof.schema.tables import TABLES
 
@@ -61,7 +61,7 @@ def claims(sample: Sample) -> bool:
     return bool(_FOLDED.match(text) and _FOLDED_END.search(text))
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The tables `stacks` and `frames`; each thread's time begins at 0, but for chrometrace, which has a clock.
 
     Raises:
@@ -105,7 +105,7 @@ class _Stacks:
         self._last[key] = row
         self.rows.append(row)
 
-    def foreign(self, name: str, facts: dict[str, Any], health: list[Health]) -> Foreign:
+    def content(self, name: str, facts: dict[str, Any], health: list[Health]) -> FileContent:
         """The tables."""
         frames = [
             {"stack_id": number, "depth": depth, "function": function, "file": file, "line": line}
@@ -116,7 +116,7 @@ class _Stacks:
             "stacks": pa.Table.from_pylist(self.rows, schema=TABLES["stacks"]),
             "frames": pa.Table.from_pylist(frames, schema=TABLES["frames"]),
         }
-        return Foreign(name, tables=tables, facts=facts, health=health)
+        return FileContent(name, tables=tables, facts=facts, health=health)
 
 
 def _without_time(path: Path) -> Health:
@@ -157,7 +157,7 @@ class _Speedscope(msgspec.Struct):
     exporter: str | None = None
 
 
-def _read_speedscope(path: Path) -> Foreign:
+def _read_speedscope(path: Path) -> FileContent:
     with opened(path) as source:
         content = source.read(SPEEDSCOPE_BYTES_AT_MOST + 1)
     if len(content) > SPEEDSCOPE_BYTES_AT_MOST:
@@ -172,7 +172,7 @@ def _read_speedscope(path: Path) -> Foreign:
     samples = sum(profile["samples"] for profile in profiles)
     facts = {"exporter": found.exporter, "profiles": profiles, "samples": samples}
     timeless = any(profile.unit == "none" for profile in found.profiles)
-    return stacks.foreign("pyspy-speedscope", facts, [_without_time(path)] if timeless else [])
+    return stacks.content("pyspy-speedscope", facts, [_without_time(path)] if timeless else [])
 
 
 def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
@@ -182,7 +182,7 @@ def _framed(name: str, file: str | None, line: int | None) -> Frame | None:
         raise ValueError(f"line {number} of {name[:40]}")
     if not file and (name.startswith("process ") or _thread(name)):
         return None
-    return name, file or "", number
+    return Frame(name, file or "", number)
 
 
 def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Frame | None]) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _add_profile(stacks: _Stacks, key: int, profile: _Profile, frames: list[Fram
     return {"name": profile.name, "samples": len(profile.samples), "total_ns": at}
 
 
-def _read_raw(path: Path) -> Foreign:
+def _read_raw(path: Path) -> FileContent:
     stacks = _Stacks()
     ends: dict[Thread, int] = {}
     total = 0
@@ -219,7 +219,7 @@ def _read_raw(path: Path) -> Foreign:
         total += count
     if not ends:
         raise ArtifactError("there are no stacks in it", path=path)
-    return stacks.foreign("pyspy-raw", {"samples": total, "threads": len(ends)}, [_without_time(path)])
+    return stacks.content("pyspy-raw", {"samples": total, "threads": len(ends)}, [_without_time(path)])
 
 
 def _records(path: Path) -> Iterator[tuple[int, str]]:
@@ -270,11 +270,11 @@ class _AsTheyAre(FileNames):
         return path
 
 
-def _read_chrometrace(path: Path) -> Foreign:
+def _read_chrometrace(path: Path) -> FileContent:
     source = ChromeFile(path)
     stacks = _Stacks()
     threads = set()
-    for thread, start_us, end_us, stack in _intervals(_events(source), _AsTheyAre("")):  # type: ignore[arg-type]
+    for thread, start_us, end_us, stack in intervals(_events(source), _AsTheyAre("")):
         start, end = round(start_us * 1000), round(end_us * 1000)
         key = id(thread)
         threads.add(key)
@@ -283,10 +283,10 @@ def _read_chrometrace(path: Path) -> Foreign:
         raise ArtifactError("there are no stacks in it", path=path)
     text = f"{source.malformed} events of {path.name} are damaged, and were left out."
     health = [Health("trace-malformed", "warning", text, source.malformed)] if source.malformed else []
-    return stacks.foreign("pyspy-chrometrace", {"threads": len(threads)}, health)
+    return stacks.content("pyspy-chrometrace", {"threads": len(threads)}, health)
 
 
-def _events(source: ChromeFile) -> Iterator[dict[str, Any]]:
+def _events(source: ChromeFile) -> Iterator[FrameEvent]:
     """Events that begin and end frames, as the reader of our own files knows them."""
     depths: dict[Any, int] = {}
     for piece in source.pieces():
@@ -299,5 +299,7 @@ def _events(source: ChromeFile) -> Iterator[dict[str, Any]]:
             line, file = said.line or 0, said.filename or ""
             if depth > DEPTH_AT_MOST or not 0 <= line <= _LINE_AT_MOST or not 0 <= event.ts * 1000 <= NS_AT_MOST:
                 raise ValueError(f"a depth, line or time ({event.ts} us) is out of range")
-            args = {"filename": file, "line": line}
-            yield {"pid": key[0], "tid": key[1], "ts": event.ts, "ph": event.ph, "name": str(event.name), "args": args}
+            yield FrameEvent(event.pid, event.tid, event.ts, event.ph, str(event.name), file, line)
+
+
+READER = Reader("py-spy", "py-spy (raw, speedscope, chrometrace)", claims, read)

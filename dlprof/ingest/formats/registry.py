@@ -1,58 +1,47 @@
-"""All readers of foreign traces, and which one a file is for."""
+"""All formats of traces, and which one a file is of: for imports and for a run's own kernel windows alike."""
 
 from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from dlprof.errors import NoInputError
 from dlprof.ingest.artifact import ArtifactError
-from dlprof.ingest.kernels.trace import Foreign
-from dlprof.ingest.parse.chrome import opened
+from dlprof.ingest.formats import (
+    chainer,
+    chrome,
+    cntk,
+    kineto,
+    line_profiler,
+    mxnet,
+    nsys,
+    nvidia_smi,
+    nvprof,
+    nvprof_text,
+    openvino,
+    pyspy,
+    tf1_steps,
+    tf1_timeline,
+    theano_profile,
+    theano_sums,
+    xspace,
+)
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.parse.packed import opened
 
 GROUP = "dlprof.readers"
 """Entry-point group; each entry names a `Reader`."""
 HEAD_BYTES = 256 << 10
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What a reader may look at to tell whether a file is its own.
-
-    Attributes:
-        path: The file.
-        head: Its first bytes, unpacked if it is packed with gzip.
-    """
-
-    path: Path
-    head: bytes
-
-    @property
-    def text(self) -> str:
-        """The head as text."""
-        return self.head.decode("utf-8", "replace")
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A format.
-
-    Attributes:
-        name: Short name, as in `dlprof import --format NAME`.
-        title: One line for people.
-        claims: Whether a file is of this format; must be quick, and not raise.
-        read: Reads it; raises nothing but ArtifactError.
-    """
-
-    name: str
-    title: str
-    claims: Callable[[Sample], bool]
-    read: Callable[[Path], Foreign]
+_IN_ASKING_ORDER = (
+    nsys, nvprof, nvprof_text, theano_profile, line_profiler, nvidia_smi, pyspy, tf1_timeline, tf1_steps, cntk,
+    chainer, openvino, theano_sums, mxnet, kineto, xspace, chrome,
+)  # fmt: skip
+"""A file is of the first format that claims it: the particular ones come before those that claim much."""
+READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER)
+"""The readers that come with dlprof."""
 
 
 def sample(path: Path) -> Sample:
@@ -92,7 +81,12 @@ def find(path: Path) -> Reader:
     raise ArtifactError(f"of no format that dlprof knows ({known})", path=path, offset=0)
 
 
-def read(path: Path, reader: Reader) -> Foreign:
+def named(name: str | None) -> Reader | None:
+    """The reader of a format; None: nobody knows it."""
+    return next((reader for reader in all_readers() if reader.name == name), None)
+
+
+def read(path: Path, reader: Reader) -> FileContent:
     """Read a file; whatever goes wrong in the reader comes out as its error.
 
     Raises:
@@ -113,9 +107,7 @@ def read(path: Path, reader: Reader) -> Foreign:
 @cache
 def all_readers() -> tuple[Reader, ...]:
     """Every reader, those of plug-ins last; one that cannot be loaded is passed over with a warning."""
-    from dlprof.ingest.formats import own_readers  # noqa: PLC0415  (it names this module's classes)
-
-    found = list(own_readers.READERS)
+    found = list(READERS)
     for entry in entry_points(group=GROUP):
         try:
             found.append(entry.load())

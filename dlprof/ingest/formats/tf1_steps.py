@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from dlprof.ingest.artifact import ArtifactError
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.formats.tf1_timeline import add_rows
-from dlprof.ingest.kernels.trace import Foreign, Trace
-from dlprof.ingest.parse.chrome import Args, Event, opened
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.parse.chrome import Args, Event
+from dlprof.ingest.parse.packed import opened
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed
+from dlprof.ingest.parse.tf1_rows import Tf1Rows
 
 _HEAD = re.compile(rb"\n[\x00-\xff]{1,5}?\n[\x00-\xff]{1,5}?\n[\x00-\xff](/job:|/device:|/host:)", re.DOTALL)
 _STEP_STATS = 1
@@ -28,7 +29,7 @@ def claims(sample: Sample) -> bool:
     return _HEAD.match(sample.head) is not None
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The operators and kernels of one or more runs of sessions.
 
     Raises:
@@ -36,16 +37,16 @@ def read(path: Path) -> Foreign:
     """
     with opened(path) as source:
         data = source.read()
-    trace = Trace(path, "tf1-steps", "tensorflow", zero_ns=0)
+    trace = Trace(path, "tf1-steps", "tensorflow", attribution="path", zero_ns=0)
     rows: dict[int, str] = {}
     try:
-        found = _in_lanes(_events(data, rows))
+        nodes = _in_lanes(_events(data, rows))
     except WireError as error:
         raise ArtifactError(str(error), path=path, offset=error.offset) from error
-    if found:
-        trace.zero_ns = min(node.start_ns for node in found)
-        add_rows(trace, rows, [node.event(trace.zero_ns) for node in found])
-    return Foreign("tf1-steps", trace, facts=trace.facts, health=trace.health)
+    if nodes:
+        trace.zero_ns = min(node.start_ns for node in nodes)
+        trace.add_rows(Tf1Rows(trace, rows).events([node.event(trace.zero_ns) for node in nodes]))
+    return FileContent.of(trace)
 
 
 @dataclass(frozen=True)
@@ -118,3 +119,6 @@ def _number(found: dict[int, Any], key: int) -> int:
 
 def _text(data: bytes, place: Any) -> str:
     return data[slice(*place)].decode("utf-8", "replace") if isinstance(place, tuple) else ""
+
+
+READER = Reader("tf1-steps", "RunMetadata of TensorFlow 1 (protobuf)", claims, read)

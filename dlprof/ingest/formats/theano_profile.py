@@ -8,10 +8,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from dlprof.ingest.artifact import ArtifactError, Health
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import CPU, Foreign, Kind, Trace
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import CPU
+from dlprof.ingest.kernels.trace import OperatorSum, Trace
 from dlprof.ingest.parse.text_files import as_ns, each_line, number_in, whole_in
+from dlprof.schema.vocabulary import EventKind
 
 _CLAIM = re.compile(r"^Function profiling\s*\n={5,}\s*$", re.MULTILINE)
 _COLUMN = re.compile(r"<([^<>]+)>")
@@ -25,6 +27,7 @@ _SECONDS = (
 )
 _NEEDED = frozenset(("% time", "apply time", "time per call", "#call"))
 _SUM = "Sum of all"
+_NS_PER_S = 1_000_000_000
 
 
 def claims(sample: Sample) -> bool:
@@ -32,7 +35,7 @@ def claims(sample: Sample) -> bool:
     return bool(_CLAIM.search(sample.text))
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> FileContent:
     """The operators of all functions.
 
     The loops of Scan have profiles of their own: their time is in the Scan operator of the function around
@@ -45,26 +48,25 @@ def read(path: Path) -> Foreign:
     each_line(path, reading.line)
     blocks = reading.blocks
     counted = [block for block in blocks if not block.message.startswith(_SUM)] or blocks
-    rows = [row for block in counted for row in block.aggregates()]
-    if not rows:
+    sums = [row for block in counted for row in block.sums()]
+    if not sums:
         raise ArtifactError("there is no table of operators in it", path=path)
-    trace = Trace(path, "theano-profile", "theano", aggregated=True)
-    trace.programs["aggregates"] = rows
+    trace = Trace(path, "theano-profile", "theano", sums=sums)
     trace.facts = {"functions": [block.facts() for block in blocks]}
-    trace.health = _health(path, sum(block.left_out for block in counted), reading.loops)
-    return Foreign(trace.format, trace, facts=trace.facts, health=trace.health)
+    _tell(trace, sum(block.left_out for block in counted), reading.loops)
+    return FileContent.of(trace)
 
 
-def _health(path: Path, left_out: int, loops: int) -> list[Health]:
-    text = f"{path.name} gives times of three or four digits: sums may be off by about one in a thousand."
-    found = [Health("times-rounded", "info", text)]
+def _tell(trace: Trace, left_out: int, loops: int) -> None:
+    name = trace.path.name
+    text = f"{name} gives times of three or four digits: sums may be off by about one in a thousand."
+    trace.tell("times-rounded", "info", text)
     if left_out:
         text = f"{left_out} operators of little time were not printed by Theano."
-        found.append(Health("theano-rows-left-out", "info", text, left_out))
+        trace.tell("theano-rows-left-out", "info", text, left_out)
     if loops:
         text = f"{loops} profiles of the insides of loops (Scan) were passed over: their operators hold that time."
-        found.append(Health("theano-loops-passed-over", "info", text, loops))
-    return found
+        trace.tell("theano-loops-passed-over", "info", text, loops)
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,13 @@ class _Row:
 
     def total_s(self, thunk_s: Decimal | None) -> Decimal:
         """Total time: of the figures that give it, all rounded, the one with the least error."""
-        found = [
+        errors_and_totals = [
             (_rounding(self.per_call_s) * self.calls, self.per_call_s * self.calls),
             (_rounding(self.apply_s), self.apply_s),
         ]
         if thunk_s is not None:
-            found.append((_rounding(self.percent) / 100 * thunk_s, self.percent / 100 * thunk_s))
-        return min(found, key=lambda pair: pair[0])[1]
+            errors_and_totals.append((_rounding(self.percent) / 100 * thunk_s, self.percent / 100 * thunk_s))
+        return min(errors_and_totals, key=lambda pair: pair[0])[1]
 
 
 def _rounding(value: Decimal) -> Decimal:
@@ -103,17 +105,13 @@ class _Block:
     tables: dict[str, list[_Row]] = field(default_factory=lambda: {"Class": [], "Ops": []})
     left_out: int = 0
 
-    def aggregates(self) -> list[dict[str, Any]]:
-        """Rows of sums, as traces give them."""
+    def sums(self) -> list[OperatorSum]:
+        """Its operators."""
         thunk = self.seconds.get("thunk_time_s")
         return [
-            {
-                "name": row.name, "kind": Kind.OPERATOR, "count": row.calls,
-                "total_ns": as_ns(row.total_s(thunk), 1_000_000_000), "min_ns": None, "max_ns": None,
-                "device": CPU, "op": None, "category": None, "function": self.message,
-            }
+            OperatorSum(EventKind.OPERATOR, row.name, CPU, row.calls, as_ns(row.total_s(thunk), _NS_PER_S))
             for row in self.tables["Ops"]
-        ]  # fmt: skip
+        ]
 
     def facts(self) -> dict[str, Any]:
         """What the profile says of the function (s)."""
@@ -186,7 +184,7 @@ class _Reading:
             number_in(named["time per call"].removesuffix("s")),
             whole_in(named["#call"]),
         )
-        as_ns(row.total_s(block.seconds.get("thunk_time_s")), 1_000_000_000)  # raises where it is absurd
+        as_ns(row.total_s(block.seconds.get("thunk_time_s")), _NS_PER_S)  # raises where it is absurd
         block.tables[self._table].append(row)
 
 
@@ -203,3 +201,6 @@ def _say(block: _Block, text: str) -> None:
         found = pattern.match(text)
         if found:
             block.seconds[name] = number_in(found[1])
+
+
+READER = Reader("theano-profile", "Theano's profile (text)", claims, read)

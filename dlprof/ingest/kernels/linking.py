@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dlprof.ingest.kernels.nesting import Nest, levels, nest
-from dlprof.ingest.kernels.trace import NONE, Integers, Kind
+from dlprof.ingest.kernels.events import NONE, Events, Integers
+from dlprof.ingest.kernels.nesting import Nest, levels, nest_events
+from dlprof.schema.vocabulary import EventKind
 
 
 @dataclass(frozen=True)
@@ -33,31 +33,32 @@ class Linked:
     overlapping: int
 
 
-def link(columns: dict[str, npt.NDArray[Any]]) -> Linked:
+def link(events: Events) -> Linked:
     """Find the relations between events."""
-    kind = columns["kind"]
-    size = len(kind)
-    rows = np.flatnonzero(np.isin(kind, (Kind.OPERATOR, Kind.RUNTIME, Kind.WAIT)) & (columns["device"] < 0))
-    tree = nest(columns["lane"][rows], columns["start"][rows], columns["dur"][rows])
-    tree = Nest(rows[tree.order], tree.lane, tree.start, tree.end, tree.parent, tree.depth, tree.overlapping)
-    nested = np.zeros(size, np.int64)
+    tree = _host_tree(events)
+    launch = _launches(events)
+    around = _operator_around(tree, events.kind)
+    nested, position, parent, operator = (np.full(len(events), value, np.int64) for value in (0, NONE, NONE, NONE))
     nested[tree.order] = tree.nested_ns()
-    launch = _launches(columns)
-    operator = np.full(size, NONE, np.int64)
-    around = _operator_around(tree, kind)
-    position = np.full(size, NONE, np.int64)
     position[tree.order] = np.arange(len(tree.order))
+    parent[tree.order] = around
     device = np.flatnonzero(launch >= 0)
     operator[device] = around[position[launch[device]]]
-    parent = np.full(size, NONE, np.int64)
-    parent[tree.order] = around
-    overlapping = int((tree.overlapping & (kind[tree.order] == Kind.OPERATOR)).sum())
+    overlapping = int((tree.overlapping & (events.kind[tree.order] == EventKind.OPERATOR)).sum())
     return Linked(tree, nested, launch, operator, parent, overlapping)
+
+
+def _host_tree(events: Events) -> Nest:
+    """What runs inside what on the host; its order counts in all events."""
+    host = events.is_kind(EventKind.OPERATOR, EventKind.RUNTIME, EventKind.WAIT) & (events.device < 0)
+    rows = np.flatnonzero(host)
+    tree = nest_events(events, rows)
+    return replace(tree, order=rows[tree.order])
 
 
 def _operator_around(tree: Nest, kind: Any) -> Integers:
     """The innermost operator around each event of the tree, as a position in the columns."""
-    is_operator = kind[tree.order] == Kind.OPERATOR
+    is_operator = kind[tree.order] == EventKind.OPERATOR
     found = np.full(len(tree.order), NONE, np.int64)
     for level in levels(tree.depth)[1:]:
         at = level[tree.parent[level] >= 0]
@@ -66,11 +67,11 @@ def _operator_around(tree: Nest, kind: Any) -> Integers:
     return found
 
 
-def _launches(columns: dict[str, npt.NDArray[Any]]) -> Integers:
-    kind, links = columns["kind"], columns["link"]
-    launch = np.full(len(kind), NONE, np.int64)
-    calls = np.flatnonzero(np.isin(kind, (Kind.RUNTIME, Kind.WAIT)) & (links > NONE))
-    device = np.flatnonzero(np.isin(kind, (Kind.KERNEL, Kind.TRANSFER)) & (links > NONE))
+def _launches(events: Events) -> Integers:
+    links = events.link
+    launch = np.full(len(events), NONE, np.int64)
+    calls = np.flatnonzero(events.is_kind(EventKind.RUNTIME, EventKind.WAIT) & (links > NONE))
+    device = np.flatnonzero(events.is_kind(EventKind.KERNEL, EventKind.TRANSFER) & (links > NONE))
     if not len(calls) or not len(device):
         return launch
     order = calls[np.argsort(links[calls], kind="stable")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.ingest.kernels.trace import NONE, Integers
+from dlprof.ingest.kernels.events import NONE, Booleans, Events, Integers
 
 DEPTH_AT_MOST = 1000
 """Events inside more others than this are taken to be inside that many: no program nests so deeply."""
@@ -36,7 +36,7 @@ class Nest:
     end: Integers
     parent: Integers
     depth: Integers
-    overlapping: npt.NDArray[np.bool_]
+    overlapping: Booleans
 
     def nested_ns(self) -> Integers:
         """Time of each event's direct children (ns)."""
@@ -77,6 +77,11 @@ def _last_before(lanes: Integers, starts: Integers, lane: Integers, time: Intege
         below[open_] = starts[middle[open_]] <= time[open_]
         low = np.where(open_ & below, middle + 1, low)
         high = np.where(open_ & ~below, middle, high)
+
+
+def nest_events(events: Events, rows: Integers) -> Nest:
+    """Find the event around each of some events; `order` counts in `rows`."""
+    return nest(events.lane[rows], events.start[rows], events.dur[rows])
 
 
 def nest(lane: npt.NDArray[np.int32], start: Integers, dur: Integers) -> Nest:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.own import jsonl
 from dlprof.schema.tables import TABLES
 
@@ -21,7 +21,7 @@ _COUNTERS = (
 _STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
 
 
-def read(path: Path, who: Who) -> tuple[dict[str, pa.Table], list[Health], dict[str, Any]]:
+def read(path: Path, process: ProcessId) -> tuple[dict[str, pa.Table], list[Health], dict[str, Any]]:
     """The four tables, what the user must know, and the trailer ({} where the file was cut).
 
     Raises:
@@ -29,7 +29,7 @@ def read(path: Path, who: Who) -> tuple[dict[str, pa.Table], list[Health], dict[
     """
     lines = jsonl.read(path, FORMAT)
     try:
-        reader = _Reader(lines, who)
+        reader = _Reader(lines, process)
         tables = {
             "cores": _table("cores", reader.cores()),
             "machine": _table("machine", reader.machine()),
@@ -47,8 +47,8 @@ def _table(name: str, rows: Iterator[dict[str, Any]]) -> pa.Table:
 
 
 class _Reader:
-    def __init__(self, lines: jsonl.Lines, who: Who) -> None:
-        self._who = who
+    def __init__(self, lines: jsonl.Lines, process: ProcessId) -> None:
+        self._process = process
         self._ticks = lines.header["ticks_per_s"]
         self._page = lines.header["page_bytes"]
         self._fast = [row for row in lines.rows if row[0] == "c"]
@@ -57,7 +57,7 @@ class _Reader:
         self._traced = lines.header["pid"]
 
     def _at(self, time_ns: int) -> int:
-        return time_ns - self._who.origin_ns
+        return time_ns - self._process.origin_ns
 
     def cores(self) -> Iterator[dict[str, Any]]:
         """Busy shares of each core between two samples, out of the ticks that the kernel counted on it."""
@@ -143,7 +143,7 @@ class _Reader:
                 }
 
     def _identity(self, pid: int) -> dict[str, Any]:
-        return {"host": self._who.host, "rank": self._who.rank, "pid": pid}
+        return {**self._process.columns, "pid": pid}
 
 
 def _shares(delta: list[int]) -> dict[str, float | None]:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.own import jsonl
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.gpu/1"
 
 
-def read(path: Path, who: Who) -> tuple[pa.Table, list[Health], dict[str, Any]]:
+def read(path: Path, process: ProcessId) -> tuple[pa.Table, list[Health], dict[str, Any]]:
     """The table, what the user must know, and the header (names of the GPUs, driver).
 
     Raises:
@@ -24,7 +24,7 @@ def read(path: Path, who: Who) -> tuple[pa.Table, list[Health], dict[str, Any]]:
     try:
         columns = lines.header["columns"]
         rows = [
-            {"time_ns": time_ns - who.origin_ns, "gpu": gpu, **dict(zip(columns, values, strict=True))}
+            {"time_ns": time_ns - process.origin_ns, "gpu": gpu, **dict(zip(columns, values, strict=True))}
             for time_ns, gpu, *values in lines.rows
         ]
         table = pa.Table.from_pylist(rows, schema=TABLES["gpu"])

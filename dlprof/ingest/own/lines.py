@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Who
+from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.lines/1"
 
 
-def read(path: Path, who: Who, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
+def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
     """The table `lines`.
 
     Each function comes with all of its lines, those that never ran with 0 hits; of a module's own code
@@ -26,7 +26,7 @@ def read(path: Path, who: Who, names: FileNames, source_of: Callable[[str], Sequ
 
     Args:
         path: What the in-process probe wrote.
-        who: The process.
+        process: The process.
         names: How files are named in the tables.
         source_of: Function from an absolute file name to its lines (empty where it cannot be read).
 
@@ -42,9 +42,7 @@ def read(path: Path, who: Who, names: FileNames, source_of: Callable[[str], Sequ
         rows = [row for function in functions for row in _rows(function, unit, names, source_of)]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArtifactError(f"no line counts: {error}", path=path) from error
-    return pa.Table.from_pylist(
-        [{"host": who.host, "rank": who.rank, "pid": who.pid, **row} for row in rows], schema=TABLES["lines"]
-    )
+    return pa.Table.from_pylist([{**process.columns, **row} for row in rows], schema=TABLES["lines"])
 
 
 def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:

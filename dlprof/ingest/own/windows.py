@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.engines import registry as engines
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.attribution.labels import Model, model_of
-from dlprof.ingest.formats import chainer, cntk, kineto, mxnet, openvino, tf1_steps, xspace
-from dlprof.ingest.kernels import assemble
-from dlprof.ingest.kernels.trace import CPU, Kind, Trace
-from dlprof.ingest.parse import cuda_sqlite
+from dlprof.ingest.formats import registry as formats
+from dlprof.ingest.formats.base import Reader
+from dlprof.ingest.kernels.assemble import Assembly
+from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.intervals import Intervals
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.kernels.windows import KernelWindow, windows_table
 from dlprof.schema.manifest import Clock
-from dlprof.schema.tables import TABLES
+from dlprof.schema.vocabulary import LOOP_OF_SPAN
 
-_READERS = {
-    "tensorflow": xspace.read, "jax": xspace.read, "torch": kineto.read, "mxnet": mxnet.read,
-    "tensorflow1": tf1_steps.read, "cntk": cntk.read, "chainer": chainer.read, "openvino": openvino.read,
-}  # fmt: skip
-_LOOPS = {"fit": "train", "evaluate": "test", "predict": "predict"}
+_GRAPHS = ("*-graph-[0-9][0-9][0-9].json", "*-nodes.json")
+"""Files beside the windows in which tracers keep what they know of the engine's graphs."""
+_WHOLE_RUN_FORMATS = {".sqlite": "nsys", ".nvvp": "nvprof", ".json": "theano"}
+"""Format of what a tracer left of a whole run, by the ending of its file."""
+
+
+class _WindowFile(msgspec.Struct):
+    """A window as the probe describes it; times on the clock of the process (ns)."""
+
+    engine: str
+    files: list[str]
+    begin_ns: int
+    end_ns: int
+    loop: str
+    loop_id: int | None
+    steps: int
+    start_cost_ns: int | None
+    stop_cost_ns: int | None
+    zero_ns: int | None = None
+    """Zero of the clock of the files; None: they tell it themselves."""
 
 
 @dataclass
@@ -32,106 +52,102 @@ class Windows:
     """The windows of a run, growing one by one.
 
     Attributes:
-        who: The traced process.
+        process: The traced process.
         run: Tables of the run that are there already: spans, steps, phase_intervals.
         clock: The clock of the manifest.
+        health: What the user must know.
     """
 
-    who: Who
+    process: ProcessId
     run: Mapping[str, pa.Table]
     clock: Clock
     health: list[Health] = field(default_factory=list)
-    _assembly: assemble.Assembly = field(default_factory=assemble.Assembly)
-    _rows: list[dict[str, Any]] = field(default_factory=list)
+    _assembly: Assembly = field(default_factory=Assembly)
+    _windows: list[KernelWindow] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
-        """Read one window.
+        """Read one window; one that nobody can read is told, and left out.
 
         Raises:
             ArtifactError: It is damaged.
         """
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-            engine, number = facts["engine"], len(self._rows)
-            begin, end = facts["begin_ns"] - self.who.origin_ns, facts["end_ns"] - self.who.origin_ns
-            files = [path.parent / name for name in facts["files"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ArtifactError(f"damaged: {error}", path=path) from error
-        steps = self._steps(begin, end, facts["loop_id"])
+        window = _description(path)
+        reader = _reader_of(window.engine)
+        if reader is None:
+            text = (
+                f"{path.name} is of {window.engine[:60]}, whose traces nothing here can read: its kernels are missing."
+            )
+            self.health.append(Health("window-unreadable", "warning", text))
+            return
+        begin, end = window.begin_ns - self.process.origin_ns, window.end_ns - self.process.origin_ns
+        steps = self._steps(begin, end, window.loop_id)
         model = self._model(path.parent)
         dropped = 0
-        for file in files:
-            trace = _READERS[engine](_packed(file)).trace
-            if trace is None:
-                continue
-            dropped += trace.dropped
-            zero = facts.get("zero_ns")
-            shift = self._shift(trace) if zero is None else zero - self.who.origin_ns
-            self._assembly.add(trace, assemble.Place(self.who, shift, number, model, steps, self._phases()))
-        self._rows.append({
-            "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": engine,
-            "source": facts["files"][0], "loop": _LOOPS.get(facts["loop"]), "start_ns": begin, "dur_ns": end - begin,
-            "first_step": steps.values[0] if len(steps.values) else None, "steps": facts["steps"],
-            "start_cost_ns": facts["start_cost_ns"], "stop_cost_ns": facts["stop_cost_ns"], "dropped": dropped,
-        })  # fmt: skip
+        for name in window.files:
+            trace = formats.read(_packed(path.parent / name), reader).trace
+            if trace is not None:
+                dropped += trace.dropped
+                shift = self._shift(trace) if window.zero_ns is None else window.zero_ns - self.process.origin_ns
+                self._assembly.add(trace, self._context(shift, model, steps))
+        self._windows.append(
+            KernelWindow(
+                self.process,
+                len(self._windows),
+                window.engine,
+                window.files[0],
+                start_ns=begin,
+                dur_ns=end - begin,
+                dropped=dropped,
+                loop=LOOP_OF_SPAN.get(window.loop),
+                first_step=steps.values[0] if len(steps) else None,
+                steps=window.steps,
+                start_cost_ns=window.start_cost_ns,
+                stop_cost_ns=window.stop_cost_ns,
+            )
+        )
 
-    def add_tool(self, path: Path) -> None:
-        """Read what Nsight Systems or nvprof left of the whole run.
+    def add_whole_run(self, path: Path) -> None:
+        """Read what a tracer left of the whole run: one around the process, or one that keeps sums.
 
         Raises:
             ArtifactError: It is damaged.
         """
-        read = cuda_sqlite.read_nsys if path.suffix == ".sqlite" else cuda_sqlite.read_nvprof
-        trace = read(path).trace
+        reader = formats.named(_WHOLE_RUN_FORMATS.get(path.suffix, "nvprof"))
+        assert reader is not None  # noqa: S101  (they come with dlprof)
+        trace = formats.read(path, reader).trace
         if trace is None:
             return
-        number, steps = len(self._rows), self._steps(0, 2**62, None)
-        place = assemble.Place(self.who, self._shift(trace), number, self._model(path.parent), steps, self._phases())
-        start, end = self._assembly.add(trace, place)
-        self._rows.append({
-            "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": "cuda",
-            "source": path.name, "loop": None, "start_ns": start, "dur_ns": end - start, "first_step": None,
-            "steps": None, "start_cost_ns": None, "stop_cost_ns": None, "dropped": trace.dropped,
-        })  # fmt: skip
+        context = self._context(self._shift(trace), self._model(path.parent), self._steps(0, 2**62, None))
+        start, end = self._assembly.add(trace, context)
+        if trace.sums is not None:
+            start, end = 0, self._wall_ns()
+        self._windows.append(
+            KernelWindow(
+                self.process, len(self._windows), trace.engine, path.name, start, end - start, dropped=trace.dropped
+            )
+        )
 
-    def add_theano(self, path: Path) -> None:
-        """Read the sums that Theano's profiler kept over the whole run.
+    def _context(self, shift_ns: int, model: Model, steps: Intervals) -> TraceContext:
+        """That of a trace of the next window."""
+        return TraceContext(self.process, shift_ns, len(self._windows), model, steps, self._phases())
 
-        Raises:
-            ArtifactError: The file is damaged.
-        """
-        trace = Trace(path, "theano", "theano", aggregated=True)
-        try:
-            functions = json.loads(path.read_text(encoding="utf-8"))["functions"]
-            trace.programs["aggregates"] = [
-                {"name": op, "kind": Kind.OPERATOR, "count": calls, "total_ns": round(seconds * 1e9), "device": CPU}
-                for function in functions
-                for op, (calls, seconds) in function["operators"].items()
-            ]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ArtifactError(f"damaged: {error}", path=path) from error
-        number = len(self._rows)
-        self._assembly.add(trace, assemble.Place(self.who, 0, number))
-        wall = self.run["phases"]["dur_ns"].to_numpy().sum() if "phases" in self.run else 0
-        self._rows.append({
-            "host": self.who.host, "rank": self.who.rank, "pid": self.who.pid, "window": number, "engine": "theano",
-            "source": path.name, "loop": None, "start_ns": 0, "dur_ns": int(wall), "first_step": None, "steps": None,
-            "start_cost_ns": None, "stop_cost_ns": None, "dropped": 0,
-        })  # fmt: skip
+    def _wall_ns(self) -> int:
+        return int(self.run["phases"]["dur_ns"].to_numpy().sum()) if "phases" in self.run else 0
 
     def _shift(self, trace: Trace) -> int:
         """What turns the trace's clock, which is the wall clock, into the run's."""
+        if trace.first_ns is None:
+            return 0
         anchor = self.clock.anchor_start
         if anchor is None:  # dlprof was killed before it wrote one
             raise ArtifactError("the run does not say how its clock stands to the wall clock", path=trace.path)
-        wall = anchor.wall_ns - anchor.perf_ns + self.who.origin_ns
-        return int((trace.zero_ns or 0) - wall)
+        return int((trace.zero_ns or 0) - (anchor.wall_ns - anchor.perf_ns + self.process.origin_ns))
 
-    def _steps(self, begin: int, end: int, loop: int | None) -> assemble.Intervals:
+    def _steps(self, begin: int, end: int, loop: int | None) -> Intervals:
         """The steps in the window, with their running numbers in the run."""
         table = self.run.get("steps")
         if table is None or not table.num_rows:
-            return assemble.Intervals()
+            return Intervals()
         start = table["start_ns"].to_numpy()
         waited = np.nan_to_num(table["input_ns"].to_numpy(zero_copy_only=False).astype(float)).astype(np.int64)
         number = np.cumsum(table["count"].to_numpy()) - table["count"].to_numpy()
@@ -140,35 +156,51 @@ class Windows:
             inside &= table["loop_id"].to_numpy() == loop
         ends = start + table["dur_ns"].to_numpy()
         begins = np.maximum(start - waited, begin)
-        return assemble.Intervals(begins[inside], ends[inside], number[inside].tolist())
+        return Intervals(begins[inside], ends[inside], number[inside].tolist())
 
-    def _phases(self) -> assemble.Intervals:
+    def _phases(self) -> Intervals:
         table = self.run.get("phase_intervals")
         if table is None:
-            return assemble.Intervals()
+            return Intervals()
         start = table["start_ns"].to_numpy()
-        return assemble.Intervals(start, start + table["dur_ns"].to_numpy(), table["phase"].to_pylist())
+        return Intervals(start, start + table["dur_ns"].to_numpy(), table["phase"].to_pylist())
 
     def _model(self, folder: Path) -> Model:
         spans = self.run.get("spans")
         details = spans["detail"].to_pylist() if spans is not None else []
         facts = [json.loads(detail).get("model") or {} for detail in details if detail and '"model"' in detail]
+        return model_of(facts, self._graphs(folder))
+
+    def _graphs(self, folder: Path) -> Sequence[Mapping[str, Any]]:
         graphs = []
-        for path in sorted([*folder.glob("*-graph-[0-9][0-9][0-9].json"), *folder.glob("cntk-nodes.json")]):
+        for path in sorted(path for pattern in _GRAPHS for path in folder.glob(pattern)):
             try:
                 graphs.append(json.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError):
                 self.health.append(Health("graph-lost", "warning", f"{path.name} is damaged: kernels lack layers."))
-        return model_of(facts, graphs)
+        return graphs
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables of kernels."""
         self.health.extend(self._assembly.health)
         self._assembly.health = []
-        return {
-            **self._assembly.tables(),
-            "kernel_windows": pa.Table.from_pylist(self._rows, schema=TABLES["kernel_windows"]),
-        }
+        return {**self._assembly.tables(), "kernel_windows": windows_table(self._windows)}
+
+
+def _description(path: Path) -> _WindowFile:
+    try:
+        window = msgspec.json.decode(path.read_bytes(), type=_WindowFile)
+    except (OSError, msgspec.DecodeError) as error:
+        raise ArtifactError(f"damaged: {error}", path=path) from error
+    if not window.files:
+        raise ArtifactError("damaged: it names no files", path=path)
+    return window
+
+
+def _reader_of(engine: str) -> Reader | None:
+    """What reads the traces of an engine; None: the engine, or the format of its windows, is not known."""
+    spec = engines.find(engine)
+    return formats.named(spec.window_format) if spec is not None and spec.window_format else None
 
 
 def _packed(path: Path) -> Path:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
-from dlprof.ingest.artifact import ArtifactError, Health, Who
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.schema.tables import TABLES
 
@@ -241,12 +241,12 @@ _READERS = {
 }
 
 
-def tables(stream: Stream, who: Who, end_ns: int, names: FileNames) -> dict[str, pa.Table]:
+def tables(stream: Stream, process: ProcessId, end_ns: int, names: FileNames) -> dict[str, pa.Table]:
     """The tables spans, steps, epochs, metrics and gc of a stream.
 
     Args:
         stream: What `read` gave.
-        who: Host, rank, process and the origin of its time line.
+        process: Host, rank, process and the origin of its time line.
         end_ns: End of the process on the stream's clock; open spans are taken to last until then.
         names: How files are named in the tables.
 
@@ -256,20 +256,20 @@ def tables(stream: Stream, who: Who, end_ns: int, names: FileNames) -> dict[str,
     try:
         parents = _parents(stream, end_ns)
         return {
-            "spans": _spans_table(stream, who, end_ns, names, parents),
-            "steps": _steps_table(stream, who),
-            "epochs": _epochs_table(stream, who, end_ns, parents),
-            "metrics": _metrics_table(stream, who),
-            "gc": _table("gc", who, [(s - who.origin_ns, d, g, c) for s, d, g, c in stream.collections]),
+            "spans": _spans_table(stream, process, end_ns, names, parents),
+            "steps": _steps_table(stream, process),
+            "epochs": _epochs_table(stream, process, end_ns, parents),
+            "metrics": _metrics_table(stream, process),
+            "gc": _table("gc", process, [(s - process.origin_ns, d, g, c) for s, d, g, c in stream.collections]),
         }
     except (ValueError, TypeError, KeyError, OverflowError, ZeroDivisionError, pa.ArrowException) as error:
         raise ArtifactError(f"a record makes no sense: {error}", path=stream.path) from error
 
 
-def _table(name: str, who: Who, rows: list[tuple[Any, ...]]) -> pa.Table:
+def _table(name: str, process: ProcessId, rows: list[tuple[Any, ...]]) -> pa.Table:
     schema = TABLES[name]
     columns = list(zip(*rows, strict=True)) if rows else [()] * (len(schema) - 3)
-    head: list[Any] = [[who.host] * len(rows), [who.rank] * len(rows), [who.pid] * len(rows)]
+    head: list[Any] = [[process.host] * len(rows), [process.rank] * len(rows), [process.pid] * len(rows)]
     arrays = [pa.array(column, type=kind.type) for column, kind in zip([*head, *columns], schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
@@ -288,7 +288,9 @@ def _parents(stream: Stream, end_ns: int) -> dict[int, int]:
     return parents
 
 
-def _spans_table(stream: Stream, who: Who, end_ns: int, names: FileNames, parents: dict[int, int]) -> pa.Table:
+def _spans_table(
+    stream: Stream, process: ProcessId, end_ns: int, names: FileNames, parents: dict[int, int]
+) -> pa.Table:
     rows = [
         (
             span.thread,
@@ -297,7 +299,7 @@ def _spans_table(stream: Stream, who: Who, end_ns: int, names: FileNames, parent
             parents.get(span.number),
             span.kind,
             span.name,
-            span.start - who.origin_ns,
+            span.start - process.origin_ns,
             max(0, (span.end or max(end_ns, span.start)) - span.start),
             span.end is not None,
             names.short(span.file) if span.file else None,
@@ -306,10 +308,10 @@ def _spans_table(stream: Stream, who: Who, end_ns: int, names: FileNames, parent
         )
         for span in stream.spans.values()
     ]
-    return _table("spans", who, rows)
+    return _table("spans", process, rows)
 
 
-def _steps_table(stream: Stream, who: Who) -> pa.Table:
+def _steps_table(stream: Stream, process: ProcessId) -> pa.Table:
     counters: dict[tuple[int, int], int] = {}
     rows = []
     for thread, loop, epoch, step, count, begin, end, waited, callbacks, offset, call, flags in stream.steps:
@@ -326,7 +328,7 @@ def _steps_table(stream: Stream, who: Who) -> pa.Table:
                 None if epoch == wire.NONE else epoch,
                 step,
                 count,
-                begin - who.origin_ns,
+                begin - process.origin_ns,
                 end - begin,
                 waited if flags & wire.STEP_HAS_INPUT else None,
                 callbacks,
@@ -337,7 +339,7 @@ def _steps_table(stream: Stream, who: Who) -> pa.Table:
                 _samples(span, seen, count),
             )
         )
-    return _table("steps", who, rows)
+    return _table("steps", process, rows)
 
 
 def _samples(loop: Span | None, seen: int, count: int) -> int | None:
@@ -354,7 +356,7 @@ def _samples(loop: Span | None, seen: int, count: int) -> int | None:
     return int(batch * (count - 1) + partial) if has_partial else int(batch * count)
 
 
-def _epochs_table(stream: Stream, who: Who, end_ns: int, parents: dict[int, int]) -> pa.Table:
+def _epochs_table(stream: Stream, process: ProcessId, end_ns: int, parents: dict[int, int]) -> pa.Table:
     counts: dict[tuple[int, int], int] = {}
     for step in stream.steps:
         counts[step[1], step[2]] = counts.get((step[1], step[2]), 0) + step[4]
@@ -364,12 +366,12 @@ def _epochs_table(stream: Stream, who: Who, end_ns: int, parents: dict[int, int]
             continue
         loop, epoch = parents[span.number], int(span.name)
         rows.append(
-            (loop, epoch, span.start - who.origin_ns, (span.end or end_ns) - span.start, counts.get((loop, epoch)))
+            (loop, epoch, span.start - process.origin_ns, (span.end or end_ns) - span.start, counts.get((loop, epoch)))
         )
-    return _table("epochs", who, rows)
+    return _table("epochs", process, rows)
 
 
-def _metrics_table(stream: Stream, who: Who) -> pa.Table:
+def _metrics_table(stream: Stream, process: ProcessId) -> pa.Table:
     rows = [
         (
             loop,
@@ -377,8 +379,8 @@ def _metrics_table(stream: Stream, who: Who) -> pa.Table:
             None if step == wire.NONE else step,
             name,
             value,
-            time - who.origin_ns,
+            time - process.origin_ns,
         )
         for loop, epoch, step, time, name, value in stream.metrics
     ]
-    return _table("metrics", who, rows)
+    return _table("metrics", process, rows)

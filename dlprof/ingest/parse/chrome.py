@@ -8,21 +8,21 @@ event or a string does not parse, and then the next place is tried.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import itertools
 import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import msgspec
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health
+from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.chrome_tables import TableReader
+from dlprof.ingest.parse.packed import opened
 
 PIECE_BYTES = 4 << 20
 EVENT_BYTES_AT_MOST = 64 << 20
@@ -130,10 +130,8 @@ class ChromeFile:
 
     def judge(self, trace: Trace) -> None:
         """Tell the trace how many events were passed over."""
-        if self.malformed:
-            text = f"{self.malformed} events of {self.path.name} are malformed and were passed over."
-            trace.health.append(Health("trace-malformed", "warning", text, self.malformed))
-            trace.dropped += self.malformed
+        text = f"{self.malformed} events of {self.path.name} are malformed and were passed over."
+        trace.drop("trace-malformed", "warning", text, self.malformed)
 
     def _fail(self, message: str, offset: int = 0) -> ArtifactError:
         return ArtifactError(message, path=self.path, offset=self._consumed + offset)
@@ -290,6 +288,17 @@ class ChromeFile:
         return True
 
 
+def judge_unpaired(trace: Trace, count: int) -> None:
+    """Tell a trace how many begins had no end, and ends no begin."""
+    text = f"{count} events of {trace.path.name} have a begin without an end, or the other way."
+    trace.drop("trace-unpaired", "info", text, count)
+
+
+def thread_number(event: Event) -> int:
+    """Number of an event's thread, as far as it is one that a lane can have; 0 where it is a text."""
+    return event.tid % 2**62 if isinstance(event.tid, int) else 0
+
+
 def as_ns(us: float) -> int:
     """A time in microseconds as nanoseconds; a Unix time keeps the digits that a product would lose."""
     whole = int(us // 1)
@@ -322,10 +331,3 @@ def _where(text: bytes) -> tuple[str, int]:
     except UnicodeDecodeError as error:
         return "damaged: text that is not UTF-8", max(0, error.start - 1)
     return "damaged JSON behind the events", len(text)
-
-
-def opened(path: Path) -> IO[bytes]:
-    """The file, unpacked if it is packed with gzip."""
-    with path.open("rb") as source:
-        packed = source.read(2) == b"\x1f\x8b"
-    return cast("IO[bytes]", gzip.open(path, "rb")) if packed else path.open("rb")

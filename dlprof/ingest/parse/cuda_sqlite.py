@@ -1,50 +1,38 @@
-"""Reads the SQLite files of nvprof and Nsight Systems: kernels, copies, API calls and NVTX ranges."""
+"""What the SQLite files of nvprof and Nsight Systems have in common: kernels, copies, API calls and NVTX ranges."""
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
-from dlprof.ingest.artifact import ArtifactError, Health
-from dlprof.ingest.formats.registry import Sample
-from dlprof.ingest.kernels.trace import CPU, NONE, Foreign, Kind, Lane, Trace
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.kernels.events import CPU, NONE, EventRow
+from dlprof.ingest.kernels.scopes import BytesMoved
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.schema.vocabulary import EventKind
 
 _MAGIC = b"SQLite format 3\x00"
 _ROWS = 200_000
-_NVTX_RANGES = (59, 60)
-"""Event types of ranges: pushed and popped, started and ended. The others are marks and names."""
 _COPY_NAMES = {1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD", 10: "PtoP"}
-
-_RUNTIME_CALLS = {
-    10: "cudaGetLastError", 13: "cudaLaunch", 16: "cudaSetDevice", 17: "cudaGetDevice", 20: "cudaMalloc",
-    22: "cudaFree", 31: "cudaMemcpy", 41: "cudaMemcpyAsync", 51: "cudaMemsetAsync", 131: "cudaStreamSynchronize",
-    135: "cudaEventRecord", 137: "cudaEventSynchronize", 165: "cudaDeviceSynchronize", 211: "cudaLaunchKernel",
-}  # fmt: skip
-"""Names of callback numbers of the CUDA runtime (cupti_runtime_cbid.h), as far as they matter here."""
+_COPIES = {"CUPTI_ACTIVITY_KIND_MEMCPY": "memcpy", "CUPTI_ACTIVITY_KIND_MEMSET": "memset"}
+_COPY_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind")
 
 
-def claims_nsys(sample: Sample) -> bool:
-    """Whether the file is an SQLite export of Nsight Systems."""
-    return sample.head.startswith(_MAGIC) and _has_table(sample.path, ("StringIds", "TARGET_INFO_SESSION_START_TIME"))
-
-
-def claims_nvprof(sample: Sample) -> bool:
-    """Whether the file is a database of nvprof."""
-    return sample.head.startswith(_MAGIC) and _has_table(sample.path, ("StringTable", "CUPTI_ACTIVITY_KIND_DRIVER"))
-
-
-def _has_table(path: Path, names: Sequence[str]) -> bool:
+def holds_table(path: Path, head: bytes, names: Sequence[str]) -> bool:
+    """Whether a file, of which these are the first bytes, is of SQLite and has one of these tables."""
+    if not head.startswith(_MAGIC):
+        return False
     try:
-        with _Database(path) as database:
+        with Database(path) as database:
             return any(name in database.tables for name in names)
     except ArtifactError:
         return False
 
 
-class _Database:
+class Database:
     """An SQLite file, opened for reading only; a column that a version lacks reads as null."""
 
     def __init__(self, path: Path) -> None:
@@ -91,105 +79,63 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def read_nsys(path: Path) -> Foreign:
-    """An SQLite export of Nsight Systems; schema versions 2 and 3 were tried.
+class Kernel(NamedTuple):
+    """A row of a table of kernels; what SQLite gives may be of any type."""
 
-    Raises:
-        ArtifactError: The file is damaged.
+    start: Any
+    end: Any
+    device: Any
+    stream: Any
+    correlation: Any
+    name: Any
+    """Number of its string."""
+
+
+class Copy(NamedTuple):
+    """A row of a table of copies or memsets."""
+
+    start: Any
+    end: Any
+    device: Any
+    stream: Any
+    correlation: Any
+    size: Any
+    way: Any
+    """From where to where, as CUPTI numbers it."""
+
+
+class Call(NamedTuple):
+    """A call of the CUDA API."""
+
+    start: Any
+    end: Any
+    thread: Any
+    correlation: Any
+    name: str
+
+
+class NvtxRange(NamedTuple):
+    """A range that the program named."""
+
+    start: Any
+    end: Any
+    thread: Any
+    name: str
+
+
+_Timed = TypeVar("_Timed", Kernel, Copy, Call, NvtxRange)
+
+
+class CudaEvents:
+    """Gives the rows of either tool to a trace.
+
+    Args:
+        trace: Takes them.
+        strings: The strings of the file, by number.
     """
-    with _Database(path) as database:
-        trace = Trace(path, "nsys", "cuda")
-        start = database.all("TARGET_INFO_SESSION_START_TIME", ("utcEpochNs",))
-        zero = start[0][0] if start else None
-        trace.zero_ns = zero if isinstance(zero, int) and 0 <= zero < 2**62 else None
-        work = _Cuda(trace, dict(database.all("StringIds", ("id", "value"))))
-        work.thread_names(database.all("ThreadNames", ("globalTid", "nameId")))
-        work.kernels(
-            database.rows(
-                "CUPTI_ACTIVITY_KIND_KERNEL",
-                ("start", "end", "deviceId", "streamId", "correlationId", "demangledName", "shortName"),
-            )
-        )
-        for table, what in (("CUPTI_ACTIVITY_KIND_MEMCPY", "memcpy"), ("CUPTI_ACTIVITY_KIND_MEMSET", "memset")):
-            columns = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind")
-            work.copies(database.rows(table, columns), what)
-        runtime = ("start", "end", "globalTid", "correlationId", "nameId", "eventClass")
-        work.calls(database.rows("CUPTI_ACTIVITY_KIND_RUNTIME", runtime))
-        for rows in database.rows("NVTX_EVENTS", ("start", "end", "eventType", "text", "textId", "globalTid")):
-            work.ranges([(s, e, tid, str(text or work.text(text_id))) for s, e, kind, text, text_id, tid in rows
-                         if kind in _NVTX_RANGES and e is not None])  # fmt: skip
-        _facts_of_nsys(database, trace)
-        work.close()
-    return Foreign("nsys", trace, facts=trace.facts, health=trace.health)
-
-
-def _facts_of_nsys(database: _Database, trace: Trace) -> None:
-    exported = dict(database.all("META_DATA_EXPORT", ("name", "value")))
-    exported.update(database.all("EXPORT_META_DATA", ("name", "value")))
-    gpus = database.all("TARGET_INFO_GPU", ("id", "name"))
-    trace.facts = {
-        "devices": [{"device": number, "name": name} for number, name in gpus if isinstance(number, int)],
-        "host": exported.get("EXPORT_HOST"),
-        "product_version": exported.get("EXPORT_PRODUCT_VERSION"),
-        "schema_version": exported.get("EXPORT_SCHEMA_VERSION"),
-    }
-
-
-def read_nvprof(path: Path) -> Foreign:
-    """A database of nvprof (`nvprof -o FILE`).
-
-    Raises:
-        ArtifactError: The file is damaged.
-    """
-    with _Database(path) as database:
-        trace = Trace(path, "nvprof", "cuda", zero_ns=0)
-        work = _Cuda(trace, dict(database.all("StringTable", ("_id_", "value"))))
-        columns = ("start", "end", "deviceId", "streamId", "correlationId", "name", "name")
-        for table in ("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"):
-            work.kernels(database.rows(table, columns))
-        for table, what in (("CUPTI_ACTIVITY_KIND_MEMCPY", "memcpy"), ("CUPTI_ACTIVITY_KIND_MEMSET", "memset")):
-            copies = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind")
-            work.copies(database.rows(table, copies), what)
-        for table, prefix in (("CUPTI_ACTIVITY_KIND_RUNTIME", "runtime"), ("CUPTI_ACTIVITY_KIND_DRIVER", "driver")):
-            for rows in database.rows(table, ("start", "end", "threadId", "correlationId", "cbid")):
-                work.calls([[(s, e, tid, link, _api(prefix, cbid), None) for s, e, tid, link, cbid in rows]])
-        markers = database.rows("CUPTI_ACTIVITY_KIND_MARKER", ("timestamp", "id", "name", "objectId", "flags"))
-        work.ranges(_paired(markers, work))
-        devices = database.all("CUPTI_ACTIVITY_KIND_DEVICE", ("id", "name"))
-        named = [{"device": number, "name": work.text(name)} for number, name in devices if isinstance(number, int)]
-        trace.facts = {"devices": named}
-        work.close()
-    return Foreign("nvprof", trace, facts=trace.facts, health=trace.health)
-
-
-def _api(prefix: str, cbid: Any) -> str:
-    return (_RUNTIME_CALLS.get(cbid) if prefix == "runtime" else None) or f"CUDA {prefix} call {cbid}"
-
-
-def _paired(batches: Iterator[list[tuple[Any, ...]]], work: _Cuda) -> list[tuple[int, int, int, str]]:
-    """Markers of nvprof as ranges: a begin has a name, the end with the same id has none."""
-    open_: dict[int, tuple[int, int, str]] = {}
-    found = []
-    for rows in batches:
-        for time, number, name, owner, _flags in rows:
-            begun = open_.pop(number, None)
-            if begun is not None:
-                found.append((begun[0], time, begun[1], begun[2]))
-            else:
-                open_[number] = (time, _thread_of(owner), work.text(name))
-    return found
-
-
-def _thread_of(owner: Any) -> int:
-    """The thread in the object identifier of a marker: the number after that of the process."""
-    return int.from_bytes(owner[4:8], "little") if isinstance(owner, bytes) and len(owner) >= 8 else 0
-
-
-class _Cuda:
-    """Turns rows of either tool into columns."""
 
     def __init__(self, trace: Trace, strings: dict[Any, Any]) -> None:
-        self.trace = trace
+        self._trace = trace
         self._strings = strings
         self._odd = 0
 
@@ -197,8 +143,8 @@ class _Cuda:
         """A string of the file by its number."""
         return str(self._strings.get(number, number if number is not None else ""))
 
-    def thread_names(self, rows: list[tuple[Any, ...]]) -> None:
-        """Remember the names of threads."""
+    def name_threads(self, rows: Sequence[tuple[Any, Any]]) -> None:
+        """Remember the names of threads: (thread, number of its name)."""
         for thread, name in rows:
             self._thread(thread, self.text(name))
 
@@ -206,73 +152,65 @@ class _Cuda:
         number = thread if isinstance(thread, int) else 0
         # Nsight Systems packs host, process and thread into one number; the low 24 bits are the thread.
         process, low = (number >> 24) & 0xFFFFFF, number & 0xFFFFFF if number > 2**40 else number
-        return self.trace.lane(("thread", thread), Lane(process if number > 2**40 else 0, low, name or str(low)))
+        return self._trace.lane(("thread", thread), Lane(process if number > 2**40 else 0, low, name or str(low)))
 
-    def _stream(self, device: int, stream: Any) -> int:
+    def _stream(self, device: Any, stream: Any) -> int:
         number = stream if isinstance(stream, int) else 0
-        return self.trace.lane(("stream", device, stream), Lane(0, number, f"stream {stream}", device))
+        return self._trace.lane(("stream", device, stream), Lane(0, number, f"stream {stream}", device))
 
-    def kernels(self, batches: Iterator[list[tuple[Any, ...]]]) -> None:
-        """Add kernels: (start, end, device, stream, correlation, name, short name)."""
-        for rows in batches:
-            self._add(Kind.KERNEL, [
-                (start, end, device, self._stream(device, stream), link, self.text(name), None)
-                for start, end, device, stream, link, name, _short in self._good(rows)
-            ])  # fmt: skip
+    def add_kernels(self, rows: Sequence[Kernel]) -> None:
+        """Add kernels."""
+        self._add(rows, lambda row: self._on_device(EventKind.KERNEL, row, self.text(row.name)))
 
-    def copies(self, batches: Iterator[list[tuple[Any, ...]]], what: str) -> None:
-        """Add copies or memsets: (start, end, device, stream, correlation, bytes, kind)."""
-        for rows in batches:
-            self._add(Kind.TRANSFER, [
-                (start, end, device, self._stream(device, stream), link,
-                 f"{what} {_COPY_NAMES.get(way, way)}" if what == "memcpy" else what,
-                 f"bytes={size}" if isinstance(size, int) else None)
-                for start, end, device, stream, link, size, way in self._good(rows)
-            ])  # fmt: skip
+    def add_copies(self, database: Database) -> None:
+        """Add the copies and memsets of a file: both tools have the same tables of them."""
+        for table, what in _COPIES.items():
+            for rows in database.rows(table, _COPY_COLUMNS):
+                self._add([Copy(*row) for row in rows], partial(self._copy, what))
 
-    def calls(self, batches: Iterator[list[tuple[Any, ...]]] | list[list[tuple[Any, ...]]]) -> None:
-        """Add calls of the CUDA API: (start, end, thread, correlation, name, class)."""
-        for rows in batches:
-            found = [
-                (start, end, CPU, self._thread(thread), link, self.text(name), None)
-                for start, end, thread, link, name, _class in self._good(rows)
-            ]
-            waits = [row for row in found if "ynchronize" in row[5]]
-            self._add(Kind.WAIT, waits)
-            self._add(Kind.RUNTIME, [row for row in found if "ynchronize" not in row[5]])
+    def _copy(self, what: str, row: Copy) -> EventRow:
+        name = f"{what} {_COPY_NAMES.get(row.way, row.way)}" if what == "memcpy" else what
+        scope = self._trace.scopes.number(BytesMoved(row.size)) if isinstance(row.size, int) else NONE
+        return self._on_device(EventKind.TRANSFER, row, name)._replace(scope=scope)
 
-    def ranges(self, rows: list[tuple[Any, Any, Any, str]]) -> None:
-        """Add NVTX ranges: (start, end, thread, name)."""
-        self._add(Kind.ANNOTATION, [
-            (start, end, CPU, self._thread(thread), NONE, name, None)
-            for start, end, thread, name in self._good(rows)
-        ])  # fmt: skip
+    def _on_device(self, kind: EventKind, row: Kernel | Copy, name: str) -> EventRow:
+        device = row.device if isinstance(row.device, int) else 0
+        lane = self._stream(row.device, row.stream)
+        number = self._trace.names.number(name)
+        return EventRow(kind, number, row.start, row.end - row.start, lane, device, _link(row.correlation))
 
-    def _good(self, rows: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """The rows whose times make sense."""
-        for row in rows:
-            if type(row[0]) is int and type(row[1]) is int and 0 <= row[0] <= row[1] < 2**62:
-                yield row
-            else:
-                self._odd += 1
+    def add_calls(self, rows: Sequence[Call]) -> None:
+        """Add calls of the CUDA API."""
+        self._add(rows, self._call)
 
-    def _add(self, kind: Kind, rows: list[tuple[Any, ...]]) -> None:
-        if not rows:
-            return
-        start, end, device, lane, link, names, scopes = zip(*rows, strict=True)
-        number, scope = self.trace.names.number, self.trace.scopes.number
-        self.trace.add(
-            kind=[kind] * len(rows), name=[number(name) for name in names], start=start,
-            dur=[e - s for s, e in zip(start, end, strict=True)],
-            device=[d if isinstance(d, int) else 0 for d in device], lane=lane,
-            link=[value if isinstance(value, int) and value else NONE for value in link],
-            scope=[NONE if text is None else scope(text) for text in scopes],
-        )  # fmt: skip
+    def _call(self, row: Call) -> EventRow:
+        kind = EventKind.WAIT if "ynchronize" in row.name else EventKind.RUNTIME
+        number, lane = self._trace.names.number(row.name), self._thread(row.thread)
+        return EventRow(kind, number, row.start, row.end - row.start, lane, CPU, _link(row.correlation))
+
+    def add_ranges(self, rows: Sequence[NvtxRange]) -> None:
+        """Add NVTX ranges."""
+        self._add(rows, self._range)
+
+    def _range(self, row: NvtxRange) -> EventRow:
+        number, lane = self._trace.names.number(row.name), self._thread(row.thread)
+        return EventRow(EventKind.ANNOTATION, number, row.start, row.end - row.start, lane)
+
+    def _add(self, rows: Sequence[_Timed], make: Callable[[_Timed], EventRow]) -> None:
+        """Add the rows whose times make sense."""
+        good = [row for row in rows if _is_sensible(row.start, row.end)]
+        self._odd += len(rows) - len(good)
+        self._trace.add_rows([make(row) for row in good])
 
     def close(self) -> None:
         """Say what was left out."""
-        if self._odd:
-            with contextlib.suppress(TypeError):
-                text = f"{self._odd} rows of {self.trace.path.name} have no sensible times and were passed over."
-                self.trace.health.append(Health("trace-malformed", "warning", text, self._odd))
-            self.trace.dropped += self._odd
+        text = f"{self._odd} rows of {self._trace.path.name} have no sensible times and were passed over."
+        self._trace.drop("trace-malformed", "warning", text, self._odd)
+
+
+def _is_sensible(start: Any, end: Any) -> bool:
+    return type(start) is int and type(end) is int and 0 <= start <= end < 2**62
+
+
+def _link(correlation: Any) -> int:
+    return correlation if isinstance(correlation, int) and correlation else NONE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from dlprof.ingest.parse import protowire
 from dlprof.ingest.parse.protowire import Span, fields
@@ -36,6 +36,32 @@ class Instruction:
 
 Program = dict[str, Instruction]
 
+# Numbers of the fields of HloProto and of the messages in it.
+_MODULE = 1
+_MODULE_NAME, _MODULE_COMPUTATIONS = 1, 3
+_COMPUTATION_INSTRUCTIONS, _COMPUTATION_NUMBER = 2, 5
+_NAME, _OPCODE, _METADATA, _NUMBER, _OPERANDS, _CALLED = 1, 2, 7, 35, 36, 38
+_OP_NAME, _SOURCE_FILE = 2, 3
+
+
+@dataclass
+class _Row:
+    """An instruction as its message has it."""
+
+    name: str = ""
+    opcode: str = ""
+    op_name: str = ""
+    source_file: str = ""
+    called: list[int] = field(default_factory=list)
+    operands: list[int] = field(default_factory=list)
+    number: int = -1
+
+
+@dataclass
+class _Computation:
+    number: int = -1
+    rows: list[_Row] = field(default_factory=list)
+
 
 def read(data: bytes) -> tuple[str, Program]:
     """Name and instructions of the program in an HloProto; all computations' instructions are in one dict.
@@ -45,52 +71,67 @@ def read(data: bytes) -> tuple[str, Program]:
     """
     name, computations = "", []
     for number, value in fields(data, 0, len(data)):
-        if number == 1 and isinstance(value, tuple):  # HloProto.hlo_module
+        if number == _MODULE and isinstance(value, tuple):
             for inner, part in fields(data, *value):
-                if inner == 1 and isinstance(part, tuple):
+                if inner == _MODULE_NAME and isinstance(part, tuple):
                     name = _text(data, part)
-                elif inner == 3 and isinstance(part, tuple):
+                elif inner == _MODULE_COMPUTATIONS and isinstance(part, tuple):
                     computations.append(_computation(data, part))
-    bodies = {number: [(i["op_name"], i["opcode"]) for i in rows] for number, rows in computations}
-    found: Program = {}
-    for computation, rows in computations:
-        for row in rows:
-            inside = tuple(pair for called in row["called"] for pair in bodies.get(called, ()))
-            found[row["name"]] = Instruction(
-                row["name"], row["opcode"], row["op_name"], row["source_file"], inside, tuple(row["operands"]),
-                row["number"], computation,
-            )  # fmt: skip
-    return name, found
+    return name, _program(computations)
 
 
-def _computation(data: bytes, span: Span) -> tuple[int, list[dict[str, Any]]]:
-    number, rows = -1, []
-    for field, value in fields(data, *span):
-        if field == 2 and isinstance(value, tuple):
-            rows.append(_instruction(data, value))
-        elif field == 5 and isinstance(value, int):
-            number = value
-    return number, rows
+def _program(computations: Sequence[_Computation]) -> Program:
+    bodies = {body.number: [(row.op_name, row.opcode) for row in body.rows] for body in computations}
+    return {
+        row.name: Instruction(
+            name=row.name,
+            opcode=row.opcode,
+            op_name=row.op_name,
+            source_file=row.source_file,
+            inside=tuple(pair for called in row.called for pair in bodies.get(called, ())),
+            operands=tuple(row.operands),
+            number=row.number,
+            computation=computation.number,
+        )
+        for computation in computations
+        for row in computation.rows
+    }
 
 
-def _instruction(data: bytes, span: Span) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "name": "", "opcode": "", "op_name": "", "source_file": "", "called": [], "operands": [], "number": -1,
-    }  # fmt: skip
-    for field, value in fields(data, *span):
-        if field == 1 and isinstance(value, tuple):
-            row["name"] = _text(data, value)
-        elif field == 2 and isinstance(value, tuple):
-            row["opcode"] = _text(data, value)
-        elif field == 7 and isinstance(value, tuple):
-            for inner, part in fields(data, *value):
-                if inner in (2, 3) and isinstance(part, tuple):
-                    row["op_name" if inner == 2 else "source_file"] = _text(data, part)
-        elif field == 35 and isinstance(value, int):
-            row["number"] = value
-        elif field in (36, 38):
-            row["operands" if field == 36 else "called"].extend(_numbers(data, value))
+def _computation(data: bytes, span: Span) -> _Computation:
+    found = _Computation()
+    for number, value in fields(data, *span):
+        if number == _COMPUTATION_INSTRUCTIONS and isinstance(value, tuple):
+            found.rows.append(_instruction(data, value))
+        elif number == _COMPUTATION_NUMBER and isinstance(value, int):
+            found.number = value
+    return found
+
+
+def _instruction(data: bytes, span: Span) -> _Row:
+    row = _Row()
+    for number, value in fields(data, *span):
+        if number == _NAME and isinstance(value, tuple):
+            row.name = _text(data, value)
+        elif number == _OPCODE and isinstance(value, tuple):
+            row.opcode = _text(data, value)
+        elif number == _METADATA and isinstance(value, tuple):
+            _read_metadata(row, data, value)
+        elif number == _NUMBER and isinstance(value, int):
+            row.number = value
+        elif number == _OPERANDS:
+            row.operands.extend(_numbers(data, value))
+        elif number == _CALLED:
+            row.called.extend(_numbers(data, value))
     return row
+
+
+def _read_metadata(row: _Row, data: bytes, span: Span) -> None:
+    for number, value in fields(data, *span):
+        if number == _OP_NAME and isinstance(value, tuple):
+            row.op_name = _text(data, value)
+        elif number == _SOURCE_FILE and isinstance(value, tuple):
+            row.source_file = _text(data, value)
 
 
 def _numbers(data: bytes, value: int | Span) -> list[int]:
@@ -98,11 +139,11 @@ def _numbers(data: bytes, value: int | Span) -> list[int]:
     if isinstance(value, int):
         return [value]
     at, end = value
-    found = []
+    numbers = []
     while at < end:
         number, at = protowire.varint(data, at, end)
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def _text(data: bytes, span: Span) -> str:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from dlprof.ingest.artifact import ArtifactError
-from dlprof.ingest.parse.chrome import opened
+from dlprof.ingest.parse.packed import opened
 
 NS_AT_MOST = 1 << 61
 """Longest time that a file may speak of: sums of two still fit into 64 bits."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.ingest.kernels.trace import Integers
+from dlprof.ingest.kernels.events import Booleans, Integers
 
 Bytes = npt.NDArray[np.uint8]
 _EVENT = 0x22
@@ -73,7 +73,7 @@ def heads(data: Bytes, begins: Integers) -> Heads:
     return Heads(metadata, at, begins[1:])
 
 
-def decode(data: Bytes, heads: Heads, keep: npt.NDArray[np.bool_]) -> Events:
+def decode(data: Bytes, heads: Heads, keep: Booleans) -> Events:
     """The columns of those events that are to be kept.
 
     Raises:

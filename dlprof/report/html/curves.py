@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.analysis.timeline.lanes import Integers
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.timeline.series import Series, all_series
 from dlprof.report.html.names import cut
 from dlprof.store.run import Run

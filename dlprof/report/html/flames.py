@@ -40,8 +40,8 @@ def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     """
     users = samples.user_files(run)
     roots: dict[tuple[str, bool], Node] = {}
-    for one in sampled or _by_thread(run):
-        _add(roots.setdefault((one.phase, one.main), Node()), one)
+    for phase, main, ns, frames in _by_phase(sampled) or _by_thread(run):
+        _add(roots.setdefault((phase, main), Node()), ns, frames)
     order = sorted(roots.items(), key=lambda item: (not item[0][1], -item[1].ns))
     return [
         {
@@ -54,18 +54,24 @@ def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     ]
 
 
-def _by_thread(run: Run) -> list[Sample]:
-    return [
-        Sample(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames
-    ]
+Stood = tuple[str, bool, int, tuple[Frame, ...]]
+"""Phase or thread, whether it is of the main thread, for how long (ns), and the stack."""
 
 
-def _add(root: Node, sample: Sample) -> None:
-    root.ns += sample.dur_ns
+def _by_phase(sampled: Sequence[Sample]) -> list[Stood]:
+    return [(sample.phase, sample.main, sample.dur_ns, sample.frames) for sample in sampled]
+
+
+def _by_thread(run: Run) -> list[Stood]:
+    return [(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames]
+
+
+def _add(root: Node, ns: int, frames: tuple[Frame, ...]) -> None:
+    root.ns += ns
     node = root
-    for frame in _outermost_first(sample.frames):
+    for frame in _outermost_first(frames):
         node = node.inner.setdefault(frame, Node(frame))
-        node.ns += sample.dur_ns
+        node.ns += ns
 
 
 def _outermost_first(frames: tuple[Frame, ...]) -> Iterable[Frame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from msgspec import structs
 from dlprof.analysis import breakdown, kernels, samples
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
 from dlprof.report.html import flames, page, source_lines, step_chart
 from dlprof.report.html.names import cut
@@ -38,7 +39,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     """
     report = summary.summarise(run, top=_TOP)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
-    sampled = samples.of_run(run, samples.Phases(run))
+    sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
     files, left_out = _as_fits(source_lines.of_run(run, tree, sampled))
     findings = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
     table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
@@ -137,7 +138,7 @@ def _gpus(gpu: MeasuredGpus | UnmeasuredGpus) -> list[dict[str, str]]:
     """What was measured of each GPU, for people: name and figure."""
     if isinstance(gpu, UnmeasuredGpus):
         return []
-    return [dict(_figure(name, value) for name, value in structs.asdict(use).items()) for use in gpu.gpus]
+    return [dict(_figure(name, value) for name, value in asdict(use).items()) for use in gpu.gpus]
 
 
 def _figure(name: str, value: str | float | None) -> tuple[str, str]:

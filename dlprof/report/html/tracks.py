@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.timeline import groups
-from dlprof.analysis.timeline.lanes import Integers
 from dlprof.analysis.timeline.slices import Slices, What
 from dlprof.analysis.timeline.threads import Thread
 from dlprof.report import colours

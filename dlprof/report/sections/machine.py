@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dlprof.analysis.utilisation import GpuUse
 from dlprof.report.console import Page
-from dlprof.report.model import CoreLoad, GpuUse, ProcessUse, Report, UnmeasuredGpus
+from dlprof.report.model import CoreLoad, ProcessUse, Report, UnmeasuredGpus
 from dlprof.units import resample, safe, size, strip
 
 _CORES = 32

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Finding
+from dlprof.backends import registry
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
 from dlprof.trials.exam import runs
@@ -18,7 +19,7 @@ _MORE, _SETTLED = 2, 0.20
 _ENDS, _ENDS_SLUG = ("startup", "import", "teardown"), "import-heavy"
 """Phases that differ by a second as files are in the system's cache or not; they count where the cause is there."""
 _CHANCE_SLUG = "iterator-restart"
-"""A cause that comes and goes by itself, in most runs on TensorFlow."""
+"""A cause that comes and goes by itself, in most runs on an engine that tunes its input pipelines."""
 
 
 @dataclass(frozen=True, order=True)
@@ -52,7 +53,7 @@ def made_rounds(truth: Truth, folder: Path, repeats: int) -> list[Round]:
 
 def _is_there(truth: Truth, folder: Path, number: int) -> bool:
     """Whether all runs of a round were made already."""
-    faulty, clean = (folder / truth.folder(faulty=one) for one in (True, False))
+    faulty, clean = (folder / truth.folder(faulty=kind) for kind in (True, False))
     names = f"diagnosed-{number:03d}", f"cost-{number:03d}"
     return all(runs.finished(place) for place in (faulty / names[0], faulty / names[1], clean / names[1]))
 
@@ -73,7 +74,7 @@ def timed(truth: Truth, run: Run) -> Timed:
 def examined(truth: Truth, rounds: Sequence[Round]) -> Timed:
     """The run that is diagnosed: the fastest; for a cause that comes by chance, that in which it came most."""
     chosen = max if truth.slug == _CHANCE_SLUG else min
-    return chosen(one.diagnosed for one in rounds)
+    return chosen(each.diagnosed for each in rounds)
 
 
 def cost(truth: Truth, rounds: Sequence[Round]) -> int:
@@ -95,11 +96,11 @@ def _is_settled(truth: Truth, rounds: Sequence[Round]) -> bool:
 
 
 def _faulty(rounds: Sequence[Round]) -> list[int]:
-    return sorted(run.ns for one in rounds for run in (one.diagnosed, one.faulty))
+    return sorted(run.ns for each in rounds for run in (each.diagnosed, each.faulty))
 
 
 def _clean(rounds: Sequence[Round]) -> list[int]:
-    return sorted(one.clean.ns for one in rounds)
+    return sorted(each.clean.ns for each in rounds)
 
 
 def counted_ns(truth: Truth, run: Run) -> int:
@@ -107,11 +108,13 @@ def counted_ns(truth: Truth, run: Run) -> int:
     net = trials.net_ns(run)
     if truth.slug != _ENDS_SLUG:
         net -= sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _ENDS)
-    if truth.backend == "tensorflow":
-        net -= sum(found.at_stake_ns for found in diagnose.diagnose(run).findings if is_chance(found, truth))
+    engine = registry.engine_of(registry.get(truth.backend))
+    if engine is not None and engine.tunes_input:
+        findings = diagnose.diagnose(run).findings
+        net -= sum(finding.at_stake_ns for finding in findings if is_chance(finding, truth))
     return net
 
 
-def is_chance(found: Finding, truth: Truth) -> bool:
+def is_chance(finding: Finding, truth: Truth) -> bool:
     """Whether a finding is of what comes and goes by itself, and was not planted: a true one, but no answer."""
-    return found.slug == _CHANCE_SLUG != truth.slug
+    return finding.slug == _CHANCE_SLUG != truth.slug

@@ -73,8 +73,8 @@ def load(folder: Path, *, only: Sequence[str] = ()) -> list[Truth]:
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise NoInputError(f"There is no truth file in {folder}.", hint="dlprof exam scenarios/faults")
-    found = [truth for path in paths for truth in _read(path)]
-    chosen = [one for one in found if not only or {one.name, one.slug, one.backend} & set(only)]
+    truths = [truth for path in paths for truth in _read(path)]
+    chosen = [truth for truth in truths if not only or {truth.name, truth.slug, truth.backend} & set(only)]
     if not chosen:
         raise UsageError(f"Nothing in {folder} is called {', '.join(only)}.", hint="names, slugs or backends")
     return chosen

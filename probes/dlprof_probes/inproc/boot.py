@@ -14,6 +14,7 @@ import weakref
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import (
+    engines,
     gc_probe,
     imports,
     lines,
@@ -92,9 +93,12 @@ class _Program(object):
             return self._module_code(session)
         file = os.path.abspath(self.path) if sys.version_info >= (3, 9) else self.argv[0]
         self.namespace.update(
-            __file__=file, __loader__=importlib.machinery.SourceFileLoader("__main__", file), __spec__=None,
-            __package__=None, __cached__=None,
-        )  # fmt: skip
+            __file__=file,
+            __loader__=importlib.machinery.SourceFileLoader("__main__", file),
+            __spec__=None,
+            __package__=None,
+            __cached__=None,
+        )
         with io.open(file, "rb") as source:
             text = source.read()
         code = compile(text, file, "exec", dont_inherit=True)
@@ -134,6 +138,10 @@ class Session(object):
         self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
+        classes = engines.plugged_in(config.get("engine_plugins") or {}, self.recorder)
+        if classes:
+            # Before our own: what is built on another engine loads that one, too.
+            self.probe.engines = engines.Engines(self.probe, classes + list(engines.CLASSES))
         settings = config.get("overrides")
         self.imports = imports.Imports(self.probe, overrides.Overrides(self.probe, settings) if settings else None)
         self.imports.install()

@@ -1,5 +1,6 @@
 """The run's clock inside the traced process: `time.perf_counter_ns`, also where it is missing (3.6)."""
 
+import sys
 import time
 
 
@@ -9,6 +10,25 @@ def _perf_counter_ns_36():
 
 now = getattr(time, "perf_counter_ns", _perf_counter_ns_36)
 """Nanoseconds on CLOCK_MONOTONIC."""
+
+
+def use(clock):
+    """Have the whole probe read another clock from here on; for tests.
+
+    Whoever asks for the time has `now` as a name of its own module, because in a step every call counts; so it is
+    replaced in each of them. What was hooked before keeps the clock that it had then.
+
+    Args:
+        clock: Function without arguments that gives nanoseconds.
+
+    Returns:
+        The clock before, to be used again afterwards.
+    """
+    before = now
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dlprof_probes.inproc.") and vars(module).get("now") is before:
+            module.now = clock
+    return before
 
 
 def anchor(tries=20):

@@ -14,18 +14,24 @@ _ROWS = 16
 _RENAMED = {"lr": "learning_rate"}
 
 
-def of_training(model):
-    """Settings of Keras, of the model's training, and its initial weights (as sums: their order differs by backend)."""
+def of_training(model, engines):
+    """Settings of Keras, of the model's training, and its initial weights (as sums: their order differs by backend).
+
+    Args:
+        model: A model of Keras.
+        engines: `Engines`.
+    """
     facts = _keras()
     for name in ("run_eagerly", "jit_compile", "steps_per_execution"):
         value = _quiet(lambda name=name: vars(model).get("_" + name, vars(model).get(name)))
         if isinstance(value, (bool, int)):
             facts[name] = value
     facts["loss"] = _name(getattr(model, "loss", None))
-    facts["optimizer"] = _quiet(lambda: _optimizer(model))
-    facts["weights"] = _quiet(lambda: _weights(model))
-    facts["threads"] = threads()
-    facts["flags"] = flags()
+    readable = not any(engine.is_session_based for engine, _ in engines.loaded())
+    facts["optimizer"] = _quiet(lambda: _optimizer(model, readable))
+    facts["weights"] = _quiet(lambda: _weights(model, readable))
+    facts["threads"] = threads(engines)
+    facts["flags"] = flags(engines)
     return dict((name, value) for name, value in facts.items() if value is not None)
 
 
@@ -64,17 +70,10 @@ def _plain(value):
     return value if math.isfinite(value) else None
 
 
-def _is_session_based():
-    """Whether reading a variable would make a session, which is the script's own business."""
-    return sys.modules.get("cntk") is not None or getattr(sys.modules.get("tensorflow"), "__version__", "2").startswith(
-        "1."
-    )
-
-
-def _optimizer(model):
+def _optimizer(model, readable):
     optimizer = model.optimizer
     facts = {"class": type(optimizer).__name__}
-    if not _is_session_based():
+    if readable:
         for name, value in optimizer.get_config().items():
             number = _quiet(lambda value=value: _plain(value))
             if number is not None and not isinstance(number, str):
@@ -82,13 +81,13 @@ def _optimizer(model):
     return facts
 
 
-def _weights(model):
-    """Number of weights, their type, and of each of the first ones: size, sum and sum of squares."""
+def _weights(model, readable):
+    """Number of weights, their type, and of each of the first ones, if `readable`: size, sum and sum of squares."""
     known = list(model.trainable_weights)
     if not known:
         return None
     facts = {"count": sum(_size(one) for one in known), "dtype": _dtype(known[0])}
-    if _is_session_based():
+    if not readable:
         return facts
     sums, left = [], _VALUES_AT_MOST
     for one in known:
@@ -109,7 +108,10 @@ def _size(weight):
 
 
 def _dtype(weight):
-    return str(getattr(weight, "dtype", "")).replace("torch.", "").replace("<dtype: '", "").replace("'>", "")
+    text = str(getattr(weight, "dtype", ""))
+    if text.startswith("<"):  # <dtype: 'float32'> of TensorFlow, <class 'numpy.float32'> of CNTK
+        text = text.split("'")[1]
+    return text.rpartition(".")[2]  # torch.float32
 
 
 def _numpy(weight):
@@ -129,77 +131,22 @@ def _array(array):
     return facts
 
 
-def threads():
+def threads(engines):
     """How many threads each engine was told, or decided, to compute with; the cores that it may use."""
-    found = {"usable_cores": _quiet(lambda: len(os.sched_getaffinity(0))) or os.cpu_count()}
-    for name, read in _THREADS:
-        if name in sys.modules:
-            found[name] = _quiet(lambda read=read, name=name: int(read(sys.modules[name])))
-    return dict((name, value) for name, value in found.items() if value is not None)
+    counts = {"usable_cores": _quiet(lambda: len(os.sched_getaffinity(0))) or os.cpu_count()}
+    for engine, module in engines.loaded():
+        count = _quiet(lambda engine=engine, module=module: engine.threads(module))
+        if count is not None:
+            counts[engine.module] = _quiet(lambda count=count: int(count))
+    return dict((name, count) for name, count in counts.items() if count is not None)
 
 
-def _of_mxnet(_module):
-    """MXNet takes OpenMP's number, or half of what OpenMP sees where that is not set."""
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    return int(told) if told.isdigit() else max(1, len(os.sched_getaffinity(0)) >> 1)
-
-
-_THREADS = (
-    ("torch", lambda module: module.get_num_threads()),
-    ("tensorflow", lambda module: module.config.threading.get_intra_op_parallelism_threads()),
-    ("mxnet", _of_mxnet),
-    ("theano", lambda module: os.environ["OMP_NUM_THREADS"] if module.config.openmp else 1),
-)
-
-
-def flags():
+def flags(engines):
     """Switches of the loaded engines that make them slower than they need be: `name` to its value."""
-    found = {}
-    for engine, name, read in _FLAGS:
-        if engine in sys.modules:
-            value = _quiet(lambda read=read, engine=engine: read(sys.modules[engine]))
+    values = {}
+    for engine, module in engines.loaded():
+        for name, read in engine.switches:
+            value = _quiet(lambda read=read, module=module: read(module))
             if value:
-                found[name] = value if isinstance(value, (bool, str)) else True
-    return found
-
-
-def _is_off(name):
-    return os.environ.get(name, "").lower() in ("0", "false")
-
-
-_FLAGS = (
-    ("tensorflow", "tf.config.run_functions_eagerly", lambda tf: tf.config.functions_run_eagerly()),
-    (
-        "tensorflow.python.debug.lib.check_numerics_callback",
-        "tf.debugging.enable_check_numerics",
-        lambda module: hasattr(module._state, "check_numerics_callback"),
-    ),
-    (
-        "tensorflow.python.framework.config",
-        "tf.config.experimental.enable_op_determinism",
-        lambda module: module.is_op_determinism_enabled(),
-    ),
-    ("tensorflow", "TF_ENABLE_ONEDNN_OPTS=0", lambda _tf: _is_off("TF_ENABLE_ONEDNN_OPTS")),
-    ("torch", "torch.autograd.set_detect_anomaly", lambda torch: torch.is_anomaly_enabled()),
-    ("torch", "torch.backends.mkldnn.enabled = False", lambda torch: not torch.backends.mkldnn.enabled),
-    (
-        "torch",
-        "torch.use_deterministic_algorithms",
-        lambda torch: torch.are_deterministic_algorithms_enabled(),
-    ),
-    ("jax", "jax_debug_nans", lambda jax: jax.config.jax_debug_nans),
-    ("jax", "jax_debug_infs", lambda jax: jax.config.jax_debug_infs),
-    ("jax", "jax_disable_jit", lambda jax: jax.config.jax_disable_jit),
-    ("jax", "jax_check_tracer_leaks", lambda jax: jax.config.jax_check_tracer_leaks),
-    ("mxnet", "MXNET_ENGINE_TYPE=NaiveEngine", lambda _mx: os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"),
-    ("mxnet", "MXNET_EXEC_BULK_EXEC_TRAIN=0", lambda _mx: _is_off("MXNET_EXEC_BULK_EXEC_TRAIN")),
-    ("theano", "theano mode", lambda theano: _slow_mode(theano.config)),
-)
-
-
-def _slow_mode(config):
-    """The mode of Theano where it is one for debugging."""
-    told = [str(config.mode), str(config.optimizer), str(config.linker)]
-    return next(
-        (one for one in told if one in ("FAST_COMPILE", "DebugMode", "NanGuardMode", "fast_compile", "py")), None
-    )
+                values[name] = value if isinstance(value, (bool, str)) else True
+    return values

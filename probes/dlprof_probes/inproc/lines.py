@@ -276,10 +276,22 @@ def _with_consts(code, consts):
     if hasattr(code, "replace"):
         return code.replace(co_consts=consts)
     return types.CodeType(
-        code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags, code.co_code,
-        consts, code.co_names, code.co_varnames, code.co_filename, code.co_name, code.co_firstlineno, code.co_lnotab,
-        code.co_freevars, code.co_cellvars,
-    )  # fmt: skip
+        code.co_argcount,
+        code.co_kwonlyargcount,
+        code.co_nlocals,
+        code.co_stacksize,
+        code.co_flags,
+        code.co_code,
+        consts,
+        code.co_names,
+        code.co_varnames,
+        code.co_filename,
+        code.co_name,
+        code.co_firstlineno,
+        code.co_lnotab,
+        code.co_freevars,
+        code.co_cellvars,
+    )
 
 
 def _unit_ns(profiler):

@@ -31,12 +31,30 @@ class Loop(object):
     """
 
     __slots__ = (
-        "_merged", "_recorder", "_thread", "begin", "call_ns", "call_start", "callbacks", "compiled", "compiles",
-        "data_seen", "described",
-        "epoch", "first", "kind", "previous_end", "span", "step_index", "user_callbacks", "waited", "warmed",
+        "_merged",
+        "_recorder",
+        "_thread",
+        "begin",
+        "call_ns",
+        "call_start",
+        "callbacks",
+        "compiled",
+        "compiles",
+        "data_seen",
+        "described",
+        "epoch",
+        "first",
+        "kind",
+        "previous_end",
+        "span",
+        "step_index",
+        "user_callbacks",
+        "waited",
+        "warmed",
         "watch",
-        "window_after", "window_steps",
-    )  # fmt: skip
+        "window_after",
+        "window_steps",
+    )
 
     def __init__(self, recorder, compiles, span):
         self._recorder = recorder
@@ -121,11 +139,23 @@ class Loop(object):
         else:
             recorder.step(
                 _RECORD(
-                    _TYPE, _SIZE, self._thread, self.span, self.epoch, step, count, begin, end, waited, self.callbacks,
-                    offset, self.call_ns, flags,
+                    _TYPE,
+                    _SIZE,
+                    self._thread,
+                    self.span,
+                    self.epoch,
+                    step,
+                    count,
+                    begin,
+                    end,
+                    waited,
+                    self.callbacks,
+                    offset,
+                    self.call_ns,
+                    flags,
                 ),
                 end,
-            )  # fmt: skip
+            )
         self.previous_end = end
         self.step_index = step + count
         self._clear()
@@ -134,9 +164,19 @@ class Loop(object):
 
     def _emit_merged(self, step, count, end, waited, offset, flags):
         fields = (
-            self._thread, self.span, self.epoch, step, count, self.begin, end, waited, self.callbacks, offset,
-            self.call_ns, flags,
-        )  # fmt: skip
+            self._thread,
+            self.span,
+            self.epoch,
+            step,
+            count,
+            self.begin,
+            end,
+            waited,
+            self.callbacks,
+            offset,
+            self.call_ns,
+            flags,
+        )
         fields = self._merge(fields)
         if fields is not None:
             self._recorder.step(pack(fields), end)

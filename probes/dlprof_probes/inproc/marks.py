@@ -4,10 +4,8 @@ import sys
 
 from dlprof_probes import mark, wire
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.hooks import cntk
 
 _LOOPS = ("fit", "evaluate", "predict")
-_ENGINES = ("torch", "jax", "tensorflow", "mxnet", "theano", "cntk", "chainer", "caffe2")
 
 
 class Marks(object):
@@ -15,7 +13,7 @@ class Marks(object):
 
     Args:
         probe: `Probe`.
-        engine: Name of the engine, where it was asked for; None: the first known one that is loaded.
+        engine: Name of the engine, where it was asked for; None: the first known one that is loaded (`Engines`).
     """
 
     def __init__(self, probe, engine=None):
@@ -24,8 +22,6 @@ class Marks(object):
         self._facts = None
         self._epoch_span = None
         self._fits = set()
-        self._module = None
-        self._nodes = None
         self._begin_loop = probe.guard(self._open_loop)
         self._end_loop = probe.guard(self._close_loop)
         self.step_begin = probe.guard(self._step_begin)
@@ -132,38 +128,31 @@ class Marks(object):
             self._probe.recorder.metrics(loop.span, loop.epoch, wire.NONE, found)
 
     def _model(self, module, optimizer):
-        names = getattr(module, "named_modules", None)
-        if callable(names):
-            layers = [{"name": n, "class": type(m).__name__} for n, m in names() if n]
-        elif hasattr(module, "root_function") and self._probe.windows.folder is not None:  # a model of CNTK
-            self._nodes = cntk.Nodes(self._probe.windows.folder)
-            layers = [{"name": name, "class": ""} for name in self._nodes.named(module)]
-        elif isinstance(module, (list, tuple)):
-            layers = [{"name": str(name), "class": ""} for name in module]
-        else:
-            layers = []
-        self._facts = {"layers": layers, "models": []}
+        self._facts = {"layers": self._layers(module), "models": []}
         if optimizer is not None:
             name = optimizer if isinstance(optimizer, str) else type(optimizer).__name__
             self._facts["optimizer"] = {"name": name, "class": name}
-        self._module = module
+
+    def _layers(self, module):
+        if isinstance(module, (list, tuple)):
+            return [{"name": str(name), "class": ""} for name in module]
+        for engine, _ in self._probe.engines.loaded():
+            layers = self._probe.guard(engine.named_layers)(module)
+            if layers is not None:
+                return layers
+        names = getattr(module, "named_modules", None)
+        return [{"name": n, "class": type(m).__name__} for n, m in names() if n] if callable(names) else []
 
     def _engine(self):
         """Take the tracer of the engine that is loaded, unless that of Keras was."""
-        windows = self._probe.windows
+        windows, engines = self._probe.windows, self._probe.engines
         if windows.folder is None or windows.is_set:
             return
-        found = self._asked or next((name for name in _ENGINES if name in sys.modules), None)
-        if found == "tensorflow" and self._probe.sessions is not None:
-            windows.use("tensorflow1", self._probe.sessions)
-        elif found == "mxnet":
-            windows.use(found, list, self._probe.mxnet_blocks or list)
-        elif found == "cntk":
-            windows.use(found, self._nodes)
-        elif found == "torch":
-            windows.use(found, lambda: self._module)
-        elif found is not None and found != "theano":
-            windows.use(found)
+        engine = engines.find(self._asked) if self._asked else next((one for one, _ in engines.loaded()), None)
+        if engine is not None:
+            self._probe.guard(engine.alone)()
+        elif self._asked:
+            windows.use(self._asked)
 
 
 class _Context(object):

@@ -51,6 +51,16 @@ class Patches(object):
             raise failure
 
 
+def each_definer(classes, name):
+    """The classes among the ancestors of `classes` that define `name`, each once."""
+    seen = []
+    for cls in classes:
+        for base in cls.__mro__:
+            if base is not object and name in vars(base) and base not in seen:
+                seen.append(base)
+    return seen
+
+
 def dress(replacement, original):
     """Make `replacement` look like `original`, also to those who ask `inspect` without following wrappers."""
     functools.update_wrapper(replacement, original)

@@ -6,6 +6,8 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc import facts
 from dlprof_probes.inproc.causes import Causes
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.patching import Patches
 
 
@@ -22,21 +24,15 @@ class Probe(object):
         is_user_file: Function from a file name to whether it is the user's own code.
         windows: `Windows` or `NoWindows`.
         describe_model: Function from a model to facts about it, set by the hooks of Keras.
-        sessions: What watches the sessions of TensorFlow 1, or None.
-        mxnet_blocks: Function that gives the hybridized blocks of Gluon, or None.
-        compiled_models: What watches the models that Keras compiled on OpenVINO, or None.
         goes_on: Whether the process will go on without the probe: a notebook's does, a script's does not.
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
-        traced: Functions that JAX has traced and not yet compiled: name to facts.
+        engines: `Engines`.
+        missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
         self.goes_on = False
-        self.sessions = None
-        self.mxnet_blocks = None
-        self.compiled_models = None
-        self.traced = {}
         self.ended = False
         self._broken = set()
         self.recorder = recorder
@@ -49,6 +45,7 @@ class Probe(object):
         self.is_user_file = is_user_file
         self.patches = Patches()
         self.causes = Causes()
+        self.engines = Engines(self)
 
     def guard(self, hook, default=None):
         """`hook`, made unable to raise: the first failure is noted and ends its work.
@@ -149,7 +146,7 @@ class Probe(object):
     def _describe_training(self, span, model):
         """Note how a model is about to be trained; what that takes is our own time."""
         own = self.recorder.begin(wire.SpanKind.DLPROF, "facts of the training")
-        self.recorder.detail(span, {"training": facts.of_training(model)})
+        self.recorder.detail(span, {"training": facts.of_training(model, self.engines)})
         self.recorder.end(own)
 
     def describe_data(self, loop, arrays):
@@ -177,6 +174,39 @@ class Probe(object):
             if token[0] is not None:
                 self.loops.leave_on_batch(token[0])
             self.lines.restore(token[1])
+
+        return self.around(owner, name, enter, leave)
+
+    def epoch(self, owner, name):
+        """Record an epoch of the running loop around each call of `owner.name`; they are counted from 0."""
+
+        def enter(_args):
+            loop = self.current_loop()
+            if loop is None:
+                return None
+            number = max(0, loop.epoch + 1)
+            span = self.recorder.begin(wire.SpanKind.EPOCH, str(number))
+            loop.start_epoch(number)
+            return span
+
+        def leave(span, _args):
+            if span is not None:
+                self.recorder.end(span)
+
+        return self.around(owner, name, enter, leave)
+
+    def step(self, owner, name):
+        """Record a step of the running loop around each call of `owner.name`."""
+
+        def enter(_args):
+            loop = self.current_loop()
+            if loop is not None:
+                loop.begin = now()
+            return loop
+
+        def leave(loop, _args):
+            if loop is not None and loop.begin:
+                loop.finish((None, loop.step_index), now())
 
         return self.around(owner, name, enter, leave)
 

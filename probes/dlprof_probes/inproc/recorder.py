@@ -8,7 +8,6 @@ reserved beforehand.
 
 import collections
 import os
-import sys
 import threading
 
 from dlprof_probes import wire
@@ -259,11 +258,3 @@ class Recorder(object):
         """Close the file after `finish`, in a process that goes on; what comes later is dropped."""
         self.failed = self.failed or "closed"
         os.close(self._fd)
-
-
-def frame_outside(depth):
-    """The frame `depth` calls outside the caller of this function."""
-    try:
-        return sys._getframe(depth + 1)
-    except ValueError:
-        return None

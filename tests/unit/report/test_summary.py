@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.lines import HotLine
 from dlprof.analysis.steps import StepSummary
+from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import summary
 from dlprof.report.model import (
     CategoryKernels,
     CoreLoad,
     EpochTime,
-    GpuUse,
-    HotLine,
     LayerKernels,
     MainLoop,
     MeasuredGpus,
@@ -27,11 +27,12 @@ from dlprof.report.model import (
     StackFrame,
     UnmeasuredGpus,
 )
+from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
 from tests.unit.report.reports import report
 from tests.unit.runs import MS, S, losses, make, manifest, steps, trained, window
 
-LOOP = StepSummary("train", 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0)
+LOOP = StepSummary(Loop.TRAIN, 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0)
 
 
 def made(path: Path, told: dict[str, Any] | None = None, **tables: list[dict[str, Any]]) -> Report:
@@ -63,7 +64,7 @@ def test_the_main_loop_says_how_its_steps_return(tmp_path: Path) -> None:
     content = made(tmp_path, manifest(backend=backend))
 
     assert content.loops == (LOOP,)
-    assert content.steps == MainLoop("train", 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0, True, False)
+    assert content.steps == MainLoop(Loop.TRAIN, 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0, True, False)
 
 
 def test_a_run_without_steps_has_no_main_loop(tmp_path: Path) -> None:

@@ -17,14 +17,14 @@ def look(case: Case) -> Iterator[Claim]:
     if not table.num_rows:
         raise Abstain("no GPU was measured")
     found = utilisation.gpus(table, case.run.manifest)
-    shares = [gpu["throttled_share"] for gpu in found if gpu["throttled_share"] is not None]
+    shares = [gpu.throttled_share for gpu in found if gpu.throttled_share is not None]
     if not shares:
         raise Abstain("this GPU does not tell why it lowers its clocks")
     share = max(shares)
     if share < _SHARE:
         return
     full = max((v for v in table["sm_clock_mhz"].to_pylist() if v), default=0)
-    mean = sum(gpu["sm_clock_mean_mhz"] or 0 for gpu in found) / len(found)
+    mean = sum(gpu.sm_clock_mean_mhz or 0 for gpu in found) / len(found)
     slower = max(0.0, 1 - mean / full) if full else 0.0
     yield Claim(
         f"The GPU was throttled in {100 * share:.0f} % of the samples, at {mean:.0f} MHz in the mean of at most "

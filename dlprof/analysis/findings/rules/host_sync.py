@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim
-from dlprof.analysis.samples import WAITS, Sample
+from dlprof.analysis.samples import Sample, waiting_functions
 
 _SHARE = 0.05
 
@@ -65,7 +65,7 @@ def _of_user(case: Case) -> Iterator[Claim]:
                 "stacks that stood in such a call",
                 "SELECT f.function, f.file, f.line, sum(s.dur_ns) AS stood_ns FROM stacks s "
                 "JOIN frames f USING (stack_id) "
-                f"WHERE f.function IN ({', '.join(repr(name) for name in sorted(WAITS))}) GROUP BY ALL "
+                f"WHERE f.function IN ({', '.join(repr(name) for name in sorted(waiting_functions()))}) GROUP BY ALL "
                 "ORDER BY stood_ns DESC LIMIT 8",
             )
         ],
@@ -81,6 +81,6 @@ def _waits(case: Case, sample: Sample) -> bool:
     for function, file, _line in sample.frames:
         if file in case.user_files:
             return False
-        if function in WAITS:
+        if function in waiting_functions():
             return True
     return False

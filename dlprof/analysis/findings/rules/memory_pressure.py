@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dlprof.analysis import breakdown
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.shares import proportional
 
 _USUAL_SYSTEM = 0.05
 """Share of the CPU time that a training spends inside the kernel anyway."""
@@ -62,8 +62,8 @@ def _spread(case: Case, inside: Mapping[str, int], lost: int) -> dict[str, int]:
     called = {phase: int(case.sampled((phase,), case.is_called_back) * ns) for phase, ns in inside.items()}
     beside = case.sampled(("fit/steps",), case.is_called_back, main=False)
     waits = min(int(beside * case.own("fit/steps")), case.own("fit/steps/input"))
-    first = breakdown.shared(min(lost, sum(called.values()) + waits), {**called, "fit/steps/input": waits})
-    rest = breakdown.shared(lost - sum(first.values()), inside)
+    first = proportional(min(lost, sum(called.values()) + waits), {**called, "fit/steps/input": waits})
+    rest = proportional(lost - sum(first.values()), inside)
     found = case.spread(rest)
     for leaf, ns in case.spread(first).items():
         found[leaf] = found.get(leaf, 0) + ns

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.breakdown import OWN
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
+from dlprof.schema.vocabulary import OWN_PATHS
 
 _SHARE = 0.05
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Our own time in the process, and what kernel windows made steps longer."""
-    takes = {leaf: case.available.get(leaf, 0) for leaf in OWN}
+    takes: dict[str, int] = {leaf: case.available.get(leaf, 0) for leaf in OWN_PATHS}
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return
     yield Claim(

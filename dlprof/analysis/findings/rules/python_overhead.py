@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis import kernels, step_split
+from dlprof.analysis import kernels
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim
 from dlprof.analysis.samples import Sample
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import PseudoLayer
 
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
@@ -103,8 +105,8 @@ def _goes_back(sample: Sample) -> bool:
 
 def _called_back(found: kernels.Kernels) -> float:
     """Share of the steps in which an operator ran that calls a function of Python."""
-    calling = [row for row in found.rows if row.keys.get("op") in step_split.PYTHON_OPS]
-    inside = sum(row.union_ns or 0 for row in calling if row.keys.get("layer") != step_split.INPUT_LAYER)
+    calling = [row for row in found.rows if row.keys.get("op") in combined.python_operators()]
+    inside = sum(row.union_ns or 0 for row in calling if row.keys.get("layer") != PseudoLayer.INPUT)
     return min(1.0, inside / found.window_ns) if found.window_ns else 0.0
 
 

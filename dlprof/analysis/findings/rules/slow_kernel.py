@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dlprof.analysis.compare import LayerItem
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.units import duration
 
 _RATIO = 1.3

@@ -1,44 +1,40 @@
-"""Where the probe attaches to Keras and to the engines: one file each, loaded when they are imported."""
+"""Where the probe attaches to Keras and to the engines, as soon as they are imported.
 
-from dlprof_probes.inproc.hooks import (
-    chainer,
-    cntk,
-    jax,
-    keras_classic,
-    keras_modern,
-    mxnet,
-    openvino,
-    tensorflow,
-    theano,
-    torch,
-)
+Keras' hooks are beside this file; those of an engine are in its own file below `inproc/engines`.
+"""
+
+from dlprof_probes.inproc.engines.base import Attachment
+from dlprof_probes.inproc.hooks import keras_classic, keras_modern
 
 
 def attach_new(probe, modules, attached):
-    """Attach to whatever of Keras and the engines has been imported since the last call.
+    """Attach to whatever of Keras and the engines has been imported since the last call: engines first.
 
     Args:
         probe: `Probe`.
         modules: `sys.modules`.
-        attached: Set of the names already dealt with; added to.
+        attached: Set of those that were dealt with; added to.
     """
-    for name, ready, attach in _HOOKS:
-        if name not in attached and name in modules and ready(modules):
-            attached.add(name)
-            attach(probe, modules[name])
+    for waiting in probe.engines.attachments:
+        if waiting not in attached and waiting.module in modules and waiting.is_ready(modules):
+            attached.add(waiting)
+            waiting.attach(modules[waiting.module])
+    for waiting in _KERAS:
+        if waiting not in attached and waiting.module in modules and waiting.is_ready(modules):
+            attached.add(waiting)
+            waiting.attach(probe, modules[waiting.module])
 
 
-_HOOKS = (
-    ("tensorflow", tensorflow.ready, tensorflow.attach),
-    ("mxnet", mxnet.ready, mxnet.attach),
-    ("theano", theano.ready, theano.attach),
-    ("chainer", chainer.ready, chainer.attach),
-    ("cntk", cntk.ready, cntk.attach),
-    ("openvino", openvino.ready, openvino.attach),
-    ("torch", torch.ready, torch.attach),
-    (torch.DYNAMO, torch.dynamo_ready, torch.attach_dynamo),
-    ("jax", jax.ready, jax.attach),
-    ("keras", keras_classic.ready, keras_classic.attach),
-    ("keras", keras_modern.ready, keras_modern.attach),
-    ("tf_keras", keras_modern.ready_tf_keras, keras_modern.attach),
+def _is_ready(modules):
+    return keras_classic.ready(modules) or keras_modern.ready(modules)
+
+
+def _attach(probe, keras):
+    kind = keras_classic if keras_classic.ready({"keras": keras}) else keras_modern
+    kind.attach(probe, keras)
+
+
+_KERAS = (
+    Attachment("keras", _is_ready, _attach),
+    Attachment("tf_keras", keras_modern.ready_tf_keras, keras_modern.attach),
 )

@@ -4,8 +4,8 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.hooks import cntk, mxnet
 from dlprof_probes.inproc.hooks import keras_common as common
+from dlprof_probes.inproc.patching import each_definer
 
 _GENERATORS = (
     ("fit_generator", wire.SpanKind.FIT),
@@ -23,19 +23,20 @@ def ready(modules):
 
 def attach(probe, keras):
     """Hook every phase."""
-    facts = {"keras": "keras", "keras_version": str(keras.__version__), "keras_backend": keras.backend.backend()}
-    probe.recorder.meta(facts)
+    backend, layer = keras.backend.backend(), sys.modules["keras.engine.base_layer"].Layer
+    probe.recorder.meta({"keras": "keras", "keras_version": str(keras.__version__), "keras_backend": backend})
     # keras-mxnet rebinds these names to subclasses of its own, so both names are asked.
     models = [keras.models.Model, keras.models.Sequential, keras.Model, keras.Sequential]
     common.model_methods(probe, models)
     for name, kind in _GENERATORS:
-        for owner in common.each_definer(models, name):
+        for owner in each_definer(models, name):
             probe.loop(owner, name, kind)
-    common.layers(probe, sys.modules["keras.engine.base_layer"].Layer)
-    # Theano compiles there; all others when the function is first called.
-    kind = wire.SpanKind.GRAPH_COMPILE if keras.backend.backend() == "theano" else wire.SpanKind.BUILD
+    common.layers(probe, layer)
+    engine = probe.engines.find(backend)
+    compiles = engine is not None and engine.compiles_when_built
+    kind = wire.SpanKind.GRAPH_COMPILE if compiles else wire.SpanKind.BUILD
     common.step_functions(probe, models, "_make_%s_function", kind)
-    for owner in common.each_definer(models, "_standardize_user_data"):
+    for owner in each_definer(models, "_standardize_user_data"):
         probe.span(owner, "_standardize_user_data", wire.SpanKind.INPUT, "prepare data")
         hook = probe.guard(lambda _result, args: _data(probe, args[1:3]))
         probe.replace(owner, "_standardize_user_data", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
@@ -45,7 +46,7 @@ def attach(probe, keras):
     _metrics(probe, callback_list)
     _validation(probe)
     common.data_and_files(probe, keras)
-    _kernels(probe, keras.backend.backend(), sys.modules["keras.engine.base_layer"].Layer)
+    common.use_engine(probe, backend, common.KerasClasses(keras, models, layer, is_classic=True))
 
 
 def _data(probe, arrays):
@@ -54,19 +55,6 @@ def _data(probe, arrays):
     if loop is not None:
         flat = [one for given in arrays for one in (given if isinstance(given, (list, tuple)) else [given])]
         probe.describe_data(loop, [one for one in flat if one is not None])
-
-
-def _kernels(probe, backend, layer):
-    """Say what traces kernels; that of Theano does not wait for Keras."""
-    if backend == "mxnet":
-        mxnet.watch_layers(probe, layer)
-    elif backend == "cntk":
-        cntk.watch_layers(probe, layer)
-    elif backend == "tensorflow":
-        if probe.sessions is not None:
-            probe.windows.use("tensorflow1", probe.sessions)
-    elif backend != "theano":
-        probe.windows.use(backend)
 
 
 def _batches(probe, callback_list):
@@ -82,16 +70,18 @@ def _metrics(probe, callback_list):
     """The logs of a batch are numbers already when callbacks get them."""
 
     def ended(_token, args):
-        if len(args) > 4:  # _call_batch_hook(self, mode, hook, batch, logs)
-            args = args[2:] if args[1:3] == ("train", "end") else ()
         loop = probe.current_loop()
         if loop is not None and len(args) > 2:
             values = [pair for pair in common.numbers(args[2]) if pair[0] not in ("batch", "size")]
             common.step_metrics(probe, loop, int(args[1]), values)
 
-    for name in ("on_batch_end", "_call_batch_hook"):
+    def called(token, args):
+        if args[1:3] == ("train", "end"):  # _call_batch_hook(self, mode, hook, batch, logs)
+            ended(token, args[2:])
+
+    for name, leave in (("on_batch_end", ended), ("_call_batch_hook", called)):
         if name in vars(callback_list):
-            probe.around(callback_list, name, lambda _args: None, ended, again=True)
+            probe.around(callback_list, name, lambda _args: None, leave, again=True)
 
 
 def _validation(probe):

@@ -6,24 +6,55 @@ import weakref
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.patching import each_definer
 
 LOOPS = (("fit", wire.SpanKind.FIT), ("evaluate", wire.SpanKind.EVALUATE), ("predict", wire.SpanKind.PREDICT))
 ON_BATCH = ("train_on_batch", "test_on_batch", "predict_on_batch")
 SAVING = ("save", "save_weights", "load_weights", "export")
 LOADERS = (
-    "image_dataset_from_directory", "text_dataset_from_directory", "timeseries_dataset_from_array",
-    "audio_dataset_from_directory", "to_categorical", "get_file", "pad_sequences",
-)  # fmt: skip
+    "image_dataset_from_directory",
+    "text_dataset_from_directory",
+    "timeseries_dataset_from_array",
+    "audio_dataset_from_directory",
+    "to_categorical",
+    "get_file",
+    "pad_sequences",
+)
 
 
-def each_definer(classes, name):
-    """The classes among the ancestors of `classes` that define `name`, each once."""
-    seen = []
-    for cls in classes:
-        for base in cls.__mro__:
-            if base is not object and name in vars(base) and base not in seen:
-                seen.append(base)
-    return seen
+class KerasClasses(object):
+    """What engines hook of a Keras, to name layers in their traces.
+
+    Attributes:
+        module: `keras`, or `tf_keras`.
+        models: The classes of models.
+        layer: The class of layers.
+        is_classic: It is one with several backends of its own time, up to 2.3.
+    """
+
+    def __init__(self, module, models, layer, is_classic):
+        self.module = module
+        self.models = models
+        self.layer = layer
+        self.is_classic = is_classic
+
+
+def use_engine(probe, backend, keras):
+    """Have the engine that Keras calls `backend` traced, and tell that it is the one that counts.
+
+    Args:
+        probe: `Probe`.
+        backend: Name of Keras' backend.
+        keras: `KerasClasses`.
+    """
+    engine = probe.engines.find(backend)
+    if engine is None:
+        probe.windows.use(backend)
+        return
+    module = sys.modules.get(engine.module)
+    if module is not None and engine.is_ready(sys.modules):
+        engine.note_version(module)  # others may be loaded besides
+    probe.guard(engine.under_keras)(keras)
 
 
 def model_methods(probe, classes):

@@ -4,9 +4,8 @@ import sys
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks import keras_common as common
-from dlprof_probes.inproc.hooks import openvino, torch
+from dlprof_probes.inproc.patching import each_definer
 
 _BATCHES = tuple(("on_%s_batch_begin" % loop, "on_%s_batch_end" % loop) for loop in ("train", "test", "predict"))
 
@@ -36,21 +35,15 @@ def attach(probe, keras):
     common.model_methods(probe, models)
     common.layers(probe, keras.layers.Layer)
     common.step_functions(probe, models, "make_%s_function")
-    for owner in common.each_definer(models, "_symbolic_build"):
+    for owner in each_definer(models, "_symbolic_build"):
         probe.span(owner, "_symbolic_build", wire.SpanKind.BUILD, "symbolic build")
     callback_list = keras.callbacks.CallbackList
     common.epochs(probe, callback_list)
     common.batches(probe, callback_list, _BATCHES)
     _metrics(probe, callback_list)
     _input(probe, models)
-    if _backend(keras) == "openvino":
-        openvino.watch_layers(probe, keras.layers.Layer)
-    else:
-        probe.windows.use(_backend(keras))
-    if _backend(keras) == "jax":
-        _waits_in_call(probe)
-    if _backend(keras) == "torch":
-        torch.annotate(probe, keras, models)
+    classes = common.KerasClasses(keras, models, keras.layers.Layer, is_classic=False)
+    common.use_engine(probe, _backend(keras), classes)
     common.data_and_files(probe, keras)
 
 
@@ -98,21 +91,13 @@ def _metrics(probe, callback_list):
 def _input(probe, models):
     """Hook the making of the epoch iterator: conversion of the data, and what it knows of batches."""
     iterators = {"keras.src.trainers.epoch_iterator"}
-    iterators.update(base.__module__ for base in common.each_definer(models, "fit"))
+    iterators.update(base.__module__ for base in each_definer(models, "fit"))
     for name in iterators:
         for cls in list(vars(sys.modules.get(name, sys)).values()):
             if isinstance(cls, type) and cls.__name__.endswith("EpochIterator") and "__init__" in vars(cls):
                 probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
                 hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
                 probe.replace(cls, "__init__", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
-
-
-def _waits_in_call(probe):
-    """On JAX the step function fetches the batch: what that takes is no part of the call."""
-    iterator = getattr(sys.modules.get("keras.src.backend.jax.trainer"), "JAXEpochIterator", None)
-    if iterator is not None:
-        current = probe.loops.current
-        probe.replace(iterator, "_get_iterator", lambda f: probe.wrappers.giving_batches(f, current, now))
 
 
 def _describe(probe, iterator):

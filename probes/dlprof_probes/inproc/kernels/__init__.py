@@ -1,4 +1,4 @@
 """Kernel windows: the engine's own tracer runs for some steady steps of a loop, between plain steps.
 
-`windows.py` decides when; one file per engine switches its tracer on and off.
+`windows.py` decides when; the tracer of each engine (`tracer.py`, `engines/`) is switched on and off.
 """

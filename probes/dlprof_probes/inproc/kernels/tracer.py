@@ -1,5 +1,6 @@
 """What the tracers of all engines have in common."""
 
+import glob
 import os
 import re
 import sys
@@ -12,12 +13,34 @@ _CHATTER = re.compile(
 
 
 class Tracer(object):
-    """What tracers have in common."""
+    """Switches an engine's own tracer on and off; one per process, for one window after the other.
+
+    All methods may raise: the loop goes on, and the run's health says why there are no kernels.
+
+    Attributes:
+        gpu: Whether it may trace the GPU; set from outside.
+        whole_run: Its engine only times all calls of a process: it has no `start`, and `stop` writes at the end.
+        zero_ns: Zero of the clock of its traces, on the run's clock (ns); None: their clock is the wall clock.
+    """
 
     gpu = True
     whole_run = False
     zero_ns = None
-    """Zero of the clock of its traces, on the run's clock (ns); None: their clock is the wall clock."""
+
+    def start(self, folder):
+        """Begin to trace into files below `folder`, which is there and empty."""
+        raise NotImplementedError
+
+    def stop(self):
+        """End the trace, whatever `start` came to, and leave the engine as it was.
+
+        Returns:
+            list: Paths of the files that were written, below the folder. Of a `whole_run`, whether there is anything.
+
+        Raises:
+            RuntimeError: There is nothing to be written.
+        """
+        raise NotImplementedError
 
     def drain(self):
         """Wait until all that was dispatched has been executed, so that a window holds whole steps."""
@@ -67,3 +90,15 @@ class quiet(object):  # noqa: N801
             os.dup2(self._saved, 2)
             os.close(self._saved)
             self._saved = None
+
+
+def xplanes(folder):
+    """The files that XLA's profiler wrote below a folder, in the layout of TensorBoard.
+
+    Raises:
+        RuntimeError: There are none.
+    """
+    paths = glob.glob(os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb"))
+    if not paths:
+        raise RuntimeError("the profiler wrote no trace")
+    return paths

@@ -3,12 +3,10 @@
 import json
 import os
 import shutil
-import sys
 from threading import get_ident
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import anchor, now
-from dlprof_probes.inproc.kernels import engines
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
@@ -22,8 +20,11 @@ class NoWindows(object):
     everything = False
     is_set = True
 
-    def use(self, backend, *helpers):
-        """No engine is needed."""
+    def use(self, name, make=None):
+        """No tracer is needed."""
+
+    def decline(self, reason):
+        """No reason is needed."""
 
     def opened(self, loop, kind, nested):
         """No loop is watched."""
@@ -66,26 +67,38 @@ class Windows(object):
         self.everything = mode == "all"
         self._steps = steps
         self._gpu = gpu
+        self._tracer = None
         self._engine = None
-        self._backend = None
+        self._declined = None
         self._done = set()
         self._count = 0
         self._cost_ns = 0
         self._failure = None
         self._short = None
 
-    def use(self, backend, *helpers):
-        """Take the tracer of the engine that Keras runs on; `helpers` are what its class needs."""
-        self._backend = backend
+    def use(self, name, make=None):
+        """Trace that engine from here on.
+
+        Args:
+            name: Of the engine, as the windows are to call it.
+            make: Function that gives its `Tracer`, or None where it has none; it may raise.
+        """
+        self._engine = name
         self.is_set = True
         try:
-            self._engine = engines.make(backend, self._gpu, *helpers)
+            self._tracer = make() if make is not None else None
         except Exception as error:
             self._failure = "%s: %s" % (type(error).__name__, error)
+        if self._tracer is not None:
+            self._tracer.gpu = self._gpu
+
+    def decline(self, reason):
+        """Say why there will be no window, unless an engine is used all the same."""
+        self._declined = reason
 
     def opened(self, loop, kind, nested):
         """A loop begins; `nested`: inside another one, so it is none of ours."""
-        if nested or self._engine is None or self._engine.whole_run or self._failure or self.active is not None:
+        if nested or self._tracer is None or self._tracer.whole_run or self._failure or self.active is not None:
             return
         if kind not in self._done or self.everything:
             loop.window_after = WARM_STEPS
@@ -130,13 +143,14 @@ class Windows(object):
     def _start(self, loop):
         self._done.add(loop.kind)
         try:
-            self._engine.drain()
+            self._tracer.drain()
             began = now()
             folder = os.path.join(self.folder, "window-%03d" % self._count)
             os.makedirs(folder)
-            self._engine.start(folder)
+            self._tracer.start(folder)
             window = _Window(loop, folder, began, now())
         except Exception as error:
+            self._abandon()
             self._fail("the tracer could not be started", error, loop)
             return
         self.active = window
@@ -147,12 +161,12 @@ class Windows(object):
         window, self.active = self.active, None
         loop = window.loop
         try:
-            self._engine.drain()
+            self._tracer.drain()
         except Exception:
             pass  # the user's own error, which they will see in their own call
         ended = now()
         try:
-            files = self._engine.stop() if window.steps else self._give_up(window)
+            files = self._tracer.stop() if window.steps else self._give_up(window)
             stopped = now()
             if window.steps:
                 self._keep(window, ended, stopped, files)
@@ -166,22 +180,33 @@ class Windows(object):
 
     def _give_up(self, window):
         """The loop ended right after the window began: it holds nothing, and another loop may have one."""
-        try:
-            self._engine.stop()
-        except Exception:
-            pass  # there was nothing to be written
+        self._abandon()
         shutil.rmtree(window.folder, ignore_errors=True)
         self._done.discard(window.loop.kind)
         self._short = "too few steady steps for a window"
 
+    def _abandon(self):
+        """Leave the engine untraced, however far its tracer had come."""
+        try:
+            self._tracer.stop()
+        except Exception:
+            pass  # there was nothing to be written
+
     def _keep(self, window, ended, stopped, files):
         facts = {
-            "engine": self._backend, "loop": window.loop.kind, "loop_id": window.loop.span, "thread": get_ident(),
-            "begin_ns": window.begin, "end_ns": ended, "steps": window.steps,
-            "start_cost_ns": window.begin - window.asked, "stop_cost_ns": stopped - ended,
-            "files": [os.path.relpath(path, self.folder) for path in files], "anchor": anchor(),
-            "zero_ns": self._engine.zero_ns,
-        }  # fmt: skip
+            "engine": self._engine,
+            "loop": window.loop.kind,
+            "loop_id": window.loop.span,
+            "thread": get_ident(),
+            "begin_ns": window.begin,
+            "end_ns": ended,
+            "steps": window.steps,
+            "start_cost_ns": window.begin - window.asked,
+            "stop_cost_ns": stopped - ended,
+            "files": [os.path.relpath(path, self.folder) for path in files],
+            "anchor": anchor(),
+            "zero_ns": self._tracer.zero_ns,
+        }
         with open(window.folder + ".json", "w") as target:
             json.dump(facts, target)
 
@@ -198,17 +223,15 @@ class Windows(object):
         """The process ends: close what is open, and say how it went."""
         if self.active is not None:
             self._stop()
-        if self._engine is not None and self._engine.whole_run:
+        if self._tracer is not None and self._tracer.whole_run:
             self._finish_whole_run()
             return
         source = "measured: switching the tracer on and off; what it costs in steps is added by comparison"
         if self._failure:
             self._recorder.probe("kernels", "failed", self._failure, self._cost_ns or None, source)
-        elif self._engine is None:
-            reason = "no engine with a tracer was seen" if self._backend is None else "no tracer for %s" % self._backend
-            if "theano" in sys.modules:
-                reason = "Theano can only time its operators over the whole run: --kernels all"
-            self._recorder.probe("kernels", "unavailable", reason)
+        elif self._tracer is None:
+            reason = "no engine with a tracer was seen" if self._engine is None else "no tracer for %s" % self._engine
+            self._recorder.probe("kernels", "unavailable", self._declined or reason)
         elif not self._count:
             self._recorder.probe("kernels", "unavailable", self._short or "no loop with enough steps was seen")
         else:
@@ -216,7 +239,7 @@ class Windows(object):
 
     def _finish_whole_run(self):
         source = "not measured: the engine times its operators in every call"
-        if self._engine.stop():
+        if self._tracer.stop():
             self._recorder.probe("kernels", "on", None, None, source)
         else:
             self._recorder.probe("kernels", "unavailable", "no function was compiled under its profiler")
@@ -225,7 +248,7 @@ class Windows(object):
         """Begin a range called `text` in the trace; a function that ends it, or None outside a window."""
         if self.active is None:
             return None
-        return self._engine.annotation(text)
+        return self._tracer.annotation(text)
 
 
 class _Window(object):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dlprof.analysis import samples
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report.html import flames
 from tests.unit.runs import S, trained
 
@@ -18,6 +19,6 @@ def test_a_flame_graph_has_the_outermost_frame_first(tmp_path: Path) -> None:
         {"thread_id": 1, "thread": "MainThread", "start_ns": 5 * S, "dur_ns": S, "stack_id": 2},
     ]
     run = trained(tmp_path / "r", frames=frames, stacks=stacks)
-    (flame,) = flames.of_run(run, samples.of_run(run, samples.Phases(run)))
+    (flame,) = flames.of_run(run, samples.of_run(run, PhaseLookup(run.table("phase_intervals"))))
     assert (flame["phase"], flame["thread"], flame["ns"]) == ("fit.steps", "main", 3 * S)
     assert flame["nodes"] == [[0, 0, 3 * S, "a", "train.py", 1, 1], [1, 0, 2 * S, "b", "train.py", 2, 1]]

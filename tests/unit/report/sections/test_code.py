@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dlprof.report.model import HotLine, PhaseStack, ProbeCost, StackFrame
+from dlprof.analysis.lines import HotLine
+from dlprof.report.model import PhaseStack, ProbeCost, StackFrame
 from dlprof.report.sections import code
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS, S

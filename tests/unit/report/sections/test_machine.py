@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import structs
+from dataclasses import replace
 
-from dlprof.report.model import CoreLoad, GpuUse, MeasuredGpus
+from dlprof.analysis.utilisation import GpuUse
+from dlprof.report.model import CoreLoad, MeasuredGpus
 from dlprof.report.sections import machine
 from tests.unit.report.reports import printed, process_use, report, rows
 
@@ -57,7 +58,7 @@ def test_a_gpu_is_a_row() -> None:
 
 def test_what_a_gpu_does_not_tell_is_a_dash() -> None:
     """Not 0."""
-    silent = structs.replace(GPU, name=None, utilisation_mean_pct=None, power_mean_w=None, throttled_share=None)
+    silent = replace(GPU, name=None, utilisation_mean_pct=None, power_mean_w=None, throttled_share=None)
 
     lines = printed(machine.gpu, report(gpu=MeasuredGpus(True, (silent,))))
 

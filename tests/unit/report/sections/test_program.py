@@ -10,10 +10,11 @@ from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
 from dlprof.report.sections import program
+from dlprof.schema.vocabulary import Loop
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS, S
 
-LOOP = StepSummary("train", 250, 90 * MS, 20 * MS, 25 * MS, 6400.4, 18 * MS, 2 * MS, 1)
+LOOP = StepSummary(Loop.TRAIN, 250, 90 * MS, 20 * MS, 25 * MS, 6400.4, 18 * MS, 2 * MS, 1)
 MAIN = MainLoop(**vars(LOOP), asynchronous_dispatch=False, input_inside_step=False)
 AGAIN = Recompilation("step", 3, 600 * MS, "x", "shape", "(32, 4)", "(7, 4)", "train.py", 7)
 

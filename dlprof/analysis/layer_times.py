@@ -1,0 +1,56 @@
+"""Kernel time by layer, direction and operator, as shares of a known time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dlprof.analysis import kernels
+from dlprof.analysis.shares import proportional
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import Category, EventKind, PseudoLayer, known_category
+from dlprof.store.run import Run
+
+_WORKING = (EventKind.KERNEL.word, EventKind.OPERATOR.word)
+
+
+@dataclass(frozen=True)
+class LayerTime:
+    """Kernel time of a layer in one direction, as a part of the run (ns)."""
+
+    layer: str | None
+    direction: str | None
+    op: str | None
+    category: str | None
+    ns: int
+
+
+def measured(run: Run) -> tuple[LayerTime, ...]:
+    """All kernels and operators that were traced, each with its own time."""
+    rows = kernels.summarise(run, "layer", kinds=_WORKING).rows
+    return tuple(LayerTime(row.layer, row.direction, row.op, row.category, row.total_ns) for row in rows)
+
+
+def shares(run: Run, time_ns: int, window: int | None) -> tuple[LayerTime, ...]:
+    """Some time, shared by the kernels of the model as they were traced; input pipelines and Python are none of them.
+
+    Args:
+        run: The run.
+        time_ns: What they are to sum to (ns).
+        window: Only the kernels of this window; None: of all.
+    """
+    weights: dict[tuple[str | None, str | None, str | None, str | None], int] = {}
+    for row in kernels.summarise(run, "layer", kinds=_WORKING, window=window).rows:
+        if row.layer != PseudoLayer.INPUT and row.op not in combined.python_operators():
+            key = row.layer, row.direction, row.op, row.category
+            weights[key] = weights.get(key, 0) + row.total_ns
+    return tuple(LayerTime(*key, ns) for key, ns in proportional(time_ns, weights).items())
+
+
+def by_category(layers: Iterable[LayerTime]) -> dict[Category, int]:
+    """Sums by category (ns)."""
+    sums: dict[Category, int] = {}
+    for layer in layers:
+        category = known_category(layer.category)
+        sums[category] = sums.get(category, 0) + layer.ns
+    return sums

@@ -1,0 +1,140 @@
+"""The steps of a loop as leaves of the tree: their time, shared as the steps of its kernel window were composed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis import layer_times, step_split
+from dlprof.analysis.columns import steps_of, total
+from dlprof.analysis.kernel_window import main_window
+from dlprof.analysis.layer_times import LayerTime
+from dlprof.analysis.shares import proportional
+from dlprof.schema.vocabulary import EDGES, PHASE_OF_LOOP, STEPS_OF_LOOP, Loop, Phase, StepPart, TreePath
+from dlprof.store.run import Run
+
+_EXECUTING = frozenset({Phase.FIT_STEPS, Phase.FIT_VALIDATION, Phase.EVALUATE, Phase.PREDICT})
+"""Phases in which kernels run."""
+_OUTSIDE_FIRST = (
+    StepPart.INPUT,
+    StepPart.HOST_PYTHON,
+    StepPart.DISPATCH,
+    StepPart.IDLE,
+    StepPart.SYNC,
+    StepPart.KERNELS,
+)
+"""Parts of the window's steps that hold the host's time in other phases: what was seen of it first."""
+
+
+@dataclass(frozen=True)
+class StepLeaves:
+    """The leaves of a run whose steps are split.
+
+    Attributes:
+        leaves: All leaves of the tree (ns).
+        layers: The kernels by layer, direction and operator; they sum to the leaves of kernels.
+        unsplit: Why the steps are one leaf; None: they are split.
+        beside_script_ns: Kernels that were taken from `script`, beside which they ran.
+    """
+
+    leaves: Mapping[TreePath, int]
+    layers: tuple[LayerTime, ...] = ()
+    unsplit: str | None = None
+    beside_script_ns: int = 0
+
+
+def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], traced_ns: int) -> StepLeaves:
+    """Split the steps of a loop whose steps are done when they return.
+
+    Args:
+        run: The run.
+        loop: The loop.
+        leaves: The leaves with the loop's phase among them.
+        traced_ns: What kernel windows made the loop's steps longer; it is no longer in `leaves`.
+    """
+    phase, root = PHASE_OF_LOOP[loop].path, STEPS_OF_LOOP[loop]
+    edges = _edges(run, loop, leaves[phase], traced_ns)
+    rest = {path: ns for path, ns in leaves.items() if path != phase}
+    inside = _by_window(run, loop, leaves[phase] - edges) or _by_totals(run, loop, leaves[phase] - edges)
+    if inside is None:
+        return StepLeaves({**rest, root: leaves[phase]}, unsplit=_why_unsplit(run))
+    parts = {path: ns for path, ns in inside.leaves.items() if ns > 0}
+    return StepLeaves({**rest, **parts, **({root / EDGES: edges} if edges else {})}, inside.layers)
+
+
+def _edges(run: Run, loop: Loop, phase_ns: int, traced_ns: int) -> int:
+    """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
+    if run.manifest.backend.asynchronous_dispatch:
+        return 0
+    steps = steps_of(run.table("steps"), loop)
+    steps = steps.filter(pc.invert(steps["compiled"]))
+    own = total(steps["dur_ns"]) - (total(steps["callbacks_ns"]) if loop is Loop.TRAIN else 0)
+    return max(0, phase_ns - (own - traced_ns))
+
+
+def _by_window(run: Run, loop: Loop, time_ns: int) -> StepLeaves | None:
+    """The time of the steps as their window was composed; None: there was no window of the loop."""
+    window = step_split.of_run(run)
+    if window is None or window.loop != loop:
+        return None
+    weights = {part: window.window_time(part) for part in StepPart}
+    _take_outside(weights, outside_steps(run, window))
+    parts = shared(time_ns, weights)
+    kernels_ns = parts.pop(StepPart.KERNELS, 0)
+    layers = layer_times.shares(run, kernels_ns, window.window)
+    if not layers:
+        parts[StepPart.DISPATCH] = parts.get(StepPart.DISPATCH, 0) + kernels_ns
+    root = STEPS_OF_LOOP[loop]
+    return StepLeaves({**{root / part: ns for part, ns in parts.items()}, **kernel_leaves(root, layers)}, layers)
+
+
+def _by_totals(run: Run, loop: Loop, time_ns: int) -> StepLeaves | None:
+    """From sums over the whole run (Theano): its executing phases share them as they share the time; None: no sums."""
+    totals = run.table("kernel_totals")
+    if not totals.num_rows:
+        return None
+    executing = sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in _EXECUTING)
+    share = min(1.0, time_ns / executing) if executing else 0.0
+    layers = layer_times.shares(run, min(time_ns, int(total(totals["total_ns"]) * share)), None)
+    host = time_ns - sum(layer.ns for layer in layers)
+    root = STEPS_OF_LOOP[loop]
+    return StepLeaves({**kernel_leaves(root, layers), root / StepPart.HOST_PYTHON: host}, layers)
+
+
+def _why_unsplit(run: Run) -> str:
+    probe = next((row for row in run.rows("probes") if row["name"] == "kernels"), None)
+    return (probe["reason"] if probe else None) or "no kernel window was traced"
+
+
+def kernel_leaves(root: TreePath, layers: tuple[LayerTime, ...]) -> dict[TreePath, int]:
+    """Kernels by category, as leaves below the steps at `root` (ns)."""
+    return {root / StepPart.KERNELS / category: ns for category, ns in layer_times.by_category(layers).items()}
+
+
+def shared(time_ns: int, weights: Mapping[StepPart, int]) -> dict[StepPart, int]:
+    """Some time in proportion to the weights of the parts; it is the host's where nothing was seen of them."""
+    return proportional(time_ns, weights) or ({StepPart.HOST_PYTHON: time_ns} if time_ns else {})
+
+
+def outside_steps(run: Run, split: step_split.StepSplit) -> int:
+    """What steps of the window spent waiting for their batch and in callbacks: other phases hold that (ns a step)."""
+    window = main_window(run)
+    if split.loop is not Loop.TRAIN or window is None:
+        return 0
+    return outside(window.rows_in(run.table("steps"))) // max(1, split.steps)
+
+
+def outside(steps: pa.Table) -> int:
+    """Waits of some steps for their batch, and their callbacks (ns)."""
+    return total(steps["input_ns"]) + total(steps["callbacks_ns"])
+
+
+def _take_outside(weights: dict[StepPart, int], outside_ns: int) -> None:
+    """Take the host's time in other phases off the parts of a step."""
+    for part in _OUTSIDE_FIRST:
+        taken = min(outside_ns, weights[part])
+        weights[part] -= taken
+        outside_ns -= taken

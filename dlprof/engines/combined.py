@@ -1,0 +1,37 @@
+"""What the engines' specs say together, for stacks and traces in which code of several engines may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from dlprof.engines.base import EngineSpec
+from dlprof.engines.registry import all_specs
+
+
+@cache
+def python_operators() -> frozenset[str]:
+    """Operators of any engine that call a function of Python."""
+    return _all(lambda spec: spec.python_operators)
+
+
+@cache
+def waiting_functions() -> frozenset[str]:
+    """Functions of any engine that wait for a value and bring it to the host."""
+    return _all(lambda spec: spec.waiting_functions)
+
+
+@cache
+def input_files() -> frozenset[str]:
+    """Parts of the names of files through which any engine calls for a batch."""
+    return _all(lambda spec: spec.input_files)
+
+
+@cache
+def operator_files() -> frozenset[str]:
+    """Beginnings of the names of files through which an operator of any engine calls Python."""
+    return _all(lambda spec: spec.operator_files)
+
+
+def _all(part: Callable[[EngineSpec], Iterable[str]]) -> frozenset[str]:
+    return frozenset(word for spec in all_specs().values() for word in part(spec))

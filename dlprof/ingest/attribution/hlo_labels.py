@@ -1,0 +1,145 @@
+"""Whose the instructions of a program are that XLA compiled.
+
+By their name scopes, by what was fused into them, and, where XLA itself made them, by what uses their results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from dlprof.ingest.attribution import paths
+from dlprof.ingest.attribution.labels import NOBODY, Label, Model
+from dlprof.ingest.kernels.scopes import HloInstruction
+from dlprof.ingest.parse.hlo import Instruction, Program
+from dlprof.schema.vocabulary import Direction, PseudoLayer
+
+_INSERTED = frozenset((
+    "copy", "copy-start", "copy-done", "bitcast", "tuple", "get-tuple-element", "parameter", "constant", "broadcast",
+    "transpose", "call",
+))  # fmt: skip
+"""Opcodes of instructions that XLA puts between those of the user's program."""
+_RINGS = 4
+"""How far the owner of an instruction that XLA made is looked for."""
+
+
+class _Graph:
+    """ProcessId takes whose result in a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._by_number = {(i.computation, i.number): i for i in program.values()}
+        self._users: dict[tuple[int, int], list[Instruction]] = {}
+        for instruction in program.values():
+            for operand in instruction.operands:
+                self._users.setdefault((instruction.computation, operand), []).append(instruction)
+
+    def operands(self, instruction: Instruction) -> list[Instruction]:
+        """The instructions whose results an instruction takes."""
+        found = (self._by_number.get((instruction.computation, number)) for number in instruction.operands)
+        return [operand for operand in found if operand is not None]
+
+    def users(self, instruction: Instruction) -> list[Instruction]:
+        """The instructions that take the result of an instruction."""
+        return self._users.get((instruction.computation, instruction.number), [])
+
+
+class HloLabels:
+    """Labels of the instructions of compiled programs.
+
+    Args:
+        programs: The programs, by name, or by name and number.
+        model: What is known of the model.
+    """
+
+    def __init__(self, programs: Mapping[str, Program], model: Model) -> None:
+        self._programs = programs
+        self._model = model
+        self._graphs: dict[str, _Graph] = {}
+
+    def label(self, scope: HloInstruction) -> tuple[Label, str]:
+        """Label and operator of an instruction."""
+        key = f"{scope.module}({scope.program})"
+        program = self._programs.get(key) or self._programs.get(scope.module) or {}
+        instruction = program.get(scope.op)
+        if instruction is None:
+            return self._of_unknown(scope)
+        if key not in self._graphs:
+            self._graphs[key] = _Graph(program)
+        return self._owner(instruction, self._graphs[key]), _operator(instruction)
+
+    def _of_unknown(self, scope: HloInstruction) -> tuple[Label, str]:
+        """Those of an instruction whose program the trace does not have."""
+        if "/" in scope.path:
+            return paths.label(scope.path, self._model), scope.path.rpartition("/")[2]
+        return NOBODY, re.sub(r"[.\d]+$", "", scope.op)
+
+    def _owner(self, instruction: Instruction, graph: _Graph) -> Label:
+        own = self._own(instruction)
+        if own.layer is not None:
+            return own
+        if instruction.op_name and not instruction.inside:
+            return own
+        # XLA made it. It belongs to what uses its result; a copy to what made the value.
+        sides = [graph.operands, graph.users] if instruction.opcode in _INSERTED else [graph.users, graph.operands]
+        nearest = [self._nearest(instruction, side) for side in sides]
+        named = [label for label in nearest if label.layer is not None]
+        named.sort(key=lambda label: label.direction is Direction.UPDATE)  # gradients end there, whoever made them
+        if named:
+            return named[0]
+        return own if own.direction else Label(PseudoLayer.XLA, None)
+
+    def _nearest(self, start: Instruction, side: Callable[[Instruction], list[Instruction]]) -> Label:
+        """The owner of the nearest instruction on one side that has one, by its own name."""
+        seen, ring = {start.name}, [start]
+        for _ in range(_RINGS):
+            ring = [i for inner in ring for i in side(inner) if i.name not in seen and i.opcode != "parameter"]
+            seen.update(i.name for i in ring)
+            votes = Counter(label for label in map(self._own, ring) if label.layer is not None)
+            if votes:
+                return votes.most_common(1)[0][0]
+        return NOBODY
+
+    def _own(self, instruction: Instruction) -> Label:
+        """What an instruction's own name, or those of what was fused into it, tell."""
+        label = self._of_path(instruction.op_name, instruction.source_file)
+        if label.layer is not None or not instruction.inside:
+            return label
+        return self._majority(instruction) or label
+
+    def _of_path(self, path: str, source: str) -> Label:
+        if not path:
+            return NOBODY
+        label = paths.label(path, self._model)
+        if label.layer is not None and (self._model.is_known or "/src/" not in source):
+            return label
+        by_file = _by_source(source, self._model)
+        if by_file is None:
+            return label
+        backward = paths.components(path)[1]
+        return Label(by_file.layer, by_file.direction or (Direction.BACKWARD if backward else Direction.FORWARD))
+
+    def _majority(self, instruction: Instruction) -> Label | None:
+        votes = Counter(self._of_path(path, "") for path, opcode in instruction.inside if opcode not in _INSERTED)
+        return next((label for label, _ in votes.most_common() if label.layer is not None), None)
+
+
+def _operator(instruction: Instruction) -> str:
+    # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
+    inside = {instruction.opcode, *(opcode for _, opcode in instruction.inside)}
+    for opcode in ("convolution", "dot"):
+        if opcode in inside:
+            return "dot_general" if opcode == "dot" else "conv_general_dilated"
+    last = instruction.op_name.rpartition("/")[2]
+    return last if last and "(" not in last else instruction.opcode or instruction.name
+
+
+def _by_source(source: str, model: Model) -> Label | None:
+    """What the file of Keras that made an instruction tells, where its path tells nothing."""
+    if "/optimizers/" in source:
+        return Label(model.optimizer, Direction.UPDATE)
+    if "/losses/" in source or "compile_utils" in source:
+        return Label(PseudoLayer.LOSS, None)
+    if "/metrics/" in source:
+        return Label(PseudoLayer.METRICS, Direction.FORWARD)
+    return None

@@ -1,0 +1,52 @@
+"""Puts traces of several clocks on one time line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlprof.ingest.artifact import Health
+from dlprof.ingest.formats.base import FileContent
+
+
+def first_ns(foreign: FileContent) -> int | None:
+    """The first time in a file, in its own clock (ns); None if it has none."""
+    if foreign.trace is not None and foreign.trace.first_ns is not None:
+        return foreign.trace.first_ns
+    for table in foreign.tables.values():
+        for column in ("start_ns", "time_ns"):
+            if column in table.column_names and table.num_rows:
+                return int(min(value for value in table[column].to_pylist() if value is not None))
+    return None
+
+
+def shifts(files: Sequence[FileContent]) -> tuple[list[int], int | None, list[Health]]:
+    """What has to be added to the times of each file, so that the earliest is zero.
+
+    Files that know the wall clock are placed by it; those that do not begin at zero, and are named.
+
+    Returns:
+        (shift of each file, Unix time of zero or None, what the user must know).
+    """
+    zeros = [f.trace.zero_ns if f.trace is not None else f.zero_ns for f in files]
+    firsts = [first_ns(f) for f in files]
+    known = [z + f for z, f in zip(zeros, firsts, strict=True) if z is not None and f is not None and _is_wall(z + f)]
+    origin = min(known) if known else None
+    found, adrift = [], []
+    for foreign, zero, first in zip(files, zeros, firsts, strict=True):
+        if first is None:
+            found.append(0)
+        elif origin is not None and zero is not None and _is_wall(zero + first):
+            found.append(zero - origin)
+        else:
+            found.append(-first)
+            adrift.append(foreign)
+    if not adrift or len([f for f in firsts if f is not None]) < 2:
+        return found, origin, []
+    names = ", ".join(f.trace.path.name if f.trace is not None else f.format for f in adrift)
+    text = f"No absolute time in: {names}. They are placed at the beginning, not aligned with the others."
+    return found, origin, [Health("trace-not-aligned", "warning", text, len(adrift))]
+
+
+def _is_wall(time_ns: int) -> bool:
+    """Whether a time can be a Unix time: after 2001."""
+    return time_ns > 10**18

@@ -1,0 +1,54 @@
+"""Reads traces in Chrome's format of no maker that dlprof knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import EventRow
+from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, thread_number
+from dlprof.schema.vocabulary import EventKind
+
+
+def claims(sample: Sample) -> bool:
+    """Whether a file looks like a trace at all."""
+    head = sample.chrome
+    return head is not None and bool(head.events or head.keys)
+
+
+def read(path: Path) -> FileContent:
+    """Complete events, and pairs of begin and end, as operators of the host.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    source = ChromeFile(path)
+    trace = Trace(path, "chrome", "chrome")
+    rows: list[EventRow] = []
+    open_: dict[tuple[Any, Any], list[Event]] = {}
+    for piece in source.pieces():
+        for event in piece:
+            key = (event.pid, event.tid)
+            if event.ph == "X":
+                rows.append(_row(trace, event, event.ts + max(0.0, event.dur)))
+            elif event.ph == "B":
+                open_.setdefault(key, []).append(event)
+            elif event.ph == "E" and open_.get(key):
+                rows.append(_row(trace, open_[key].pop(), event.ts))
+            elif event.ph == "M" and event.name == "thread_name" and event.args is not None:
+                trace.rename_lane(key, str(event.args.name))
+    trace.add_rows(rows)
+    source.judge(trace)
+    return FileContent.of(trace)
+
+
+def _row(trace: Trace, event: Event, end_us: float) -> EventRow:
+    process = event.pid if isinstance(event.pid, int) else 0
+    lane = trace.lane((event.pid, event.tid), Lane(process % 2**31, thread_number(event), str(event.tid)))
+    start = as_ns(event.ts)
+    return EventRow(EventKind.OPERATOR, trace.names.number(str(event.name)), start, max(0, as_ns(end_us) - start), lane)
+
+
+READER = Reader("chrome", "any other trace in Chrome's format", claims, read)

@@ -1,0 +1,50 @@
+"""Reads the sums that dlprof had Theano's profiler keep over a whole run (JSON)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import CPU
+from dlprof.ingest.kernels.trace import OperatorSum, Trace
+from dlprof.ingest.parse.packed import opened
+from dlprof.schema.vocabulary import EventKind
+
+
+class _Function(msgspec.Struct):
+    operators: dict[str, tuple[int, float]]
+    """Calls, and the time of all of them (s)."""
+
+
+class _File(msgspec.Struct):
+    functions: list[_Function]
+
+
+def claims(sample: Sample) -> bool:
+    """Whether a file is one of ours on Theano."""
+    return sample.head.lstrip()[:20].startswith(b'{"functions":') and b'"operators"' in sample.head
+
+
+def read(path: Path) -> FileContent:
+    """The operators of all functions.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    try:
+        with opened(path) as source:
+            content = msgspec.json.decode(source.read(), type=_File)
+    except (OSError, EOFError, msgspec.DecodeError) as error:
+        raise ArtifactError(f"damaged: {error}", path=path) from error
+    sums = [
+        OperatorSum(EventKind.OPERATOR, op, CPU, calls, round(seconds * 1e9))
+        for function in content.functions
+        for op, (calls, seconds) in function.operators.items()
+    ]
+    return FileContent.of(Trace(path, "theano", "theano", sums=sums))
+
+
+READER = Reader("theano", "dlprof's own of Theano (JSON)", claims, read)

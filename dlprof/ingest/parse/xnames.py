@@ -1,0 +1,159 @@
+"""What the names and stats of XSpace events tell: kind, scope and link, by columns over many events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlprof.ingest.kernels.events import NONE, Booleans, Integers
+from dlprof.ingest.kernels.scopes import HloInstruction, NodePath, Scope
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.parse.xplane import Plane
+from dlprof.schema.vocabulary import EventKind
+
+IGNORED = 99
+"""In place of a kind: the event is not kept."""
+_MAYBE = 98
+"""In place of a kind: an event of the host that counts only if it has the stat `hlo_op`."""
+_WANTED = ("hlo_op", "hlo_module", "program_id", "run_id", "correlation_id", "tf_op", "name", "annotation")
+_NODE_STATS = ("tf_op", "annotation")
+_COPIES = re.compile(r"^(Memcpy|Memset|MEMCPY|MEMSET)")
+_EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A-Z]\w*$")
+"""An operation that TensorFlow runs by itself; underscores begin a whole graph, the others are bookkeeping of input."""
+_LAUNCH = re.compile(r"^(cuda|hip|cu)[A-Z]\w+$|^(Memcpy|Memset)")
+_OPERATOR = re.compile(r"^[^\s:#]*[^\s:#]:_?[A-Z]\w*(#.*)?$")
+_BY_PREFIX: tuple[tuple[tuple[str, ...], int], ...] = (
+    (("end: ", "ThreadpoolListener"), IGNORED),
+    (("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"), EventKind.INPUT),
+    (
+        ("FunctionRun", "ThunkExecutor::Execute (wait", "PjRtBuffer::Await", "BlockHostUntilReady", "Await"),
+        EventKind.WAIT,
+    ),
+    (("ExecutorState::Process", "ThunkExecutor::Execute", "ExecutorDoneCallback"), EventKind.RUNTIME),
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of some events, by columns.
+
+    Attributes:
+        kind: Of `EventKind`, or IGNORED.
+        scope: Number of the scope in the trace, or NONE.
+        link: What launches and kernels have in common, or the number of a program's execution, or NONE.
+    """
+
+    kind: Integers
+    scope: Integers
+    link: Integers
+
+
+class NameTable:
+    """Names, kinds and stats of a plane, as arrays over the numbers of its metadata.
+
+    Attributes:
+        is_gpu: Whether the plane is that of a device.
+        wanted: Numbers and names of the stats that tell something.
+    """
+
+    def __init__(self, trace: Trace, plane: Plane, *, is_gpu: bool) -> None:
+        self.is_gpu = is_gpu
+        self._trace = trace
+        self._texts = plane.stats
+        self._numbers = np.asarray(sorted(plane.names), np.int64)
+        texts = [plane.names[number] for number in self._numbers.tolist()]
+        self._names = np.asarray([trace.names.number(text) for text in texts] or [NONE], np.int32)
+        judge: Callable[[str], int] = _gpu_kind if is_gpu else _host_kind
+        self._kinds = np.asarray([judge(text) for text in texts] or [IGNORED], np.int64)
+        self.wanted = {number: name for number, name in plane.stats.items() if name in _WANTED}
+
+    def _index(self, metadata: Integers) -> tuple[Integers, Booleans]:
+        at = np.minimum(np.searchsorted(self._numbers, metadata), max(0, len(self._numbers) - 1))
+        known = self._numbers[at] == metadata if len(self._numbers) else np.zeros(len(metadata), bool)
+        return at.astype(np.int64), known
+
+    def kinds(self, metadata: Integers) -> Integers:
+        """The kind of each event, by its name."""
+        at, known = self._index(metadata)
+        return np.where(known, self._kinds[at], IGNORED)
+
+    def names(self, metadata: Integers) -> Integers:
+        """The number of each event's name in the trace."""
+        return self._names[self._index(metadata)[0]].astype(np.int64)
+
+    def resolve(self, metadata: Integers, kinds: Integers, stats: Mapping[int, Integers]) -> Told:
+        """What is told of events whose kind depends on their stats as well.
+
+        Args:
+            metadata: Number of each event's name.
+            kinds: Kind by the name.
+            stats: Values of the stats, by number; -1 where an event lacks one.
+        """
+        by_name = {name: stats[number] for number, name in self.wanted.items()}
+        missing = np.full(len(metadata), NONE, np.int64)
+        link, run, op = (by_name.get(name, missing) for name in ("correlation_id", "run_id", "hlo_op"))
+        scope = self._scopes(by_name, missing)
+        if self.is_gpu:
+            return Told(_decided(kinds), scope, link)
+        # On the host an event with `hlo_op` is an executed instruction, whatever its name.
+        kind = np.where(op >= 0, int(EventKind.OPERATOR), kinds)
+        kind = np.where((op >= 0) & (link >= 0), int(EventKind.RUNTIME), kind)
+        if "hlo_op" in by_name and "run_id" in by_name:
+            link = np.where(kind == EventKind.OPERATOR, run, link)
+        return Told(_decided(kind), scope, link)
+
+    def _scopes(self, by_name: Mapping[str, Integers], missing: Integers) -> Integers:
+        scope = missing.copy()
+        op = by_name.get("hlo_op")
+        if op is not None:
+            rest = [by_name.get(name, missing) for name in ("hlo_module", "program_id", "name")]
+            self._fill(scope, [op, *rest], self._instruction)
+        for name in _NODE_STATS if self.is_gpu else ():
+            column = by_name.get(name)
+            if column is not None:
+                self._fill(scope, [column], self._node)
+        return scope
+
+    def _fill(self, scope: Integers, columns: list[Integers], make: Callable[..., Scope | None]) -> None:
+        """Give those events a scope that have none yet and have the first of the stats; one per distinct values."""
+        rows = np.flatnonzero((columns[0] >= 0) & (scope == NONE))
+        if not len(rows):
+            return
+        values = [column[rows] for column in columns]
+        inverse = first = np.zeros(len(rows), np.int64)
+        for column in values:
+            unique, number = np.unique(column, return_inverse=True)
+            _, first, inverse = np.unique(inverse * len(unique) + number, return_index=True, return_inverse=True)
+        scopes = [make(*(int(column[at]) for column in values)) for at in first.tolist()]
+        numbers = [NONE if made is None else self._trace.scopes.number(made) for made in scopes]
+        scope[rows] = np.asarray(numbers, np.int64)[inverse]
+
+    def _instruction(self, op: int, module: int, program: int, path: int) -> HloInstruction:
+        texts = self._texts
+        return HloInstruction(texts.get(op, ""), texts.get(module, ""), program, texts.get(path, ""))
+
+    def _node(self, path: int) -> NodePath | None:
+        text = self._texts.get(path, "")
+        return NodePath(text) if text and text != "XlaModule:" else None
+
+
+def _decided(kind: Integers) -> Integers:
+    return np.where(kind == _MAYBE, IGNORED, kind)
+
+
+def _gpu_kind(name: str) -> int:
+    return EventKind.TRANSFER if _COPIES.match(name) else EventKind.KERNEL
+
+
+def _host_kind(name: str) -> int:
+    for prefixes, kind in _BY_PREFIX:
+        if name.startswith(prefixes):
+            return kind
+    if _LAUNCH.match(name):
+        return EventKind.RUNTIME
+    if _EAGER.match(name):
+        return EventKind.OPERATOR
+    return EventKind.OPERATOR if _OPERATOR.match(name) and "::" not in name else _MAYBE

@@ -1,0 +1,82 @@
+"""Runs a dlprof of its own, so that nothing of this one is in the way, and ends it with this one."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+_PR_SET_PDEATHSIG = 1
+_GRACE_S = 15.0
+
+
+def run_to_end(
+    command: Sequence[str],
+    output: IO[bytes],
+    *,
+    limit_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> str | None:
+    """Run a command to its end.
+
+    Args:
+        command: What to run.
+        output: File that takes what it prints.
+        limit_s: Seconds after which it is ended; None: never.
+        environment: Its environment variables; None: those of this process.
+
+    Returns:
+        Why it failed, or None.
+    """
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment,
+        preexec_fn=_end_with_parent,
+    ) as process:  # fmt: skip
+        try:
+            code = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return f"took more than {limit_s:g} s"
+        except BaseException:
+            _end(process)
+            raise
+    return f"exit code {code}" if code else None
+
+
+def _end_with_parent() -> None:
+    """Have Linux end the run when this process is killed, so that it does not disturb the runs of the next one."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Have dlprof end the script and itself."""
+    process.terminate()
+    try:
+        process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def last_line(path: Path) -> str:
+    """The last line that a command printed: mostly the reason why it failed."""
+    lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it printed nothing"
+
+
+@contextlib.contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end what is done inside as Ctrl-C does: the run that goes on is ended first."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

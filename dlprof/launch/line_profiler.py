@@ -1,0 +1,46 @@
+"""line_profiler for interpreters of the user's own that have none, or an old one."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from dlprof.backends.base import LOCKS
+from dlprof.errors import Report
+from dlprof.launch import data_folder, installing
+from dlprof.launch.interpreters import InterpreterFacts
+
+
+def line_profiler_for(interpreter: InterpreterFacts, *, report: Report) -> Path | None:
+    """Folder that holds a line_profiler for an interpreter of the user's own; None: it has one.
+
+    Nothing is installed into the user's environment: the folder is put on the path only while the
+    probe imports line_profiler.
+
+    Raises:
+        UnavailableError: It cannot be had for this interpreter.
+        CannotCreateError: The data folder cannot be written to.
+    """
+    own = interpreter.packages.get("line_profiler")
+    if own and own.split(".")[0].isdigit() and int(own.split(".")[0]) >= 5:
+        return None
+    lock = LOCKS / "line_profiler.txt"
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    version = f"{interpreter.version[0]}{interpreter.version[1]}"
+    path = data_folder.data_folder() / "tools" / f"line_profiler-cp{version}-{interpreter.platform}-{digest}"
+    if not (path / data_folder.MARKER).is_file():
+        with data_folder.locked(path, report) as held:
+            if not (path / data_folder.MARKER).is_file():
+                report(f"line_profiler: fetching it for Python {interpreter.version_text} (once)")
+                _fetch(lock, interpreter, path, installing.Installer(held, show=False))
+    return path
+
+
+def _fetch(lock: Path, interpreter: InterpreterFacts, path: Path, installer: installing.Installer) -> None:
+    with data_folder.keeping(path):
+        data_folder.clear(path)
+    where = ["--python", str(interpreter.path), "--target", str(path), "-r", str(lock)]
+    what = f"fetch line_profiler for Python {interpreter.version_text}"
+    installer.run([*installing.LOCKED, "--no-deps", *where], what)
+    with data_folder.keeping(path):
+        data_folder.mark(path, {"python": interpreter.version_text})

@@ -1,0 +1,126 @@
+"""py-spy beside the traced process: when it begins, and what became of it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dlprof_probes.sidecar.cores import walk
+from dlprof_probes.sidecar.stacks import StackSampler
+
+from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Probe
+from dlprof.schema.vocabulary import ProbeState
+
+_LOOK_S = 0.5
+"""How often a Python is looked for among what a program has started."""
+_READY_S = 5.0
+"""How long py-spy waits for the script to begin: before that there is no Python to look at."""
+_HEADER_BYTES = 100
+"""A stream that is longer than this says that the script has begun."""
+
+
+class StackSampling:
+    """Starts py-spy as soon as there is a Python to look at.
+
+    Args:
+        run: The run folder.
+        rate_hz: Samples per second.
+        python: Gives the process to look at; None: there is none yet.
+        tree: Sample every Python among the process and what it starts, not the process alone.
+    """
+
+    def __init__(self, run: RunDir, rate_hz: float, python: Callable[[], int | None], *, tree: bool) -> None:
+        self._run = run
+        self._rate_hz = rate_hz
+        self._python = python
+        self._tree = tree
+        self._sampler: StackSampler | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """py-spy's own process; None while there is none."""
+        return self._sampler.pid if self._sampler is not None else None
+
+    def tick(self) -> None:
+        """Start it if it is time, or its next segment."""
+        if self._sampler is None:
+            pid = self._python()
+            if pid is None:
+                return
+            self._sampler = StackSampler(pid, self._run.raw, self._rate_hz, tree=self._tree)
+            self._sampler.start()
+        self._sampler.poll()
+
+    def stop(self, timeout_s: float) -> None:
+        """End it: it writes what it has within so many seconds, or is killed."""
+        if self._sampler is not None:
+            self._sampler.stop(timeout_s)
+
+    def state_now(self) -> Probe | None:
+        """How it goes, while the script runs; None: it was not started yet."""
+        if self._sampler is None:
+            return None
+        reason = self._sampler.reason
+        return Probe(name="stacks", state=ProbeState.FAILED if reason else ProbeState.ON, reason=reason)
+
+    def outcome(self) -> Probe:
+        """What became of it in the end."""
+        if self._sampler is not None:
+            return outcome(self._run, self._sampler.reason, self._sampler.cpu_ns)
+        reason = (
+            "no Python process was seen in what the program started"
+            if self._tree
+            else "the process ended before py-spy could look at it"
+        )
+        return Probe(name="stacks", state=ProbeState.UNAVAILABLE, reason=reason)
+
+
+def outcome(run: RunDir, reason: str | None, cpu_ns: int | None) -> Probe:
+    """What became of py-spy.
+
+    Args:
+        run: The run folder, with its files.
+        reason: Why there are no samples, or not all; None: all went well.
+        cpu_ns: CPU time that it took (ns).
+    """
+    state = ProbeState.ON
+    if reason is not None:
+        reason = run.disk_full() or reason
+        state = ProbeState.FAILED if run.stack_files() else ProbeState.UNAVAILABLE
+    source = "measured: CPU time of py-spy beside the process"
+    return Probe(name="stacks", state=state, reason=reason, cost_ns=cpu_ns, cost_source=source)
+
+
+def has_begun(run: RunDir, start_ns: int) -> bool:
+    """Whether the script runs, by its stream; after some seconds that is taken for granted."""
+    if time.perf_counter_ns() - start_ns > _READY_S * 1e9:
+        return True
+    stream = run.raw / "inproc.wire"
+    return stream.is_file() and stream.stat().st_size > _HEADER_BYTES
+
+
+class PythonSearch:
+    """Looks now and then whether there is a Python among what a program has started."""
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._next_look = 0.0
+
+    def __call__(self) -> int | None:
+        """The program's process, once there is a Python in its tree."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return None
+        self._next_look = now + _LOOK_S
+        tree: dict[int, int] = {}
+        walk(self._root, 0, tree)
+        return self._root if any(_is_python(pid) for pid in tree) else None
+
+
+def _is_python(pid: int) -> bool:
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        return Path(f"/proc/{pid}/exe").readlink().name.startswith(("python", "pypy"))
+    return False

@@ -1,0 +1,233 @@
+"""One traced run of a script, or of any program: the process, what measures beside it, and their life together."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+from dlprof.config import PROBES, TraceConfig
+from dlprof.launch import gpu_tracers, payload, probe_settings, stack_sampling
+from dlprof.launch.mark_file import MarkFile
+from dlprof.launch.process import Outcome, TracedProcess
+from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
+from dlprof.launch.sampler import Sampler
+from dlprof.launch.stack_sampling import PythonSearch, StackSampling
+from dlprof.launch.target import Target
+from dlprof.launch.view import STARTING, Progress, View
+from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Anchor, GpuTracer, Probe
+from dlprof.schema.process_config import SamplerConfig
+from dlprof.schema.vocabulary import ProbeState
+
+_TICK_S = 0.1
+_STOP_S = 5.0
+_SAMPLED = ("cores", "gpu")
+"""Probes of the sampler."""
+
+
+class TracedScript:
+    """Runs the target once.
+
+    Args:
+        config: What to trace, and how.
+        target: What it runs on.
+        run: The run folder.
+    """
+
+    def __init__(self, config: TraceConfig, target: Target, run: RunDir) -> None:
+        self._config = config
+        self._target = target
+        self._run = run
+        self._states = ProbeStates.of(config)
+        self._sampler: Sampler | None = None
+        self._stacks: StackSampling | None = None
+        self._marks: MarkFile | None = None
+        self._gpu_tracer = gpu_tracers.GpuTracer("off", "not asked for")
+
+    def go(self, view: View) -> Recorded:
+        """Run to the end, shown by `view`.
+
+        Raises:
+            CannotCreateError: The run folder cannot be written to.
+            UnavailableError: The interpreter cannot be started, or a GPU tracer that was asked for is not there.
+        """
+        if self._config.wants("kernels"):
+            self._gpu_tracer = gpu_tracers.choose(self._config.gpu_tracer)
+        command = self._command()
+        environment = self._environment()
+        try:
+            process = TracedProcess(command, environment, view.open(self._run))
+            self._ignore_helpers(process, view)
+            start = read_anchor()
+            process.start()
+            outcome = self._watch(process, view)
+        finally:
+            self._end_beside(view)
+        return self._recorded(process, outcome, start)
+
+    def _watch(self, process: TracedProcess, view: View) -> Outcome:
+        """Measure beside the process until it ends."""
+        self._start_sampler(process)
+        if self._config.wants("stacks"):
+            tree = self._target.interpreter is None
+            python = PythonSearch(process.pid) if tree else self._python_of(process)
+            self._stacks = StackSampling(self._run, self._config.stacks_hz, python, tree=tree)
+        return process.wait(lambda: self._tick(process, view), _TICK_S)
+
+    def _end_beside(self, view: View) -> None:
+        # The samplers first: closing the view may take a while, and measures nothing of the script.
+        try:
+            self._stop_samplers()
+            if self._marks is not None:
+                self._marks.stop()
+        finally:
+            probe = view.close()
+            if probe is not None:
+                self._states.put(probe)
+
+    def _recorded(self, process: TracedProcess, outcome: Outcome, start: Anchor) -> Recorded:
+        end = read_anchor()
+        self._judge_phases()
+        payload.remove(self._run)
+        payload.remove_keras_home(self._run)
+        return Recorded(
+            outcome=outcome,
+            pid=process.pid,
+            clock=clock_between(start, end, process.start_ns),
+            gpu_tracer=GpuTracer(name=self._gpu_tracer.name, reason=self._gpu_tracer.reason),
+            probes=self._states.all_probes(),
+        )
+
+    # -- before ------------------------------------------------------------------------------------
+
+    def _command(self) -> list[str]:
+        if self._config.wants("lines") and self._target.no_lines is not None:
+            self._states.note("lines", ProbeState.UNAVAILABLE, self._target.no_lines)
+        command = self._command_of_program() if self._target.interpreter is None else self._command_of_script()
+        if self._gpu_tracer.wraps:
+            gpu_tracers.prepare(self._run.raw)
+        return [*self._gpu_tracer.command(self._run.raw), *command]
+
+    def _command_of_script(self) -> list[str]:
+        config = self._config
+        assert self._target.interpreter is not None  # noqa: S101  (asked by the caller)
+        python = str(self._target.interpreter.path)
+        if not config.wants("phases"):
+            return [python, *(["-m", config.module] if config.module else [config.script]), *config.arguments]
+        settings = probe_settings.of_script(
+            self._run,
+            config,
+            self._target,
+            # Two tracers cannot have the GPU at once: under a tool the engine's own keeps to the host.
+            engine_traces_gpu=self._gpu_tracer.name == "framework",
+            wrapped=self._gpu_tracer.wraps,
+        )
+        return [python, *payload.stage(self._run, settings)]
+
+    def _command_of_program(self) -> list[str]:
+        """A program that is no Python script: only what stands beside it can measure."""
+        if self._config.wants("kernels") and not self._gpu_tracer.wraps:
+            reason = "inside a program of another kind only nsys and nvprof see kernels"
+            self._states.note("kernels", ProbeState.UNAVAILABLE, reason)
+        if self._config.wants("phases"):
+            self._marks = MarkFile(self._run.raw)
+        return [str(self._config.program), *self._config.arguments]
+
+    def _environment(self) -> dict[str, str]:
+        home = payload.make_keras_home(self._run, own=self._target.source != "managed")
+        marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
+        return {**self._target.environment, "KERAS_HOME": str(home), **marks}
+
+    # -- meanwhile ---------------------------------------------------------------------------------
+
+    def _start_sampler(self, process: TracedProcess) -> None:
+        wanted = tuple(name for name in _SAMPLED if self._config.wants(name))
+        if not wanted:
+            return
+        config = SamplerConfig(
+            raw=str(self._run.raw), pid=process.pid, conductor=os.getpid(), probes=wanted, hz=self._config.cores_hz,
+            live=self._config.live,
+        )  # fmt: skip
+        self._sampler = Sampler(config, in_child=_unblock_signals)
+        try:
+            self._sampler.prepare()
+            process.ignore(self._sampler.start())
+        except OSError as error:  # the script runs already: it goes on without the sampler
+            for name in wanted:
+                self._states.note(name, ProbeState.FAILED, f"the sampler cannot be started: {error.strerror}")
+
+    def _tick(self, process: TracedProcess, view: View) -> None:
+        if self._stacks is not None:
+            self._stacks.tick()
+            if self._stacks.pid is not None:
+                process.ignore(self._stacks.pid)
+        self._ignore_helpers(process, view)
+        view.tick(self._run, Progress(process.pid, process.start_ns, process.interrupts, self._states_now()))
+
+    @staticmethod
+    def _ignore_helpers(process: TracedProcess, view: View) -> None:
+        """The view's processes are none that the script started."""
+        for pid in view.helpers():
+            process.ignore(pid)
+
+    def _states_now(self) -> dict[str, Probe]:
+        """State of each probe while the script runs, as far as it is known here."""
+        states = {name: Probe(name=name, state=STARTING) for name in PROBES}
+        states.update({probe.name: probe for probe in self._states})
+        stacks = self._stacks.state_now() if self._stacks is not None else None
+        return {**states, "stacks": stacks} if stacks is not None else states
+
+    def _python_of(self, process: TracedProcess) -> Callable[[], int | None]:
+        """What gives the process of the script, once it runs."""
+        return lambda: self._script_pid(process) if stack_sampling.has_begun(self._run, process.start_ns) else None
+
+    def _script_pid(self, process: TracedProcess) -> int:
+        """The process of the script: under a GPU tool it is a child of the one that was started."""
+        if not self._gpu_tracer.wraps:
+            return process.pid
+        try:
+            return int(probe_settings.pid_file(self._run).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return process.pid
+
+    # -- after -------------------------------------------------------------------------------------
+
+    def _stop_samplers(self) -> None:
+        if self._sampler is not None:
+            self._sampler.stop(_STOP_S)
+        if self._stacks is not None:
+            self._stacks.stop(_STOP_S)
+            self._states.put(self._stacks.outcome())
+        if self._sampler is not None:
+            self._judge_sampler(self._sampler)
+
+    def _judge_sampler(self, sampler: Sampler) -> None:
+        reports, killed_by = sampler.reports(), sampler.killed_by
+        for name in _SAMPLED:
+            if not self._config.wants(name):
+                continue
+            report = reports.get(name)
+            if report is None:
+                if self._states.get(name) is None:
+                    reason = self._run.disk_full() or "the sampler did not start"
+                    self._states.note(name, ProbeState.FAILED, reason)
+            elif killed_by is not None and report.state == ProbeState.ON:
+                self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
+            else:
+                self._states.put(Probe(name=name, state=report.state, reason=report.reason))
+
+    def _judge_phases(self) -> None:
+        if not self._config.wants("phases") or self._target.interpreter is None:
+            return
+        reason = payload.failure(self._run)
+        if reason is None and not (self._run.raw / "inproc.wire").is_file():
+            reason = "the process ended before the probe could start"
+        if reason is not None:
+            self._states.note("phases", ProbeState.FAILED, reason)
+        payload.status_file(self._run).unlink(missing_ok=True)
+
+
+def _unblock_signals() -> None:
+    """Between fork and exec: a helper is not to inherit what dlprof blocks."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())

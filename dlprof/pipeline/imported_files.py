@@ -1,0 +1,116 @@
+"""The tables and the manifest of a run that is made of foreign files."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dlprof import __version__
+from dlprof.ingest.artifact import ProcessId
+from dlprof.ingest.formats import alignment
+from dlprof.ingest.formats.base import FileContent
+from dlprof.ingest.kernels.assemble import Assembly
+from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.kernels.windows import KernelWindow, windows_table
+from dlprof.pipeline import table_columns
+from dlprof.pipeline.run_tables import RunTables
+from dlprof.rundir import RunDir
+from dlprof.schema import manifest as manifests
+from dlprof.schema.manifest import Gpu, Manifest
+from dlprof.schema.tables import SCHEMA_VERSION
+from dlprof.schema.vocabulary import RunState
+from dlprof.store.writer import RowWriter
+
+
+class ImportedFiles:
+    """Puts foreign files on one time line, and stores them.
+
+    Args:
+        folder: The run folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process = ProcessId(platform.node(), 0, 0, 0)
+        self._tables = RunTables()
+        self._sources: list[dict[str, Any]] = []
+        self._windows: list[KernelWindow] = []
+        self._events = RowWriter(folder / "tables", "kernel_events")
+        self._assembly = Assembly(sink=self._events.write)
+        self._gpus: dict[int, str] = {}
+        self._end_ns = 0
+        self._origin_ns: int | None = None
+
+    def add(self, paths: Sequence[Path], files: Sequence[FileContent]) -> None:
+        """Put all files on one time line, and take in their events and tables."""
+        shifts, self._origin_ns, health = alignment.shifts(list(files))
+        self._tables.health.extend(health)
+        for number, (path, content, shift) in enumerate(zip(paths, files, shifts, strict=True)):
+            if content.trace is not None:
+                self._add_trace(number, content.trace, content.facts, shift)
+            else:
+                self._tables.health.extend(content.health)
+            self._add_tables(content.tables, shift)
+            self._add_gpus(content.facts)
+            self._sources.append({
+                "file": path.name, "format": content.format, "shift_ns": shift,
+                "events": content.trace.size if content.trace is not None else None,
+                "facts": json.dumps(content.facts, default=str),
+            })  # fmt: skip
+
+    def _add_trace(self, number: int, trace: Trace, facts: Mapping[str, Any], shift: int) -> None:
+        process = self._process.as_told(facts)
+        start, end = self._assembly.add(trace, TraceContext(process, shift, number))
+        self._end_ns = max(self._end_ns, end)
+        self._windows.append(
+            KernelWindow(process, number, trace.engine, trace.path.name, start, end - start, dropped=trace.dropped)
+        )
+
+    def _add_tables(self, tables: Mapping[str, pa.Table], shift: int) -> None:
+        frames = self._tables.get("frames")
+        stacks = max(frames["stack_id"].to_pylist(), default=-1) + 1 if frames is not None else 0
+        for name, table in tables.items():
+            placed = table_columns.with_process(name, table, self._process)
+            placed = table_columns.renumbered_stacks(table_columns.shifted(placed, shift), stacks)
+            self._tables.append(name, placed)
+            self._end_ns = max(self._end_ns, table_columns.end_ns(placed))
+
+    def _add_gpus(self, facts: Mapping[str, Any]) -> None:
+        for gpu in facts.get("devices") or facts.get("gpus") or ():
+            if isinstance(gpu, dict) and gpu.get("name"):
+                self._gpus.setdefault(int(gpu.get("device", gpu.get("gpu", 0)) or 0), str(gpu["name"]))
+
+    def store(self, now: datetime) -> None:
+        """Write all that is left to write.
+
+        Raises:
+            CannotCreateError: The folder cannot be written to.
+        """
+        self._events.close()
+        self._tables.put(self._assembly.tables())
+        self._tables.put({"kernel_windows": windows_table(self._windows)})
+        self._tables.put_rows("sources", self._sources)
+        self._tables.health.extend(self._assembly.health)
+        self._tables.write(self._folder / "tables")
+        RunDir(self._folder).write_manifest(self._manifest(now))
+
+    def _manifest(self, now: datetime) -> Manifest:
+        recorded = datetime.fromtimestamp(self._origin_ns / 1e9, UTC).isoformat() if self._origin_ns else None
+        return Manifest(
+            dlprof_version=__version__,
+            state=RunState.IMPORTED,
+            created=now.isoformat(timespec="seconds"),
+            recorded=recorded,
+            machine=manifests.Machine(host=self._process.host),
+            clock=manifests.Clock(origin_wall_ns=self._origin_ns),
+            process=manifests.Process(wall_ns=self._end_ns or None),
+            gpus=tuple(Gpu(gpu=number, name=name) for number, name in sorted(self._gpus.items())),
+            tables_version=SCHEMA_VERSION,
+        )

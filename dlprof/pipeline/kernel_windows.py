@@ -1,0 +1,46 @@
+"""The traces of kernels in a run folder, of the engine's own tracer and of tools around the process."""
+
+from __future__ import annotations
+
+from dlprof.analysis import overhead
+from dlprof.ingest.own.windows import Windows
+from dlprof.launch import gpu_tracers
+from dlprof.pipeline.workspace import Workspace
+from dlprof.schema.manifest import Probe
+from dlprof.schema.vocabulary import ProbeState
+
+
+def add(run: Workspace) -> None:
+    """Take in all of them; they need steps and phases."""
+    folder = run.folder.raw / "kernels"
+    tool_files = gpu_tracers.files(run.folder.raw)
+    if folder.is_dir() or tool_files:
+        windows = Windows(run.process, run.tables.by_name, run.manifest.clock)
+        for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
+            run.read(path, windows.add)
+        run.read(folder / "theano-profile.json", windows.add_whole_run)
+        for path in tool_files:
+            run.read(path, windows.add_whole_run)
+        run.tables.put(windows.tables())
+        run.tables.health.extend(windows.health)
+        _add_cost(run)
+    _judge(run)
+
+
+def _add_cost(run: Workspace) -> None:
+    probe = run.probes.get("kernels") or Probe(name="kernels")
+    run.probes.put(probe)
+    if probe.state != ProbeState.ON or run.tables.get("steps") is None:
+        return
+    asynchronous = run.manifest.backend.asynchronous_dispatch
+    cost = overhead.of_kernels(run.tables.by_name, probe.cost_ns, asynchronous=asynchronous)
+    if cost is not None:
+        run.probes.update("kernels", cost_ns=cost.ns, cost_source=cost.source)
+
+
+def _judge(run: Workspace) -> None:
+    """A process that was killed could not say what became of its windows."""
+    probe, windows = run.probes.get("kernels"), run.tables.get("kernel_windows")
+    if probe is not None and probe.state == ProbeState.ON and (windows is None or not windows.num_rows):
+        reason = "the process ended before a kernel window was complete"
+        run.probes.update("kernels", state=ProbeState.UNAVAILABLE, reason=reason)

@@ -1,0 +1,94 @@
+"""What the probe in the traced process told, or what a program told by marks: spans, steps, facts, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from dlprof.analysis import overhead
+from dlprof.backends import registry
+from dlprof.engines import registry as engines
+from dlprof.engines.base import Dispatch
+from dlprof.ingest.own import marks as marks_reader
+from dlprof.ingest.own import wire as wire_reader
+from dlprof.pipeline.workspace import Workspace
+from dlprof.schema.manifest import Engine, Keras, Probe, Process
+from dlprof.schema.vocabulary import ProbeState, SpanKind
+
+
+def add_stream(run: Workspace, path: Path) -> None:
+    """Take in the stream of the in-process probe."""
+    _add(run, wire_reader.read(path))
+
+
+def add_marks(run: Workspace, path: Path) -> None:
+    """Take in what a program that is no Python script said of its phases."""
+    start = run.manifest.clock.anchor_start
+    to_run = start.perf_ns - start.wall_ns if start is not None else 0
+    origin = run.process.origin_ns
+    stream = marks_reader.read(path, origin, run.end_ns or origin, to_run)
+    _add(run, stream)
+    if len(stream.spans) > 1:
+        state, reason = ProbeState.ON, None
+    else:
+        state = ProbeState.UNAVAILABLE
+        reason = "the program stated none: it can, in the file that DLPROF_MARK names"
+    run.probes.update("phases", state=state, reason=reason, cost_ns=None, cost_source=None)
+
+
+def _add(run: Workspace, stream: wire_reader.Stream) -> None:
+    run.stream = stream
+    if run.manifest.process.wall_ns is None:
+        run.process = replace(run.process, pid=stream.meta.get("pid", 0))
+        wall_ns = max(0, stream.last_ns - run.process.origin_ns)
+        run.note(process=Process(pid=run.process.pid, wall_ns=wall_ns))
+    run.tables.health.extend(stream.notes)
+    if not stream.complete:
+        text = "The in-process probe did not finish in order: up to the last 0.5 s of phases and steps are missing."
+        run.warn("inproc-cut", "warning", text)
+    run.tables.put(wire_reader.tables(stream, run.process, run.end_ns, run.names))
+    for told in stream.probes:
+        before = run.probes.get(told["name"]) or Probe(name=told["name"])
+        run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))
+    _add_facts(run, stream.meta)
+    _add_cost(run, stream)
+
+
+def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:
+    own = ((span.end or span.start) - span.start for span in stream.spans.values() if span.kind == SpanKind.DLPROF)
+    cost = overhead.of_phases(own, sum(step[4] for step in stream.steps))
+    run.probes.update("phases", cost_ns=cost.ns, cost_source=cost.source)
+
+
+def _add_facts(run: Workspace, meta: Mapping[str, Any]) -> None:
+    """Engine and Keras as they said themselves, and how steps return on them."""
+    if "engine" in meta:
+        run.note(engine=Engine(name=meta["engine"], version=meta.get("engine_version")))
+    spec = registry.all_specs().get(run.manifest.backend.name or "")
+    if "keras_version" in meta and (spec is None or spec.keras_backend):  # TensorFlow loads a Keras by itself
+        keras = Keras(
+            module=meta["keras"], version=meta["keras_version"], backend=meta["keras_backend"],
+            engine_version=meta.get("engine_version"),
+        )  # fmt: skip
+        run.note(keras=keras)
+    dispatch = _dispatch(run.manifest.engine, run.manifest.keras)
+    if dispatch is not None and run.manifest.backend.source != "managed":
+        backend = structs.replace(
+            run.manifest.backend,
+            asynchronous_dispatch=dispatch.asynchronous,
+            input_inside_step=dispatch.input_inside_step,
+        )
+        run.note(backend=backend)
+
+
+def _dispatch(engine: Engine | None, keras: Keras | None) -> Dispatch | None:
+    """How steps return; None: no engine was seen, or none that is known."""
+    if keras is not None:
+        return engines.dispatch_under_keras(keras.backend, keras.version)
+    spec = engines.find(engine.name, engine.version) if engine is not None else None
+    return spec.alone if spec is not None else None

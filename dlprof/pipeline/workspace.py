@@ -1,0 +1,66 @@
+"""A traced run while its tables are made: what is known of it so far, and what its artifacts add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own.wire import Stream
+from dlprof.launch.recorded import ProbeStates
+from dlprof.pipeline.run_tables import RunTables
+from dlprof.rundir import RunDir
+from dlprof.schema.manifest import Manifest
+
+
+class Workspace:
+    """What the steps of an ingest share.
+
+    Attributes:
+        folder: The run folder.
+        manifest: As far as it is known.
+        tables: Those that are made.
+        probes: What became of each probe.
+        process: The traced process.
+        names: Names of files in the tables.
+        stream: What the in-process probe told; empty until it is read.
+    """
+
+    def __init__(self, folder: RunDir, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.tables = RunTables(Health(line.slug, line.severity, line.message, line.count) for line in manifest.health)
+        self.probes = ProbeStates({probe.name: probe for probe in manifest.probes})
+        self.process = ProcessId(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
+        self.names = FileNames(manifest.script_folder, manifest.cells)
+        self.stream = Stream()
+
+    def note(self, **changes: Any) -> None:
+        """Add to the manifest what an artifact tells: fields of `Manifest`."""
+        self.manifest = structs.replace(self.manifest, **changes)
+
+    def warn(self, slug: str, severity: str, message: str) -> None:
+        """Add a line to the health section."""
+        self.tables.health.append(Health(slug, severity, message))
+
+    def read(self, path: Path, reader: Callable[[Path], None]) -> None:
+        """Read an artifact, if it is there; one that cannot be read is a line of the health section, no more."""
+        if not path.is_file():
+            return
+        try:
+            reader(path)
+        except ArtifactError as error:
+            self.warn("artifact-damaged", "error", f"{error.message}.")
+        except Exception as error:  # noqa: BLE001  (a bug in one reader must not cost the user the run)
+            text = f"{path.name} cannot be read, by a bug in dlprof: {type(error).__name__}: {error}."
+            self.warn("reader-failed", "error", text)
+
+    @property
+    def end_ns(self) -> int:
+        """End of the process on its clock: as dlprof saw it, else the last that the stream tells (ns)."""
+        wall = self.manifest.process.wall_ns
+        return self.process.origin_ns + wall if wall else self.stream.last_ns

@@ -1,0 +1,110 @@
+"""What dlprof tells the processes that measure: the traced one, and the sampler beside it; and what that one answers.
+
+Both read plain JSON: the traced process has the standard library of Python 3.6 only. Missing is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import field
+
+from dlprof.schema.vocabulary import ProbeState
+
+
+class LineSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How lines are counted."""
+
+    patterns: tuple[str, ...] = ()
+    """More modules and files, beyond the script and what lies beside it."""
+    package: str | None = None
+    """Folder that holds line_profiler; None: the interpreter has its own."""
+
+
+class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How kernels are traced."""
+
+    mode: str
+    """`windows` of some steps, or `all` of fit, evaluate and predict."""
+    steps: int
+    """Steps of a window, at most."""
+    gpu: bool = True
+    """Whether the engine's tracer takes in GPUs: two tracers cannot have one at once."""
+
+
+class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What the probe inside the traced process is told (`dlprof_probes.inproc.boot`)."""
+
+    raw: str
+    """Folder of the raw artifacts."""
+    status: str
+    """File for the probe's last words, whose space is reserved."""
+    script: str
+    """Path of the script, or name of the module; of a cell, what the tables call it."""
+    module: str | None = None
+    """Module to run, as `python -m` would; None: `script` is a file."""
+    argv: tuple[str, ...] = ()
+    """`sys.argv` of the script."""
+    lines: LineSettings | None = None
+    """None: lines are not counted."""
+    kernels: KernelSettings | None = None
+    """None: kernels are not traced."""
+    engine: str | None = None
+    """Module of the engine that a script without Keras was asked to run on; None: the first known one that it loads."""
+    engine_plugins: Mapping[str, str] = field(default_factory=dict)
+    """Engines of plug-ins: name to the file of the half that is loaded in the process."""
+    live: bool = False
+    """Whether someone looks on: records leave the process sooner."""
+    pid: str | None = None
+    """File that takes the process number: under a GPU tool dlprof starts another process; None: it is known."""
+    overrides: Mapping[str, Any] | None = None
+    """Settings that a trial run takes instead of the script's own."""
+
+
+class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sampler is told (`dlprof_probes.sidecar`)."""
+
+    raw: str
+    """Folder of the raw artifacts."""
+    pid: int
+    """The traced process."""
+    conductor: int | None
+    """The dlprof that waits for it; None: the traced process is itself the one, and is never ended."""
+    probes: tuple[str, ...]
+    """Those of `cores`, `gpu` and `stacks` that are wanted."""
+    hz: float
+    """Samples of cores and GPUs per second."""
+    stacks_hz: float | None = None
+    """Samples of Python stacks per second; None: they are not the sampler's affair."""
+    live: bool = False
+    """Whether someone looks on: samples reach the disk sooner."""
+
+
+class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sampler says of one of its probes."""
+
+    state: str = ProbeState.ON
+    """A `ProbeState`; of stacks, the files tell."""
+    reason: str | None = None
+    cpu_ns: int | None = None
+    """CPU time that it took (ns), where that can be said of it alone."""
+
+
+def encode(config: ProcessConfig | SamplerConfig) -> bytes:
+    """A configuration as the file that its process reads."""
+    return msgspec.json.encode(config)
+
+
+def as_builtins(config: ProcessConfig) -> dict[str, Any]:
+    """A configuration as the same process takes it, without a file."""
+    return msgspec.json.decode(msgspec.json.encode(config))  # type: ignore[no-any-return]
+
+
+def decode_reports(content: bytes) -> dict[str, SamplerReport]:
+    """What the sampler said of its probes, by name; nothing where it was killed while it wrote."""
+    try:
+        return msgspec.json.decode(content, type=dict[str, SamplerReport])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}

@@ -1,0 +1,169 @@
+"""Chainer: it runs operators one by one and compiles nothing; its hooks around them, with times of our own."""
+
+import json
+import os
+import sys
+from threading import get_ident
+
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.kernels.tracer import Tracer
+
+
+class ChainerTracer(Tracer):
+    """Records each function's forward and backward pass, and each parameter's update, in the format of Chrome.
+
+    On a GPU these are the times of launching, not of kernels.
+    """
+
+    def __init__(self):
+        self.zero_ns = 0
+        self._chainer = sys.modules["chainer"]
+        self._path = None
+        self._events = []
+        self._layers = []
+        self._of_function = {}
+        self._backward = []
+        self._hooks = []
+        self._update = None
+
+    def start(self, folder):
+        """Begin to record."""
+        self._path = os.path.join(folder, "trace.json")
+        self._events = []
+        for hook in (_function_hook(self._chainer, self), _link_hook(self._chainer, self)):
+            hook.__enter__()
+            self._hooks.append(hook)
+        rule = self._chainer.UpdateRule
+        self._update = rule.update
+        rule.update = self._updating(rule.update)
+
+    def _updating(self, original):
+        tracer = self
+
+        def update(rule, param):
+            begin = now()
+            try:
+                return original(rule, param)
+            finally:
+                tracer.add(type(rule).__name__, "", "update", begin)
+
+        return update
+
+    def stop(self):
+        """End, write, and name the file."""
+        if self._update is not None:
+            self._chainer.UpdateRule.update, self._update = self._update, None
+        while self._hooks:
+            self._hooks.pop().__exit__(None, None, None)
+        self._of_function.clear()
+        with open(self._path, "w") as target:
+            json.dump({"traceEvents": self._events}, target)
+        return [self._path]
+
+    def add(self, name, layer, direction, begin):
+        """Something is over that began at `begin`."""
+        self._events.append(
+            {
+                "name": name,
+                "cat": "chainer",
+                "ph": "X",
+                "ts": begin / 1e3,
+                "dur": (now() - begin) / 1e3,
+                "pid": os.getpid(),
+                "tid": get_ident(),
+                "args": {"name": layer, "op": direction},
+            }
+        )
+
+    def layer_of(self, function):
+        """The link in which a function ran forward."""
+        return self._of_function.get(id(function), "")
+
+    def forward_of(self, function):
+        """Note the link in which `function` runs; what a backward pass calls belongs to that of its function."""
+        if self._backward:
+            self._of_function[id(function)] = self.layer_of(self._backward[-1])
+        else:
+            self._of_function[id(function)] = self._layers[-1] if self._layers else ""
+
+    def direction(self):
+        """The pass that runs now."""
+        return "backward" if self._backward else "forward"
+
+    def enter_backward(self, function):
+        """A backward pass of `function` begins."""
+        self._backward.append(function)
+
+    def leave_backward(self):
+        """That pass is over."""
+        if self._backward:
+            self._backward.pop()
+
+    def enter(self, link):
+        """A link is called."""
+        self._layers.append(link.name or type(link).__name__)
+
+    def leave(self):
+        """That call is over."""
+        if self._layers:
+            self._layers.pop()
+
+
+def _function_hook(chainer, tracer):
+    class Functions(chainer.FunctionHook):
+        """Times functions; a backward pass may call further functions."""
+
+        name = "dlprof"
+
+        def __init__(self):
+            self._begun = []
+
+        def forward_preprocess(self, function, in_data):
+            """A forward pass begins."""
+            tracer.forward_of(function)
+            self._begun.append(now())
+
+        def forward_postprocess(self, function, in_data):
+            """It is over."""
+            tracer.add(function.label, tracer.layer_of(function), tracer.direction(), self._begun.pop())
+
+        def backward_preprocess(self, function, in_data, out_grad):
+            """A backward pass begins."""
+            tracer.enter_backward(function)
+            self._begun.append(now())
+
+        def backward_postprocess(self, function, in_data, out_grad):
+            """It is over."""
+            tracer.add(function.label, tracer.layer_of(function), "backward", self._begun.pop())
+            tracer.leave_backward()
+
+    return Functions()
+
+
+def _link_hook(chainer, tracer):
+    class Links(chainer.LinkHook):
+        """Follows which link is called."""
+
+        name = "dlprof"
+
+        def forward_preprocess(self, args):
+            """A call begins."""
+            tracer.enter(args.link)
+
+        def forward_postprocess(self, args):
+            """It is over."""
+            tracer.leave()
+
+    return Links()
+
+
+class Chainer(Engine):
+    """Chainer."""
+
+    name = module = "chainer"
+    tracer_class = ChainerTracer
+
+    def is_ready(self, modules):
+        """Whether Chainer is loaded to its end."""
+        return hasattr(modules["chainer"], "UpdateRule") and hasattr(modules["chainer"], "__version__")

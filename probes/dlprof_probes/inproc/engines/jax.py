@@ -1,0 +1,146 @@
+"""JAX: compilation as its own monitoring tells it, and its profiler."""
+
+import importlib
+import os
+import sys
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
+
+_COMPILING = "/jax/core/compile/backend_compile_duration"
+
+
+class JaxTracer(Tracer):
+    """JAX's profiler, without its Python tracer and without its slow and capped JSON."""
+
+    def __init__(self):
+        self._jax = sys.modules["jax"]
+        self._folder = None
+        self._session = None
+
+    def drain(self):
+        """Wait for every array that is alive."""
+        for array in self._jax.live_arrays():
+            if not array.is_deleted():
+                array.block_until_ready()
+
+    def start(self, folder):
+        """Begin to trace into `folder`, in the layout of TensorBoard."""
+        self._folder = folder
+        options = self._jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0
+        with quiet():
+            self._session = _session(options)
+            if self._session is None:
+                self._jax.profiler.start_trace(folder, profiler_options=options)
+
+    def stop(self):
+        """End, and name the files."""
+        session, self._session = self._session, None
+        with quiet():
+            if session is None:
+                self._jax.profiler.stop_trace()
+            else:
+                self._write(session.stop())
+        return xplanes(self._folder)
+
+    def _write(self, data):
+        target = os.path.join(self._folder, "plugins", "profile", "window")
+        os.makedirs(target)
+        with open(os.path.join(target, "%s.xplane.pb" % os.uname().nodename), "wb") as out:
+            out.write(data)
+
+
+def _session(options):
+    """A session that gives the trace as bytes, or None where this version of JAX has none."""
+    try:
+        return importlib.import_module("jax._src.lib")._profiler.ProfilerSession(options)
+    except (ImportError, AttributeError, TypeError):
+        return None
+
+
+class Jax(Engine):
+    """JAX."""
+
+    name = module = "jax"
+    tracer_class = JaxTracer
+    switches = (
+        ("jax_debug_nans", lambda jax: jax.config.jax_debug_nans),
+        ("jax_debug_infs", lambda jax: jax.config.jax_debug_infs),
+        ("jax_disable_jit", lambda jax: jax.config.jax_disable_jit),
+        ("jax_check_tracer_leaks", lambda jax: jax.config.jax_check_tracer_leaks),
+    )
+
+    def __init__(self, probe):
+        super(Jax, self).__init__(probe)
+        self._traced = {}  # functions that were traced and are not yet compiled: name to what is told of them
+
+    def is_ready(self, modules):
+        """Whether JAX is loaded to its end."""
+        return hasattr(modules["jax"], "monitoring") and hasattr(modules["jax"], "profiler")
+
+    def attach(self, module):
+        """Note the version, and listen to compilations."""
+        self.note_version(module)
+        compiled = self.probe.guard(self._compiled)
+
+        def listener(event, duration, **facts):
+            if event == _COMPILING:
+                compiled(duration, facts.get("fun_name"))
+
+        module.monitoring.register_event_duration_secs_listener(listener)
+        forget = getattr(module.monitoring, "unregister_event_duration_listener", None)
+        if forget is not None:
+            self.probe.patches.on_undo(lambda: forget(listener))
+        pjit = sys.modules.get("jax._src.pjit")
+        if hasattr(pjit, "_trace_for_jit"):
+            self.probe.around(pjit, "_trace_for_jit", self._remember, lambda _token, _args: None)
+
+    def _remember(self, args):
+        """A function is traced for `jit`: keep the types of its arguments until its compilation is over."""
+        function, debug, types = args[0], args[3], args[4]
+        name = getattr(function, "__name__", "?")
+        names = getattr(debug, "arg_names", None) or ()
+        signature = {}
+        for number, kind in enumerate(types):
+            told = names[number] if number < len(names) else None
+            signature[told or "argument %d" % number] = kind
+        self._traced[name] = self.probe.causes.note(function, name, signature)
+
+    def _compiled(self, duration, name):
+        """A compilation is over that took `duration` seconds."""
+        probe = self.probe
+        probe.loops.compiles[0] += 1
+        if probe.current_loop() is None and not probe.recorder.stack():
+            return  # the script's own operators, one by one: each is compiled
+        end = now()
+        text = "compile %s" % name if name else "compile"
+        kind = wire.SpanKind.GRAPH_COMPILE
+        span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, sys._getframe())
+        plain = str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
+        facts = self._traced.pop(plain, None)
+        if facts:
+            probe.recorder.detail(span, {"compiled": facts})
+
+    def under_keras(self, keras):
+        """The step function fetches the batch: what that takes is no part of the call."""
+        self.take_windows()
+        iterator = getattr(sys.modules.get("keras.src.backend.jax.trainer"), "JAXEpochIterator", None)
+        if iterator is not None:
+            wrappers, current = self.probe.wrappers, self.probe.loops.current
+            self.probe.replace(iterator, "_get_iterator", lambda f: wrappers.giving_batches(f, current, now))
+
+    def is_settable(self, module):
+        """Whether its settings are there."""
+        return hasattr(module, "config")
+
+    def apply(self, module, settings):
+        """Switches for debugging."""
+        off = [flag for flag in settings.get("flags_off", ()) if flag.startswith("jax_")]
+        for flag in off:
+            module.config.update(flag, False)
+        if off:
+            keep = lambda f: lambda self_, name, value: None if name in off else f(self_, name, value)  # noqa: E731
+            self.probe.replace(type(module.config), "update", keep, again=True)

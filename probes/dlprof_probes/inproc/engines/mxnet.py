@@ -1,0 +1,271 @@
+"""MXNet: binding a module to shapes compiles its graph; the bound graphs are kept for attribution; its profiler."""
+
+import json
+import os
+import re
+import sys
+import weakref
+
+from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
+
+
+class MXNetTracer(Tracer):
+    """MXNet's profiler.
+
+    MXNet runs several operators as one, and then the profiler sees one. So for the window each bound graph is
+    bound once more to the same arrays, operator by operator; after it the first one takes over again.
+
+    Args:
+        modules: Function that gives the modules that are bound now.
+        blocks: Function that gives the blocks of Gluon that are hybridized now.
+    """
+
+    def __init__(self, modules, blocks=list):
+        self._mxnet = sys.modules["mxnet"]
+        self._modules = modules
+        self._path = None
+        self._swapped = []
+        self._blocks = blocks
+        self._cached = []
+        self._bulk_size = None
+
+    def drain(self):
+        """Wait for the engine."""
+        self._mxnet.nd.waitall()
+
+    def start(self, folder):
+        """Begin to trace."""
+        self._path = os.path.join(folder, "profile.json")
+        with quiet():
+            self._unbulk()
+        self._bulk_size = self._mxnet.engine.set_bulk_size(0)  # of what Gluon runs one by one
+        profiler = self._mxnet.profiler
+        profiler.set_config(
+            filename=self._path,
+            profile_symbolic=True,
+            profile_imperative=True,
+            profile_api=True,
+            profile_memory=False,
+            aggregate_stats=False,
+            continuous_dump=False,
+        )
+        profiler.set_state("run")
+
+    def stop(self):
+        """End, write, and name the file."""
+        try:
+            self._mxnet.profiler.set_state("stop")
+        finally:
+            self._bulk()
+        self._mxnet.profiler.dump(True)
+        _mend(self._path)
+        return [self._path]
+
+    def _bulk(self):
+        if self._bulk_size is not None:
+            self._mxnet.engine.set_bulk_size(self._bulk_size)
+            self._bulk_size = None
+        while self._swapped:
+            executors, index, original = self._swapped.pop()
+            executors[index] = original
+        while self._cached:
+            block, original = self._cached.pop()
+            block._cached_op = original
+
+    def _unbulk(self):
+        names = ("MXNET_EXEC_BULK_EXEC_TRAIN", "MXNET_EXEC_BULK_EXEC_INFERENCE")
+        before = dict((name, os.environ.get(name)) for name in names)
+        try:
+            os.environ.update(dict.fromkeys(names, "0"))
+            for module in self._modules():
+                executors = getattr(getattr(module, "_exec_group", None), "execs", None) or []
+                for index, original in enumerate(executors):
+                    twin = original._symbol.bind(
+                        original._ctx,
+                        args=original.arg_arrays,
+                        args_grad=original.grad_arrays,
+                        grad_req=original._grad_req,
+                        aux_states=original.aux_arrays,
+                    )
+                    executors[index] = twin
+                    self._swapped.append((executors, index, original))
+            for block in self._blocks():
+                flags = [(key, value) for key, value in block._flags if not key.endswith("_bulk_size")]
+                flags += [("forward_bulk_size", 0), ("backward_bulk_size", 0)]
+                self._cached.append((block, block._cached_op))
+                block._cached_op = self._mxnet.nd.CachedOp(block._cached_graph[1], flags)
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+
+def _mend(path):
+    """Make a trace whole: from the second one of a process on, MXNet leaves out how the file begins."""
+    with open(path, "rb") as source:
+        text = source.read().lstrip()
+    if not text.startswith(b"{"):
+        text = b'{"traceEvents": [' + text.lstrip(b",")
+    text = re.sub(rb"\[\s*,", b"[", text, count=1)
+    with open(path, "wb") as target:
+        target.write(text)
+
+
+class MXNet(Engine):
+    """MXNet, by its module API under Keras, and as Gluon."""
+
+    name = module = "mxnet"
+    tracer_class = MXNetTracer
+    switches = (
+        ("MXNET_ENGINE_TYPE=NaiveEngine", lambda _mx: os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"),
+        (
+            "MXNET_EXEC_BULK_EXEC_TRAIN=0",
+            lambda _mx: os.environ.get("MXNET_EXEC_BULK_EXEC_TRAIN", "").lower() in ("0", "false"),
+        ),
+    )
+
+    def __init__(self, probe):
+        super(MXNet, self).__init__(probe)
+        self._blocks = list  # a function that gives the hybridized blocks of Gluon
+        self._graphs = None
+
+    def is_ready(self, modules):
+        """Whether MXNet's module API is loaded."""
+        return "mxnet.module.module" in modules and hasattr(modules["mxnet"], "__version__")
+
+    def attach(self, module):
+        """Hook bind, rebind (a new batch shape), the optimiser's set-up, and hybridizing a block of Gluon."""
+        self.note_version(module)
+        probe, bound = self.probe, module.mod.Module
+        for name in ("bind", "reshape", "init_optimizer"):
+            signature = _shapes if name in ("bind", "reshape") else None
+            probe.graph_compile(bound, name, _label(name), signature=signature)
+        block = getattr(getattr(module, "gluon", None), "HybridBlock", None)
+        if block is not None:
+            probe.graph_compile(block, "_build_cache", lambda args: "hybridize %s" % type(args[0]).__name__)
+        if self.wants_kernels:
+            self._keep_graphs(bound, block)
+
+    def _keep_graphs(self, bound, block):
+        probe, nothing = self.probe, lambda _args: None
+        if block is not None:
+            blocks = self._blocks = _Blocks(self.kernel_folder)
+            probe.around(block, "_build_cache", nothing, lambda _token, args: blocks.built(args[0]), again=True)
+        graphs = self._graphs = _Graphs(self.kernel_folder)
+        probe.around(bound, "bind", nothing, lambda _token, args: graphs.bound(args), again=True)
+
+    def under_keras(self, keras):
+        """Trace the bound modules, and remember which node of the graph each layer gives as its result."""
+        graphs = self._graphs
+        if graphs is not None:
+            self.probe.windows.use(self.name, lambda: MXNetTracer(graphs.modules))
+            self.watch_layers(keras, graphs.called)
+
+    def make_tracer(self):
+        """That of a script without Keras, which uses Gluon."""
+        return MXNetTracer(list, self._blocks)
+
+    def threads(self, module):
+        """OpenMP's number, or half of what OpenMP sees where that is not set."""
+        told = os.environ.get("OMP_NUM_THREADS", "")
+        return int(told) if told.isdigit() else max(1, len(os.sched_getaffinity(0)) >> 1)
+
+
+def _shapes(args):
+    """The module that is bound, and the shapes of its inputs; None where they were given by name."""
+    if len(args) < 2:
+        return None
+    shapes = dict((name, "%s" % (tuple(shape),)) for name, shape in (one[:2] for one in args[1] or ()))
+    return id(args[0]), "Module(%s)" % ", ".join(sorted(shapes)), shapes
+
+
+def _label(name):
+    text = "Module." + name
+    return lambda _args: text
+
+
+class _Blocks(object):
+    """The blocks of Gluon that were hybridized, and their graphs."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._known = weakref.WeakSet()
+        self._count = 0
+
+    def __call__(self):
+        """The blocks that are still in use, and still hybridized."""
+        return [block for block in self._known if getattr(block, "_cached_op", None) is not None]
+
+    def built(self, block):
+        """A block was hybridized: keep its graph, each node under the name of the inner block that made it."""
+        self._known.add(block)
+        prefixes = dict((inner.prefix, inner.name) for inner in _inside(block))
+        nodes = json.loads(block._cached_graph[1].tojson())["nodes"]
+        facts = {
+            "nodes": [
+                {"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
+                for n in nodes
+            ],
+            "layer_names": sorted(prefixes.values()),
+            "outputs": {},
+            "training": True,
+            "ends": [len(nodes) - 1],
+        }
+        _write(facts, self._folder, "gluon-graph-%03d.json" % self._count)
+        self._count += 1
+
+
+def _inside(block):
+    """All blocks in a block."""
+    return [one for child in block._children.values() for one in [child] + _inside(child)]
+
+
+def _under(name, prefixes):
+    found = [prefix for prefix in prefixes if name.startswith(prefix)]
+    return "%s/%s" % (prefixes[max(found, key=len)], name) if found else name
+
+
+def _write(facts, folder, name):
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+    with open(os.path.join(folder, name), "w") as target:
+        json.dump(facts, target)
+
+
+class _Graphs(object):
+    """The graphs that were bound, written to `mxnet-graph-NNN.json` as soon as they are."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._outputs = {}
+        self._bound = []
+        self._count = 0
+
+    def modules(self):
+        """The bound modules that are still in use."""
+        return [module for module in (known() for known in self._bound) if module is not None]
+
+    def called(self, layer, result):
+        """A layer was called on symbols."""
+        for one in result if isinstance(result, (list, tuple)) else (result,):
+            for name in ("_train_sym", "_pred_sym"):
+                symbol = getattr(one, name, None)
+                if hasattr(symbol, "name") and symbol.name:
+                    self._outputs.setdefault(layer.name, set()).add(symbol.name)
+
+    def bound(self, args):
+        """A module was bound: keep its graph."""
+        module = args[0]
+        self._bound.append(weakref.ref(module))
+        nodes = json.loads(module.symbol.tojson())["nodes"]
+        facts = {
+            "nodes": [{"op": n["op"], "name": n["name"], "inputs": [i[0] for i in n["inputs"]]} for n in nodes],
+            "layer_names": sorted(self._outputs),
+            "outputs": dict((layer, sorted(names)) for layer, names in self._outputs.items()),
+            "training": bool(getattr(module, "for_training", False)),
+        }
+        _write(facts, self._folder, "mxnet-graph-%03d.json" % self._count)
+        self._count += 1

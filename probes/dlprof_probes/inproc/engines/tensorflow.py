@@ -1,0 +1,168 @@
+"""TensorFlow 2: tracing of tf.function, making tf.data pipelines, and its profiler."""
+
+import os
+import re
+import sys
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
+
+_TRACING = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
+_DATASET = "tensorflow.python.data.ops.dataset_ops"
+_ITERATOR = "tensorflow.python.data.ops.iterator_ops"
+_NUMERICS = "tensorflow.python.debug.lib.check_numerics_callback"
+_EAGER, _CHECKED = "tf.config.run_functions_eagerly", "tf.debugging.enable_check_numerics"
+_DETERMINISTIC = "tf.config.experimental.enable_op_determinism"
+
+
+class TensorFlowTracer(Tracer):
+    """TensorFlow's profiler; its options are left alone, because newer versions only warn about them."""
+
+    def __init__(self):
+        self._tensorflow = sys.modules["tensorflow"]
+        self._profiler = self._tensorflow.profiler.experimental
+        self._folder = None
+
+    def drain(self):
+        """Wait for the devices; on the CPU functions run synchronously."""
+        if self._tensorflow.config.list_logical_devices("GPU"):
+            self._tensorflow.test.experimental.sync_devices()
+
+    def start(self, folder):
+        """Begin to trace into `folder`, in the layout of TensorBoard."""
+        self._folder = folder
+        with quiet():
+            self._profiler.start(folder)
+
+    def stop(self):
+        """End, and name the files."""
+        with quiet():
+            self._profiler.stop()
+        return xplanes(self._folder)
+
+
+class TensorFlow(Engine):
+    """TensorFlow, from version 2 on."""
+
+    name = module = "tensorflow"
+    tracer_class: type = TensorFlowTracer
+    switches = (
+        (_EAGER, lambda tf: tf.config.functions_run_eagerly()),
+        (_CHECKED, lambda _tf: hasattr(sys.modules[_NUMERICS]._state, "check_numerics_callback")),
+        (
+            _DETERMINISTIC,
+            lambda _tf: sys.modules["tensorflow.python.framework.config"].is_op_determinism_enabled(),
+        ),
+        (
+            "TF_ENABLE_ONEDNN_OPTS=0",
+            lambda _tf: os.environ.get("TF_ENABLE_ONEDNN_OPTS", "").lower() in ("0", "false"),
+        ),
+    )
+
+    def speaks_of(self, module):
+        """Every version but the first; what does not tell its own yet is taken for one."""
+        return not str(getattr(module, "__version__", "2")).startswith("1.")
+
+    def is_ready(self, modules):
+        """Whether TensorFlow is loaded far enough."""
+        return _DATASET in modules and hasattr(modules["tensorflow"], "__version__")
+
+    def attach(self, module):
+        """Hook the tracing of functions and the pipelines of tf.data."""
+        self.note_version(module)
+        probe = self.probe
+        tracing = sys.modules.get(_TRACING)
+        if tracing is not None and hasattr(tracing, "_create_concrete_function"):
+            probe.graph_compile(tracing, "_create_concrete_function", _function_name, signature=_signature)
+            self._time_first_runs(tracing)
+        else:
+            probe.missing.append("tf.function tracing")
+        dataset = sys.modules[_DATASET].DatasetV2
+        for name in ("from_tensor_slices", "from_tensors", "from_generator"):
+            probe.span(dataset, name, wire.SpanKind.DATA, "tf.data." + name, outermost=True)
+        iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
+        if iterator is not None:
+            probe.on_batch(iterator, "__next__", "tf.data")
+
+    def _time_first_runs(self, tracing):
+        """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""
+        hook = self.probe.guard(lambda function, _args: time_first_run(self.probe, function))
+        wrappers = self.probe.wrappers
+        self.probe.replace(tracing, "_create_concrete_function", lambda f: wrappers.after(f, hook), again=True)
+
+    def under_keras(self, keras):
+        """Take the windows; a Keras of the old kind runs in sessions, which this tracer does not see."""
+        if not keras.is_classic:
+            self.take_windows()
+
+    def threads(self, module):
+        """Threads of one operation; 0: it decides by itself."""
+        return module.config.threading.get_intra_op_parallelism_threads()
+
+    def is_settable(self, module):
+        """Whether its settings are there."""
+        return hasattr(module, "debugging")
+
+    def apply(self, module, settings):
+        """Threads, tuning of input pipelines, and switches for debugging."""
+        count, off = settings.get("threads"), settings.get("flags_off", ())
+        if count:
+            self.set_always(module.config.threading, "set_intra_op_parallelism_threads", count)
+        if settings.get("autotune") is False:
+            self._untune(module)
+        if _EAGER in off:
+            self.set_always(module.config, "run_functions_eagerly", False)
+        if _CHECKED in off:
+            self.stub(module.debugging, "enable_check_numerics")
+        if _DETERMINISTIC in off:
+            self.stub(module.config.experimental, "enable_op_determinism")
+
+    def _untune(self, module):
+        options = module.data.Options()
+        options.autotune.enabled = False
+        make = lambda f: lambda self_: f(self_.with_options(options))  # noqa: E731
+        self.probe.replace(module.data.Dataset, "__iter__", make, again=True)
+
+
+def time_first_run(probe, function):
+    """Record a span around the first call of `function` that is made outside of steps and of other graphs."""
+    recorder = probe.recorder
+    if probe.current_loop() is not None or any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in recorder.stack()):
+        return  # a step, whose time is known, or a part of another graph
+    run, name = function._call_flat, "first run of %s" % getattr(function, "name", "a graph")
+    begin, end = probe.guard(recorder.begin), probe.guard(recorder.end)
+
+    def first(*args, **kwargs):
+        vars(function).pop("_call_flat", None)
+        span = begin(wire.SpanKind.FIRST_RUN, name)
+        try:
+            return run(*args, **kwargs)
+        finally:
+            if span is not None:
+                end(span)
+
+    function._call_flat = first
+
+
+def _function_name(args):
+    for value in args:
+        name = getattr(value, "name", None)
+        if isinstance(name, str):
+            return "trace " + name
+    return "trace"
+
+
+_SPEC = re.compile(r"TensorSpec\(shape=([^=]*), dtype=tf\.(\w+)(?:, name=[^)]*)?\)")
+_LITERAL = re.compile(r"^Literal\[(.*)\]$", re.DOTALL)
+
+
+def _signature(args):
+    """The function that is traced, and the types of its arguments; `Literal[...]` are values of Python."""
+    options = args[3]
+    function = getattr(options, "python_function", None)
+    types = {}
+    for name, parameter in args[0].parameters.items():
+        text = _SPEC.sub(lambda match: "%s%s" % (match.group(2), match.group(1)), str(parameter.type_constraint))
+        types[name] = _LITERAL.sub(lambda match: match.group(1), text)
+    return (function or options.name), str(options.name), types

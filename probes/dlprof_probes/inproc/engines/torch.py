@@ -1,0 +1,216 @@
+"""PyTorch: compilation by torch.compile, ranges that name layers in its traces, and its profiler."""
+
+import os
+import sys
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.engines.base import Attachment, Engine
+from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
+from dlprof_probes.inproc.patching import each_definer
+
+_DYNAMO = "torch._dynamo.convert_frame"
+_ANOMALY = "torch.autograd.set_detect_anomaly"
+_DETERMINISTIC = "torch.use_deterministic_algorithms"
+
+
+class TorchTracer(Tracer):
+    """torch.profiler, without shapes and stacks, which cost more than the rest together.
+
+    Args:
+        module: Function that gives the module whose parts are to be named in the trace, or None; for scripts
+            without Keras.
+    """
+
+    def __init__(self, module=lambda: None):
+        self._torch = sys.modules["torch"]
+        self._module = module
+        self._named = None
+        self._profiler = None
+        self._path = None
+
+    def drain(self):
+        """Wait for the GPU, if there is one in use."""
+        if self._torch.cuda.is_available() and self._torch.cuda.is_initialized():
+            self._torch.cuda.synchronize()
+
+    def start(self, folder):
+        """Begin to trace."""
+        self._path = os.path.join(folder, "trace.json")
+        made = self._torch.profiler.profile(activities=self._activities())
+        with quiet():
+            made.start()
+            self._profiler = made
+            # The first range of a process registers its operator, which takes some milliseconds.
+            self.annotation("dlprof:start")()
+        root = self._module()
+        if root is not None:
+            self._named = _NamedModules(self._torch, root, self.annotation)
+
+    def _activities(self):
+        kinds = self._torch.profiler.ProfilerActivity
+        return [kinds.CPU, kinds.CUDA] if self.gpu and self._torch.cuda.is_available() else [kinds.CPU]
+
+    def stop(self):
+        """End, write, and name the file."""
+        named, profiler, self._named, self._profiler = self._named, self._profiler, None, None
+        try:
+            if named is not None:
+                named.remove()
+        finally:
+            with quiet():
+                profiler.stop()
+                profiler.export_chrome_trace(self._path)
+        return [self._path]
+
+    def annotation(self, text):
+        """Begin a range around a layer, the optimiser or the loss."""
+        made = self._torch.profiler.record_function(text)
+        made.__enter__()
+        return lambda: made.__exit__(None, None, None)
+
+
+class _NamedModules(object):
+    """Ranges around the forward passes of the parts of a module, while it is in place."""
+
+    def __init__(self, torch, root, annotation):
+        self._names = dict((id(module), name) for name, module in root.named_modules() if name)
+        self._annotation = annotation
+        self._open = []
+        hooks = torch.nn.modules.module
+        self._handles = [
+            hooks.register_module_forward_pre_hook(self._before),
+            hooks.register_module_forward_hook(self._after),
+        ]
+
+    def _before(self, module, _inputs):
+        name = self._names.get(id(module))
+        self._open.append(self._annotation("dlprof:layer:" + name) if name else None)
+
+    def _after(self, _module, _inputs, _output):
+        end = self._open.pop() if self._open else None
+        if end is not None:
+            end()
+
+    def remove(self):
+        """Take it away again."""
+        for handle in self._handles:
+            handle.remove()
+
+
+class Torch(Engine):
+    """PyTorch. Its compiler is a part that may be loaded long after the rest, or never."""
+
+    name = module = "torch"
+    tracer_class = TorchTracer
+    switches = (
+        (_ANOMALY, lambda torch: torch.is_anomaly_enabled()),
+        ("torch.backends.mkldnn.enabled = False", lambda torch: not torch.backends.mkldnn.enabled),
+        (_DETERMINISTIC, lambda torch: torch.are_deterministic_algorithms_enabled()),
+    )
+
+    def __init__(self, probe):
+        super(Torch, self).__init__(probe)
+        self._model = None
+
+    def is_ready(self, modules):
+        """Whether torch is loaded to its end."""
+        return hasattr(modules["torch"], "compile") and hasattr(modules["torch"], "profiler")
+
+    def attachments(self):
+        """Torch, and its compiler."""
+        waiting = super(Torch, self).attachments()
+        waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
+        return waiting
+
+    def attach_compiler(self, dynamo):
+        """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
+        probe = self.probe
+        probe.graph_compile(dynamo, "_compile", _code_name, signature=_code)
+        hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))
+        name = "get_and_maybe_log_recompilation_reasons"
+        probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))
+
+    # -- kernels ---------------------------------------------------------------------------------------
+
+    def make_tracer(self):
+        """Its profiler, which names the parts of the model that a script without Keras tells."""
+        return TorchTracer(lambda: self._model)
+
+    def named_layers(self, model):
+        """The parts of a `torch.nn.Module`."""
+        if not callable(getattr(model, "named_modules", None)):
+            return None
+        self._model = model
+        return [{"name": name, "class": type(part).__name__} for name, part in model.named_modules() if name]
+
+    def under_keras(self, keras):
+        """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""
+        self.take_windows()
+        if not self.wants_kernels:
+            return
+        probe = self.probe
+        probe.annotated(keras.layer, "__call__", lambda args: "dlprof:layer:%s" % args[0].name)
+        for owner in each_definer([keras.module.optimizers.Optimizer], "apply"):
+            probe.annotated(owner, "apply", lambda args: "dlprof:optimizer:%s" % getattr(args[0], "name", ""))
+        for method in ("compute_loss", "_compute_loss"):
+            self._annotate(keras.models, method, lambda _model: "dlprof:loss:")
+        self._annotate(keras.models, "compute_metrics", lambda _model: "dlprof:metrics:")
+        self._annotate(keras.models, "zero_grad", lambda model: "dlprof:optimizer:%s" % _optimizer_name(model))
+
+    def _annotate(self, models, method, label):
+        for owner in each_definer(models, method):
+            self.probe.annotated(owner, method, lambda args: label(args[0]))
+
+    # -- facts and settings ----------------------------------------------------------------------------
+
+    def threads(self, module):
+        """Threads of one operation."""
+        return module.get_num_threads()
+
+    def is_settable(self, module):
+        """Whether its settings are there; versions without torch.compile have them, too."""
+        return hasattr(module, "set_num_threads")
+
+    def apply(self, module, settings):
+        """Threads, and switches for debugging."""
+        count = settings.get("threads")
+        if count:
+            module.set_num_threads(count)
+            self.set_always(module, "set_num_threads", count)
+        off = settings.get("flags_off", ())
+        if _ANOMALY in off:
+            for name in ("set_detect_anomaly", "detect_anomaly"):
+                self.stub(module.autograd, name, _Nothing)
+        if _DETERMINISTIC in off:
+            self.set_always(module, "use_deterministic_algorithms", False)
+
+
+class _Nothing(object):
+    """Does nothing, also as a context."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+def _code_name(args):
+    return "torch.compile %s" % getattr(args[0], "co_name", "")
+
+
+def _code(args):
+    """The function that is compiled; what differs is told by the guards that failed."""
+    return args[0], getattr(args[0], "co_name", ""), {}
+
+
+def _tell_guards(recorder, reasons):
+    """The guards that failed: why an earlier compilation does not do."""
+    spans = [number for number, kind in recorder.stack() if kind == wire.SpanKind.GRAPH_COMPILE]
+    if spans and reasons:
+        causes = [{"argument": None, "what": "guard", "before": None, "now": str(one)[:300]} for one in reasons[:3]]
+        recorder.detail(spans[-1], {"guards": causes})
+
+
+def _optimizer_name(model):
+    return getattr(getattr(model, "optimizer", None), "name", "")

@@ -1,0 +1,3 @@
+import threading
+
+_state = threading.local()

@@ -1,0 +1,6 @@
+class experimental:
+    synchronised = []
+
+    @classmethod
+    def sync_devices(cls):
+        cls.synchronised.append(True)

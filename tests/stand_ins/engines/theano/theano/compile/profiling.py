@@ -1,0 +1,1 @@
+_atexit_print_list = []

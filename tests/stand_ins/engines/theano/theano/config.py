@@ -1,0 +1,1 @@
+mode, optimizer, linker, openmp = "Mode", "fast_run", "cvm", False

@@ -1,0 +1,2 @@
+class mkldnn:
+    enabled = True

@@ -1,0 +1,5 @@
+"""Layers."""
+
+from keras.engine.base_layer import Dense, Input, Layer
+
+__all__ = ["Dense", "Input", "Layer"]

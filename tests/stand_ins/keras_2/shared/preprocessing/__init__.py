@@ -1,0 +1,3 @@
+from keras.preprocessing import sequence
+
+__all__ = ["sequence"]

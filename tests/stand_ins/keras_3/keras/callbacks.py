@@ -1,0 +1,5 @@
+"""Callbacks."""
+
+from keras.src.callbacks import Callback, CallbackList, History, LambdaCallback
+
+__all__ = ["Callback", "CallbackList", "History", "LambdaCallback"]

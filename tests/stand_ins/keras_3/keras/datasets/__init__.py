@@ -1,0 +1,3 @@
+from keras.datasets import mnist
+
+__all__ = ["mnist"]

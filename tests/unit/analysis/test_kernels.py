@@ -1,0 +1,83 @@
+"""Sums of kernels by what they belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dlprof.analysis import kernels
+from tests.unit.analysis.rows import event, in_memory, op
+from tests.unit.runs import table
+
+RUN = in_memory(
+    kernel_ops=table("kernel_ops", [
+        op(0, "operator", "linear", "dense_1", "forward"), op(1, "operator", "mm", "dense_1", "forward", flops=8.0),
+        op(2, "kernel", "sgemm", "dense_1", "forward"), op(3, "transfer", "copy", None, None, bytes=64.0),
+        op(4, "runtime", "launch"),
+    ]),
+    kernel_events=table("kernel_events", [
+        event(0, 0, 100, nested_ns=60), event(1, 20, 60, phase="fit.steps", step=3), event(1, 200, 20, phase="evaluate"),
+        event(2, 50, 40, 0, delay_ns=25, step=3), event(2, 70, 40, 0), event(3, 200, 10, 1), event(4, 30, 5),
+    ]),
+    kernel_windows=table("kernel_windows", [{"window": 0, "start_ns": 0, "dur_ns": 1000, "dropped": 2}]),
+)  # fmt: skip
+
+
+def by(name: str, **more: Any) -> dict[tuple[Any, ...], tuple[int, int, int, int | None]]:
+    """Keys to (count, total, own, union)."""
+    found = kernels.summarise(RUN, name, **more)
+    return {
+        tuple(row.keys.get(k) for k in (*kernels.GROUPS[name], "kind", "device")): (
+            row.count,
+            row.total_ns,
+            row.self_ns,
+            row.union_ns,
+        )
+        for row in found.rows
+    }
+
+
+def test_by_operator_a_total_contains_what_runs_inside() -> None:
+    """As in the engines' own summaries; own time does not."""
+    assert by("op") == {
+        ("linear", "operator", "cpu"): (1, 100, 40, 100), ("mm", "operator", "cpu"): (2, 80, 80, 80),
+        ("sgemm", "kernel", "gpu:0"): (2, 80, 80, 60), ("copy", "transfer", "gpu:1"): (1, 10, 10, 10),
+    }  # fmt: skip
+
+
+def test_by_layer_rows_sum_to_the_time_of_all_kernels() -> None:
+    """Nothing is counted twice, and what belongs to no layer is a row of its own."""
+    found = kernels.summarise(RUN, "layer")
+
+    assert sum(row.total_ns for row in found.rows) == found.all_ns == 40 + 80 + 80 + 10
+    assert found.unattributed_ns == 10
+    assert found.dropped_events == 2
+
+
+def test_overlapping_kernels_count_once_on_the_wall() -> None:
+    """50 to 90 and 70 to 110 are 60 ns of wall time."""
+    assert by("device")["kernel", "gpu:0"] == (2, 80, 80, 60)
+
+
+def test_only_a_phase_is_summed_where_that_is_asked_for() -> None:
+    """`fit` is also fit.steps."""
+    assert by("op", phase="fit") == {("mm", "operator", "cpu"): (1, 60, 60, 60)}
+
+
+def test_launch_delay_operations_and_bytes_are_null_where_they_are_not_known() -> None:
+    """Never zero."""
+    rows = {row.keys["op"]: row for row in kernels.summarise(RUN, "op").rows}
+
+    assert (rows["sgemm"].delay_ns, rows["mm"].delay_ns) == (25.0, None)
+    assert (rows["mm"].flops, rows["sgemm"].flops, rows["copy"].bytes) == (16.0, None, 64.0)
+
+
+def test_sums_of_profilers_without_times_have_no_wall_time() -> None:
+    """They are marked."""
+    run = in_memory(
+        kernel_ops=table("kernel_ops", [op(0, "kernel", "gemm")]),
+        kernel_totals=table("kernel_totals", [{"op_id": 0, "device": 0, "count": 4, "total_ns": 100, "window": 0}]),
+    )
+    found = kernels.summarise(run, "kernel")
+
+    assert [(row.count, row.total_ns, row.union_ns, row.p95_ns) for row in found.rows] == [(4, 100, None, None)]
+    assert (found.aggregated, found.unattributed_ns) == (True, 100)

@@ -1,0 +1,30 @@
+"""Lines of two runs are joined by their text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dlprof.analysis import line_pairs
+from tests.unit import runs
+from tests.unit.runs import MS
+
+
+def line(number: int, source: str, ms: int, hits: int = 1) -> dict[str, Any]:
+    """A row of `lines` of train.py."""
+    return {"file": "train.py", "function": "main", "first_line": 1, "line": number, "hits": hits,
+            "time_ns": ms * MS, "source": source}  # fmt: skip
+
+
+def test_lines_are_joined_by_their_text(tmp_path: Path) -> None:
+    """A line that moved is still the same line; one that is new stands alone; equal ones keep their order."""
+    a = runs.trained(tmp_path / "a", lines=[line(2, "f()", 30), line(3, "g()", 5), line(4, "g()", 7)])
+    b = runs.trained(tmp_path / "b", lines=[line(5, "    f()", 10), line(6, "g()", 5), line(8, "h()", 1)])
+
+    found = line_pairs.join([a], [b])
+
+    told = {(one.line, one.source): (one.a_ns, one.b_ns) for one in found}
+    assert told == {
+        (2, "f()"): (30 * MS, 10 * MS), (3, "g()"): (5 * MS, 5 * MS), (4, "g()"): (7 * MS, None), (8, "h()"): (None, MS),
+    }  # fmt: skip
+    assert found[0].source == "f()"

@@ -1,0 +1,85 @@
+"""The figures of the overhead ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dlprof.analysis import overhead
+from dlprof.analysis.overhead import Cost
+from dlprof.schema.tables import TABLES
+
+PROCESS = {"host": "h", "rank": 0, "pid": 1}
+
+
+def window(number: int, loop: str | None, start_ns: int, dur_ns: int, steps: int) -> dict[str, Any]:
+    """A row of `kernel_windows`."""
+    return {**PROCESS, "window": number, "engine": "torch", "source": "x.json", "loop": loop, "start_ns": start_ns,
+            "dur_ns": dur_ns, "first_step": 0, "steps": steps, "start_cost_ns": None, "stop_cost_ns": None,
+            "dropped": 0}  # fmt: skip
+
+
+def step(start_ns: int, dur_ns: int) -> dict[str, Any]:
+    """A training step that waited for nothing."""
+    return {**PROCESS, "loop": "train", "loop_id": 1, "epoch": 0, "step": 0, "count": 1, "start_ns": start_ns,
+            "dur_ns": dur_ns, "input_ns": 0, "callbacks_ns": 0, "compiled": False}  # fmt: skip
+
+
+def tables(windows: list[dict[str, Any]], steps: list[dict[str, Any]]) -> dict[str, pa.Table]:
+    """A run of these windows and steps."""
+    known = {field.name for field in TABLES["steps"]}
+    rows = [{name: value for name, value in row.items() if name in known} for row in steps]
+    return {
+        "kernel_windows": pa.Table.from_pylist(windows, schema=TABLES["kernel_windows"]),
+        "steps": pa.Table.from_pylist(rows, schema=TABLES["steps"]),
+    }
+
+
+def test_the_in_process_probe_costs_its_own_work_and_each_step() -> None:
+    """2 ms and 5 ms, and 1000 steps at 1.6 us."""
+    assert overhead.of_phases([2_000_000, 5_000_000], 1_000) == Cost(
+        8_600_000, "7 ms measured at start and end, 1000 steps at 1.6 us"
+    )
+
+
+@pytest.mark.parametrize("cpu_ns", [None, 12])
+def test_the_sampler_costs_its_cpu_time(cpu_ns: int | None) -> None:
+    """That of the GPUs is in it; one that was killed did not say."""
+    assert overhead.of_cores(cpu_ns) == Cost(cpu_ns, "measured: CPU time of the sampler (cores and GPU together)")
+    assert overhead.of_gpu() == Cost(None, "in the sampler's, see cores")
+
+
+def test_a_window_costs_what_its_steps_took_longer_than_plain_ones() -> None:
+    """Two steps of 30 us, plain ones take 10 us: 40 us, beside 7 us for switching."""
+    run = tables([window(0, "train", 0, 70_000, 2)], [step(0, 30_000), step(35_000, 30_000), step(80_000, 10_000)])
+
+    assert overhead.of_kernels(run, 7_000, asynchronous=False) == Cost(
+        47_000, "measured: switching on and off; 2 traced train steps at 3.00 x a plain one"
+    )
+
+
+def test_a_window_whose_steps_were_the_faster_ones_costs_nothing_more() -> None:
+    """Never less than nothing."""
+    run = tables([window(0, "train", 0, 10_000, 1)], [step(0, 8_000), step(80_000, 10_000)])
+
+    assert overhead.of_kernels(run, None, asynchronous=False) == Cost(
+        0, "measured: switching on and off; 1 traced train steps at 0.80 x a plain one"
+    )
+
+
+def test_windows_without_plain_steps_cannot_be_compared() -> None:
+    """What is known of switching stays."""
+    run = tables([window(0, "train", 0, 10_000, 1)], [step(0, 8_000)])
+
+    assert overhead.of_kernels(run, 5, asynchronous=False) == Cost(
+        5, "measured: switching on and off; 1 traced train steps, with no plain ones to compare"
+    )
+
+
+def test_a_trace_of_the_whole_run_has_no_steps_of_its_own() -> None:
+    """A tool around the process: nothing is said of its cost here."""
+    run = tables([window(0, None, 0, 10_000, 1)], [step(0, 8_000)])
+
+    assert overhead.of_kernels(run, 5, asynchronous=False) is None

@@ -1,0 +1,121 @@
+"""Parity before speed: whether two runs did the same work on the same machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis import parity
+from dlprof.store.run import Run
+from tests.unit import runs
+from tests.unit.runs import S
+
+
+def pair(tmp_path: Path, told: dict[str, Any] | None = None, **changes: list[dict[str, Any]]) -> tuple[Run, Run]:
+    """A run, and one that differs from it as told."""
+    return runs.trained(tmp_path / "a"), runs.trained(tmp_path / "b", told, **changes)
+
+
+def test_equal_runs_are_comparable(tmp_path: Path) -> None:
+    """Same script, arguments, data, weights, optimiser and losses."""
+    found = parity.check(*pair(tmp_path))
+
+    assert found.comparable
+    assert found.differences == ()
+    assert found.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"training": {"floatx": "float64"}}, "the float type differs: float32 and float64"),
+        ({"training": {"layout": "channels_first"}}, "the image layout differs: channels_last and channels_first"),
+        ({"training": {"loss": "mae"}}, "the loss function differs: mse and mae"),
+        ({"training": {"optimizer": {"class": "Adam"}}}, "the optimisers differ: SGD and Adam"),
+        ({"training": {"weights": {"count": 11}}}, "the models differ: 10 and 11 trainable weights"),
+        (
+            {"training": {"weights": {"count": 10, "sums": [[10, 0.5, 2.6]]}}},
+            "the initial weights differ",
+        ),
+        ({"batch_size": 64}, "the batch sizes differ: 128 and 64"),
+        ({"samples": 640}, "the numbers of samples differ: 1280 and 640"),
+        ({"data": [{"shape": [1280, 5], "mean": 0.5}]}, "the shapes of the data differ: [1280, 4] and [1280, 5]"),
+        (
+            {"data": [{"shape": [1280, 4], "mean": 0.6}]},
+            "the data differ: means of the first rows are 0.5 and 0.6",
+        ),
+    ],
+)
+def test_different_work_is_not_comparable(tmp_path: Path, facts: dict[str, Any], text: str) -> None:
+    """The reason is one sentence."""
+    found = parity.check(*pair(tmp_path, spans=[runs.fit_span(**facts)]))
+
+    assert found.why_not == (text,)
+
+
+def test_a_learning_rate_matters_when_the_losses_differ(tmp_path: Path) -> None:
+    """With equal losses it is only mentioned: it changes no work."""
+    facts = {"training": {"optimizer": {"class": "SGD", "learning_rate": 0.02}}}
+    same = parity.check(*pair(tmp_path, spans=[runs.fit_span(**facts)]))
+    facts = {"training": {"optimizer": {"class": "SGD", "learning_rate": 0.02}}}
+    other = parity.check(*pair(tmp_path / "2", spans=[runs.fit_span(**facts)], metrics=runs.losses(1.0, 0.9)))
+
+    assert same.comparable
+    assert same.differences == ("the optimiser's learning_rate differs: 0.01 and 0.02 (the losses agree)",)
+    assert other.why_not[0] == "the losses differ: 0.5 and 0.9 in epoch 2, by more than 10% of the first epoch's"
+
+
+def test_a_loss_that_is_no_number_on_one_side_is_a_difference() -> None:
+    """NaN does not agree with anything but NaN."""
+    assert parity.loss_difference((1.0, float("nan")), (1.0, 0.5)) == "the loss of epoch 2 is nan and 0.5"
+    assert parity.loss_difference((float("nan"),), (float("nan"),)) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"state": "interrupted"}, "B was interrupted"),
+        ({"state": "running"}, "B has no end: its dlprof was killed, or is still at work"),
+        ({"process": {"pid": 42, "exit_code": 3, "signal": None, "wall_ns": 10 * S}}, "B failed with exit code 3"),
+        ({"process": {"pid": 42, "exit_code": None, "signal": 11, "wall_ns": 10 * S}}, "B was ended by signal 11"),
+        ({"state": "imported"}, "B is made of foreign traces, which know no phases"),
+    ],
+)
+def test_a_run_that_did_not_end_well_is_not_comparable(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
+    """Whatever it did until then."""
+    assert parity.check(*pair(tmp_path, runs.manifest(**changes))).why_not == (text,)
+
+
+def test_scripts_and_arguments_are_compared(tmp_path: Path) -> None:
+    """By name, and word for word."""
+    command = {"script": "other.py", "module": None, "program": None, "argv": ["--epochs", "2"]}
+
+    found = parity.check(*pair(tmp_path, runs.manifest(command=command)))
+
+    assert found.why_not == (
+        "the scripts differ: train.py and other.py", "the arguments differ: none and --epochs 2",
+    )  # fmt: skip
+
+
+def test_the_machine_and_its_settings_are_mentioned(tmp_path: Path) -> None:
+    """They may be what is compared."""
+    machine = {**runs.manifest()["machine"], "cpu": "y"}
+    told = runs.manifest(machine=machine, environment={"OMP_NUM_THREADS": "1"})
+
+    found = parity.check(*pair(tmp_path, told))
+
+    assert found.comparable
+    assert found.differences == ("processors: x and y", "OMP_NUM_THREADS: not set and 1")
+
+
+def test_losses_of_models_with_dropout_may_differ_more(tmp_path: Path) -> None:
+    """Random numbers differ between backends: a quarter of the first epoch's loss, not a tenth."""
+    model = {"layers": [{"name": "d", "class": "Dropout"}], "models": []}
+    plain = parity.check(*pair(tmp_path, metrics=runs.losses(1.0, 0.7)))
+    spans = [runs.fit_span(model=model)]
+    a = runs.trained(tmp_path / "c", spans=spans)
+
+    assert not plain.comparable
+    assert parity.check(a, runs.trained(tmp_path / "d", spans=spans, metrics=runs.losses(1.0, 0.7))).comparable

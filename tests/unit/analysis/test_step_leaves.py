@@ -1,0 +1,47 @@
+"""Steps are leaves of the tree, split as their kernel window was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.analysis import breakdown
+from dlprof.schema.vocabulary import TreePath
+from tests.unit import runs
+from tests.unit.runs import S
+
+KERNELS = [
+    {"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 8},
+    {"op": "aten::add", "category": "elementwise", "layer": "dense", "direction": "backward", "ms": 2},
+]
+
+
+def test_steps_are_split_by_their_window(tmp_path: Path) -> None:
+    """Half of each traced step is kernels, of which four fifths are products; the rest is dispatch."""
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", **runs.window(KERNELS)))
+
+    assert tree is not None
+    assert tree.steps == "fit/steps"
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == 2 * S
+    assert tree.leaves[TreePath("fit/steps/kernels/elementwise")] == S // 2
+    assert tree.leaves[TreePath("fit/steps/dispatch")] == 5 * S // 2
+    assert [(one.layer, one.direction, one.ns) for one in tree.layers] == [
+        ("dense", "forward", 2 * S), ("dense", "backward", S // 2),
+    ]  # fmt: skip
+
+
+def test_without_a_window_the_steps_are_one_leaf_with_the_reason(tmp_path: Path) -> None:
+    """Nothing is guessed."""
+    probes = [{"name": "kernels", "state": "off", "reason": "not asked for", "cost_ns": None, "cost_source": None}]
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", probes=probes))
+
+    assert tree is not None
+    assert tree.leaves[TreePath("fit/steps")] == 5 * S
+    assert tree.unsplit == "not asked for"
+
+
+def test_time_between_steps_is_an_edge(tmp_path: Path) -> None:
+    """200 steps of 20 ms are 4 s of the phase's 5."""
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", **{**runs.window(KERNELS), "steps": runs.steps(200)}))
+
+    assert tree is not None
+    assert tree.leaves[TreePath("fit/steps/edges")] == S

@@ -1,0 +1,27 @@
+"""Sums over repeats."""
+
+from __future__ import annotations
+
+from dlprof.bench import measures
+from dlprof.bench.results import CellResult
+
+
+def result(number: int, **values: float | None) -> CellResult:
+    """A run."""
+    return CellResult(work="w", backend="b", number=number, measures=values)
+
+
+def test_a_row_is_the_median_with_its_interval() -> None:
+    """Over five runs; a measure that no run has is missing, not 0."""
+    (row,) = measures.rows([result(n, wall_s=float(n), loss=None) for n in (1, 2, 3, 4, 5)], 1)
+
+    assert row.medians == {"wall_s": 3.0}
+    low, high = row.intervals["wall_s"]
+    assert 1.0 <= low < 3.0 < high <= 5.0
+
+
+def test_two_runs_have_no_interval() -> None:
+    """There is nothing to draw from."""
+    (row,) = measures.rows([result(1, wall_s=1.0), result(2, wall_s=2.0)], 1)
+
+    assert (row.medians, row.intervals) == ({"wall_s": 1.5}, {})

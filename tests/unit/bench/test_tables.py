@@ -1,0 +1,46 @@
+"""The table of a benchmark as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from dlprof.bench import matrix, measures, tables
+from tests.unit.bench.matrices import GOOD, written
+
+ROWS = [
+    measures.Row("mlp", "jax", 3, (), {"wall_s": 12.3456, "samples_per_s": 12345.6}, {"wall_s": (12.0, 13.0)}),
+    measures.Row("mlp", "mxnet", 0, ("exit code 1: boom",), {}, {}),
+]
+
+
+def test_the_markdown_has_a_line_for_each_pair_and_the_failures_below() -> None:
+    """Measures that nobody has are left out."""
+    assert tables.as_markdown(ROWS) == (
+        "| work | backend | runs | whole process (s) | samples per second, steady |\n"
+        "| --- | --- | ---: | ---: | ---: |\n"
+        "| mlp | jax | 3 | 12.3 [12, 13] | 12,346 |\n"
+        "| mlp | mxnet | 0 | - | - |\n"
+        "\n"
+        "Failed:\n"
+        "\n"
+        "- mlp on mxnet: exit code 1: boom\n"
+    )
+
+
+def test_the_csv_has_every_measure_and_leaves_unknown_ones_empty() -> None:
+    """With both ends of the interval."""
+    lines = tables.as_csv(ROWS).splitlines()
+
+    assert lines[0].startswith("work,backend,runs,failed,wall_s,wall_s_low,wall_s_high,construct_s")
+    assert lines[1].startswith("mlp,jax,3,,12.3456,12.0,13.0,,,")
+    assert lines[2].startswith("mlp,mxnet,0,exit code 1: boom,,,")
+
+
+def test_the_json_says_null_where_nothing_was_measured(tmp_path: Path) -> None:
+    """Never 0."""
+    content = json.loads(json.dumps(tables.as_json(matrix.load(written(tmp_path, GOOD)), ROWS)))
+
+    assert content["schema"] == "dlprof.bench/1"
+    assert content["rows"][1]["median"]["wall_s"] is None
+    assert content["rows"][0]["interval"]["wall_s"] == [12.0, 13.0]

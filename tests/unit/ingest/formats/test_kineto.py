@@ -1,0 +1,52 @@
+"""Traces of torch.profiler, of several versions: counts, totals and names that were found out without dlprof."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis import kernels
+from dlprof.store import query
+from tests.unit.ingest.imports import DATA, imported, of_kind
+
+# (file, kernels, their time in us, busiest kernel, its time in us, copies, wall time of kernels over all devices in us)
+KINETO = [
+    ("hta_a100_alexnet", 79, 10692.0, "ampere_sgemm_32x32_sliced1x4_tn", 2621.0, 19, 10630.0),
+    ("hta_a100_triton", 1, 1.76, "triton_poi_fused_add_cos_sin_0", 1.76, 0, 1.76),
+    ("hta_gp100_step_annotations", 130, 290.0, "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>", 100.0, 10, 290.0),
+    ("hta_mi250_rocm62", 14, 110.881, "Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32", 17.6, 2, 110.881),
+    ("hta_rank0", 1154, 606519.0, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", 396199.0, 50, 547303.0),
+    ("hta_rank1", 1104, 651026.0, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", 379053.0, 50, 575496.0),
+    ("tracelens_mi300x_sglang_decode", 555, 9765.437, "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x32x64", 2417.659, 3, 9759.752),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "count", "time", "busiest", "busiest_us", "copies", "union"), KINETO)
+def test_kernels_of_torch_profiler_are_read_exactly(  # noqa: PLR0917
+    tmp_path: Path, name: str, count: int, time: float, busiest: str, busiest_us: float, copies: int, union: float
+) -> None:
+    """From CUDA and ROCm, one kernel to a thousand; counts, sums, names, and wall time on the device."""
+    run = imported(tmp_path, DATA / f"{name}.json.gz")
+    rows = query.ask(
+        run, "SELECT name, sum(dur_ns) / 1000.0 FROM kernels WHERE kind = 'kernel' GROUP BY 1 ORDER BY 2 DESC"
+    ).rows
+
+    found = of_kind(run, "kernel")
+    assert found[0] == count
+    assert found[1] == pytest.approx(time, abs=1e-6)
+    assert of_kind(run, "transfer")[0] == copies
+    assert rows[0][0].startswith(busiest)
+    assert rows[0][1] == pytest.approx(busiest_us, abs=1e-6)
+    on_wall = [row.union_ns or 0 for row in kernels.summarise(run, "device").rows if row.keys["kind"] == "kernel"]
+    # The figure to compare with was summed in doubles of 10^12 us: the last digit is theirs.
+    assert sum(on_wall) / 1000 == pytest.approx(union, abs=0.01)
+
+
+def test_steps_that_a_trace_names_are_kept(tmp_path: Path) -> None:
+    """Of ProfilerStep ranges: a kernel belongs to the step in which it was launched."""
+    run = imported(tmp_path, DATA / "hta_gp100_step_annotations.json.gz")
+
+    steps = {row.keys["step"]: row.count for row in kernels.summarise(run, "step", kinds=("kernel",)).rows}
+    assert sum(steps.values()) == 130
+    assert all(step is None or step >= 0 for step in steps)

@@ -1,0 +1,85 @@
+"""Files of py-spy."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from dlprof.ingest.formats import pyspy as pyspy_files
+from tests.unit.ingest.formats.samples import (
+    CHROME,
+    RAW,
+    put,
+)
+from tests.unit.ingest.imports import DATA
+
+
+def test_speedscope_files_give_merged_stacks_of_each_thread() -> None:
+    """Each thread's samples lie one after the other from 0, and sum to what the file says."""
+    foreign = pyspy_files.read(DATA / "pyspy.speedscope.json.gz")
+
+    rows = foreign.tables["stacks"].to_pylist()
+    leaves = {frame["stack_id"]: (frame["function"], frame["line"]) for frame in foreign.tables["frames"].to_pylist()}
+    per_thread: Counter[tuple[int, str]] = Counter()
+    per_leaf: Counter[tuple[str, int]] = Counter()
+    for row in rows:
+        assert row["start_ns"] >= per_thread[row["thread_id"], row["thread"]]
+        per_thread[row["thread_id"], row["thread"]] += row["dur_ns"]
+        per_leaf[leaves[row["stack_id"]]] += row["dur_ns"]
+    assert per_thread == {
+        (0x16DF7B000, "Thread-1 (_handle_workers)"): 20_000_000,
+        (0x16EF87000, "Thread-2 (_handle_tasks)"): 31_860_000_000,
+        (0x16FF93000, "Thread-3 (_handle_results)"): 31_860_000_000,
+        (0x1FA08F100, "MainThread"): 38_070_000_000,
+    }
+    assert per_leaf["join", 1095] == 31_860_000_000
+    assert (foreign.facts["exporter"], foreign.facts["samples"], len(rows)) == ("py-spy@0.4.2", 10_181, 446)
+
+
+def test_raw_files_of_py_spy_are_laid_out_at_100_samples_a_second(tmp_path: Path) -> None:
+    """Counts become times, thread by thread, which the user is told; command lines may span lines."""
+    foreign = pyspy_files.read(put(tmp_path, RAW))
+
+    names = ("thread_id", "thread", "start_ns", "dur_ns", "stack_id")
+    assert [tuple(row[name] for name in names) for row in foreign.tables["stacks"].to_pylist()] == [
+        (9, "MainThread", 0, 30_000_000, 0),
+        (8, "worker", 0, 20_000_000, 1),
+        (8, "worker", 20_000_000, 10_000_000, 2),
+    ]
+    frames = [tuple(row.values()) for row in foreign.tables["frames"].to_pylist()]
+    assert frames[:3] == [(0, 0, "<module>", "<string>", 3), (0, 1, "run", "<string>", 2), (1, 0, "work", "a.py", 4)]
+    assert (foreign.facts["samples"], [entry.slug for entry in foreign.health]) == (6, ["stacks-without-time"])
+
+
+def test_chrometraces_of_py_spy_keep_their_times_and_file_names(tmp_path: Path) -> None:
+    """A stack stands until an event changes it."""
+    foreign = pyspy_files.read(put(tmp_path, gzip.compress(CHROME.encode())))
+
+    names = ("thread_id", "thread", "start_ns", "dur_ns", "stack_id")
+    assert [tuple(row[name] for name in names) for row in foreign.tables["stacks"].to_pylist()] == [
+        (8, "worker", 100_000, 200_000, 0),
+        (8, "worker", 300_000, 150_000, 1),
+        (8, "worker", 450_000, 50_000, 0),
+    ]
+    assert {row["file"] for row in foreign.tables["frames"].to_pylist()} == {"/x/a.py"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thread (9);run (a.py:2) 3\nthread (8);work (a.py:4) 2\n",
+        CHROME.replace(": worker", "").replace("[", '[{"args":{"filename":"","line":0},"cat":"py-spy","name":"thread (9)",'
+        '"ph":"B","pid":7,"tid":0,"ts":1},{"args":{"filename":"/x/a.py","line":2},"cat":"py-spy","name":"run","ph":"B",'
+        '"pid":7,"tid":0,"ts":1},{"args":{"filename":"/x/a.py","line":2},"cat":"py-spy","name":"run","ph":"E",'
+        '"pid":7,"tid":0,"ts":9},', 1),
+    ],
+    ids=["raw", "chrometrace"],
+)  # fmt: skip
+def test_of_threads_without_names_the_first_is_the_main_one(text: str, tmp_path: Path) -> None:
+    """Engines call Python from threads that Python did not start."""
+    rows = pyspy_files.read(put(tmp_path, text)).tables["stacks"].to_pylist()
+
+    assert {(row["thread_id"], row["thread"]) for row in rows} == {(9, "MainThread"), (8, "thread 8")}

@@ -1,0 +1,100 @@
+"""The sampler's rows of cores and processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.ingest.artifact import ArtifactError, ProcessId
+from dlprof.ingest.own import cores
+
+
+def test_children_that_come_and_go_between_two_samples_are_not_lost() -> None:
+    """The kernel adds their ticks to their parent's when they are over."""
+    shell_before, shell_after = [1, 5, 0, 1, 0, 0, 100], [1, 6, 0, 1, 0, 0, 190]
+
+    assert cores._tree_ticks([shell_before], [shell_after]) == 91
+    child_before = [2, 40, 0, 1, 0, 0, 0]  # 40 of its ticks were seen; at its end it had 60, which the shell has now
+    assert cores._tree_ticks([shell_before, child_before], [[1, 6, 0, 1, 0, 0, 160]]) == 21
+    assert cores._tree_ticks([[1, 5, 0, 1, 0, 0]], [[1, 9, 0, 1, 0, 0]]) == 4  # of an older dlprof
+
+
+PROCESS = ProcessId("host", 0, 42, 1_000)
+
+
+HEADER = {"format": "dlprof.cores/1", "ticks_per_s": 100, "page_bytes": 4096, "pid": 42, "cores": 2}
+
+
+def write(path: Path, *rows: Any) -> Path:
+    """A JSON-lines file."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def sample(time_ns: int, busy: int, idle: int, own: int, ticks: int, rss: int = 10) -> list[Any]:
+    """A fast row of two cores: the first busy, the second idle."""
+    total = busy + idle
+    return ["c", time_ns, [[busy, 0, 0, 0, idle], [0, 0, 0, 0, total]], own, [[42, ticks, rss, 3, 100, 1]]]
+
+
+def core_file(folder: Path) -> Path:
+    """Two seconds of one process on one of two cores."""
+    return write(
+        folder / "cores.jsonl", HEADER,
+        ["p", 1_000, 42, 1, "python x.py", False],
+        ["m", 1_000, 5_000, 0, None, [2000.0, 1000.0], [[42, 7, 2, 11, 12]]],
+        sample(1_000, 0, 0, 0, 0),
+        sample(500_001_000, 40, 10, 1, 30, rss=20),
+        ["m", 1_000_001_000, 4_000, 0, 61.5, [2000.0, 1000.0], [[42, 9, 4, 21, 22]]],
+        sample(1_000_001_000, 80, 20, 2, 60),
+        {"end": True, "cost_cpu_ns": 5, "missed": 0},
+    )  # fmt: skip
+
+
+def test_busy_shares_are_ticks_over_the_ticks_of_the_core(tmp_path: Path) -> None:
+    """40 of 50 ticks are 80 percent; the idle core has 0."""
+    tables, health, _ = cores.read(core_file(tmp_path), PROCESS)
+
+    rows = tables["cores"].to_pylist()
+    assert [(row["time_ns"], row["core"], row["busy_pct"]) for row in rows[:2]] == [
+        (500_000_000, 0, 80.0),
+        (500_000_000, 1, 0.0),
+    ]
+    assert health == []
+
+
+def test_the_machine_is_split_into_the_tree_others_and_dlprof(tmp_path: Path) -> None:
+    """In one second: 80 ticks busy, of which 60 are the script's and 2 dlprof's: 18 are others'."""
+    row = cores.read(core_file(tmp_path), PROCESS)[0]["machine"].to_pylist()[0]
+
+    assert (row["cpu_pct"], row["dlprof_cpu_pct"], row["others_cpu_pct"]) == (80.0, 2.0, 18.0)
+    assert (row["memory_available_bytes"], row["temperature_c"]) == (4_000, 61.5)
+
+
+def test_a_process_has_its_cpu_memory_and_counters(tmp_path: Path) -> None:
+    """30 ticks in half a second are 60 percent of a core; counters come once a second, else null."""
+    rows = cores.read(core_file(tmp_path), PROCESS)[0]["process_samples"].to_pylist()
+
+    assert [(row["cpu_pct"], row["rss_bytes"]) for row in rows] == [(60.0, 81_920), (60.0, 40_960)]
+    assert [row["switches_voluntary"] for row in rows] == [None, 9]
+
+
+def test_a_file_without_its_end_is_kept_and_said_to_be_cut(tmp_path: Path) -> None:
+    """The sampler was killed in the middle of a row."""
+    path = core_file(tmp_path)
+    path.write_text(path.read_text()[:-80])
+
+    tables, health, trailer = cores.read(path, PROCESS)
+
+    assert tables["cores"].num_rows == 2
+    assert [entry.slug for entry in health] == ["cores-cut"]
+    assert trailer == {}
+
+
+def test_a_newer_version_is_refused(tmp_path: Path) -> None:
+    """A reader does not guess."""
+    with pytest.raises(ArtifactError, match="newer"):
+        cores.read(write(tmp_path / "cores.jsonl", {**HEADER, "format": "dlprof.cores/2"}), PROCESS)

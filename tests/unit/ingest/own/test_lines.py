@@ -1,0 +1,42 @@
+"""Counts of the line profiler."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dlprof.ingest.artifact import ArtifactError, ProcessId
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own import lines
+
+PROCESS = ProcessId("host", 0, 42, 1_000)
+
+
+def test_lines_that_never_ran_are_listed_with_no_hits(tmp_path: Path) -> None:
+    """A function's whole source is there; times are in nanoseconds."""
+    source = ["def f(x):", "    if x:", "        return 1", "    return 2", "", "f(0)"]
+    counts = {"file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[2, 1, 30], [4, 1, 20]]}
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 2.0, "functions": [counts]}))
+
+    rows = lines.read(path, PROCESS, FileNames("/s"), lambda file: source).to_pylist()
+
+    assert [(row["line"], row["hits"], row["time_ns"]) for row in rows] == [
+        (1, 0, 0),
+        (2, 1, 60),
+        (3, 0, 0),
+        (4, 1, 40),
+    ]
+    assert rows[2]["source"] == "        return 1"
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"format": "dlprof.lines/9", "unit_ns": 1, "functions": []}'])
+def test_damaged_line_counts_are_refused(content: str, tmp_path: Path) -> None:
+    """With the file's name."""
+    path = tmp_path / "lines.json"
+    path.write_text(content)
+
+    with pytest.raises(ArtifactError, match=r"lines\.json"):
+        lines.read(path, PROCESS, FileNames("/s"), lambda file: [])

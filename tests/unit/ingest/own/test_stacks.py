@@ -1,0 +1,112 @@
+"""Stacks that py-spy sampled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dlprof.ingest.artifact import ArtifactError, ProcessId
+from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own import stacks
+
+PROCESS = ProcessId("host", 0, 42, 1_000)
+
+
+def event(ph: str, name: str, file: str, line: int, ts: int) -> dict[str, Any]:
+    """An event of py-spy's chrome trace."""
+    return {
+        "args": {"filename": file, "line": line},
+        "cat": "py-spy",
+        "name": name,
+        "ph": ph,
+        "pid": 42,
+        "tid": 9,
+        "ts": ts,
+    }
+
+
+EVENTS = [
+    event("B", "thread (77): MainThread", "", 0, 100),
+    event("B", "main", "/s/mlp.py", 5, 100),
+    event("B", "_find_and_load", "<frozen importlib._bootstrap>", 1, 100),
+    event("B", "fit", "/env/lib/python3.11/site-packages/keras/model.py", 9, 100),
+    event("E", "fit", "/env/lib/python3.11/site-packages/keras/model.py", 9, 300),
+    event("E", "_find_and_load", "<frozen importlib._bootstrap>", 1, 300),
+    event("E", "main", "/s/mlp.py", 5, 450),
+    event("E", "thread (77): MainThread", "", 0, 450),
+]
+
+
+def stack_file(folder: Path, events: list[dict[str, Any]], **anchor: Any) -> Path:
+    """A segment with its anchor."""
+    path = folder / "stacks-000.json"
+    path.write_text(json.dumps(events))
+    (folder / "stacks-000.anchor.json").write_text(json.dumps({"before_ns": 900, "after_ns": 1_000, **anchor}))
+    return path
+
+
+def test_stacks_stand_from_one_change_to_the_next(tmp_path: Path) -> None:
+    """Pseudo frames and the import machinery are left out; files are named shortly."""
+    found = stacks.Stacks(PROCESS, FileNames("/s"))
+    found.add(stack_file(tmp_path, EVENTS))
+
+    tables = found.tables()
+    rows = tables["stacks"].to_pylist()
+    assert [(r["thread_id"], r["thread"], r["start_ns"], r["dur_ns"], r["stack_id"]) for r in rows] == [
+        (77, "MainThread", 100_000, 200_000, 0),
+        (77, "MainThread", 300_000, 150_000, 1),
+    ]
+    frames = [(f["stack_id"], f["depth"], f["function"], f["file"], f["line"]) for f in tables["frames"].to_pylist()]
+    assert frames == [(0, 0, "main", "mlp.py", 5), (0, 1, "fit", "keras/model.py", 9), (1, 0, "main", "mlp.py", 5)]
+
+
+def test_a_thread_without_a_name_is_not_the_main_thread(tmp_path: Path) -> None:
+    """TensorFlow calls generators from threads that Python did not start; the first thread seen is the main one."""
+    events = [
+        event("B", "thread (77)", "", 0, 100),
+        event("B", "main", "/s/mlp.py", 5, 100),
+        event("E", "main", "/s/mlp.py", 5, 450),
+        {**event("B", "thread (78)", "", 0, 200), "tid": 10},
+        {**event("B", "batches", "/s/mlp.py", 9, 200), "tid": 10},
+        {**event("E", "batches", "/s/mlp.py", 9, 300), "tid": 10},
+    ]
+    found = stacks.Stacks(PROCESS, FileNames("/s"))
+    found.add(stack_file(tmp_path, events))
+
+    rows = found.tables()["stacks"].to_pylist()
+    assert [(row["thread_id"], row["thread"]) for row in rows] == [(77, "MainThread"), (78, "thread 78")]
+
+
+def test_what_py_spy_could_not_read_is_counted(tmp_path: Path) -> None:
+    """More than a fifth of all stacks."""
+    health = stacks.Stacks(PROCESS, FileNames("/s")).add(
+        stack_file(tmp_path, EVENTS, samples=70, errors=30, behind=True)
+    )
+
+    assert [entry.slug for entry in health] == ["stacks-incomplete", "stacks-behind"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@given(
+    sequence=st.lists(st.tuples(st.sampled_from("BEX"), st.sampled_from("abc"), st.integers(0, 50)), max_size=30),
+    cut=st.integers(0, 2000),
+)
+def test_a_damaged_trace_gives_an_artifact_error_or_what_is_whole(
+    sequence: list[tuple[str, str, int]], cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Any order of events, cut anywhere."""
+    folder = tmp_path_factory.mktemp("stacks")
+    path = stack_file(folder, [event(ph, name, "/s/x.py", 1, ts) for ph, name, ts in sequence])
+    path.write_bytes(path.read_bytes()[:cut])
+    found = stacks.Stacks(PROCESS, FileNames("/s"))
+
+    try:
+        found.add(path)
+    except ArtifactError:
+        return
+    assert all(row[3] > 0 for row in found.rows)

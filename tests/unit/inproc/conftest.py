@@ -1,0 +1,81 @@
+"""Fixtures for what runs inside a traced process: a clock that tests move, a recorder, a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dlprof_probes.inproc import boot, clock, loops, recorder
+from dlprof_probes.inproc.kernels.windows import NoWindows
+from dlprof_probes.inproc.lines import NoLines
+from dlprof_probes.inproc.probe import Probe
+
+from dlprof.ingest.own import wire
+
+HERE = str(Path(__file__).parent)
+
+
+class Clock:
+    """The time is what a test says; it passes by `+=` on `ns` only."""
+
+    def __init__(self) -> None:
+        self.ns = 1000
+
+    def __call__(self) -> int:
+        return self.ns
+
+
+@pytest.fixture
+def now() -> Iterator[Clock]:
+    """Takes the place of the clock in every module that reads it."""
+    stopped = Clock()
+    before = clock.use(stopped)
+    yield stopped
+    clock.use(before)
+
+
+class Recorded(recorder.Recorder):
+    """A recorder whose stream can be read at any time; files of the tests are the user's own."""
+
+    def __init__(self, folder: Path, **more: Any) -> None:
+        self.folder = folder
+        status = folder / "status"
+        status.write_bytes(b" " * 1024)
+        super().__init__(str(folder / "inproc.wire"), str(status), lambda path: path.startswith(HERE), **more)
+
+    def stream(self) -> wire.Stream:
+        """What is written by now."""
+        self.flush()
+        return wire.read(self.folder / "inproc.wire")
+
+    def spans(self) -> list[tuple[str, str, int, int | None]]:
+        """Kind, name, begin and end of each span, in order of their beginning."""
+        return [(s.kind, s.name, s.start, s.end) for s in self.stream().spans.values()]
+
+    def names(self) -> list[tuple[str, str]]:
+        """Kind and name of each span."""
+        return [row[:2] for row in self.spans()]
+
+    def notes(self) -> list[tuple[str, str]]:
+        """Slug and message of each note."""
+        return [(note.slug, note.message) for note in self.stream().notes]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Iterator[Recorded]:
+    """A recorder into an empty folder."""
+    made = Recorded(tmp_path)
+    yield made
+    if made.failed is None:
+        made.close()
+
+
+@pytest.fixture
+def probe(out: Recorded) -> Iterator[Probe]:
+    """A probe that has hooked nothing yet; what a test hooks is undone."""
+    windows = NoWindows()
+    made = Probe(out, loops.Loops(out, windows), NoLines(), boot.load_wrappers(), out._is_user_file, windows)
+    yield made
+    made.end()

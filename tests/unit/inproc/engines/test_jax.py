@@ -1,0 +1,134 @@
+"""What JAX's monitoring tells, and what Keras on it waits for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from dlprof_probes.inproc.engines.jax import JaxTracer
+
+from tests.contracts.engine_exercise import fake_keras
+
+
+def test_operators_of_the_script_itself_are_counted_and_no_spans(probed: Callable[..., Any]) -> None:
+    """Outside of loops each of them is compiled for itself."""
+    setup = probed("jax")
+    import jax
+
+    jax.jit(lambda value: value)(np.ones(2))
+
+    assert setup.probe.loops.compiles == [1]
+    assert setup.stream().spans == {}
+
+
+def test_a_compilation_is_told_with_what_was_traced_for_it(probed: Callable[..., Any]) -> None:
+    """The types of its arguments, by name."""
+    setup = probed("jax")
+    import jax
+
+    def doubled(value: Any) -> Any:
+        return value * 2
+
+    compiled, loop = jax.jit(doubled), setup.open()
+    compiled(np.ones(2))
+    compiled(np.ones(3))
+    setup.close(loop)
+
+    told = [span.detail["compiled"] for span in setup.stream().spans.values() if span.kind == "graph_compile"]
+    assert told[0] == {"function": "doubled", "again": False, "cause": []}
+    change = {"argument": "value", "what": "shape", "before": "float32[2]", "now": "float32[3]"}
+    assert told[1]["cause"] == [change]
+
+
+def test_what_jax_compiled_by_itself_has_no_cause(probed: Callable[..., Any]) -> None:
+    """It was not traced for `jit`."""
+    setup = probed("jax")
+    import jax
+
+    loop = setup.open()
+    jax.monitoring.tell("/jax/core/compile/backend_compile_duration", 0.5)
+    setup.close(loop)
+
+    spans = [span for span in setup.stream().spans.values() if span.kind == "graph_compile"]
+    assert [(span.name, (span.end or 0) - span.start, span.detail) for span in spans] == [("compile", 500_000_000, {})]
+
+
+def test_after_the_probe_nothing_listens(probed: Callable[..., Any]) -> None:
+    """Where JAX lets a listener go."""
+    setup = probed("jax")
+    import jax
+
+    setup.end()
+
+    assert jax.monitoring._listeners == []
+
+
+def test_arrays_that_are_alive_are_waited_for(probed: Callable[..., Any]) -> None:
+    """Those that were given up are not."""
+    probed("jax")
+    import jax
+
+    alive, deleted = jax.Array(np.ones(1)), jax.Array(np.ones(1))
+    deleted.deleted = True
+
+    JaxTracer().drain()
+
+    assert (alive.waited, deleted.waited) == (1, 0)
+
+
+def test_a_version_without_sessions_is_traced_by_its_public_profiler(
+    probed: Callable[..., Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same files."""
+    probed("jax")
+    import jax
+    from jax._src import lib
+
+    monkeypatch.delattr(lib, "_profiler")
+    tracer = JaxTracer()
+    tracer.start(str(tmp_path))
+    running = list(jax.profiler.running)
+    files = tracer.stop()
+
+    assert running == [str(tmp_path)]
+    assert files == [str(tmp_path / "plugins" / "profile" / "now" / "host.xplane.pb")]
+
+
+def test_the_batch_that_a_step_of_keras_fetches_is_waiting(
+    probed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told before the step, not in the call."""
+    setup = probed("jax")
+
+    class JAXEpochIterator:
+        def _get_iterator(self) -> Iterator[int]:
+            yield 7
+
+    trainer = ModuleType("keras.src.backend.jax.trainer")
+    trainer.JAXEpochIterator = JAXEpochIterator  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, trainer.__name__, trainer)
+    monkeypatch.setattr("dlprof_probes.inproc.engines.jax.now", iter([10, 25]).__next__)
+    setup.engine.under_keras(fake_keras())
+    loop = setup.open()
+    loop.begin = 1
+
+    batch = next(iter(JAXEpochIterator()._get_iterator()))
+
+    assert (batch, loop.waited) == (7, 15)
+    setup.close(loop)
+
+
+def test_a_switch_that_a_trial_turns_off_stays_off(probed: Callable[..., Any]) -> None:
+    """Others are the script's own."""
+    setup = probed("jax")
+    import jax
+
+    setup.engine.apply(jax, {"flags_off": ["jax_debug_nans", "of another engine"]})
+    jax.config.update("jax_debug_nans", True)
+    jax.config.update("jax_debug_infs", True)
+
+    assert (jax.config.jax_debug_nans, jax.config.jax_debug_infs) == (False, True)

@@ -1,0 +1,175 @@
+"""MXNet's graphs are kept for attribution, and taken apart for a window only."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dlprof_probes.inproc.engines.mxnet import MXNetTracer
+
+from tests.contracts.engine_exercise import fake_keras
+
+
+def bound(mx: Any) -> Any:
+    """A module that is bound to two rows."""
+    module = mx.mod.Module(mx.sym.Variable("data") * 2)
+    module.bind([("data", (2,))])
+    return module
+
+
+def hybridized(mx: Any) -> Any:
+    """A block of Gluon with one block inside, whose graph was made."""
+    inner = mx.gluon.HybridBlock("net_dense0_")
+    block = mx.gluon.HybridBlock("net_", [inner])
+    nodes = [{"op": "FullyConnected", "name": "net_dense0_fwd", "inputs": []}]
+    block._build_cache(mx.sym.Symbol("net", None, nodes))
+    return block
+
+
+def test_a_bound_graph_is_written_with_the_layers_that_gave_its_nodes(probed: Callable[..., Any]) -> None:
+    """By the names of the symbols that a layer's call gave."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    keras = fake_keras()
+    setup.engine.under_keras(keras)
+    keras.layer()(SimpleNamespace(_train_sym=SimpleNamespace(name="mul0"), _pred_sym=None))
+    bound(mx)
+
+    facts = json.loads(Path(setup.windows.folder, "mxnet-graph-000.json").read_text())
+    assert facts == {
+        "nodes": [
+            {"op": "null", "name": "data", "inputs": []},
+            {"op": "_mul_scalar", "name": "mul0", "inputs": [0]},
+        ],
+        "layer_names": ["dense"],
+        "outputs": {"dense": ["mul0"]},
+        "training": True,
+    }
+
+
+def test_a_hybridized_block_is_written_with_its_inner_blocks(probed: Callable[..., Any]) -> None:
+    """Each node under the name of the block that made it."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    hybridized(mx)
+
+    facts = json.loads(Path(setup.windows.folder, "gluon-graph-000.json").read_text())
+    assert facts["layer_names"] == ["net_dense0"]
+    assert facts["nodes"] == [{"op": "FullyConnected", "name": "net_dense0/net_dense0_fwd", "inputs": []}]
+
+
+def test_hybridizing_is_a_compilation(probed: Callable[..., Any]) -> None:
+    """Named by the block's class."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    hybridized(mx)
+
+    spans = [(span.kind, span.name) for span in setup.stream().spans.values()]
+    assert ("graph_compile", "hybridize HybridBlock") in spans
+
+
+def test_shapes_that_were_given_by_name_tell_no_cause(probed: Callable[..., Any]) -> None:
+    """The compilation counts all the same, and no hook fails."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    mx.mod.Module(mx.sym.Variable("data")).bind(data_shapes=[("data", (2,))])
+
+    stream = setup.stream()
+    assert [span.detail for span in stream.spans.values() if span.kind == "graph_compile"] == [{}]
+    assert stream.notes == []
+
+
+def test_operators_run_one_by_one_in_a_window_only(probed: Callable[..., Any], tmp_path: Any) -> None:
+    """The executor that was bound takes over again."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    module = bound(mx)
+    setup.engine.under_keras(fake_keras())
+    setup.engine.under_keras(fake_keras())
+    before = module._exec_group.execs[0]
+    tracer = MXNetTracer(lambda: [module])
+
+    tracer.start(str(tmp_path))
+    during = module._exec_group.execs[0]
+    module.forward(mx.io.DataBatch([mx.nd.ones((2,))]))
+    tracer.stop()
+
+    assert (before.bulk, during.bulk) == (True, False)
+    assert module._exec_group.execs[0] is before
+    assert "MXNET_EXEC_BULK_EXEC_TRAIN" not in os.environ
+    assert json.loads((tmp_path / "profile.json").read_text()) == {"traceEvents": [{"name": "operator"}]}
+
+
+def test_what_gluon_runs_is_not_bulked_in_a_window(probed: Callable[..., Any], tmp_path: Any) -> None:
+    """A block's own graph gets other flags, and is its own again afterwards."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    block = hybridized(mx)
+    before = block._cached_op
+    tracer = setup.engine.make_tracer()
+
+    tracer.start(str(tmp_path))
+    during, size = block._cached_op.flags, mx.engine.state["bulk_size"]
+    tracer.stop()
+
+    assert during == {"static_alloc": True, "forward_bulk_size": 0, "backward_bulk_size": 0}
+    assert size == 0
+    assert block._cached_op is before
+    assert mx.engine.state["bulk_size"] == 15
+
+
+def test_a_start_that_fails_is_undone_by_stop(probed: Callable[..., Any], tmp_path: Any) -> None:
+    """A second module that cannot be bound anew leaves the first as it was."""
+    probed("mxnet")
+    import mxnet as mx
+
+    good, bad = bound(mx), bound(mx)
+    before = good._exec_group.execs[0]
+    bad._exec_group.execs = [None]
+    tracer = MXNetTracer(lambda: [good, bad])
+
+    with pytest.raises(AttributeError):
+        tracer.start(str(tmp_path))
+    with pytest.raises(RuntimeError):
+        tracer.stop()
+
+    assert good._exec_group.execs[0] is before
+    assert mx.engine.state["bulk_size"] == 15
+
+
+def test_a_second_trace_of_a_process_is_made_whole(probed: Callable[..., Any], tmp_path: Any) -> None:
+    """MXNet leaves out how the file begins."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    module = bound(mx)
+    setup.engine.under_keras(fake_keras())
+    tracer = MXNetTracer(lambda: [module])
+    for _ in range(2):
+        tracer.start(str(tmp_path))
+        module.forward(mx.io.DataBatch([mx.nd.ones((2,))]))
+        tracer.stop()
+
+    assert json.loads((tmp_path / "profile.json").read_text()) == {"traceEvents": [{"name": "operator"}]}
+
+
+def test_threads_are_those_of_openmp(probed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or half of what it would see."""
+    setup = probed("mxnet")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    told = setup.engine.threads(None)
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(8)))
+
+    assert (told, setup.engine.threads(None)) == (3, 4)

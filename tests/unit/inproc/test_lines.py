@@ -1,0 +1,381 @@
+"""Line profiling: which files are counted, and that counting stops while the user's code does not run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, SimpleNamespace
+from typing import Any
+
+import pytest
+from dlprof_probes.inproc import lines
+from dlprof_probes.inproc.lines import Lines, NoLines, Selection
+
+from tests.unit.inproc.conftest import Clock
+
+S = 1_000_000_000
+
+
+class Profiler:
+    """As line_profiler before 5: it is the trace function itself."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.functions: list[Any] = []
+
+    def __call__(self, *_args: Any) -> None:
+        """A trace function."""
+
+    def enable(self) -> None:
+        self.calls.append("enable")
+        vars(lines)["sys"].settrace(self)
+
+    def disable(self) -> None:
+        self.calls.append("disable")
+
+    def enable_by_count(self) -> None:
+        self.calls.append("enable by count")
+
+    def disable_by_count(self) -> None:
+        self.calls.append("disable by count")
+
+    def add_function(self, function: Any) -> None:
+        self.functions.append(function.__code__.co_name)
+
+    def get_stats(self) -> Any:
+        return SimpleNamespace(unit=1e-6, timings={("train.py", 3, "step"): [(4, 10, 250)]})
+
+
+class Manager:
+    """The trace function of line_profiler from 5 on: one for all profilers."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> None:
+        self.calls.append(event)
+
+
+class Interpreter:
+    """What `lines` asks of `sys`: a trace function that is nobody else's, such as that of a measurement of coverage."""
+
+    def __init__(self) -> None:
+        self.trace: Any = None
+        self.path = sys.path
+        self.modules = sys.modules
+
+    def gettrace(self) -> Any:
+        return self.trace
+
+    def settrace(self, function: Any) -> None:
+        self.trace = function
+
+    def _getframe(self) -> Any:
+        return sys._getframe()
+
+
+@pytest.fixture
+def interpreter(monkeypatch: pytest.MonkeyPatch) -> Interpreter:
+    """Takes the place of `sys`."""
+    made = Interpreter()
+    monkeypatch.setattr(lines, "sys", made)
+    return made
+
+
+@pytest.fixture
+def counting(interpreter: Interpreter, tmp_path: Path, now: Clock) -> Any:
+    """Line profiling of everything, begun."""
+    made: Any = Lines(Profiler(), lambda *_: True, str(tmp_path / "lines.json"))
+    made.start()
+    return made
+
+
+def test_counting_pauses_and_goes_on(counting: Any, interpreter: Interpreter) -> None:
+    """As it was before the pause."""
+    assert interpreter.trace is counting.profiler
+
+    assert counting.pause() is True
+    assert interpreter.trace is None
+
+    counting.restore(True)
+    assert interpreter.trace is counting.profiler
+
+
+def test_what_was_not_counting_is_not_begun(counting: Any, interpreter: Interpreter) -> None:
+    """Pauses nest: the inner one found it paused."""
+    counting.pause()
+
+    assert counting.pause() is False
+    counting.restore(False)
+    assert interpreter.trace is None
+
+
+def test_a_trace_function_of_the_user_s_own_is_left_alone(counting: Any, interpreter: Interpreter) -> None:
+    """Neither taken away nor replaced; the run says that counting was stopped."""
+    theirs = interpreter.trace = Manager()
+
+    assert counting.pause() is False
+    counting.restore(True)
+    assert counting.resume() is False
+    assert interpreter.trace is theirs
+    assert counting.stopped() is True
+
+
+def test_counting_is_not_stopped_while_it_runs(counting: Any) -> None:
+    """The trace function is ours."""
+    assert counting.stopped() is False
+
+
+def test_counting_resumes_inside_keras_for_code_of_the_user_s(counting: Any, interpreter: Interpreter) -> None:
+    """If it was paused; else there is nothing to do."""
+    assert counting.resume() is False
+    counting.pause()
+
+    assert counting.resume() is True
+    assert interpreter.trace is counting.profiler
+
+
+def test_other_threads_are_not_counted(counting: Any) -> None:
+    """A callback that Keras calls on one of its own threads."""
+    counting.pause()
+    results: list[bool] = []
+    thread = threading.Thread(target=lambda: results.append(counting.resume()))
+    thread.start()
+    thread.join()
+
+    assert results == [False]
+
+
+def test_the_manager_of_newer_versions_is_put_back_and_called(counting: Any, interpreter: Interpreter) -> None:
+    """Its first call puts its own function in place."""
+    manager = counting._manager = interpreter.trace = Manager()
+    was_on = counting.pause()
+    counting.restore(was_on)
+
+    assert interpreter.trace is manager
+    assert manager.calls == ["call"]
+
+
+def test_a_decorated_function_is_counted_inside_keras(counting: Any, interpreter: Interpreter) -> None:
+    """On the main thread by resuming, elsewhere by counting calls."""
+    assert counting.enter_function() == ""
+    counting.pause()
+
+    token = counting.enter_function()
+    assert (token, interpreter.trace) == ("resumed", counting.profiler)
+    counting.leave_function(token)
+    assert interpreter.trace is None
+
+    counting._thread = 0
+    token = counting.enter_function()
+    counting.leave_function(token)
+    assert (token, counting.profiler.calls[-2:]) == ("enabled", ["enable by count", "disable by count"])
+
+
+def test_all_functions_of_a_module_are_registered(counting: Any) -> None:
+    """Those in classes and in functions too; comprehensions are parts of theirs."""
+    code = compile(
+        "class A:\n    def method(self):\n        return [x for x in ()]\n\ndef outer():\n    value = 1\n"
+        "    def inner():\n        return value\n    return inner, lambda: 0\n",
+        "train.py",
+        "exec",
+    )
+
+    counting.register(code)
+
+    assert sorted(counting.profiler.functions) == ["<module>", "inner", "method", "outer"]
+
+
+def test_the_code_that_line_profiler_has_changed_is_the_one_that_runs(interpreter: Interpreter, now: Clock) -> None:
+    """It tells equal code apart by padding it."""
+
+    class Padding(Profiler):
+        def add_function(self, function: Any) -> None:
+            super().add_function(function)
+            function.__code__ = function.__code__.replace(co_name=function.__code__.co_name + " padded")
+
+    counting: Any = Lines(Padding(), lambda *_: True, "lines.json")
+    code = counting.register(compile("def step():\n    return 1\n", "train.py", "exec"))
+
+    names = [const.co_name for const in code.co_consts if isinstance(const, CodeType)]
+    assert (code.co_name, names) == ("<module> padded", ["step padded"])
+
+
+def test_registering_costs_what_it_takes(counting: Any, now: Clock) -> None:
+    """Told in the run's health."""
+
+    def slow(_function: Any) -> None:
+        now.ns += 40
+
+    counting.profiler.add_function = slow
+    counting.register(compile("1", "train.py", "exec"))
+
+    assert counting.cost_ns == 40
+
+
+def test_counts_are_saved_by_function_and_line(counting: Any, tmp_path: Path) -> None:
+    """Line, hits and time in the profiler's unit."""
+    counting.save()
+
+    assert json.loads((tmp_path / "lines.json").read_text()) == {
+        "format": "dlprof.lines/1",
+        "unit_ns": 1000.0,
+        "functions": [{"file": "train.py", "first_line": 3, "function": "step", "lines": [[4, 10, 250]]}],
+    }
+    assert not (tmp_path / "lines.json.part").exists()
+
+
+def test_counts_are_saved_at_most_every_so_often(counting: Any, tmp_path: Path, now: Clock) -> None:
+    """Where many short loops begin."""
+    counting.save(at_most_every_s=5)
+    (tmp_path / "lines.json").unlink()
+    now.ns += 4 * S
+    counting.save(at_most_every_s=5)
+    assert not (tmp_path / "lines.json").exists()
+
+    now.ns += 2 * S
+    counting.save(at_most_every_s=5)
+    assert (tmp_path / "lines.json").exists()
+
+
+def test_a_forked_child_does_not_save(counting: Any, tmp_path: Path) -> None:
+    """It would replace what its parent has counted."""
+    counting._pid = 0
+    counting.save()
+
+    assert not (tmp_path / "lines.json").exists()
+
+
+def test_nothing_is_left_behind_in_a_process_that_goes_on(counting: Any, interpreter: Interpreter) -> None:
+    """No trace function, and the profiler is off."""
+    counting.stop()
+
+    assert interpreter.trace is None
+    assert counting.profiler.calls[-1] == "disable"
+
+
+@pytest.fixture
+def selected(tmp_path: Path) -> Any:
+    """The selection of a script beside its modules; `pkg.mod` and a folder were named."""
+    (tmp_path / "train.py").touch()
+    return Selection(str(tmp_path / "train.py"), ["pkg.mod", "/elsewhere/lib", "/data/*.py"])
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "expected"),
+    [
+        ("train.py", "", True),
+        ("model.py", "model", True),
+        ("below/model.py", "below.model", True),
+        ("venv/lib/python3.11/site-packages/keras/layers.py", "keras.layers", False),
+        ("venv/dist-packages/x.py", "x", False),
+        ("/usr/share/other.py", "other", False),
+        ("/anywhere/mod.py", "pkg.mod", True),
+        ("/anywhere/mod/deep.py", "pkg.mod.deep", True),
+        ("/anywhere/model.py", "pkg.model", False),
+        ("/elsewhere/lib/x.py", "x", True),
+        ("/elsewhere/library.py", "x", False),
+        ("/data/x.py", "x", True),
+    ],
+)
+def test_which_files_are_counted(tmp_path: Path, selected: Any, path: str, module: str, expected: bool) -> None:
+    """The script, what lies beside it, and what was named; no library."""
+    assert selected(str(tmp_path / path), module) is expected
+
+
+@pytest.mark.parametrize("path", ["", "<string>", "<frozen importlib._bootstrap>"])
+def test_code_without_a_file_is_not_counted(selected: Any, path: str) -> None:
+    """There are no lines to show."""
+    assert selected(path) is False
+
+
+def test_libraries_beside_the_script_are_not_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the script lies above an environment."""
+    library = tmp_path / "env" / "site-packages"
+    monkeypatch.setattr(sys, "path", [*sys.path, str(library)])
+    selected: Any = Selection(str(tmp_path / "train.py"), [])
+
+    assert selected(str(library / "x.py")) is False
+    assert selected(str(tmp_path / "env" / "x.py")) is True
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a line_profiler that needs another package, as in a run folder's payload."""
+    folder = tmp_path / "payload"
+    folder.mkdir()
+    (folder / "line_profiler.py").write_text("import helper_of_profiler\nclass LineProfiler:\n    pass\n")
+    (folder / "helper_of_profiler.py").touch()
+    monkeypatch.delitem(sys.modules, "line_profiler", raising=False)
+    yield folder
+    for name in ("line_profiler", "helper_of_profiler"):
+        sys.modules.pop(name, None)
+
+
+def test_line_profiler_comes_from_its_folder_and_nothing_else_does(package: Path) -> None:
+    """The program must not find there what it does not have itself."""
+    path = list(sys.path)
+
+    module = lines._line_profiler(str(package))
+
+    assert Path(module.__file__) == package / "line_profiler.py"
+    assert sys.path == path
+    assert "helper_of_profiler" not in sys.modules
+
+
+def test_profiling_is_made_as_the_configuration_says(package: Path, tmp_path: Path) -> None:
+    """Ready to start."""
+    made = lines.make(
+        {"patterns": ["pkg"], "package": str(package)}, str(tmp_path / "train.py"), str(tmp_path / "l.json")
+    )
+
+    assert made.selects("/x/y.py", "pkg") is True
+    assert type(made.profiler).__name__ == "LineProfiler"
+
+
+def test_a_line_profiler_that_is_not_there_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which the session tells in the run's health."""
+    monkeypatch.setitem(sys.modules, "line_profiler", None)
+
+    with pytest.raises(ImportError):
+        lines.make({}, "/train.py", "lines.json")
+
+
+def test_without_line_profiling_every_method_does_nothing() -> None:
+    """And code stays what it is."""
+    nothing, code = NoLines(), compile("1", "x", "eval")
+
+    assert (nothing.pause(), nothing.resume(), nothing.selects("x"), nothing.on) == (False,) * 4
+    assert nothing.register(code) is code
+    assert (nothing.restore(True), nothing.save(), nothing.stop()) == (None, None, None)
+
+
+def test_the_real_line_profiler_counts_what_runs_between_pauses(tmp_path: Path) -> None:
+    """Three calls, of which the second one is not counted."""
+    script = tmp_path / "train.py"
+    script.write_text("def step():\n    return 1\n")
+    trace = sys.gettrace()
+    try:
+        sys.settrace(None)
+        counting = lines.make({}, str(script), str(tmp_path / "lines.json"))
+        namespace: dict[str, Any] = {}
+        code = counting.register(compile(script.read_text(), str(script), "exec"))
+        counting.start()
+        exec(code, namespace)
+        namespace["step"]()
+        was_on = counting.pause()
+        if sys.version_info < (3, 12):
+            namespace["step"]()
+        counting.restore(was_on)
+        namespace["step"]()
+        counting.save()
+        counting.stop()
+    finally:
+        sys.settrace(trace)
+
+    functions = json.loads((tmp_path / "lines.json").read_text())["functions"]
+    hits = {f["function"]: [(line, count) for line, count, _ in f["lines"]] for f in functions}
+    assert hits["step"] == [(2, 2)]

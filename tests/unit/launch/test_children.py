@@ -1,0 +1,53 @@
+"""Programs that are run to their end, and ended with their parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlprof.launch import children
+
+
+@pytest.mark.parametrize(
+    ("code", "limit_s", "failed"),
+    [
+        ("print('a')", None, None),
+        ("import sys; sys.exit(3)", None, "exit code 3"),
+        ("import time; time.sleep(600)", 0.2, "took more than 0.2 s"),
+    ],
+)
+def test_how_a_run_ended_is_told(tmp_path: Path, code: str, limit_s: float | None, failed: str | None) -> None:
+    """One that takes too long is ended."""
+    with (tmp_path / "out").open("wb") as output:
+        assert children.run_to_end([sys.executable, "-c", code], output, limit_s=limit_s) == failed
+
+
+def test_what_it_prints_goes_to_the_file(tmp_path: Path) -> None:
+    """Both streams; the last line is mostly the reason of a failure."""
+    code = "import sys, os; print('one', flush=True); sys.stderr.write(os.environ['X'] + '\\n\\n')"
+    with (tmp_path / "out").open("wb") as output:
+        children.run_to_end([sys.executable, "-c", code], output, environment={"X": "two"})
+
+    assert (tmp_path / "out").read_text() == "one\ntwo\n\n"
+    assert children.last_line(tmp_path / "out") == "two"
+
+
+def test_a_run_that_printed_nothing_says_so(tmp_path: Path) -> None:
+    """White space is nothing."""
+    (tmp_path / "out").write_text(" \n\n")
+
+    assert children.last_line(tmp_path / "out") == "it printed nothing"
+
+
+def test_sigterm_is_an_interrupt_for_a_while() -> None:
+    """Afterwards it is what it was."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt), children.ending_on_sigterm():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert signal.getsignal(signal.SIGTERM) is before

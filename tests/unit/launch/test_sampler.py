@@ -1,0 +1,57 @@
+"""The sampler's process, as the launcher sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dlprof.launch.sampler import Sampler
+from dlprof.schema.process_config import SamplerConfig, SamplerReport
+
+
+@pytest.fixture
+def sampler(tmp_path: Path) -> Sampler:
+    """One that is not started."""
+    return Sampler(SamplerConfig(raw=str(tmp_path), pid=1, conductor=None, probes=("cores",), hz=10.0))
+
+
+def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) -> None:
+    """Among the raw artifacts."""
+    sampler.prepare()
+
+    assert json.loads((tmp_path / "sampler-config.json").read_text()) == {
+        "raw": str(tmp_path), "pid": 1, "conductor": None, "probes": ["cores"], "hz": 10.0, "stacks_hz": None,
+        "live": False,
+    }  # fmt: skip
+
+
+def test_what_it_said_is_taken_out_of_the_folder(sampler: Sampler, tmp_path: Path) -> None:
+    """Its files are no artifacts of the run."""
+    sampler.prepare()
+    (tmp_path / "sampler.json").write_text('{"cores": {"state": "on", "reason": null}}')
+
+    assert sampler.reports() == {"cores": SamplerReport(state="on")}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_never_ran_has_said_nothing(sampler: Sampler) -> None:
+    """And was not killed."""
+    sampler.stop(1)
+
+    assert (sampler.reports(), sampler.killed_by) == ({}, None)
+
+
+def test_one_that_hangs_is_killed(sampler: Sampler, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is over: nobody waits for a sampler that does not listen."""
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda command, **kwargs: popen(["sleep", "600"], **{**kwargs, "preexec_fn": None})
+    )
+    sampler.start()
+
+    sampler.stop(0.05)
+
+    assert sampler.killed_by == 9

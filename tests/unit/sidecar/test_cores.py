@@ -1,0 +1,233 @@
+"""Samples of cores, the machine and the tree of the traced process, from what the kernel tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+from dlprof_probes.sidecar import cores
+
+STAT = b"42 (name with ) in it) S 1 42 42 0 -1 4194304 100 0 7 0 250 50 3 4 20 0 9 0 1000 123456 2048 18446744073709551615\n"
+STATUS = b"Name:\tpython\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n"
+
+
+class Kernel:
+    """Files of /proc, with the texts of a test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.files: dict[str, bytes] = {}
+        self.folders: dict[str, list[str]] = {}
+        monkeypatch.setattr(cores, "_read", lambda path: self.files.get(path, b""))
+        monkeypatch.setattr(os, "listdir", self._listdir)
+        monkeypatch.setattr(os.path, "exists", lambda path: path in self.folders)
+        monkeypatch.setattr(os.path, "isfile", lambda path: path in self.files)
+
+    def _listdir(self, path: str) -> list[str]:
+        if path not in self.folders:
+            raise FileNotFoundError(path)
+        return self.folders[path]
+
+    def process(self, pid: int, children: str = "") -> None:
+        """A process of one thread, with its children."""
+        self.folders[f"/proc/{pid}"] = []
+        self.folders[f"/proc/{pid}/task"] = [str(pid)]
+        self.files[f"/proc/{pid}/task/{pid}/children"] = children.encode()
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    """An empty /proc."""
+    return Kernel(monkeypatch)
+
+
+def test_a_process_has_its_ticks_memory_threads_and_faults(kernel: Kernel) -> None:
+    """Whatever its name holds."""
+    kernel.files["/proc/42/stat"] = STAT
+
+    assert cores._fast_process(42) == [42, 300, 2048, 9, 100, 7, 7]
+
+
+def test_a_process_that_is_gone_has_no_row(kernel: Kernel) -> None:
+    """Or of which the kernel tells half a line."""
+    kernel.files["/proc/42/stat"] = STAT[:40]
+
+    assert (cores._fast_process(42), cores._fast_process(43)) == (None, None)
+
+
+def test_the_tree_is_a_process_and_its_descendants(kernel: Kernel) -> None:
+    """With their parents."""
+    kernel.process(10, "11 12")
+    kernel.process(11, "13")
+    kernel.process(12)
+    kernel.process(13)
+    found: dict[int, int] = {}
+
+    cores.walk(10, 1, found)
+
+    assert found == {10: 1, 11: 10, 13: 11, 12: 10}
+
+
+def test_a_process_that_ends_meanwhile_is_none_of_the_tree(kernel: Kernel) -> None:
+    """Its parent still names it."""
+    kernel.process(10, "11 12")
+    kernel.process(12)
+    found: dict[int, int] = {}
+    cores.walk(10, 1, found)
+
+    assert found == {10: 1, 12: 10}
+
+
+def test_switches_are_those_of_all_threads(kernel: Kernel) -> None:
+    """And unknown where no thread can be asked."""
+    kernel.folders["/proc/42/task"] = ["42", "43"]
+    kernel.files["/proc/42/task/42/status"] = STATUS % (5, 2)
+    kernel.files["/proc/42/task/43/status"] = STATUS % (10, 1)
+
+    assert cores._switches(42) == (15, 3)
+    assert cores._switches(99) == (None, None)
+
+
+def test_input_and_output_are_bytes_and_calls(kernel: Kernel) -> None:
+    """Unknown without the right to know."""
+    kernel.files["/proc/42/io"] = b"rchar: 100\nwchar: 200\nsyscr: 3\nsyscw: 4\nread_bytes: 0\n"
+
+    assert cores._io(42) == (100, 200, 7)
+    assert cores._io(43) == (None, None, None)
+
+
+def test_time_on_a_core_and_waiting_for_one(kernel: Kernel) -> None:
+    """Of all threads, and of the main one."""
+    kernel.folders["/proc/42/task"] = ["42", "43"]
+    kernel.files["/proc/42/task/42/schedstat"] = b"1000 50 7\n"
+    kernel.files["/proc/42/task/43/schedstat"] = b"2000 10 9\n"
+
+    assert cores._scheduled(42) == [3000, 60, 1000, 50]
+    assert cores._scheduled(99) == [None] * 4
+
+
+def test_stalls_of_the_machine_are_nanoseconds(kernel: Kernel) -> None:
+    """The kernel counts microseconds; an older one does not tell."""
+    kernel.files["/proc/pressure/io"] = b"some avg10=0.00 avg60=0.00 total=250\nfull avg10=0.00 total=9\n"
+
+    assert (cores._stalled("io"), cores._stalled("cpu")) == (250_000, None)
+
+
+@pytest.mark.parametrize(
+    ("groups", "file", "text", "expected"),
+    [
+        (b"0::/user\n", "/sys/fs/cgroup/user/cpu.stat", b"throttled_usec 7\n", 7000),
+        (b"4:cpu,cpuacct:/docker/1\n", "/sys/fs/cgroup/cpu,cpuacct/docker/1/cpu.stat", b"throttled_time 7\n", 7),
+        (b"0::/\n", "/sys/fs/cgroup/cpu.stat", b"usage_usec 3\n", None),
+        (b"9:memory:/x\n", "/sys/fs/cgroup/x/cpu.stat", b"throttled_usec 7\n", None),
+        (b"", "/nowhere", b"", None),
+    ],
+)
+def test_throttling_of_a_control_group(
+    kernel: Kernel, groups: bytes, file: str, text: bytes, expected: int | None
+) -> None:
+    """Version 2 counts microseconds, version 1 nanoseconds."""
+    kernel.files.update({"/proc/42/cgroup": groups, file: text})
+
+    assert cores._throttled(cores._quota_file(42)) == expected
+
+
+def test_a_command_is_cut_and_may_be_empty(kernel: Kernel) -> None:
+    """A process of the kernel has none."""
+    kernel.files["/proc/42/cmdline"] = b"python\0train.py\0" + b"x" * 400
+
+    assert cores._command(42) == ("python train.py " + "x" * 400)[:300]
+    assert cores._command(43) is None
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [({"a": [SimpleNamespace(current=40.0), SimpleNamespace(current=61.5)]}, 61.5), ({}, None), (OSError, None)],
+)
+def test_the_temperature_is_the_highest(monkeypatch: pytest.MonkeyPatch, readings: Any, expected: float | None) -> None:
+    """A machine without a sensor has none."""
+    monkeypatch.setattr(psutil, "sensors_temperatures", giving(readings), raising=False)
+
+    assert cores._temperature() == expected
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [([SimpleNamespace(current=2000.04), SimpleNamespace(current=0)], [2000.0, 0]), ([SimpleNamespace(current=0)], None),
+     ([], None), (NotImplementedError, None)],
+)  # fmt: skip
+def test_frequencies_are_megahertz_per_core(monkeypatch: pytest.MonkeyPatch, readings: Any, expected: Any) -> None:
+    """A virtual machine may not know them."""
+    monkeypatch.setattr(psutil, "cpu_freq", giving(readings))
+
+    assert cores._frequencies() == expected
+
+
+def giving(result: Any) -> Any:
+    """A function that gives or raises this."""
+
+    def function(**_options: Any) -> Any:
+        if isinstance(result, type):
+            raise result
+        return result
+
+    return function
+
+
+def rows(folder: Path) -> list[Any]:
+    """What was written."""
+    return [json.loads(line) for line in (folder / "cores.jsonl").read_text().splitlines()]
+
+
+def test_a_sample_of_this_very_process(tmp_path: Path) -> None:
+    """A header, the process, the machine, and the cores with their five counters."""
+    sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
+    sampler.sample()
+    sampler.sample()
+    sampler.writer.finish({})
+
+    header, *samples, trailer = rows(tmp_path)
+    assert (header["format"], header["pid"], header["cores"]) == ("dlprof.cores/1", os.getpid(), os.cpu_count())
+    assert [row[0] for row in samples if row[0] != "p"] == ["m", "c", "c"]
+    process = next(row for row in samples if row[0] == "p" and row[2] == os.getpid())
+    assert process[3:] == [os.getppid(), cores._command(os.getpid()), False]
+    assert {len(core) for core in samples[-1][2]} == {5}
+    assert os.getpid() in [row[0] for row in samples[-1][4]]
+    assert trailer == {"end": True, "rows": len(samples)}
+
+
+def test_a_process_that_came_and_went_is_told(tmp_path: Path) -> None:
+    """When it is first seen, and when it is not seen any more."""
+    sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    sampler.sample()
+    assert child.pid in sampler.tree()
+
+    child.communicate(b"\n")
+    sampler._next_slow = 0
+    sampler.sample()
+    sampler.writer.finish({})
+
+    assert child.pid not in sampler.tree()
+    assert [row[5] for row in rows(tmp_path) if isinstance(row, list) and row[0] == "p" and row[2] == child.pid] == [
+        False, True,
+    ]  # fmt: skip
+
+
+def test_the_sampler_is_none_of_the_tree_of_a_notebook(tmp_path: Path, kernel: Kernel) -> None:
+    """It runs below the process that it watches."""
+    kernel.process(10, "11 12")
+    kernel.process(11)
+    kernel.process(12, "13")
+    kernel.process(13)
+    sampler = cores.Cores(tmp_path, 10, conductor=12)
+
+    sampler._refresh_tree(0)
+
+    assert (sampler.tree(), sampler._own) == ([10, 11], [12, 13])

@@ -1,0 +1,102 @@
+"""Settings of dlprof, with their origins."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from dlprof import config
+from dlprof.errors import UsageError
+
+
+def test_flags_outweigh_the_environment_which_outweighs_the_file(tmp_path: Path) -> None:
+    """And each value remembers where it came from."""
+    (tmp_path / "pyproject.toml").write_text('[tool.dlprof]\nbackend = "a"\nstacks-hz = 5\nprobes = "phases"\n')
+
+    found = config.load({"backend": "c"}, {"DLPROF_BACKEND": "b", "DLPROF_PROBES": "-gpu"}, tmp_path)
+
+    assert (found.backend, found.stacks_hz, found.probes) == (
+        "c",
+        5.0,
+        ("phases", "lines", "stacks", "kernels", "cores"),
+    )
+    assert dict(found.origins) == {
+        "backend": "command line",
+        "probes": "environment",
+        "stacks_hz": str(tmp_path / "pyproject.toml"),
+    }
+
+
+def test_an_unknown_setting_of_the_file_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    """A slip of the pen is not passed over."""
+    (tmp_path / "pyproject.toml").write_text("[tool.dlprof]\nbackends = 1\n")
+
+    with pytest.raises(UsageError) as caught:
+        config.load({}, {}, tmp_path)
+
+    assert caught.value.hint == "did you mean backend?"
+
+
+@pytest.mark.parametrize(
+    ("text", "probes"),
+    [
+        ("all", config.PROBES),
+        ("none", ()),
+        ("cores,gpu", ("cores", "gpu")),
+        ("-stacks", ("phases", "lines", "kernels", "cores", "gpu")),
+        ("lines", ("phases", "lines")),
+    ],
+)
+def test_probes_are_chosen_by_name_or_by_leaving_out(text: str, probes: tuple[str, ...]) -> None:
+    """Lines need phases, which carry them."""
+    assert config.parse_probes(text) == probes
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("kernel_steps", "12", 12),
+        ("cores_hz", "2.5", 2.5),
+        ("live", "off", False),
+        ("live", "1", True),
+        ("progress", False, False),
+        ("lines", "a,b", ("a", "b")),
+        ("lines", ["a"], ("a",)),
+        ("kernels", "all", "all"),
+        ("overrides", '{"jit": true}', {"jit": True}),
+        ("output", "runs/a", "runs/a"),
+    ],
+)
+def test_a_setting_is_made_of_what_its_source_has(tmp_path: Path, name: str, value: object, expected: object) -> None:
+    """Texts of the environment, values of a file, flags."""
+    assert getattr(config.load({name: value}, {}, tmp_path), name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("kernel_steps", "many", "kernel_steps from command line is not a whole number: many"),
+        ("kernel_steps", 0, "kernel_steps from command line must lie between 1 and 100000, not 0."),
+        ("stacks_hz", "fast", "stacks_hz from command line is not a number: fast"),
+        ("stacks_hz", 5000, "stacks_hz from command line must lie between 0.1 and 1000 samples per second, not 5000."),
+        ("kernels", "al", "kernels from command line cannot be al."),
+        ("overrides", "[1]", "overrides from command line is not a JSON object: [1]"),
+        ("probes", "cors", "There is no probe cors."),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused(tmp_path: Path, name: str, value: object, said: str) -> None:
+    """With the setting, and where the value came from."""
+    with pytest.raises(UsageError) as caught:
+        config.load({name: value}, {}, tmp_path)
+
+    assert caught.value.message == said
+
+
+def test_every_setting_can_come_from_the_environment(tmp_path: Path) -> None:
+    """What is run is no setting, nor is where values came from."""
+    assert set(config.SETTABLE) == {field.name for field in fields(config.TraceConfig)} - {
+        "script", "module", "program", "arguments", "origins",
+    }  # fmt: skip
+    assert config.load({}, {"DLPROF_SCRIPT": "x"}, tmp_path).script == ""

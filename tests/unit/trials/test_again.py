@@ -1,0 +1,31 @@
+"""A traced script is run again as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.errors import UsageError
+from dlprof.trials import again as trials
+from tests.unit import runs
+
+
+def test_a_trial_runs_the_same_command(tmp_path: Path) -> None:
+    """Script, backend and arguments of the run."""
+    script = tmp_path / "train.py"
+    script.write_text("")
+    command = {"script": "sub/train.py", "module": None, "program": None, "argv": ["--epochs", "9"]}
+    run = runs.trained(tmp_path / "r", runs.manifest(script_folder=str(tmp_path), command=command))
+
+    made = trials.command(run, tmp_path / "new")
+
+    assert made[2:5] == ["dlprof", "trace", str(script)]
+    assert made[made.index("--backend") + 1] == "torch"
+    assert made[-3:] == ["--", "--epochs", "9"]
+
+
+def test_a_script_that_is_gone_cannot_be_tried(tmp_path: Path) -> None:
+    """The sentence names it."""
+    with pytest.raises(UsageError, match=r"its script .*train.py is not there any more"):
+        trials.command(runs.trained(tmp_path / "r"), tmp_path / "new")
