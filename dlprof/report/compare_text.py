@@ -145,7 +145,7 @@ def _waterfall(page: Page, comparison: Comparison) -> None:
     """The parts of the gap, those with the largest difference first, and their sum."""
     difference = f"A {page.minus} B"
     intervals = "; means and 95 % intervals over the runs" if comparison.gap_ci_ns else ""
-    page.title("Where the gap comes from", f"{difference}: above 0 where A takes longer{intervals}")
+    page.title("Where the gap comes from", f"{difference}: + where A takes longer{intervals}")
     columns: list[Column] = [("part", "left"), ("A", "right"), ("B", "right"), (difference, "right"), ("95 %", "right")]
     table = page.table(*columns, ("", "left"))
     least = _LEAST_SHARE * max(comparison.a_wall_ns, comparison.b_wall_ns)

@@ -25,7 +25,14 @@ _AS_THEY_ARE = (
 
 def plain(value: Any) -> Any:
     """A struct, or what holds some, as dictionaries and lists."""
-    return msgspec.to_builtins(value, builtin_types=_AS_THEY_ARE, enc_hook=str)
+    return _with_lists(msgspec.to_builtins(value, builtin_types=_AS_THEY_ARE, enc_hook=str))
+
+
+def _with_lists(value: Any) -> Any:
+    """The same with lists for tuples, as it would come back from a file."""
+    if isinstance(value, dict):
+        return {name: _with_lists(inner) for name, inner in value.items()}
+    return [_with_lists(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def print_json(value: Any) -> None:
