@@ -11,7 +11,7 @@ from typing import Any
 
 from dlprof.bench.results import CellResult
 from dlprof.report import summary
-from dlprof.schema.vocabulary import Phase
+from dlprof.schema.vocabulary import Loop, Phase
 from dlprof.store.run import Run
 
 MEASURES: Mapping[str, str] = {
@@ -35,7 +35,7 @@ def measure(run: Run) -> dict[str, float | None]:
     content = summary.summarise(run, top=1)
     phases = {phase["name"]: phase["dur_ns"] for phase in content["phases"]}
     loops = {loop["loop"]: loop for loop in content["loops"]}
-    steady = loops.get("train") or loops.get("predict") or loops.get("test") or {}
+    steady = loops.get(Loop.TRAIN) or loops.get(Loop.PREDICT) or loops.get(Loop.TEST) or {}
     asynchronous = bool((content["steps"] or {}).get("asynchronous_dispatch"))
     epochs = [epoch["dur_ns"] for epoch in content["epochs"]]
     losses = [epoch["metrics"]["loss"] for epoch in content["epochs"] if "loss" in (epoch["metrics"] or {})]
