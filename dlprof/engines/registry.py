@@ -12,7 +12,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from dlprof.engines import caffe2, chainer, cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch
-from dlprof.engines.base import Dispatch, EngineSpec, Switch
+from dlprof.engines.base import Dispatch, EngineSpec
 
 GROUP = "dlprof.engines"
 """Entry-point group; each entry names an `EngineSpec`."""
@@ -71,16 +71,6 @@ def under_keras(keras_backend: str | None, keras_version: str | None = None) -> 
         if spec.module == keras_backend and _speaks_of(spec.keras_series, keras_version):
             return spec
     return find(keras_backend)
-
-
-def all_switches() -> Mapping[str, Switch]:
-    """The switches of all engines by name: a script may have loaded several."""
-    return MappingProxyType({switch.name: switch for spec in all_specs().values() for switch in spec.switches})
-
-
-def all_packages() -> frozenset[str]:
-    """The packages of all engines."""
-    return frozenset(package for spec in all_specs().values() for package in spec.packages)
 
 
 def dispatch_under_keras(keras_backend: str | None, keras_version: str | None = None) -> Dispatch:

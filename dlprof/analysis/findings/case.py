@@ -61,7 +61,7 @@ class Case:
     def available(self) -> Mapping[TreePath, int]:
         """Leaf to time that a finding may claim: all of it, or what A spent more than B, beyond noise (ns)."""
         if self.against is None:
-            return dict(self.tree.leaves)
+            return self.tree.leaves
         return {
             item.path: min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
             for item in self.against.items
@@ -98,10 +98,6 @@ class Case:
     def steps(self) -> TreePath | None:
         """Where the steps of the main loop are in the tree; None: the run had no steps."""
         return self.tree.steps
-
-    def kernels_leaf(self, category: str | None) -> TreePath:
-        """The leaf that holds kernels of a category; there is one where the steps are split."""
-        return self.tree.kernels_leaf(category)
 
     # -- facts -----------------------------------------------------------------------------------------
 
@@ -162,12 +158,12 @@ class Case:
     @cached_property
     def kernels(self) -> TracedKernels:
         """Operators and kernels of the windows."""
-        return TracedKernels(self.run, self.engine)
+        return TracedKernels(self.run)
 
     @cached_property
     def code(self) -> SampledCode:
         """Whose Python code ran."""
-        return SampledCode(self.run, self.tree, self.phases.intervals, self.kernels)
+        return SampledCode(self.run, self.tree, self.phases.lookup, self.kernels)
 
     @cached_property
     def machine(self) -> MachineLoad:

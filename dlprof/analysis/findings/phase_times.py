@@ -39,7 +39,7 @@ class PhaseTimes:
     """
 
     def __init__(self, run: Run, wall_ns: int) -> None:
-        self.intervals = PhaseLookup(run.table("phase_intervals"))
+        self.lookup = PhaseLookup(run.table("phase_intervals"))
         self._run = run
         self._wall_ns = wall_ns
 
@@ -69,8 +69,8 @@ class PhaseTimes:
         """Time of some intervals in each leaf phase (ns)."""
         times: dict[TreePath, int] = {}
         for interval in intervals:
-            for place, ns in self.intervals.by_place([interval]).items():
-                path = self._part_of_step(interval[0]) if place == Tree.FIT_STEPS else place
+            for phase, ns in self.lookup.by_place([interval]).items():
+                path = self._part_of_step(interval[0]) if phase == Tree.FIT_STEPS else phase
                 times[path] = times.get(path, 0) + ns
         return times
 

@@ -27,14 +27,14 @@ class SampledCode:
     Args:
         run: The run.
         tree: Its tree.
-        phases: Its phases over time.
+        lookup: Its phases over time.
         kernels: Its operators.
     """
 
-    def __init__(self, run: Run, tree: Breakdown, phases: PhaseLookup, kernels: TracedKernels) -> None:
+    def __init__(self, run: Run, tree: Breakdown, lookup: PhaseLookup, kernels: TracedKernels) -> None:
         self._run = run
         self._tree = tree
-        self._phases = phases
+        self._lookup = lookup
         self._kernels = kernels
         self._sources: dict[str, list[str]] = {}
 
@@ -46,7 +46,7 @@ class SampledCode:
     @cached_property
     def samples(self) -> list[Sample]:
         """All sampled stacks, cut by phase."""
-        return samples.of_run(self._run, self._phases)
+        return samples.of_run(self._run, self._lookup)
 
     def need_samples(self) -> None:
         """Abstain where no stack was sampled."""
@@ -81,13 +81,12 @@ class SampledCode:
             if main in (None, sample.main) and _is_in(sample, paths) and chosen(sample):
                 frame = self.user_frame(sample)
                 if frame is not None:
-                    _, file, line = frame
-                    stood[file, line] = stood.get((file, line), 0) + sample.dur_ns
+                    stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
         return max(stood, key=lambda line: stood[line]) if stood else None
 
     def user_frame(self, sample: Sample) -> Frame | None:
         """The innermost frame of the user's code."""
-        return next((frame for frame in sample.frames if frame[1] in self.user_files), None)
+        return next((frame for frame in sample.frames if frame.file in self.user_files), None)
 
     def is_called_back(self, sample: Sample) -> bool:
         """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import pyarrow.compute as pc
 
 from dlprof.analysis import kernels, step_split
-from dlprof.engines.base import EngineSpec
+from dlprof.engines import combined
 from dlprof.schema.vocabulary import EventKind, PseudoLayer
 from dlprof.store.run import Run
 
@@ -17,12 +17,10 @@ class TracedKernels:
 
     Args:
         run: The run.
-        engine: The engine that ran them.
     """
 
-    def __init__(self, run: Run, engine: EngineSpec) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._engine = engine
 
     @cached_property
     def has_gpu(self) -> bool:
@@ -47,10 +45,10 @@ class TracedKernels:
     @cached_property
     def calling_python(self) -> list[kernels.Row]:
         """Operators that call a function of Python."""
-        return [row for row in self.operators.rows if row.keys.get("op") in self._engine.python_operators]
+        return [row for row in self.operators.rows if row.op in combined.python_operators()]
 
     @cached_property
     def call_python_for_layers(self) -> bool:
         """Whether operators that call Python are rather part of the model than of the input."""
-        feeding = sum(row.total_ns for row in self.calling_python if row.keys.get("layer") == PseudoLayer.INPUT)
+        feeding = sum(row.total_ns for row in self.calling_python if row.layer == PseudoLayer.INPUT)
         return feeding < sum(row.total_ns for row in self.calling_python) / 2

@@ -92,12 +92,21 @@ def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float
         raise ArtifactError("there are no counts of lines in it", path=path)
     rows = [
         {
-            "host": "", "rank": 0, "pid": 0, "file": function.file, "function": function.name,
-            "first_line": function.first_line, "line": line, "hits": hits, "time_ns": time_ns, "source": source,
+            "host": "",
+            "rank": 0,
+            "pid": 0,
+            "file": function.file,
+            "function": function.name,
+            "first_line": function.first_line,
+            "line": line,
+            "hits": hits,
+            "time_ns": time_ns,
+            "source": source,
         }
-        for function in functions if function.rows
+        for function in functions
+        if function.rows
         for line, hits, time_ns, source in function.rows
-    ]  # fmt: skip
+    ]
     try:
         table = pa.Table.from_pylist(rows, schema=TABLES["lines"])
     except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:

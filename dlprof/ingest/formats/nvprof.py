@@ -40,10 +40,12 @@ def read(path: Path) -> FileContent:
         events.add_copies(database)
         for table, layer in _CALLS.items():
             for rows in database.rows(table, ("start", "end", "threadId", "correlationId", "cbid")):
-                events.add_calls([
-                    Call(start, end, thread, link, events.text(_call_name(layer, callback)))
-                    for start, end, thread, link, callback in rows
-                ])  # fmt: skip
+                events.add_calls(
+                    [
+                        Call(start, end, thread, link, events.text(_call_name(layer, callback)))
+                        for start, end, thread, link, callback in rows
+                    ]
+                )
         markers = database.rows("CUPTI_ACTIVITY_KIND_MARKER", ("timestamp", "id", "name", "objectId"))
         events.add_ranges(_paired(markers, events))
         devices = database.all("CUPTI_ACTIVITY_KIND_DEVICE", ("id", "name"))

@@ -99,9 +99,15 @@ class _Stacks:
             last["dur_ns"] += dur
             return
         row = {
-            "host": "", "rank": 0, "pid": 0, "thread_id": thread[0], "thread": self._names.name(*thread),
-            "start_ns": start, "dur_ns": dur, "stack_id": number,
-        }  # fmt: skip
+            "host": "",
+            "rank": 0,
+            "pid": 0,
+            "thread_id": thread[0],
+            "thread": self._names.name(*thread),
+            "start_ns": start,
+            "dur_ns": dur,
+            "stack_id": number,
+        }
         self._last[key] = row
         self.rows.append(row)
 

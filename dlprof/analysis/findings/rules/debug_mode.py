@@ -8,7 +8,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
 from dlprof.analysis.samples import Sample
-from dlprof.engines import registry
+from dlprof.engines import combined
 from dlprof.engines.base import PythonCost, Switch
 from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
 
@@ -40,7 +40,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _switch(name: str) -> Switch:
-    return registry.all_switches().get(name) or Switch(name, _LEAST)
+    return combined.switches().get(name) or Switch(name, _LEAST)
 
 
 def _written(switch: Switch) -> str:
@@ -66,4 +66,4 @@ def _share(case: Case, switch: Switch) -> float:
 
 
 def _is_in(sample: Sample, python: PythonCost) -> bool:
-    return any(file.startswith(python.files) for _, file, _ in sample.frames)
+    return any(frame.file.startswith(python.files) for frame in sample.frames)

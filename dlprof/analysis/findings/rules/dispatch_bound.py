@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.steps import StepSummary
-from dlprof.schema.vocabulary import Basis, Category, Direction, Phase, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import EDGES, Basis, Category, Direction, Phase, SpanKind, StepPart, Tree, TreePath
 
 _LARGE_BATCH = 128
 _SHARE = 0.50
@@ -18,7 +18,7 @@ _GAIN_OF_LARGE = 0.5
 _SHARE_OF_GAP = 0.03
 _STEPS = 50
 _STEPS_AT_ONCE = 16
-_STARTING = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC, "edges")
+_STARTING = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC, EDGES)
 _EVIDENCE = (
     Query(
         "steps",
@@ -117,6 +117,6 @@ def _updates(case: Case) -> dict[TreePath, int]:
     updates: dict[TreePath, int] = {}
     for kernel in case.tree.layers:
         if kernel.direction == Direction.UPDATE or kernel.category == Category.OPTIMISER:
-            leaf = case.kernels_leaf(kernel.category)
+            leaf = case.tree.kernels_leaf(kernel.category)
             updates[leaf] = updates.get(leaf, 0) + kernel.ns
     return updates

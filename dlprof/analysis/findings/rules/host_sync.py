@@ -43,7 +43,7 @@ def _of_logs(case: Case) -> Iterator[Claim]:
 
 def _fetches_logs(sample: Sample) -> bool:
     """Whether Keras makes Python numbers of the logs at the end of a batch."""
-    names = {function.rpartition(".")[2].lstrip("_") for function, _, _ in sample.frames}
+    names = {frame.function.rpartition(".")[2].lstrip("_") for frame in sample.frames}
     return "pythonify_logs" in names and "on_train_batch_end" in names
 
 
@@ -86,9 +86,9 @@ def _waits(case: Case, sample: Sample) -> bool:
     """Whether user code that was called back stands in a function that waits."""
     if not case.code.is_called_back(sample):
         return False
-    for function, file, _line in sample.frames:
-        if file in case.code.user_files:
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
             return False
-        if function in waiting_functions():
+        if frame.function in waiting_functions():
             return True
     return False

@@ -8,7 +8,7 @@ from dlprof.analysis import steps
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
-from dlprof.schema.vocabulary import Phase, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import EDGES, Phase, StepPart, Tree, TreePath
 
 _SHARE_OF_LOOP = 0.10
 """Waiting for less than this share of the training is usual."""
@@ -20,7 +20,7 @@ _MOSTLY = 0.5
 """Share of the waits from which on the user's own code, on the calling thread, is what they are."""
 _BETWEEN = 0.15
 _WAITED = Tree.FIT_STEPS / StepPart.INPUT
-_HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYTHON, "edges")
+_HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYTHON, EDGES)
 """Parts of a step that may be waits for a batch, in the order in which they are."""
 _WAITS = Query(
     "wait before each step, and the step itself",

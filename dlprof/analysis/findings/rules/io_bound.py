@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import Tree, TreePath
 
 _PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_STEPS)
@@ -78,19 +79,20 @@ def _in_file(case: Case, sample: Sample) -> bool:
     is_users = case.code.is_called_back(sample) or sample.phase in (Tree.SCRIPT, Tree.DATA)
     if not is_users or case.code.user_frame(sample) is None:
         return False
-    if any(file.startswith(_SAVING) for _, file, _ in sample.frames):
+    if any(frame.file.startswith(_SAVING) for frame in sample.frames):
         return False
-    for function, file, line in sample.frames:
-        if file in case.code.user_files:
-            return _calls_a_file(case, file, line)
-        if file.startswith(_FILE_WORDS) or function in _FILE_FUNCTIONS:
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return _calls_a_file(case, frame)
+        if frame.file.startswith(_FILE_WORDS) or frame.function in _FILE_FUNCTIONS:
             return True
     return False
 
 
-def _calls_a_file(case: Case, file: str, line: int) -> bool:
+def _calls_a_file(case: Case, frame: Frame) -> bool:
     """Whether the text of a line that stands there itself, in a call of C, is one on files."""
-    return any(f"{name}(" in case.code.source(file, line) for name in _FILE_FUNCTIONS)
+    source = case.code.source(frame.file, frame.line)
+    return any(f"{name}(" in source for name in _FILE_FUNCTIONS)
 
 
 def _rates(case: Case) -> _Rates:

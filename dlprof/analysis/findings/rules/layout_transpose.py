@@ -28,7 +28,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     leaves: dict[TreePath, int] = {}
     for kernel in turning:
-        leaf = case.kernels_leaf(kernel.category)
+        leaf = case.tree.kernels_leaf(kernel.category)
         leaves[leaf] = leaves.get(leaf, 0) + kernel.ns
     whole = max(1, sum(leaves.values()))
     worst = max(turning, key=lambda kernel: kernel.ns)

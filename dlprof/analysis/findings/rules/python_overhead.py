@@ -9,8 +9,8 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
 from dlprof.analysis.samples import Sample
-from dlprof.engines import registry
-from dlprof.schema.vocabulary import Basis, Direction, Phase, PseudoLayer, StepPart, Tree, TreePath
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import EDGES, Basis, Direction, Phase, PseudoLayer, StepPart, Tree, TreePath
 
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
@@ -25,7 +25,7 @@ _ORDER = (
     StepPart.DISPATCH,
     StepPart.IDLE,
     StepPart.SYNC,
-    "edges",
+    EDGES,
     StepPart.INPUT,
     StepPart.KERNELS,
 )
@@ -119,8 +119,8 @@ def _started_one_by_one(case: Case) -> float:
     if not layers:
         return 0.0
     rows = case.kernels.operators.rows
-    back = [row for row in rows if row.keys.get("direction") == Direction.BACKWARD]
-    theirs = sum(row.count for row in back if row.keys.get("layer") in layers) / max(1, sum(row.count for row in back))
+    back = [row for row in rows if row.direction == Direction.BACKWARD]
+    theirs = sum(row.count for row in back if row.layer in layers) / max(1, sum(row.count for row in back))
     forward = case.code.share([Tree.FIT_STEPS], case.code.is_called_back)
     return min(1.0, forward + theirs * case.code.share([Tree.FIT_STEPS], lambda sample: _goes_back(case, sample)))
 
@@ -131,18 +131,18 @@ def _layers_of_tiny_operators(case: Case) -> set[str]:
     tiny: dict[str | None, int] = {}
     for row in case.kernels.operators.rows:
         if row.mean_ns < _TINY_NS:
-            tiny[row.keys.get("layer")] = tiny.get(row.keys.get("layer"), 0) + row.count
+            tiny[row.layer] = tiny.get(row.layer, 0) + row.count
     return {layer for layer, count in tiny.items() if steps and layer is not None and count >= _MANY * steps}
 
 
 def _goes_back(case: Case, sample: Sample) -> bool:
     """Whether the engine computes gradients of operators that ran one by one."""
-    return any(function in case.engine.backward_functions for function, _file, _line in sample.frames)
+    return any(frame.function in case.engine.backward_functions for frame in sample.frames)
 
 
 def _called_back(case: Case) -> float:
     """Share of the steps in which an operator ran that calls a function of Python."""
-    calling = [row for row in case.kernels.calling_python if row.keys.get("layer") != PseudoLayer.INPUT]
+    calling = [row for row in case.kernels.calling_python if row.layer != PseudoLayer.INPUT]
     window_ns = case.kernels.operators.window_ns
     return min(1.0, sum(row.union_ns or 0 for row in calling) / window_ns) if window_ns else 0.0
 
@@ -151,10 +151,10 @@ def _is_python(case: Case, sample: Sample) -> bool:
     """Whether user code that was called back runs in Python itself, or in numpy, and not in the engine."""
     if not case.code.is_called_back(sample):
         return False
-    for _function, file, _line in sample.frames:
-        if file in case.code.user_files:
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
             return True
-        if not file.startswith(("<", "numpy/")):
+        if not frame.file.startswith(("<", "numpy/")):
             return False
     return False
 
@@ -181,5 +181,5 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
 
 def _of_no_engine() -> Callable[[Sample], bool]:
     """Tells whether Python itself, a library of its kin or the script runs, and not an engine that it called."""
-    engines = tuple(f"{package}/" for package in ("keras", *registry.all_packages()))
-    return lambda sample: not sample.frames[0][1].startswith(engines)
+    engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
+    return lambda sample: not sample.frames[0].file.startswith(engines)

@@ -47,4 +47,4 @@ def _time(case: Case) -> int:
 def _function(case: Case, line: SourceLine | None) -> str | None:
     """The function that a line is in, as the samples have it."""
     frames = (frame for sample in case.code.samples for frame in sample.frames)
-    return next((f"{function} in {file}" for function, file, number in frames if (file, number) == line), None)
+    return next((f"{frame.function} in {frame.file}" for frame in frames if (frame.file, frame.line) == line), None)

@@ -76,7 +76,7 @@ def _takes(case: Case, items: Sequence[LayerItem], layers: Sequence[str | None])
     whole = sum(kernel.ns for kernel in kernels) or 1
     takes: dict[TreePath, int] = {}
     for kernel in kernels:
-        leaf = case.kernels_leaf(kernel.category)
+        leaf = case.tree.kernels_leaf(kernel.category)
         takes[leaf] = takes.get(leaf, 0) + (a - b) * kernel.ns // whole
     return takes
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from dlprof.analysis import parity
 from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, Tables, compared, cpu, lasting, parts, pick, quiet, slugs
@@ -62,12 +60,3 @@ def test_an_import_that_had_to_read_from_disk_is_no_cause(tmp_path: Path, pages:
 
     assert ("import-heavy" in slugs(diagnosis)) == named
     assert any("read from disk" in text for text in because) != named
-
-
-@pytest.mark.parametrize(("pages", "told"), [(200, ["200 and 20"]), (20, [])])
-def test_a_comparison_says_that_files_of_one_run_came_from_disk(tmp_path: Path, pages: int, told: list[str]) -> None:
-    """Beside the figures, because no rule says it."""
-    sides = runs.trained(tmp_path / "a", **imported(4, pages)), runs.trained(tmp_path / "b", **imported(2, 20))
-    texts = [text for text in parity.check(*sides).differences if "read from disk" in text]
-
-    assert [re.findall(r"\d+ and \d+", text)[0] for text in texts] == told
