@@ -22,7 +22,7 @@ class StandIn(Tracer):
     def __init__(self, now: Clock) -> None:
         self.calls: list[str] = []
         self._now = now
-        self._folder = Path()
+        self._folder: Path | None = None
 
     def drain(self) -> None:
         self.calls.append("drain")
@@ -35,6 +35,8 @@ class StandIn(Tracer):
     def stop(self) -> list[str]:
         self.calls.append("stop")
         self._now.ns += 7
+        if self._folder is None:  # it could not be started
+            return []
         path = self._folder / "trace.json"
         path.write_text("{}")
         return [str(path)]
