@@ -36,7 +36,8 @@ class StandIn(Tracer):
         self.calls.append("stop")
         self._now.ns += 7
         path = self._folder / "trace.json"
-        path.write_text("{}")
+        if self._folder != Path():  # it was never started, or could not be
+            path.write_text("{}")
         return [str(path)]
 
     def annotation(self, text: str) -> Callable[[], None]:
