@@ -14,8 +14,8 @@ from dlprof.errors import DlprofError, ExitCode
 def main() -> int:
     """Run the command line; returns the exit code."""
     try:
-        module, args = cli.parse(sys.argv[1:])
-        return int(module.run(args))
+        command, args = cli.parse(sys.argv[1:])
+        return command.run(args)
     except DlprofError as error:
         print(f"dlprof: error: {error.message}", file=sys.stderr)
         if error.hint:

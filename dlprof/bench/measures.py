@@ -7,10 +7,10 @@ import random
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dlprof.bench.results import CellResult
 from dlprof.report import summary
+from dlprof.report.model import EpochTime
 from dlprof.schema.vocabulary import Loop, Phase
 from dlprof.store.run import Run
 
@@ -32,31 +32,32 @@ _RESAMPLES = 2000
 
 def measure(run: Run) -> dict[str, float | None]:
     """The measures of a run; None where a run has none of that kind."""
-    content = summary.summarise(run, top=1)
-    phases = {phase["name"]: phase["dur_ns"] for phase in content["phases"]}
-    loops = {loop["loop"]: loop for loop in content["loops"]}
-    steady = loops.get(Loop.TRAIN) or loops.get(Loop.PREDICT) or loops.get(Loop.TEST) or {}
-    asynchronous = bool((content["steps"] or {}).get("asynchronous_dispatch"))
-    epochs = [epoch["dur_ns"] for epoch in content["epochs"]]
-    losses = [epoch["metrics"]["loss"] for epoch in content["epochs"] if "loss" in (epoch["metrics"] or {})]
+    report = summary.summarise(run, top=1)
+    phases = {phase.name: phase.dur_ns for phase in report.phases}
+    loops = {loop.loop: loop for loop in report.loops}
+    steady = loops.get(Loop.TRAIN) or loops.get(Loop.PREDICT) or loops.get(Loop.TEST)
+    asynchronous = report.steps is not None and report.steps.asynchronous_dispatch
+    step_ms = _milliseconds(steady.median_ns) if steady else None
+    epochs = [epoch.dur_ns for epoch in report.epochs]
+    losses = [epoch.metrics["loss"] for epoch in report.epochs if "loss" in epoch.metrics]
     return {
-        "wall_s": _seconds(content["wall_ns"]),
+        "wall_s": _seconds(report.wall_ns),
         "construct_s": _seconds(phases.get(Phase.CONSTRUCT)),
         "graph_compile_s": _seconds(phases.get(Phase.FIT_GRAPH_COMPILE)),
         "fit_s": _seconds(phases.get(Phase.FIT)),
         "predict_s": _seconds(phases.get(Phase.PREDICT)),
         "first_epoch_s": _seconds(epochs[0]) if epochs else None,
         "later_epochs_s": _seconds(sum(epochs[1:])) if len(epochs) > 1 else None,
-        "step_ms": _later_step_ms(content["epochs"]) if asynchronous else _milliseconds(steady.get("median_ns")),
-        "samples_per_s": None if asynchronous else steady.get("samples_per_s"),
+        "step_ms": _later_step_ms(report.epochs) if asynchronous else step_ms,
+        "samples_per_s": steady.samples_per_s if steady and not asynchronous else None,
         "loss": losses[-1] if losses else None,
     }
 
 
-def _later_step_ms(epochs: Sequence[Mapping[str, Any]]) -> float | None:
+def _later_step_ms(epochs: Sequence[EpochTime]) -> float | None:
     """Mean step of all epochs but the first: where a step returns before it is done, its own time says little."""
-    later = [epoch for epoch in epochs[1:] if epoch["steps"]]
-    return sum(e["dur_ns"] for e in later) / sum(e["steps"] for e in later) / 1e6 if later else None
+    later = [epoch for epoch in epochs[1:] if epoch.steps]
+    return sum(e.dur_ns for e in later) / sum(e.steps for e in later) / 1e6 if later else None
 
 
 def _milliseconds(ns: int | None) -> float | None:

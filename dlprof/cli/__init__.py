@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from dlprof import __version__
+from dlprof.cli.command import Command, arguments, load
 from dlprof.errors import ExitCode
 
 COMMANDS = {
@@ -32,9 +31,7 @@ COMMANDS = {
     "backends": "list, install and remove the managed environments of the backends",
     "doctor": "say what dlprof can do on this machine, and why not the rest",
 }
-"""Every command and what it does; module `dlprof.cli.NAME` has `EXAMPLES`, `configure` and `run`."""
-MODULES = {"import": "import_"}
-"""Modules that cannot have the name of their command."""
+"""Every command and what it does."""
 
 _EPILOG = """\
 examples:
@@ -64,34 +61,41 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(int(ExitCode.USAGE))
 
 
-def parse(arguments: Sequence[str]) -> tuple[ModuleType, argparse.Namespace]:
-    """The module of the command that is asked for, and its arguments."""
-    parser = Parser(prog="dlprof", description=__doc__ and _ABOUT, epilog=_EPILOG, formatter_class=_Help)
+def parse(words: Sequence[str]) -> tuple[Command, Any]:
+    """The command that is asked for, and its `Arguments`.
+
+    Raises:
+        SystemExit: The words make no sense, or ask for help.
+    """
+    parser = Parser(prog="dlprof", description=_ABOUT, epilog=_EPILOG, formatter_class=_Help)
     parser.add_argument("--version", action="version", version=f"dlprof {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    chosen = next((word for word in arguments if not word.startswith("-")), None)
-    module = None
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    command = None
     for name, summary in COMMANDS.items():
-        sub = commands.add_parser(
-            name, help=summary, description=summary[0].upper() + summary[1:] + ".", formatter_class=_Help
-        )
-        if name == chosen:
-            module = importlib.import_module(f"dlprof.cli.{MODULES.get(name, name)}")
-            sub.epilog = module.EXAMPLES
-            module.configure(sub)
-    arguments, of_script = _split(list(arguments)) if chosen == "trace" else (list(arguments), [])
-    args = parser.parse_args(arguments)
-    args.of_script = of_script
-    assert module is not None  # noqa: S101  (argparse has refused an unknown command)
-    return module, args
+        sub = commands.add_parser(name, help=summary, description=as_sentence(summary), formatter_class=_Help)
+        if name == chosen:  # only that module is imported: --help stays fast
+            command = load(name)
+            sub.epilog = command.EXAMPLES
+            command.configure(sub)
+    own, script_arguments = _split(list(words)) if chosen == "trace" else (list(words), [])
+    parsed = parser.parse_args(own)
+    assert command is not None  # noqa: S101  (argparse has refused an unknown command)
+    parsed.script_arguments = tuple(script_arguments)
+    return command, arguments(command.Arguments, parsed)
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+def as_sentence(summary: str) -> str:
+    """What a command does, as the first sentence of its help."""
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
     """What stands before and after the first `--`."""
-    if "--" not in arguments:
-        return arguments, []
-    at = arguments.index("--")
-    return arguments[:at], arguments[at + 1 :]
+    if "--" not in words:
+        return words, []
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when a subcommand runs: --help stays fast
     from dlprof.launch.environments import Environment
 
 SCHEMA = "dlprof.backends/1"
-SUMMARY = "list, install and remove the managed environments of the backends"
 EXAMPLES = """\
 examples:
   dlprof backends list
   dlprof backends install mxnet tensorflow
   $(dlprof backends path mxnet)/bin/python train.py    # the same environment, without dlprof
   dlprof backends remove mxnet"""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    action: str | None = None
+    json: bool = False
+    names: Sequence[str] = ()
+    """Backends to install or remove."""
+    name: str = ""
+    """The backend whose folder is asked for."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,95 +48,104 @@ def configure(parser: argparse.ArgumentParser) -> None:
             sub.add_argument(argument, nargs=count, metavar="NAME")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Carry out the subcommand."""
     if args.action == "install":
-        return _install(args.names, as_json=args.json)
-    if args.action == "remove":
-        return _remove(args.names, as_json=args.json)
-    if args.action == "path":
-        return _path(args.name, as_json=args.json)
-    return _list(as_json=args.json)
-
-
-def _install(names: list[str], *, as_json: bool) -> int:
-    from dlprof.backends import registry
-    from dlprof.launch import environments
-
-    made = []
-    for spec in [registry.get(name) for name in names]:
-        made.append(environments.ensure(spec, report=_say, show_progress=sys.stderr.isatty(), repair=True))
-        if not as_json:
-            print(made[-1].path, flush=True)
-    if as_json:
-        _print_json([_row(environment) for environment in made])
+        _install(args)
+    elif args.action == "remove":
+        _remove(args)
+    elif args.action == "path":
+        _path(args)
+    else:
+        _list(args)
     return 0
 
 
-def _remove(names: list[str], *, as_json: bool) -> int:
+def _install(args: Arguments) -> None:
+    from dlprof.backends import registry
+    from dlprof.launch import environments
+    from dlprof.report.say import say
+
+    made = []
+    for spec in [registry.get(name) for name in args.names]:
+        made.append(environments.ensure(spec, report=say, show_progress=sys.stderr.isatty(), repair=True))
+        if not args.json:
+            print(made[-1].path, flush=True)
+    if args.json:
+        _print_json(backends=[_row(environment) for environment in made])
+
+
+def _remove(args: Arguments) -> None:
     from dlprof.launch import environments
 
-    removed = {name: environments.remove(name) for name in names}
-    if as_json:
-        content = {"schema": SCHEMA, "removed": {name: [str(path) for path in removed[name]] for name in removed}}
-        print(json.dumps(content, indent=1))
-        return 0
+    removed = {name: environments.remove(name) for name in args.names}
+    if args.json:
+        _print_json(removed={name: [str(path) for path in removed[name]] for name in removed})
+        return
     for name, paths in removed.items():
         for path in paths:
             print(f"removed {path}")
         if not paths:
             print(f"{name} is not installed")
-    return 0
 
 
-def _path(name: str, *, as_json: bool) -> int:
+def _path(args: Arguments) -> None:
     from dlprof.launch import environments
 
-    environment = environments.path_of(name)
-    if as_json:
-        _print_json([_row(environment)])
+    environment = environments.path_of(args.name)
+    if args.json:
+        _print_json(backends=[_row(environment)])
     else:
         print(environment.path)
-    return 0
 
 
-def _list(*, as_json: bool) -> int:
+def _list(args: Arguments) -> None:
     from dlprof.launch import environments
 
     rows = [_row(environment) for environment in environments.known()]
-    if as_json:
-        _print_json(rows)
-        return 0
-    widths = {name: max(len(row[name]) for row in rows) for name in ("name", "title")}
+    if args.json:
+        _print_json(backends=rows)
+        return
+    names, titles = (max((len(getattr(row, column)) for row in rows), default=0) for column in ("name", "title"))
     for row in rows:
-        size = f"{row['size_bytes'] / 1e6:,.0f} MB" if row["size_bytes"] is not None else ""
-        place = row["path"] or ""
-        if row["environment_of"]:
-            size, place = "", f"in the environment of {row['environment_of']}"
-        cells = f"{row['name']:<{widths['name']}} {row['state']:<13} {row['title']:<{widths['title']}}"
-        print(f"{cells} {row['python'] or '':<5} {size:>9}  {place}".rstrip())
-    return 0
+        size = f"{row.size_bytes / 1e6:,.0f} MB" if row.size_bytes is not None else ""
+        place = row.path or ""
+        if row.environment_of:
+            size, place = "", f"in the environment of {row.environment_of}"
+        cells = f"{row.name:<{names}} {row.state:<13} {row.title:<{titles}}"
+        print(f"{cells} {row.python or '':<5} {size:>9}  {place}".rstrip())
 
 
-def _row(environment: Environment) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Row:
+    """A backend and its environment, as `--json` has it; None: there is none, or it is not known."""
+
+    name: str
+    title: str
+    state: str
+    environment_of: str | None
+    python: str | None
+    size_bytes: int | None
+    path: str | None
+
+
+def _row(environment: Environment) -> Row:
     from dlprof.backends import registry
 
     spec = registry.all_specs().get(environment.name)
     size = environment.size_bytes()
-    return {
-        "name": environment.name,
-        "title": spec.title if spec else "",
-        "state": environment.state,
-        "environment_of": spec.environment_of or None if spec else None,
-        "python": environment.version,
-        "size_bytes": size,
-        "path": str(environment.path) if size is not None else None,
-    }
+    return Row(
+        name=environment.name,
+        title=spec.title if spec else "",
+        state=environment.state,
+        environment_of=spec.environment_of or None if spec else None,
+        python=environment.version,
+        size_bytes=size,
+        path=str(environment.path) if size is not None else None,
+    )
 
 
-def _print_json(rows: list[dict[str, Any]]) -> None:
-    print(json.dumps({"schema": SCHEMA, "backends": rows}, indent=1))
+def _print_json(**content: object) -> None:
+    from dlprof.report.json_text import print_json
 
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print_json({"schema": SCHEMA, **content})

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.analysis.compare import Comparison
+    from dlprof.analysis.line_pairs import LinePair
 
 EXAMPLES = """\
 examples:
@@ -13,10 +19,22 @@ examples:
   dlprof compare a1,a2,a3 b1,b2,b3                     several runs per side
   dlprof compare runs/jax runs/torch runs/mxnet        the first against each of the others
   dlprof compare before after --json
-  dlprof compare before after --html gap.html          one page with charts and both time lines
+  dlprof compare before after --html gap.html          one page with charts and both timelines
 
-First it is said whether both did the same work; then the gap, A less B, part by part. With three runs or
-more on each side every part has a 95 % interval; with fewer, small differences are called noise."""
+The first run is A, the second B. First it says whether both did the same work; then it takes the gap, the
+wall time of A minus that of B, apart: A - B is positive where A takes longer. With three runs or more on each
+side every part has a 95 % interval; with fewer, small differences are called noise."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    runs: Sequence[str]
+    json: bool
+    html: str | None
+    top: int
+    plain: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the comparison."""
     from dlprof.analysis import compare, line_pairs
     from dlprof.errors import UsageError
@@ -37,30 +55,37 @@ def run(args: argparse.Namespace) -> int:
     if len(args.runs) < 2:
         raise UsageError("A comparison needs two runs.", hint="dlprof compare RUN RUN")
     if args.html:
-        return _page(args)
-    sides = open_sides(args.runs)
-    found = [compare.compare(sides[0], other) for other in sides[1:]]
-    lines = [line_pairs.join(one.a.runs, one.b.runs) for one in found]
+        _write_page(args.runs, args.html)
+        return 0
+    first, *others = open_sides(args.runs)
+    comparisons = [compare.compare(first, other) for other in others]
+    lines = [line_pairs.join(one.a.runs, one.b.runs) for one in comparisons]
     if args.json:
-        from dlprof.report import compare_json
-
-        objects = [compare_json.as_json(one, pairs) for one, pairs in zip(found, lines, strict=True)]
-        print(json.dumps({**objects[0], "more": objects[1:]}, indent=1))
+        _print_json(comparisons, lines)
     else:
         from dlprof.report import compare_text
 
-        compare_text.print_comparison(found, lines, file=sys.stdout, top=args.top, plain=args.plain)
+        compare_text.print_comparison(comparisons, lines, file=sys.stdout, top=args.top, plain=args.plain)
     return 0
 
 
-def _page(args: argparse.Namespace) -> int:
+def _print_json(comparisons: Sequence[Comparison], lines: Sequence[Sequence[LinePair]]) -> None:
+    from msgspec import structs
+
+    from dlprof.report import compare_json
+    from dlprof.report.json_text import print_json
+
+    first, *more = [compare_json.as_json(one, pairs) for one, pairs in zip(comparisons, lines, strict=True)]
+    print_json(structs.replace(first, more=tuple(more)))
+
+
+def _write_page(runs: Sequence[str], path: str) -> None:
     from pathlib import Path
 
-    from dlprof.cli import pages
+    from dlprof.cli import view
     from dlprof.errors import UsageError
     from dlprof.report.html import files
 
-    if len(args.runs) > 2:
+    if len(runs) > 2:
         raise UsageError("A page compares two sides.", hint="without --html more can be compared")
-    print(files.write(pages.of_comparison(args.runs), Path(args.html)))
-    return 0
+    print(files.write(view.comparison_page(runs), Path(path)))

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.analysis.findings.finding import Diagnosis
+    from dlprof.analysis.parity import Parity
+    from dlprof.store.run import Run
 
 EXAMPLES = """\
 examples:
@@ -15,18 +21,53 @@ examples:
   dlprof diagnose last --confirm                 try the remedies that need no change to your files
   dlprof diagnose last --json
 
-Every finding has the time at stake; no time is counted twice. A rule whose signal is missing says so
-(--evidence). docs/findings.md describes every finding, docs/exam.md how often they are right."""
+Every finding has the time at stake: what its remedy would save. No time is counted twice. A rule that
+lacks what it needs to know says so (--evidence). docs/comparing.md describes every finding, docs/exam.md
+how often they are right."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    runs: Sequence[str]
+    evidence: bool
+    confirm: bool
+    repeat: int
+    yes: bool
+    json: bool
+    plain: bool
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """A diagnosis, and what is said of it.
+
+    Attributes:
+        run: The run, or the slow one of two: remedies are tried on it.
+        diagnosis: Its causes.
+        title: What was diagnosed.
+        note: A sentence before the findings.
+        names: The run, or the slow one and the fast one.
+        parity: Whether two runs did the same work; None for one run.
+    """
+
+    run: Run
+    diagnosis: Diagnosis
+    title: str
+    note: str
+    names: tuple[str, ...]
+    parity: Parity | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="a run; or the slow and the fast one (each also repeats)"
+        "runs", metavar="RUN", nargs="+", help="a run; or the slow one and the fast one (each may be repeats)"
     )
     parser.add_argument("--evidence", action="store_true", help="show rows and queries, and rules that could not tell")
     parser.add_argument(
-        "--confirm", action="store_true", help="try the remedies: run the script again with and without"
+        "--confirm", action="store_true", help="try the remedies: run the script again with and without them"
     )
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="rounds of --confirm (default: 3)")
     parser.add_argument("--yes", action="store_true", help="do not ask before --confirm runs the script")
@@ -34,80 +75,96 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the findings."""
     from dlprof.errors import UsageError
+    from dlprof.trials import confirm
 
     if len(args.runs) > 2:
         raise UsageError("A diagnosis takes one run, or two.", hint="dlprof compare takes more")
-    run_, found, title, note, names, parity = _one(args.runs[0]) if len(args.runs) == 1 else _two(args.runs)
+    diagnosed = _run(args.runs[0]) if len(args.runs) == 1 else _gap(args.runs)
     if args.confirm:
-        _confirm(args, run_, found)
-    from dlprof.trials import confirm
-
-    found = confirm.with_trials(run_, found)
-    if args.json:
-        from dlprof.report import diagnosis_json
-
-        print(json.dumps(diagnosis_json.as_json(found, names, parity), indent=1, default=str))
-    else:
-        from dlprof.report import diagnosis_text
-
-        diagnosis_text.print_diagnosis(
-            found, title, file=sys.stdout, evidence=args.evidence, plain=args.plain, note=note
-        )
+        _confirm(args, diagnosed)
+    _print(args, replace(diagnosed, diagnosis=confirm.with_trials(diagnosed.run, diagnosed.diagnosis)))
     return 0
 
 
-def _one(name: str) -> tuple[Any, ...]:
+def _print(args: Arguments, diagnosed: Diagnosed) -> None:
+    if args.json:
+        from dlprof.report import diagnosis_json
+        from dlprof.report.json_text import print_json
+
+        print_json(diagnosis_json.as_json(diagnosed.diagnosis, diagnosed.names, diagnosed.parity))
+        return
+    from dlprof.report import diagnosis_text
+
+    diagnosis_text.print_diagnosis(
+        diagnosed.diagnosis,
+        diagnosed.title,
+        file=sys.stdout,
+        evidence=args.evidence,
+        plain=args.plain,
+        note=diagnosed.note,
+    )
+
+
+def _run(name: str) -> Diagnosed:
+    """Where a run loses time."""
     from dlprof.analysis.findings import diagnose
     from dlprof.pipeline.opening import open_run
     from dlprof.units import duration
 
-    found = open_run(name)
-    title = f"Where {found.name} loses time, of {duration(found.wall_ns)}"
-    return found, diagnose.diagnose(found), title, "", [found.name], None
+    opened = open_run(name)
+    title = f"Where {opened.name} loses time, of {duration(opened.wall_ns)}"
+    return Diagnosed(opened, diagnose.diagnose(opened), title, "", (opened.name,), None)
 
 
-def _two(names: list[str]) -> tuple[Any, ...]:
+def _gap(names: Sequence[str]) -> Diagnosed:
+    """Why the first of two runs is the slower one."""
     from dlprof.analysis import compare
     from dlprof.analysis.findings import diagnose
     from dlprof.pipeline.opening import open_sides
     from dlprof.report.compare_text import verdict
 
     a, b = open_sides(names)
-    found = compare.compare(a, b)
-    title = f"Why {a.label} is slower than {b.label}"
-    notes = [f"Not comparable, because {'; '.join(found.parity.why_not)}."] if found.parity.why_not else []
-    if found.gap_ns <= 0 and not found.noise:
-        notes.append(f"It is not: turn them around (dlprof diagnose {names[1]} {names[0]}).")
-    notes.append(verdict(found))
-    runs = [side.runs[0].name for side in (a, b)]
-    return a.runs[0], diagnose.diagnose_gap(found), title, " ".join(notes), runs, found.parity
+    gap = compare.compare(a, b)
+    notes = [f"Not comparable, because {'; '.join(gap.parity.why_not)}."] if gap.parity.why_not else []
+    if gap.gap_ns <= 0 and not gap.noise:
+        notes.append(f"It is not: swap them (dlprof diagnose {names[1]} {names[0]}).")
+    notes.append(verdict(gap))
+    return Diagnosed(
+        run=a.runs[0],
+        diagnosis=diagnose.diagnose_gap(gap),
+        title=f"Why {a.label} is slower than {b.label}",
+        note=" ".join(notes),
+        names=(a.runs[0].name, b.runs[0].name),
+        parity=gap.parity,
+    )
 
 
-def _confirm(args: argparse.Namespace, run_: Any, found: Any) -> None:
+def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     """Try what can be tried, if the user agrees."""
     from dlprof.errors import UsageError
     from dlprof.launch import children
+    from dlprof.report.say import say
     from dlprof.trials import confirm
 
     if not 1 <= args.repeat <= 100:
         raise UsageError(f"--repeat must lie between 1 and 100, not {args.repeat}.")
-    findings = confirm.candidates(found)
+    findings = confirm.candidates(diagnosed.diagnosis)
     if not findings:
-        _say("nothing to try: no finding of 5 % or more has a remedy that leaves your files alone")
+        say("nothing to try: no finding of 5 % or more has a remedy that leaves your files alone")
         return
-    minutes = confirm.seconds(run_, len(findings), args.repeat) / 60
-    what = "; ".join(f"{one.slug}: {one.remedy.title}" for one in findings if one.remedy)
-    _say(f"to try: {what}; the script runs {(len(findings) + 1) * args.repeat} times, about {minutes:.1f} min")
+    minutes = confirm.seconds(diagnosed.run, len(findings), args.repeat) / 60
+    what = "; ".join(f"{finding.slug}: {finding.remedy.title}" for finding in findings if finding.remedy)
+    say(f"to try: {what}; the script runs {(len(findings) + 1) * args.repeat} times, about {minutes:.1f} min")
     if not args.yes and not _agreed():
-        _say("nothing was run")
+        say("nothing was run")
         return
     with children.ending_on_sigterm():
-        trials = confirm.tries(run_, findings, _say, repeats=args.repeat)
+        trials = confirm.tries(diagnosed.run, findings, say, repeats=args.repeat)
     for trial in trials:
-        _say(f"{trial.slug}: {trial.state}")
+        say(f"{trial.slug}: {trial.state}")
 
 
 def _agreed() -> bool:
@@ -117,7 +174,3 @@ def _agreed() -> bool:
         raise UsageError("--confirm runs the script again, and there is no terminal to ask at.", hint="--yes")
     print("dlprof: go on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _say(line: str) -> None:
-    print(f"dlprof: {line}", file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 EXAMPLES = """\
@@ -38,16 +38,25 @@ class Check:
     mend: str | None = None
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    json: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.doctor/1)")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Look at everything, and print it."""
+def run(args: Arguments) -> int:
+    """Look at everything, and print it; 1 when something is broken that every trace needs."""
     checks = [check for look in _LOOKS for check in _safely(look)]
     if args.json:
-        print(json.dumps({"schema": "dlprof.doctor/1", "checks": [asdict(check) for check in checks]}, indent=1))
+        from dlprof.report.json_text import print_json
+
+        print_json({"schema": "dlprof.doctor/1", "checks": checks})
     else:
         for check in checks:
             print(f"{check.state:<8} {check.name:<16} {check.found}")
@@ -204,5 +213,15 @@ def _disk() -> list[Check]:
 
 
 _LOOKS = (
-    _python, _uv, _interpreters, _keras, _backends, _line_profiler, _cores, _gpu, _stacks, _gpu_tools, _disk,
-)  # fmt: skip
+    _python,
+    _uv,
+    _interpreters,
+    _keras,
+    _backends,
+    _line_profiler,
+    _cores,
+    _gpu,
+    _stacks,
+    _gpu_tools,
+    _disk,
+)

@@ -8,6 +8,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,15 @@ examples:
   dlprof dump dlprof_runs/RUN/raw/cores.jsonl
   dlprof dump dlprof_runs/RUN/tables/steps.parquet
 
-A file that was cut is shown up to the cut."""
+A file that was cut short is shown up to there."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    artifact: str
+    limit: int | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="stop after N records")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print one JSON object per record."""
     from dlprof.errors import NoInputError
 

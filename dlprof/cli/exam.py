@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 EXAMPLES = """\
@@ -13,15 +13,29 @@ examples:
   dlprof exam my/faults --only slow-callback     one cause, one backend or one truth file
   dlprof exam --format json > exam.json
 
-Each script is run with its cause and diagnosed; what the cause really costs is told by runs of their own, with it and
-without it, that have no kernel windows. Runs that are there are not made again (--restart does; so does a
-script or a truth file that changed). How a truth file is written: scenarios/faults/README.md."""
+Each script is run with its cause and diagnosed. What the cause really costs is measured by runs of their
+own, with it and without it, that have no kernel windows. Runs that exist are not made again (--restart makes
+them again; so does a script or a truth file that changed). How a truth file is written:
+scenarios/faults/README.md."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    folder: str
+    only: Sequence[str]
+    output: str
+    pairs: int
+    repeat: int
+    format: str
+    restart: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("folder", nargs="?", default="scenarios/faults", metavar="FOLDER", help="of the truth files")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a truth file, slug or backend")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a truth file, finding or backend")
     parser.add_argument("-o", dest="output", default="dlprof_exam", metavar="DIR", help="keeps the runs")
     parser.add_argument("--pairs", type=int, default=12, metavar="N", help="clean runs made twice (default: 12)")
     parser.add_argument(
@@ -32,22 +46,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="rounds of runs; the fastest of a kind count; up to 2 more where they differ much (default: 2)",
     )
     parser.add_argument("--format", choices=("markdown", "json"), default="markdown", help="of the result")
-    parser.add_argument("--restart", action="store_true", help="throw away earlier runs of the chosen cases first")
+    parser.add_argument("--restart", action="store_true", help="delete earlier runs of the chosen cases first")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Examine the rules; 1 if a run failed."""
+def run(args: Arguments) -> int:
+    """Examine the diagnosis, and print how often it is right; 1 if a run failed."""
     from dlprof.launch import children
+    from dlprof.report.json_text import print_json
+    from dlprof.report.say import say
     from dlprof.trials.exam import tables, truths
     from dlprof.trials.exam.examine import examine
 
     chosen = truths.load(Path(args.folder), only=args.only)
     repeats = max(1, args.repeat)
     with children.ending_on_sigterm():
-        result = examine(chosen, Path(args.output), _say, pairs=args.pairs, repeats=repeats, restart=args.restart)
-    print(json.dumps(tables.as_json(result), indent=1) if args.format == "json" else tables.as_markdown(result))
+        result = examine(chosen, Path(args.output), say, pairs=args.pairs, repeats=repeats, restart=args.restart)
+    if args.format == "json":
+        print_json(tables.as_json(result))
+    else:
+        print(tables.as_markdown(result))
     return 1 if any(a.failed for a in result.answers) or any(p.failed for p in result.pairs) else 0
-
-
-def _say(line: str) -> None:
-    print(f"dlprof: {line}", file=sys.stderr, flush=True)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dlprof.export.formats import FORMATS, Format
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.store.run import Run
 
 EXAMPLES = """\
 formats:
@@ -20,10 +24,20 @@ examples:
   dlprof export last --to tensorboard -o logs      (then: tensorboard --logdir logs)
   dlprof export last --to json -o - | jq .report.phases
 
-The path of what was written is printed. A file that exists is not replaced without --force.
-docs/exporting.md tells what each format holds.""".format(
+The path of what was written is printed. An existing file is not replaced without --force.
+docs/exporting.md says what each format holds.""".format(
     formats="\n".join(f"  {name:<14} {one.about}" for name, one in FORMATS.items())
 )
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    run: str
+    to: str
+    output: str | None
+    force: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,35 +50,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace a file, write into a folder that is not empty")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Write the export, and say where it is."""
     from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_run
+    from dlprof.report.say import say
 
     chosen = FORMATS[args.to]
     if args.output == "-" and not chosen.text:
         names = ", ".join(name for name, one in FORMATS.items() if one.text)
         raise UsageError(f"{args.to} cannot go to standard output.", hint=f"-o PATH; those that can: {names}")
-    found = open_run(args.run)
+    opened = open_run(args.run)
     writer = importlib.import_module(f"dlprof.export.{chosen.module}")
     if args.output == "-":
-        written = writer.write(found, sys.stdout.buffer)
+        written = writer.write(opened, sys.stdout.buffer)
         sys.stdout.buffer.flush()
-        print(f"dlprof: {written}", file=sys.stderr)
+        say(written)
         return 0
-    path = Path(args.output or found.name + chosen.ending)
-    written = _write(writer, chosen, found, path, force=args.force)
-    print(f"dlprof: {written} in {path}; {chosen.viewer.format(path=path)}", file=sys.stderr)
+    path = Path(args.output or opened.name + chosen.ending)
+    written = _write(writer, chosen, opened, path, force=args.force)
+    say(f"{written} in {path}; {chosen.viewer.format(path=path)}")
     print(path)
     return 0
 
 
-def _write(writer: Any, chosen: Format, found: Any, path: Path, *, force: bool) -> str:
+def _write(writer: Any, chosen: Format, run: Run, path: Path, *, force: bool) -> str:
     from dlprof.export import destination
 
     if not chosen.folder:
-        with destination.new_file(path, found, force=force) as out:
-            return str(writer.write(found, out))
-    own = path / found.name if chosen.shared else path
-    with destination.new_folder(own, found, force=force) as folder:
-        return str(writer.write(found, folder))
+        with destination.new_file(path, run, force=force) as out:
+            return str(writer.write(run, out))
+    own = path / run.name if chosen.shared else path
+    with destination.new_folder(own, run, force=force) as folder:
+        return str(writer.write(run, folder))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 EXAMPLES = """\
@@ -13,9 +14,19 @@ examples:
   dlprof import profile.nvvp gpu.csv
   dlprof import --list
 
-What a file is, is told from its content. Several files are put on one time line by their clocks.
-The run can be looked at with report, kernels, lines and sql. A file that cannot be read ends the
-import with exit code 4, and no run folder is left."""
+The format of a file is recognised by its content. Several files are put on one timeline by their clocks.
+The run can be looked at with report, kernels, lines and sql. If a file cannot be read, the import ends
+with exit code 4, and leaves no run folder."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    files: Sequence[str]
+    output: str | None
+    format: str | None
+    list_formats: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,16 +34,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="traces of other profilers")
     parser.add_argument("-o", dest="output", metavar="RUN", help="run folder (default: a new one below dlprof_runs/)")
     parser.add_argument("--format", metavar="NAME", help="read all files as this format")
-    parser.add_argument("--list", action="store_true", help="list the formats")
+    parser.add_argument("--list", dest="list_formats", action="store_true", help="list the formats")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Import the files, and print the name of the run."""
     from dlprof.errors import UsageError
     from dlprof.ingest.formats import registry as formats
     from dlprof.pipeline import importing
+    from dlprof.report.say import say
 
-    if args.list:
+    if args.list_formats:
         for reader in formats.all_readers():
             print(f"{reader.name:<16} {reader.title}")
         return 0
@@ -40,11 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("There is no file to import.", hint="dlprof import FILE... -o RUN")
     paths = [Path(file) for file in args.files]
     output = Path(args.output) if args.output else None
-    found = importing.import_files(paths, output, reader=args.format, report=_say)
+    found = importing.import_files(paths, output, reader=args.format, report=say)
     print(found.folder.path if args.output else found.name)
-    _say(f"look at it: dlprof kernels {args.output or found.name}")
+    say(f"look at it: dlprof kernels {args.output or found.name}")
     return 0
-
-
-def _say(line: str) -> None:
-    print(f"dlprof: {line}", file=sys.stderr, flush=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from dataclasses import dataclass
 
 EXAMPLES = """\
 examples:
@@ -13,9 +13,21 @@ examples:
   dlprof kernels last --by op --phase fit.steps --top 0
   dlprof kernels last --by category --json
 
-kind is `kernel` for what ran on a device, `operator` for what ran on the host, `transfer` for copies.
-total by kernel and op contains what runs inside; by all else the rows sum to the time of all kernels."""
+"on" says where it ran: `cpu` is an operator on the host, `gpu:0` a kernel on a device, `gpu:0 copy` a copy.
+By kernel and op, "total" contains what runs inside; otherwise the rows sum to the time of all kernels."""
 BY = ("kernel", "op", "layer", "category", "direction", "device", "step")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    run: str
+    by: str
+    phase: str | None
+    top: int
+    json: bool
+    plain: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,19 +40,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the table."""
     from dlprof.analysis import kernels
     from dlprof.pipeline.opening import open_run
 
-    found = open_run(args.run)
-    summary = kernels.summarise(found, args.by, phase=args.phase)
+    opened = open_run(args.run)
+    sums = kernels.summarise(opened, args.by, phase=args.phase)
     if args.json:
         from dlprof.report import kernel_json
+        from dlprof.report.json_text import print_json
 
-        print(json.dumps(kernel_json.as_json(summary, args.by, args.phase), indent=1))
+        print_json(kernel_json.as_json(sums, args.by, args.phase))
     else:
         from dlprof.report import kernel_tables
 
-        kernel_tables.print_table(found, summary, args.by, top=args.top, file=sys.stdout, plain=args.plain)
+        kernel_tables.print_table(opened, sums, args.by, top=args.top, file=sys.stdout, plain=args.plain)
     return 0

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 import sys
-from dataclasses import asdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.analysis.lines import FunctionLines
 
 EXAMPLES = """\
 examples:
@@ -17,11 +20,23 @@ examples:
 A line's time contains what it calls."""
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    run: str
+    function: str | None
+    file: str | None
+    sort: str
+    plain: bool
+    json: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
-    parser.add_argument("--function", metavar="PATTERN", help="only functions whose name fits (train, build_*)")
-    parser.add_argument("--file", metavar="PATTERN", help="only files whose name fits (mlp.py, nets/*)")
+    parser.add_argument("--function", metavar="PATTERN", help="only functions whose name matches (train, build_*)")
+    parser.add_argument("--file", metavar="PATTERN", help="only files whose name matches (mlp.py, nets/*)")
     parser.add_argument(
         "--sort", choices=("time", "line"), default="time", help="order of the functions (default: time)"
     )
@@ -29,23 +44,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON: a list of lines (see docs/json.md)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the tables."""
     from dlprof.analysis import lines
     from dlprof.pipeline.opening import open_run
-    from dlprof.report import line_tables
+    from dlprof.report import line_json, line_tables
+    from dlprof.report.json_text import print_json
 
-    found = open_run(args.run)
-    functions = [
-        function
-        for function in lines.functions(found.table("lines"))
-        if fnmatch.fnmatch(function.function, args.function or "*") and fnmatch.fnmatch(function.file, args.file or "*")
-    ]
+    opened = open_run(args.run)
+    functions = [function for function in lines.functions(opened.table("lines")) if _is_asked_for(function, args)]
     if args.sort == "line":
-        functions.sort(key=lambda f: (f.file, f.first_line))
+        functions.sort(key=lambda function: (function.file, function.first_line))
     if args.json:
-        places = ((f, {"file": f.file, "function": f.function, "first_line": f.first_line}) for f in functions)
-        print(json.dumps([{**place, **asdict(line)} for f, place in places for line in f.lines], indent=1))
+        print_json(line_json.as_json(functions))
     else:
-        line_tables.print_tables(found, functions, file=sys.stdout, plain=args.plain)
+        line_tables.print_tables(opened, functions, file=sys.stdout, plain=args.plain)
     return 0
+
+
+def _is_asked_for(function: FunctionLines, args: Arguments) -> bool:
+    return fnmatch.fnmatch(function.function, args.function or "*") and fnmatch.fnmatch(function.file, args.file or "*")

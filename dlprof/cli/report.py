@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from dataclasses import dataclass
 
 EXAMPLES = """\
 examples:
   dlprof report last
   dlprof report dlprof_runs/20261120-101500-mlp-mxnet --top 20
   dlprof report last --json | jq '.phases'
-  dlprof report last --html report.html      one page with charts and the time line
+  dlprof report last --html report.html      one page with charts and the timeline
 
 RUN is a path, the name of a run below dlprof_runs/, or `last`."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    run: str
+    json: bool
+    html: str | None
+    top: int
+    plain: bool
+    rebuild: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,30 +33,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see docs/json.md)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (see `dlprof view`)")
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="how many lines (default: 10)")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="rows of lines and kernels (default: 10)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
-    parser.add_argument("--rebuild", action="store_true", help="make the tables anew from the raw artifacts")
+    parser.add_argument("--rebuild", action="store_true", help="make the tables again from the raw artifacts")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the report."""
     from dlprof.pipeline.opening import open_run
 
     if args.html:
         from pathlib import Path
 
-        from dlprof.cli import pages
+        from dlprof.cli import view
         from dlprof.report.html import files
 
-        print(files.write(pages.of_run(args.run, rebuild=args.rebuild), Path(args.html)))
+        print(files.write(view.run_page(args.run, rebuild=args.rebuild), Path(args.html)))
         return 0
-    found = open_run(args.run, rebuild=args.rebuild)
+    opened = open_run(args.run, rebuild=args.rebuild)
     if args.json:
         from dlprof.report import summary
+        from dlprof.report.json_text import print_json
 
-        print(json.dumps(summary.summarise(found, top=args.top), indent=1))
+        print_json(summary.summarise(opened, top=args.top))
     else:
         from dlprof.report import text
 
-        text.print_report(found, file=sys.stdout, top=args.top, plain=args.plain)
+        text.print_report(opened, file=sys.stdout, top=args.top, plain=args.plain)
     return 0

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 EXAMPLES = """\
 examples:
   dlprof runs
   dlprof runs results --json"""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    folder: str | None
+    json: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,55 +26,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.runs/1)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the list, oldest first."""
     from dlprof import rundir
     from dlprof.errors import NoInputError
+    from dlprof.report import run_list
+    from dlprof.report.json_text import print_json
 
     folder = Path(args.folder or rundir.RUNS_FOLDER)
     if args.folder and not folder.is_dir():
         raise NoInputError(f"There is no folder {folder}.")
-    rows = [_row(found) for found in rundir.find(folder)]
+    listed = run_list.list_runs(rundir.find(folder))
     if args.json:
-        print(json.dumps({"schema": "dlprof.runs/1", "runs": rows}, indent=1))
-    elif not rows:
+        print_json(listed)
+    elif not listed.runs:
         print(f"no runs in {folder}; make one: dlprof trace SCRIPT")
     else:
-        _print(rows)
+        print("\n".join(run_list.as_line(row) for row in listed.runs))
     return 0
-
-
-def _row(found: Any) -> dict[str, Any]:
-    from dlprof.errors import DlprofError
-
-    try:
-        manifest = found.read_manifest()
-    except DlprofError as error:
-        return {"run": found.path.name, "damaged": error.message}
-    process, command = manifest.process, manifest.command
-    return {
-        "run": found.path.name,
-        "created": manifest.created,
-        "script": command.script or command.program or f"-m {command.module}",
-        "backend": manifest.keras_backend or manifest.backend.name,
-        "state": manifest.state,
-        "exit_code": process.exit_code,
-        "signal": process.signal,
-        "wall_ns": process.wall_ns,
-        "size_bytes": found.size_bytes(),
-    }
-
-
-def _print(rows: list[dict[str, Any]]) -> None:
-    from dlprof.units import duration, safe, size
-
-    for row in rows:
-        if "damaged" in row:
-            print(f"{row['run']:<40} damaged: {safe(row['damaged'])}")
-            continue
-        ended = f"signal {row['signal']}" if row["signal"] else f"exit {row['exit_code']}"
-        ended = row["state"] if row["wall_ns"] is None else ended
-        print(
-            f"{row['run']:<40} {row['backend'] or '-':<12} {safe(row['script']):<24} {ended:<10} "
-            f"{duration(row['wall_ns']):>9} {size(row['size_bytes']):>8}"
-        )

@@ -6,7 +6,12 @@ import argparse
 import csv
 import json
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.store.run import Run
 
 EXAMPLES = """\
 examples:
@@ -16,37 +21,46 @@ examples:
   dlprof sql last --format csv "SELECT * FROM steps" > steps.csv"""
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    run: str
+    query: str | None
+    format: str
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
     parser.add_argument("query", nargs="?", metavar="SELECT", help="the query; without one, the tables are listed")
-    parser.add_argument("--format", choices=("table", "csv", "json", "markdown"), default="table")
+    parser.add_argument(
+        "--format", choices=("table", "csv", "json", "markdown"), default="table", help="of the answer (default: table)"
+    )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Print the answer."""
     from dlprof.pipeline.opening import open_run
 
-    found = open_run(args.run)
-    columns: tuple[str, ...]
+    opened = open_run(args.run)
     if args.query is None:
-        columns, rows = ("table", "rows", "columns"), _tables(found)
-    else:
-        from dlprof.store import query
+        _PRINTERS[args.format](("table", "rows", "columns"), _tables(opened))
+        return 0
+    from dlprof.store import query
 
-        answer = query.ask(found, args.query)
-        columns, rows = answer.columns, answer.rows
-    _PRINTERS[args.format](columns, rows)
+    answer = query.ask(opened, args.query)
+    _PRINTERS[args.format](answer.columns, answer.rows)
     return 0
 
 
-def _tables(found: Any) -> list[tuple[Any, ...]]:
+def _tables(run: Run) -> list[tuple[Any, ...]]:
     from dlprof.schema.tables import TABLES
 
-    return [(name, found.table(name).num_rows, ", ".join(schema.names)) for name, schema in TABLES.items()]
+    return [(name, run.table(name).num_rows, ", ".join(schema.names)) for name, schema in TABLES.items()]
 
 
-def _print_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.table import Table
 
     from dlprof.report.console import make_console
@@ -61,17 +75,17 @@ def _print_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     make_console(sys.stdout).print(table, markup=False)
 
 
-def _print_csv(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+def _print_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     writer = csv.writer(sys.stdout)
     writer.writerow(columns)
     writer.writerows(rows)
 
 
-def _print_json(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+def _print_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1, default=str))
 
 
-def _print_markdown(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+def _print_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in (columns, ["---"] * len(columns), *rows):
         print("| " + " | ".join("" if value is None else str(value).replace("|", "\\|") for value in row) + " |")
 

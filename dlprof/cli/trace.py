@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from dlprof.config import PROBES
+from dlprof.config import PROBES, SETTABLE, TraceConfig
 from dlprof.errors import UsageError
+from dlprof.report.say import say
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.launch.view import View
 
 EXAMPLES = f"""\
 The script runs as without dlprof: same output, same results, same exit code. Its own arguments
@@ -22,25 +29,53 @@ examples:
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
   dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
-  dlprof trace train.py --repeat 5 -o runs/base  five runs, for `compare` and `gate` to give intervals
+  dlprof trace train.py --repeat 5 -o runs/base  five runs, so that `compare` and `gate` can give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
 
-probes: {", ".join(PROBES)}. Settings may also stand in pyproject.toml, as [tool.dlprof], and in
+probes: {", ".join(PROBES)}. Settings may also be in pyproject.toml, as [tool.dlprof], and in
 environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
 
 
 _REPEATS = 1000
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for; None: not given, so that other settings hold."""
+
+    script: str | None
+    module: str | None
+    backend: str | None
+    python: str | None
+    program: bool
+    """Run what stands after `--`, whatever it is."""
+    probes: str | None
+    lines: Sequence[str] | None
+    stacks_hz: float | None
+    kernels: str | None
+    kernel_steps: str | None
+    gpu_tracer: str | None
+    cores_hz: float | None
+    repeat: int
+    output: str | None
+    no_report: bool
+    progress: bool | None
+    live: bool | None
+    script_arguments: tuple[str, ...]
+    """What stands after `--`."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.usage = "dlprof trace SCRIPT [options] [-- script arguments]"
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the Python script to run")
-    where = parser.add_argument_group("what to run it on")
-    where.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
-    where.add_argument("--backend", metavar="NAME", help="managed environment of a backend (dlprof backends list)")
-    where.add_argument("--python", metavar="PATH", help="an interpreter of your own (default: the one dlprof runs in)")
-    where.add_argument("--exec", dest="program", action="store_true", help="run what stands after --, from the outside")
+    target = parser.add_argument_group("what to run it on")
+    target.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    target.add_argument("--backend", metavar="NAME", help="managed environment of a backend (dlprof backends list)")
+    target.add_argument("--python", metavar="PATH", help="an interpreter of your own (default: the one dlprof runs in)")
+    target.add_argument(
+        "--exec", dest="program", action="store_true", help="run any program, which comes after --, from the outside"
+    )
     what = parser.add_argument_group("what to measure")
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")
     what.add_argument("--lines", metavar="WHAT", action="append", help="more modules or files for line profiling")
@@ -56,97 +91,83 @@ def configure(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--no-progress", dest="progress", action="store_false", default=None, help="no status line, no screen"
     )
-    out.add_argument("--live", action="store_true", default=None, help="a screen that shows the run meanwhile")
+    out.add_argument(
+        "--live", action="store_true", default=None, help="show the run on the whole screen while it goes on"
+    )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Trace, report, and end as the script ended."""
-    from dlprof import config as configuration
+    from dlprof import config
 
-    settings = configuration.load(_flags(args), *configuration.current())
+    settings = config.load(_flags(args), *config.current())
     if args.repeat != 1:
         return _repeated(args, settings)
-    return _once(args, settings)
+    return _once(settings, report=not args.no_report)
 
 
-def _repeated(args: argparse.Namespace, settings: Any) -> int:
+def _repeated(args: Arguments, settings: TraceConfig) -> int:
     """Run the script several times, into a folder of its own; the first failure ends it."""
-    from dataclasses import replace
-    from pathlib import Path
-
     from dlprof.report import repeats
     from dlprof.rundir import repeats_folder
 
     if not 2 <= args.repeat <= _REPEATS:
         raise UsageError(f"--repeat must lie between 1 and {_REPEATS}, not {args.repeat}.")
     folder = repeats_folder(Path(settings.output) if settings.output else None, settings.label)
-    shown, args.no_report = not args.no_report, True
     for number in range(1, args.repeat + 1):
-        _say(f"run {number} of {args.repeat}")
-        code = _once(args, replace(settings, output=str(folder / f"{number:03d}")))
+        say(f"run {number} of {args.repeat}")
+        code = _once(replace(settings, output=str(folder / f"{number:03d}")), report=False)
         if code:
-            _say(f"run {number} ended with exit code {code}: no more runs")
+            say(f"run {number} ended with exit code {code}: no more runs")
             return code
-    if shown:
+    if not args.no_report:
         sys.stdout.flush()
         repeats.print_repeats(folder, file=sys.stderr)
     return 0
 
 
-def _once(args: argparse.Namespace, settings: Any) -> int:
+def _once(settings: TraceConfig, *, report: bool) -> int:
     from dlprof.pipeline import trace as pipeline
 
     settings, view = _view(settings)
-    traced = pipeline.trace(settings, report=_say, view=view)
-    if traced.run is not None and not args.no_report:
-        _print_report(traced.run)
+    traced = pipeline.trace(settings, report=say, view=view)
+    if traced.run is not None and report:
+        from dlprof.report import text  # what a report needs is not loaded while the script runs
+
+        sys.stdout.flush()
+        text.print_report(traced.run, file=sys.stderr)
     elif traced.failure is not None:
-        _say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
+        say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
     return int(traced.outcome.shell_code)
 
 
-def _flags(args: argparse.Namespace) -> dict[str, Any]:
-    names = (
-        "backend",
-        "python",
-        "probes",
-        "lines",
-        "stacks_hz",
-        "cores_hz",
-        "kernels",
-        "kernel_steps",
-        "gpu_tracer",
-        "output",
-        "progress",
-        "live",
-        "module",
-    )
-    flags = {name: getattr(args, name) for name in names}
+def _flags(args: Arguments) -> dict[str, Any]:
+    """What the command line says of the settings, and what is to run."""
+    flags = {name: getattr(args, name) for name in SETTABLE if hasattr(args, name)}
     if args.program:
         return {**flags, **_program(args)}
     if args.module and args.script:
         raise UsageError("Give a script or -m MODULE, not both.", hint="arguments of the module come after --")
     if not args.module and not args.script:
         raise UsageError("There is no script to trace.", hint="dlprof trace SCRIPT")
-    return {**flags, "script": args.script, "arguments": tuple(args.of_script)}
+    return {**flags, "module": args.module, "script": args.script, "arguments": args.script_arguments}
 
 
-def _program(args: argparse.Namespace) -> dict[str, Any]:
+def _program(args: Arguments) -> dict[str, Any]:
     """What `--exec` is to run."""
     if args.script or args.module or args.backend or args.python:
         raise UsageError(
             "--exec runs a program as it is: no SCRIPT, -m, --backend or --python with it.",
             hint="dlprof trace --exec -- PROGRAM ARGUMENTS",
         )
-    if not args.of_script:
+    if not args.script_arguments:
         raise UsageError("There is no program to run.", hint="dlprof trace --exec -- PROGRAM ARGUMENTS")
-    return {"script": "", "module": None, "program": args.of_script[0], "arguments": tuple(args.of_script[1:])}
+    program, *arguments = args.script_arguments
+    return {"script": "", "module": None, "program": program, "arguments": tuple(arguments)}
 
 
-def _view(settings: Any) -> tuple[Any, Any]:
+def _view(settings: TraceConfig) -> tuple[TraceConfig, View]:
     """The settings, and what shows the run: `live` only where there is a terminal for it."""
-    from dataclasses import replace
-
     from dlprof.live import status_line
 
     settings = replace(settings, live=settings.live and settings.progress)
@@ -155,17 +176,6 @@ def _view(settings: Any) -> tuple[Any, Any]:
 
         refusal = terminal.refusal(os.environ)
         if refusal is None:
-            return settings, view.LiveView(settings, _say)
-        _say(f"--live: {refusal}; the run goes on without a screen")
+            return settings, view.LiveView(settings, say)
+        say(f"--live: {refusal}; the run goes on without a screen")
     return replace(settings, live=False), status_line.for_terminal(settings, sys.stderr)
-
-
-def _print_report(run: Any) -> None:
-    from dlprof.report import text
-
-    sys.stdout.flush()
-    text.print_report(run, file=sys.stderr)
-
-
-def _say(line: str) -> None:
-    print(f"dlprof: {line}", file=sys.stderr, flush=True)

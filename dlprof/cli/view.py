@@ -1,9 +1,10 @@
-"""`dlprof view`: a run, or a comparison, as a page in the browser."""
+"""`dlprof view`: a run, or a comparison, as a page in the browser; `--html` of others only writes it."""
 
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 EXAMPLES = """\
@@ -16,42 +17,114 @@ examples:
 The page is one file that needs no network: it can be sent to a colleague as it is."""
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    runs: Sequence[str]
+    output: str | None
+    no_open: bool
+    serve: bool
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run; or two, to compare (each also repeats)")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run; or two, to compare (each may be repeats)")
     parser.add_argument("-o", dest="output", metavar="FILE", help="where to write the page")
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--serve", action="store_true", help="serve it on a loopback address with a random token")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Arguments) -> int:
     """Make the page, and show it."""
-    import webbrowser
-
-    from dlprof.report.html import files, serve
-
     title, page = _page(args.runs)
     if args.serve:
-        with serve.Server(page) as server:
-            print(server.url, flush=True)
-            print("dlprof: serving until Ctrl-C; the address works on this machine only", file=sys.stderr)
-            if not args.no_open:
-                webbrowser.open(server.url)
-            server.serve_until_interrupted()
-        return 0
-    path = files.write(page, Path(args.output)) if args.output else files.write_beside(page, args.runs, title)
-    print(path)
-    if not args.no_open and not webbrowser.open(path.resolve().as_uri()):
-        print("dlprof: no browser could be opened; open the file by hand", file=sys.stderr)
+        _serve(page, open_it=not args.no_open)
+    else:
+        _write(page, title, args)
     return 0
 
 
-def _page(names: list[str]) -> tuple[str, str]:
-    from dlprof.cli import pages
+def _page(names: Sequence[str]) -> tuple[str, str]:
+    """File name and text of the page."""
     from dlprof.errors import UsageError
 
     if len(names) == 1:
-        return "report.html", pages.of_run(names[0])
+        return "report.html", run_page(names[0])
     if len(names) == 2:
-        return "comparison.html", pages.of_comparison(names)
+        return "comparison.html", comparison_page(names)
     raise UsageError("A page shows one run, or compares two.", hint="dlprof view RUN RUN")
+
+
+def _serve(page: str, *, open_it: bool) -> None:
+    import webbrowser
+
+    from dlprof.report.html import serve
+    from dlprof.report.say import say
+
+    with serve.Server(page) as server:
+        print(server.url, flush=True)
+        say("serving until Ctrl-C; the address works on this machine only")
+        if open_it:
+            webbrowser.open(server.url)
+        server.serve_until_interrupted()
+
+
+def _write(page: str, title: str, args: Arguments) -> None:
+    import webbrowser
+
+    from dlprof.report.html import files
+    from dlprof.report.say import say
+
+    path = files.write(page, Path(args.output)) if args.output else files.write_beside(page, args.runs, title)
+    print(path)
+    if not args.no_open and not webbrowser.open(path.resolve().as_uri()):
+        say("no browser could be opened; open the file by hand")
+
+
+def run_page(name: str, *, rebuild: bool = False) -> str:
+    """The page of a run, by its name.
+
+    Args:
+        name: Path or name of the run, or `last`.
+        rebuild: Make its tables again from the raw artifacts.
+
+    Raises:
+        NoInputError: There is no such run.
+        BadDataError: It is damaged or of a newer dlprof.
+    """
+    from dlprof.analysis.findings import diagnose
+    from dlprof.errors import UsageError
+    from dlprof.pipeline.opening import open_run
+    from dlprof.report.html import run_page as page
+    from dlprof.trials import confirm
+
+    opened = open_run(name, rebuild=rebuild)
+    try:
+        diagnosis = confirm.with_trials(opened, diagnose.diagnose(opened))
+    except UsageError as error:
+        return page.make(opened, None, error.message)
+    return page.make(opened, diagnosis)
+
+
+def comparison_page(names: Sequence[str]) -> str:
+    """The page of a comparison, by the names of its two sides.
+
+    Raises:
+        NoInputError: There is no such run.
+        BadDataError: One is damaged or of a newer dlprof.
+    """
+    from dlprof.analysis import compare, line_pairs
+    from dlprof.analysis.findings import diagnose
+    from dlprof.errors import UsageError
+    from dlprof.pipeline.opening import open_sides
+    from dlprof.report.html import comparison_page as page
+
+    a, b = open_sides(names)
+    gap = compare.compare(a, b)
+    lines = line_pairs.join(a.runs, b.runs)
+    try:
+        diagnosis = diagnose.diagnose_gap(gap)
+    except UsageError as error:
+        return page.make(gap, lines, None, error.message)
+    return page.make(gap, lines, diagnosis)

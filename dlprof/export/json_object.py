@@ -9,6 +9,7 @@ from msgspec import Struct, to_builtins
 
 from dlprof.export import tables
 from dlprof.report import strict_json
+from dlprof.report.json_text import plain
 from dlprof.report.summary import summarise
 from dlprof.schema.manifest import as_builtins
 from dlprof.schema.tables import TABLES
@@ -41,7 +42,7 @@ def write(run: Run, out: BinaryIO) -> str:
     head = {
         "schema": SCHEMA,
         "manifest": as_builtins(run.manifest),
-        "report": summarise(run),
+        "report": plain(summarise(run)),
         "left_out": to_builtins(left_out),
     }
     out.write(strict_json.dumps(head)[:-1].encode() + b',\n"tables":{')

@@ -7,14 +7,16 @@ that it reads the same in light and dark. Every text that comes from a run is es
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.steps import StepSummary
 from dlprof.report import colours, compare_text, summary
-from dlprof.schema.vocabulary import Phase, RunState, Severity
+from dlprof.report.model import HealthLine, Report
+from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
 
 _FINDINGS = 3
@@ -43,23 +45,23 @@ font-variant-numeric:tabular-nums}
 </style>"""
 
 
-def of_run(report: Mapping[str, Any], found: Diagnosis | None) -> str:
+def of_run(report: Report, found: Diagnosis | None) -> str:
     """A run.
 
     Args:
         report: Its summary.
         found: Its diagnosis; None: it cannot be diagnosed.
     """
-    head = " ".join([PurePath(report["script"] or report["run"]).name, *report["arguments"]])
-    where = f"on {report['backend']}; " if report["backend"] else ""
+    head = " ".join([PurePath(report.script or report.run).name, *report.arguments])
+    where = f"on {report.backend}; " if report.backend else ""
     return _page(
-        f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report['run'])}; "
-        f"{_ended(report)}; {duration(report['wall_ns'])}</span></p>",
-        f"<p>{_text(summary.verdict(report))}</p>" if report["state"] != RunState.IMPORTED else "",
+        f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report.run)}; "
+        f"{_ended(report)}; {duration(report.wall_ns)}</span></p>",
+        f"<p>{_text(summary.verdict(report))}</p>" if not report.imported else "",
         _causes(found),
         _phase_bar(report),
-        _steps(report["loops"]),
-        _health(report["health"]),
+        _steps(report.loops),
+        _health(report.health),
     )
 
 
@@ -93,13 +95,13 @@ def _text(text: Any) -> str:
     return html.escape(shown if len(shown) <= _TEXT_MOST else f"{shown[:_TEXT_MOST]}…")
 
 
-def _ended(report: Mapping[str, Any]) -> str:
-    if report["state"] == RunState.IMPORTED:
+def _ended(report: Report) -> str:
+    if report.imported:
         return "imported"
-    ended = report["exit"]
-    if ended["signal"]:
-        return f"ended by signal {ended['signal']}"
-    return "how it ended is not known" if ended["code"] is None else f"exit code {ended['code']}"
+    ended = report.exit
+    if ended.signal:
+        return f"ended by signal {ended.signal}"
+    return "how it ended is not known" if ended.code is None else f"exit code {ended.code}"
 
 
 def _causes(found: Diagnosis | None) -> str:
@@ -129,15 +131,15 @@ def _source(file: str | None, line: int | None) -> str:
     return f" <code>{_text(file)}:{line}</code>" if file else ""
 
 
-def _phase_bar(report: Mapping[str, Any]) -> str:
+def _phase_bar(report: Report) -> str:
     """The wall time as one bar of the phases that have no parts."""
-    wall = report["wall_ns"]
-    parents = {phase["parent"] for phase in report["phases"]}
-    leaves = [(phase["name"], phase["dur_ns"]) for phase in report["phases"] if phase["name"] not in parents]
-    leaves = [(name, ns) for name, ns in [*leaves, (Phase.UNATTRIBUTED, report["unattributed_ns"])] if ns]
+    wall = report.wall_ns
+    parents = {phase.parent for phase in report.phases}
+    parts = [(phase.name, phase.dur_ns) for phase in report.phases if phase.name not in parents]
+    leaves = [(name, ns) for name, ns in [*parts, (Phase.UNATTRIBUTED, report.unattributed_ns)] if ns]
     if not wall or not leaves:
         return ""
-    parts = "".join(
+    bar = "".join(
         f"<span style='width:{100 * ns / wall:.2f}%;background:{colours.of_phase(name)}' "
         f"title='{_text(name)}: {duration(ns)}'>{_text(name) if ns >= _LABEL_SHARE * wall else ''}</span>"
         for name, ns in leaves
@@ -147,17 +149,17 @@ def _phase_bar(report: Mapping[str, Any]) -> str:
         f"({percent(ns, wall)} %)</span>"
         for name, ns in sorted(leaves, key=lambda leaf: -leaf[1])
     )
-    return f"<div class='bar'>{parts}</div><div class='key'>{key}</div>"
+    return f"<div class='bar'>{bar}</div><div class='key'>{key}</div>"
 
 
-def _steps(loops: Sequence[Mapping[str, Any]]) -> str:
+def _steps(loops: Sequence[StepSummary]) -> str:
     if not loops:
         return ""
     rows = []
     for loop in loops:
-        rate = "-" if loop["samples_per_s"] is None else f"{loop['samples_per_s']:,.0f}"
-        times = [duration(loop[name]) for name in ("first_ns", "median_ns", "p95_ns")]
-        rows.append((_text(loop["loop"]), f"{loop['count']}", *times, rate, f"{loop['compiled']}"))
+        rate = "-" if loop.samples_per_s is None else f"{loop.samples_per_s:,.0f}"
+        times = [duration(ns) for ns in (loop.first_ns, loop.median_ns, loop.p95_ns)]
+        rows.append((_text(loop.loop), f"{loop.count}", *times, rate, f"{loop.compiled}"))
     return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled"), rows)
 
 
@@ -168,9 +170,9 @@ def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _health(rows: Sequence[Mapping[str, Any]]) -> str:
-    shown = [row for row in rows if row["severity"] in (Severity.WARNING, Severity.ERROR)]
-    return "".join(f"<p class='bad'>{_text(row['severity'])}: {_text(row['message'])}</p>" for row in shown)
+def _health(rows: Sequence[HealthLine]) -> str:
+    shown = [row for row in rows if row.severity in (Severity.WARNING, Severity.ERROR)]
+    return "".join(f"<p class='bad'>{_text(row.severity)}: {_text(row.message)}</p>" for row in shown)
 
 
 def _fairness(found: Comparison) -> str:

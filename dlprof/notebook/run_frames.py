@@ -9,6 +9,7 @@ from dlprof.analysis import stacks
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, frames
 from dlprof.report import kernel_json
+from dlprof.report.json_text import plain
 from dlprof.schema.tables import TABLES
 from dlprof.store import query
 from dlprof.store.run import Run
@@ -71,7 +72,7 @@ class RunFrames:
         keys = {"kind", "device", *kernel_sums.GROUPS[by], *(("category",) if by == "op" else ())}
         figures = [name for name in columns.KERNELS if name not in kernel_json.KEYS]
         names = [name for name in kernel_json.KEYS if name in keys] + figures
-        return frames.of_rows(report["rows"], {name: columns.KERNELS[name] for name in names})
+        return frames.of_rows(plain(report.rows), {name: columns.KERNELS[name] for name in names})
 
     def cores(self) -> pd.DataFrame:
         """Samples of each core, in percent of that core."""

@@ -19,6 +19,7 @@ from dlprof.notebook.plots import ComparisonPlots, RunPlots
 from dlprof.notebook.run_frames import RunFrames
 from dlprof.pipeline import opening
 from dlprof.report import summary
+from dlprof.report.model import Report
 from dlprof.schema.manifest import as_builtins
 from dlprof.trials import confirm
 
@@ -134,6 +135,11 @@ class RunView(RunFrames, _Diagnosed):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """All that the report says, as `dlprof report --json` (docs/json.md)."""
+        return summary.as_builtins(self.report)
+
+    @cached_property
+    def report(self) -> Report:
+        """The report as typed objects."""
         return summary.summarise(self.run)
 
     @property
@@ -145,7 +151,7 @@ class RunView(RunFrames, _Diagnosed):
         return confirm.with_trials(self.run, diagnose.diagnose(self.run))
 
     def _page(self, diagnosis: Diagnosis | None) -> str:
-        return html.of_run(self.summary, diagnosis)
+        return html.of_run(self.report, diagnosis)
 
 
 class ComparisonView(ComparisonFrames, _Diagnosed):

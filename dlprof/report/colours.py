@@ -3,26 +3,61 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
+
+from dlprof.schema.vocabulary import Category, EventKind, Phase
 
 SLOWER, FASTER, NOISE = "#d55e00", "#0072b2", "#999999"
 """For differences: A takes longer, B takes longer, within noise."""
 OTHER = "#999999"
 CYCLE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-_PHASES = {
-    "fit": "#0072b2", "fit.steps": "#0072b2", "fit.input": "#e69f00", "fit.graph_compile": "#d55e00",
-    "fit.build": "#f0a878", "fit.callbacks": "#cc79a7", "fit.validation": "#56b4e9", "evaluate": "#56b4e9",
-    "predict": "#8fcdf2", "import": "#009e73", "data": "#c9bd2b", "construct": "#66c2a5", "compile": "#f0a878",
-    "save": "#e5b8d0", "script": "#7f7f7f", "startup": "#b0b0b0", "teardown": "#b0b0b0", "dlprof": "#cccccc",
-}  # fmt: skip
-_EVENTS = {
-    "epoch": "#8fcdf2", "step": "#56b4e9", "compiled": "#d55e00", "input": "#e69f00", "window": "#c9bd2b",
-    "gc": "#d55e00", "idle": "#dddddd", "wait": "#e69f00", "transfer": "#cc79a7", "runtime": "#b0b0b0",
-    "annotation": "#cccccc",
-}  # fmt: skip
-_CATEGORIES = {
-    "conv": "#0072b2", "matmul": "#009e73", "elementwise": "#56b4e9", "reduction": "#cc79a7", "optimiser": "#e69f00",
-    "data movement": "#d55e00", "normalisation": "#c9bd2b", "random": "#66c2a5", "embedding": "#f0a878",
-}  # fmt: skip
+COMPILED = "#d55e00"
+"""A step in which a graph was compiled."""
+_PHASES: Mapping[str, str] = {
+    Phase.FIT: "#0072b2",
+    Phase.FIT_STEPS: "#0072b2",
+    Phase.FIT_INPUT: "#e69f00",
+    Phase.FIT_GRAPH_COMPILE: "#d55e00",
+    Phase.FIT_BUILD: "#f0a878",
+    Phase.FIT_CALLBACKS: "#cc79a7",
+    Phase.FIT_VALIDATION: "#56b4e9",
+    Phase.EVALUATE: "#56b4e9",
+    Phase.PREDICT: "#8fcdf2",
+    Phase.IMPORT: "#009e73",
+    Phase.DATA: "#c9bd2b",
+    Phase.CONSTRUCT: "#66c2a5",
+    Phase.COMPILE: "#f0a878",
+    Phase.SAVE: "#e5b8d0",
+    Phase.SCRIPT: "#7f7f7f",
+    Phase.STARTUP: "#b0b0b0",
+    Phase.TEARDOWN: "#b0b0b0",
+    Phase.DLPROF: "#cccccc",
+}
+_EVENTS: Mapping[str, str] = {
+    "epoch": "#8fcdf2",
+    "step": "#56b4e9",
+    "window": "#c9bd2b",
+    "gc": "#d55e00",
+    "idle": "#dddddd",
+    EventKind.INPUT.word: "#e69f00",
+    EventKind.WAIT.word: "#e69f00",
+    EventKind.TRANSFER.word: "#cc79a7",
+    EventKind.RUNTIME.word: "#b0b0b0",
+    EventKind.ANNOTATION.word: "#cccccc",
+}
+"""By what a slice of the timeline is."""
+_CATEGORIES: Mapping[str, str] = {
+    Category.CONV: "#0072b2",
+    Category.MATMUL: "#009e73",
+    Category.ELEMENTWISE: "#56b4e9",
+    Category.REDUCTION: "#cc79a7",
+    Category.OPTIMISER: "#e69f00",
+    Category.DATA_MOVEMENT: "#d55e00",
+    Category.NORMALISATION: "#c9bd2b",
+    Category.RANDOM: "#66c2a5",
+    Category.EMBEDDING: "#f0a878",
+}
+_COMPUTES = (EventKind.KERNEL.word, EventKind.OPERATOR.word)
 
 
 def of_phase(name: str) -> str:
@@ -31,8 +66,8 @@ def of_phase(name: str) -> str:
 
 
 def of_event(kind: str, category: str | None = None) -> str:
-    """The colour of something on the time line: by its category what computes, by its kind all else."""
-    if kind in ("kernel", "operator"):
+    """The colour of something on the timeline: what computes has that of its category, all else that of its kind."""
+    if kind in _COMPUTES:
         return _CATEGORIES.get(category or "", OTHER)
     return _EVENTS.get(kind) or of_text(kind)
 

@@ -1,64 +1,108 @@
-"""A comparison as one JSON object (`dlprof.compare/1`)."""
+"""A comparison as one JSON object (`dlprof.compare/1`). Times are ns; A − B where they are differences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
-from dlprof.analysis import utilisation
+from msgspec import UNSET, Struct, UnsetType, convert
+
 from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
+from dlprof.report import summary
+from dlprof.report.model import CoreLoad
 
 SCHEMA = "dlprof.compare/1"
-STRIP_PARTS = 60
 
 
-def as_json(found: Comparison, lines: Sequence[LinePair]) -> dict[str, Any]:
-    """All that the text of a comparison says. See docs/json.md.
+class SideReport(Struct, frozen=True):
+    """A side: its runs, its mean wall time, its steady step, the cores of its first run."""
+
+    label: str
+    runs: tuple[str, ...]
+    wall_ns: int
+    step_ns: int | None
+    cores: tuple[CoreLoad, ...]
+
+
+class ItemReport(Struct, frozen=True):
+    """A part of the wall time on both sides."""
+
+    path: str
+    a_ns: int
+    b_ns: int
+    delta_ns: int
+    ci_ns: tuple[int, int] | None
+    """95 % interval of the difference; None: there are too few runs."""
+    within_noise: bool
+
+
+class LineReport(Struct, frozen=True):
+    """A line on both sides; None: it is not in that side's script, or was not counted."""
+
+    file: str
+    function: str
+    line: int
+    source: str
+    a_hits: int | None
+    a_ns: int | None
+    b_hits: int | None
+    b_ns: int | None
+    delta_ns: int
+
+
+class ComparisonReport(Struct, frozen=True, kw_only=True):
+    """All that the text of a comparison says."""
+
+    schema: str = SCHEMA
+    a: SideReport
+    b: SideReport
+    comparable: bool
+    why_not: tuple[str, ...]
+    differences: tuple[str, ...]
+    not_checked: tuple[str, ...]
+    gap_ns: int
+    gap_ci_ns: tuple[int, int] | None
+    within_noise: bool
+    items: tuple[ItemReport, ...]
+    common_slowdown: float
+    unattributed_ns: int
+    steps_not_split_because: str | None
+    layers: tuple[LayerItem, ...]
+    lines: tuple[LineReport, ...]
+    more: tuple[ComparisonReport, ...] | UnsetType = UNSET
+    """A against each further side; only where a command asks for several."""
+
+
+def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonReport:
+    """A comparison, for machines. See docs/json.md.
 
     Args:
-        found: The comparison.
+        comparison: The comparison.
         lines: Lines of both sides, joined.
     """
-    return {
-        "schema": SCHEMA,
-        "a": side(found.a, found.a_wall_ns, found.a_step_ns),
-        "b": side(found.b, found.b_wall_ns, found.b_step_ns),
-        "comparable": found.parity.comparable,
-        "why_not": list(found.parity.why_not),
-        "differences": list(found.parity.differences),
-        "not_checked": list(found.parity.unknown),
-        "gap_ns": found.gap_ns,
-        "gap_ci_ns": list(found.gap_ci_ns) if found.gap_ci_ns else None,
-        "within_noise": found.noise,
-        "items": [_item(item) for item in found.items],
-        "common_slowdown": found.common,
-        "unattributed_ns": found.unattributed_ns,
-        "steps_not_split_because": found.unsplit,
-        "layers": [asdict(layer) for layer in found.layers],
-        "lines": [{**asdict(pair), "delta_ns": pair.delta_ns} for pair in lines],
-    }
+    return ComparisonReport(
+        a=_side(comparison.a, comparison.a_wall_ns, comparison.a_step_ns),
+        b=_side(comparison.b, comparison.b_wall_ns, comparison.b_step_ns),
+        comparable=comparison.parity.comparable,
+        why_not=comparison.parity.why_not,
+        differences=comparison.parity.differences,
+        not_checked=comparison.parity.unknown,
+        gap_ns=comparison.gap_ns,
+        gap_ci_ns=comparison.gap_ci_ns,
+        within_noise=comparison.noise,
+        items=tuple(_item(item) for item in comparison.items),
+        common_slowdown=comparison.common,
+        unattributed_ns=comparison.unattributed_ns,
+        steps_not_split_because=comparison.unsplit,
+        layers=comparison.layers,
+        lines=tuple(convert(pair, LineReport, from_attributes=True) for pair in lines),
+    )
 
 
-def side(one: Side, wall_ns: int, step_ns: int | None) -> dict[str, Any]:
-    """A side: its runs, its mean wall time, its steady step, its cores."""
-    cores = utilisation.cores(one.runs[0].table("cores"), STRIP_PARTS)
-    return {
-        "label": one.label,
-        "runs": [run.name for run in one.runs],
-        "wall_ns": wall_ns,
-        "step_ns": step_ns,
-        "cores": [{"core": use.core, "mean_pct": use.mean_pct, "strip_pct": list(use.strip)} for use in cores],
-    }
+def _side(side: Side, wall_ns: int, step_ns: int | None) -> SideReport:
+    return SideReport(side.label, tuple(run.name for run in side.runs), wall_ns, step_ns, summary.cores(side.runs[0]))
 
 
-def _item(item: Item) -> dict[str, Any]:
-    return {
-        "path": item.path,
-        "a_ns": item.a_ns,
-        "b_ns": item.b_ns,
-        "delta_ns": item.delta_ns,
-        "ci_ns": list(item.ci_ns) if item.ci_ns else None,
-        "within_noise": item.noise,
-    }
+def _item(item: Item) -> ItemReport:
+    return ItemReport(item.path, item.a_ns, item.b_ns, item.delta_ns, item.ci_ns, item.noise)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TextIO
+from typing import Literal, TextIO
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+Column = tuple[str, Literal["left", "right"]]
+"""Name of a column, and the side on which its texts stand."""
 
 
 def make_console(file: TextIO, *, plain: bool = False) -> Console:
@@ -29,6 +32,16 @@ def make_console(file: TextIO, *, plain: bool = False) -> Console:
     )
 
 
+def make_page(file: TextIO, *, plain: bool = False) -> Page:
+    """A page on a stream.
+
+    Args:
+        file: The stream that it is printed to.
+        plain: No colour, only ASCII.
+    """
+    return Page(make_console(file, plain=plain), ascii_only=is_ascii(file, plain))
+
+
 def is_ascii(file: TextIO, plain: bool) -> bool:
     """Whether only ASCII may be printed."""
     return plain or "utf" not in (getattr(file, "encoding", None) or "ascii").lower()
@@ -40,6 +53,8 @@ class Page:
     def __init__(self, console: Console, *, ascii_only: bool) -> None:
         self.console = console
         self.ascii = ascii_only
+        self.minus = "-" if ascii_only else "−"
+        """The sign of differences, as in `A − B`."""
 
     def say(self, text: str, style: str = "", indent: int = 0) -> None:
         """A sentence, folded where it is too long."""
@@ -50,18 +65,23 @@ class Page:
         self.console.print()
         self.console.print(Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim"))
 
-    def table(self, *columns: tuple[str, str]) -> Table:
-        """An empty table: (name, `left` or `right`) of each column."""
+    def table(self, *columns: Column) -> Table:
+        """An empty table."""
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for name, justify in columns:
-            table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
+            table.add_column(name, justify=justify, no_wrap=True, overflow="ellipsis")
         return table
 
     def show(self, table: Table) -> None:
         """Print a table: all but the last column keep their width; what is too long is cut, or folded, in the last."""
-        taken = 2
-        for column in table.columns[:-1]:
-            column.min_width = max(Text(str(cell)).cell_len for cell in [column.header, *column.cells])
-            taken += column.min_width + 2
-        table.columns[-1].max_width = max(12, self.console.width - taken - 1)
+        keep_widths(table, self.console.width - 2, last_at_least=12)
         self.console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def keep_widths(table: Table, width: int, *, last_at_least: int) -> None:
+    """Let all columns but the last be as wide as their texts; the last has what is left of `width` characters."""
+    taken = 0
+    for column in table.columns[:-1]:
+        column.min_width = max(Text(str(cell)).cell_len for cell in [column.header, *column.cells])
+        taken += column.min_width + 2
+    table.columns[-1].max_width = max(last_at_least, width - taken - 1)

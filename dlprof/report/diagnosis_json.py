@@ -1,53 +1,85 @@
-"""A diagnosis as one JSON object (`dlprof.diagnose/1`)."""
+"""A diagnosis as one JSON object (`dlprof.diagnose/1`). Times are ns."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from dlprof.analysis.findings.finding import Diagnosis, Finding
+from msgspec import Struct
+
+from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding
 from dlprof.analysis.parity import Parity
 
 SCHEMA = "dlprof.diagnose/1"
 
 
-def as_json(found: Diagnosis, runs: list[str], parity: Parity | None) -> dict[str, Any]:
-    """All that the text of a diagnosis says. See docs/json.md.
+class FindingReport(Struct, frozen=True):
+    """A cause, with the time that it costs."""
+
+    slug: str
+    claim: str
+    at_stake_ns: int
+    share: float
+    interval_ns: tuple[int, int] | None
+    basis: str
+    file: str | None
+    line: int | None
+    evidence: tuple[Evidence, ...]
+    next_step: str
+    state: str
+    remedy: str | None
+    not_tried_because: str | None
+    saving_ns: Mapping[str, int | None] | None
+
+
+class DiagnosisReport(Struct, frozen=True, kw_only=True):
+    """All that the text of a diagnosis says."""
+
+    schema: str = SCHEMA
+    runs: tuple[str, ...]
+    comparable: bool | None
+    """Whether the two runs did the same work; None for one run."""
+    why_not: tuple[str, ...]
+    whole_ns: int
+    """What shares are of: the wall time, or the gap."""
+    explained_ns: int
+    findings: tuple[FindingReport, ...]
+    abstained: tuple[Abstention, ...]
+
+
+def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
+    """A diagnosis, for machines. See docs/json.md.
 
     Args:
-        found: The diagnosis.
+        diagnosis: The diagnosis.
         runs: Names of the run, or of the slow and the fast one.
         parity: Whether the two did the same work; None for one run.
     """
-    return {
-        "schema": SCHEMA,
-        "runs": runs,
-        "comparable": parity.comparable if parity else None,
-        "why_not": list(parity.why_not) if parity else [],
-        "whole_ns": found.whole_ns,
-        "explained_ns": found.explained_ns,
-        "findings": [finding_json(finding) for finding in found.findings],
-        "abstained": [{"slug": one.slug, "because": one.because} for one in found.abstained],
-    }
+    return DiagnosisReport(
+        runs=tuple(runs),
+        comparable=parity.comparable if parity else None,
+        why_not=parity.why_not if parity else (),
+        whole_ns=diagnosis.whole_ns,
+        explained_ns=diagnosis.explained_ns,
+        findings=tuple(_finding(finding) for finding in diagnosis.findings),
+        abstained=diagnosis.abstained,
+    )
 
 
-def finding_json(finding: Finding) -> dict[str, Any]:
-    """One finding."""
+def _finding(finding: Finding) -> FindingReport:
     remedy = finding.remedy
-    return {
-        "slug": finding.slug,
-        "claim": finding.claim,
-        "at_stake_ns": finding.at_stake_ns,
-        "share": finding.share,
-        "interval_ns": list(finding.interval_ns) if finding.interval_ns else None,
-        "basis": finding.basis,
-        "file": finding.file,
-        "line": finding.line,
-        "evidence": [
-            {"what": one.what, "sql": one.sql, "rows": [dict(row) for row in one.rows]} for one in finding.evidence
-        ],
-        "next_step": finding.next_step,
-        "state": finding.state,
-        "remedy": remedy.title if remedy else None,
-        "not_tried_because": finding.not_tried,
-        "saving_ns": dict(finding.saving_ns) if finding.saving_ns else None,
-    }
+    return FindingReport(
+        slug=finding.slug,
+        claim=finding.claim,
+        at_stake_ns=finding.at_stake_ns,
+        share=finding.share,
+        interval_ns=finding.interval_ns,
+        basis=finding.basis,
+        file=finding.file,
+        line=finding.line,
+        evidence=finding.evidence,
+        next_step=finding.next_step,
+        state=finding.state,
+        remedy=remedy.title if remedy else None,
+        not_tried_because=finding.not_tried,
+        saving_ns=finding.saving_ns or None,
+    )

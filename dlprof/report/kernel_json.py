@@ -1,42 +1,87 @@
-"""Tables of kernels as JSON (`dlprof.kernels/1`)."""
+"""Tables of kernels as JSON (`dlprof.kernels/1`). Times are ns; None: not known."""
 
 from __future__ import annotations
 
-from typing import Any
+from msgspec import UNSET, Struct, UnsetType
 
 from dlprof.analysis.kernels import Kernels, Row
 
 SCHEMA = "dlprof.kernels/1"
 KEYS = ("step", "layer", "direction", "op", "category", "name", "kind", "device")
+"""What rows are told apart by; which of them a row has depends on what is summed by."""
+Text = str | None | UnsetType
 
 
-def as_json(kernels: Kernels, by: str, phase: str | None) -> dict[str, Any]:
+class KernelReport(Struct, frozen=True, kw_only=True):
+    """A group of executions; a key that the grouping does not have is not there."""
+
+    step: int | UnsetType | None = UNSET
+    layer: Text = UNSET
+    direction: Text = UNSET
+    op: Text = UNSET
+    category: Text = UNSET
+    name: Text = UNSET
+    kind: str
+    device: str
+    count: int
+    total_ns: int
+    self_ns: int
+    union_ns: int | None
+    mean_ns: int
+    p95_ns: int | None
+    share: float | None
+    """Own time, of that of all kernels."""
+    share_of_step: float | None
+    """Wall time in which one of them ran, of the kernel windows."""
+    launch_delay_ns: int | None
+    flops: float | None
+    bytes: float | None
+
+
+class KernelTable(Struct, frozen=True, kw_only=True):
+    """All rows of a grouping."""
+
+    schema: str = SCHEMA
+    by: str
+    phase: str | None
+    rows: tuple[KernelReport, ...]
+    all_ns: int
+    window_ns: int
+    unattributed_ns: int
+    dropped_events: int
+    aggregated: bool
+
+
+def as_json(kernels: Kernels, by: str, phase: str | None) -> KernelTable:
     """All rows. See docs/json.md."""
-    return {
-        "schema": SCHEMA,
-        "by": by,
-        "phase": phase,
-        "rows": [_json_row(row, kernels) for row in kernels.rows],
-        "all_ns": kernels.all_ns,
-        "window_ns": kernels.window_ns,
-        "unattributed_ns": kernels.unattributed_ns,
-        "dropped_events": kernels.dropped_events,
-        "aggregated": kernels.aggregated,
-    }
+    return KernelTable(
+        by=by,
+        phase=phase,
+        rows=tuple(_row(row, kernels) for row in kernels.rows),
+        all_ns=kernels.all_ns,
+        window_ns=kernels.window_ns,
+        unattributed_ns=kernels.unattributed_ns,
+        dropped_events=kernels.dropped_events,
+        aggregated=kernels.aggregated,
+    )
 
 
-def _json_row(row: Row, kernels: Kernels) -> dict[str, Any]:
-    return {
+def _row(row: Row, kernels: Kernels) -> KernelReport:
+    return KernelReport(
         **{key: row.keys[key] for key in KEYS if key in row.keys},
-        "count": row.count,
-        "total_ns": row.total_ns,
-        "self_ns": row.self_ns,
-        "union_ns": row.union_ns,
-        "mean_ns": round(row.mean_ns),
-        "p95_ns": None if row.p95_ns is None else round(row.p95_ns),
-        "share": row.self_ns / kernels.all_ns if kernels.all_ns else None,
-        "share_of_step": row.union_ns / kernels.window_ns if row.union_ns is not None and kernels.window_ns else None,
-        "launch_delay_ns": None if row.delay_ns is None else round(row.delay_ns),
-        "flops": row.flops,
-        "bytes": row.bytes,
-    }
+        count=row.count,
+        total_ns=row.total_ns,
+        self_ns=row.self_ns,
+        union_ns=row.union_ns,
+        mean_ns=round(row.mean_ns),
+        p95_ns=_rounded(row.p95_ns),
+        share=row.self_ns / kernels.all_ns if kernels.all_ns else None,
+        share_of_step=row.union_ns / kernels.window_ns if row.union_ns is not None and kernels.window_ns else None,
+        launch_delay_ns=_rounded(row.delay_ns),
+        flops=row.flops,
+        bytes=row.bytes,
+    )
+
+
+def _rounded(ns: float | None) -> int | None:
+    return None if ns is None else round(ns)

@@ -21,8 +21,8 @@ def print_tables(run: Run, functions: Sequence[FunctionLines], *, file: TextIO, 
     Args:
         run: The run, for what to say when there is nothing.
         functions: In the order in which they are to be shown.
-        file: Where to.
-        plain: No colour.
+        file: The stream that it is printed to.
+        plain: No colour, only ASCII.
     """
     console = make_console(file, plain=plain)
     if not functions:

@@ -1,186 +1,211 @@
-"""The report of a run as one JSON object (`dlprof.report/1`): the text report says the same."""
+"""Makes the report of a run (`dlprof.report.model`) from its tables and its manifest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
-from msgspec import to_builtins
+from msgspec import convert, structs
 
 from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
-from dlprof.schema.manifest import Command
+from dlprof.report.json_text import plain
+from dlprof.report.model import (
+    CategoryKernels,
+    ClockErrors,
+    CoreLoad,
+    DirectionKernels,
+    EpochTime,
+    Exit,
+    HealthLine,
+    KernelSums,
+    LayerKernels,
+    MainLoop,
+    MeasuredGpus,
+    PartTime,
+    PhaseStack,
+    PhaseTime,
+    ProbeCost,
+    ProcessUse,
+    Report,
+    Source,
+    StackFrame,
+    StepParts,
+    UnmeasuredGpus,
+)
 from dlprof.schema.vocabulary import StepPart
 from dlprof.store.run import Run
 from dlprof.units import duration, percent
 
-SCHEMA = "dlprof.report/1"
 STRIP_PARTS = 60
+_STACKS_SHARE = 4
+"""A phase has one stack for so many lines that are asked for."""
+T = TypeVar("T")
 
 
-def summarise(run: Run, *, top: int = 10) -> dict[str, Any]:
-    """All that the report of a run says. See docs/json.md.
+def summarise(run: Run, *, top: int = 10) -> Report:
+    """All that the report of a run says.
 
     Args:
         run: The run.
-        top: How many lines, and stacks of a phase, at most.
+        top: How many lines, and rows of kernels, at most.
     """
     manifest = run.manifest
-    wall_ns = run.wall_ns
-    phases = [_phase(row) for row in run.rows("phases")]
-    known = sum(phase["dur_ns"] for phase in phases if phase["parent"] is None)
-    return {
-        "schema": SCHEMA,
-        "run": run.name,
-        "script": _script(manifest.command),
-        "arguments": list(manifest.command.argv),
-        "state": manifest.state,
-        "source": manifest.backend.source,
-        "backend": run.backend,
-        "keras_version": manifest.keras.version if manifest.keras is not None else None,
-        "engine": to_builtins(manifest.engine),
-        "versions": {name: version for name, version in manifest.packages.items() if version},
-        "python_version": manifest.interpreter.version,
-        "machine": to_builtins(manifest.machine),
-        "created": manifest.created,
-        "wall_ns": wall_ns,
-        "phases": phases,
-        "unattributed_ns": wall_ns - known if wall_ns is not None else None,
-        **_steps(run),
-        "recompilations": [asdict(one) for one in recompilations.find(run.table("spans"))],
-        "step_split": _split(run),
-        "kernels": _kernels(run, top),
-        "gpu_idle": _gpu_idle(run),
-        "sources": run.rows("sources"),
-        "window_starts": {row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
-        "lines": [asdict(line) for line in lines.hottest(lines.functions(run.table("lines")), top)],
-        "stacks": _stacks(run, max(1, top // 4)),
-        "cores": [
-            {"core": use.core, "mean_pct": use.mean_pct, "strip_pct": list(use.strip)}
-            for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
-        ],
-        "process": {**to_builtins(manifest.process), **_machine(run)},
-        "gpu": _gpu(run),
-        "probes": run.rows("probes"),
-        "health": run.rows("health"),
-        "clock": {name: getattr(manifest.clock, name) for name in ("error_ns", "stacks_error_ns", "wall_drift_ns")},
-        "exit": {
-            "code": manifest.process.exit_code,
-            "signal": manifest.process.signal,
-        },
-    }
+    phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
+    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    return Report(
+        run=run.name,
+        script=manifest.command.text,
+        arguments=manifest.command.argv,
+        state=manifest.state,
+        source=manifest.backend.source,
+        backend=run.backend,
+        keras_version=manifest.keras.version if manifest.keras is not None else None,
+        engine=manifest.engine,
+        versions={name: version for name, version in manifest.packages.items() if version},
+        python_version=manifest.interpreter.version,
+        machine=manifest.machine,
+        created=manifest.created,
+        wall_ns=run.wall_ns,
+        phases=phases,
+        unattributed_ns=_unattributed(run.wall_ns, phases),
+        steps=_main_loop(run, loops),
+        loops=loops,
+        epochs=_epochs(run),
+        recompilations=tuple(recompilations.find(run.table("spans"))),
+        step_split=_step_parts(run),
+        kernels=_kernels(run, top),
+        gpu_idle=tuple(gpu_idle.of_run(run)),
+        sources=_typed(run.rows("sources"), Source),
+        window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
+        lines=tuple(lines.hottest(lines.functions(run.table("lines")), top)),
+        stacks=_stacks(run, max(1, top // _STACKS_SHARE)),
+        cores=cores(run),
+        process=_process(run),
+        gpu=_gpu(run),
+        probes=_typed(run.rows("probes"), ProbeCost),
+        health=_typed(run.rows("health"), HealthLine),
+        clock=convert(manifest.clock, ClockErrors, from_attributes=True),
+        exit=Exit(manifest.process.exit_code, manifest.process.signal),
+    )
 
 
-def verdict(report: Mapping[str, Any]) -> str:
+def as_builtins(report: Report) -> dict[str, Any]:
+    """The report as plain dictionaries and lists, as its JSON has it."""
+    return plain(report)  # type: ignore[no-any-return]
+
+
+def verdict(report: Report) -> str:
     """One sentence for people: where the time went."""
-    wall = report["wall_ns"]
-    top = sorted((p for p in report["phases"] if p["parent"] is None), key=lambda p: -p["dur_ns"])[:3]
+    wall = report.wall_ns
+    top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)[:3]
     if not wall or not top:
         return "Where the time went is not known: the in-process probe left nothing."
-    shares = ", ".join(f"{percent(p['dur_ns'], wall)} % {p['name']} ({duration(p['dur_ns'])})" for p in top)
-    steps = report["steps"]
-    if not steps:
+    shares = ", ".join(f"{percent(phase.dur_ns, wall)} % {phase.name} ({duration(phase.dur_ns)})" for phase in top)
+    loop = report.steps
+    if loop is None:
         return f"{shares}. No step of fit, evaluate or predict was seen."
-    if steps["median_ns"] is None:
-        return f"{shares}. All {steps['count']} steps were first steps."
-    rate = f", {steps['samples_per_s']:,.0f} samples/s" if steps["samples_per_s"] else ""
-    return f"{shares}. A {steps['loop']} step takes {duration(steps['median_ns'])}{rate}."
+    if loop.median_ns is None:
+        return f"{shares}. All {loop.count} steps were first steps."
+    rate = f", {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
+    return f"{shares}. A {loop.loop} step takes {duration(loop.median_ns)}{rate}."
 
 
-def _script(command: Command) -> str | None:
-    """What was run; None for a run of foreign traces."""
-    return command.script or command.program or (f"-m {command.module}" if command.module else None)
+def cores(run: Run) -> tuple[CoreLoad, ...]:
+    """Every core over the run."""
+    return tuple(
+        CoreLoad(use.core, use.mean_pct, use.strip) for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
+    )
 
 
-def _phase(row: dict[str, Any]) -> dict[str, Any]:
-    return {"name": row["phase"], "parent": row["parent"], "dur_ns": row["dur_ns"], "count": row["count"]}
+def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:
+    """Rows as objects; what these do not know is left out."""
+    return tuple(convert(row, kind) for row in rows)
 
 
-def _steps(run: Run) -> dict[str, Any]:
-    """`steps`: the loop that counts most (training, where there was some), and `loops`: all of them."""
+def _unattributed(wall_ns: int | None, phases: tuple[PhaseTime, ...]) -> int | None:
+    return None if wall_ns is None else wall_ns - sum(phase.dur_ns for phase in phases if phase.parent is None)
+
+
+def _main_loop(run: Run, loops: tuple[steps.StepSummary, ...]) -> MainLoop | None:
+    if not loops:
+        return None
     backend = run.manifest.backend
-    loops = [asdict(summary) for summary in steps.summarise(run.table("steps"), run.table("kernel_windows"))]
-    main = dict(loops[0]) if loops else None
-    if main is not None:
-        main["asynchronous_dispatch"] = backend.asynchronous_dispatch
-        main["input_inside_step"] = backend.input_inside_step
-    return {"steps": main, "loops": loops, "epochs": _epochs(run)}
+    return MainLoop(
+        **asdict(loops[0]),
+        asynchronous_dispatch=backend.asynchronous_dispatch,
+        input_inside_step=backend.input_inside_step,
+    )
 
 
-def _epochs(run: Run) -> list[dict[str, Any]]:
+def _epochs(run: Run) -> tuple[EpochTime, ...]:
     values: dict[tuple[int, int], dict[str, float]] = {}
     for row in run.rows("metrics"):
         if row["step"] is None and row["epoch"] is not None:
             values.setdefault((row["loop_id"], row["epoch"]), {})[row["name"]] = row["value"]
-    return [
-        {
-            "loop_id": row["loop_id"],
-            "epoch": row["epoch"],
-            "dur_ns": row["dur_ns"],
-            "steps": row["steps"],
-            "metrics": values.get((row["loop_id"], row["epoch"]), {}),
-        }
+    return tuple(
+        EpochTime(
+            row["loop_id"], row["epoch"], row["dur_ns"], row["steps"], values.get((row["loop_id"], row["epoch"]), {})
+        )
         for row in run.rows("epochs")
-    ]
+    )
 
 
-def _stacks(run: Run, per_phase: int) -> list[dict[str, Any]]:
-    found = stacks.hottest(run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
-    return [
-        {
-            "phase": stack.phase,
-            "dur_ns": stack.dur_ns,
-            "share": stack.share,
-            "frames": [{"function": f, "file": file, "line": line} for f, file, line in stack.frames],
-        }
-        for stack in found
-    ]
+def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
+    hottest = stacks.hottest(
+        run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase
+    )
+    return tuple(
+        PhaseStack(stack.phase, stack.dur_ns, stack.share, tuple(StackFrame(*frame) for frame in stack.frames))
+        for stack in hottest
+    )
 
 
-def _split(run: Run) -> dict[str, Any] | None:
+def _step_parts(run: Run) -> StepParts | None:
     """What a step consists of, from the kernel window of the main loop; None where there was none."""
     split = step_split.of_run(run)
     if split is None:
         return None
-    parts = [
-        {"name": name, "window_ns": split.window_ns[name], "plain_ns": split.plain_ns and split.plain_ns[name]}
-        for name in StepPart
-    ]
-    names = ("loop", "engine", "steps", "window_step_ns", "plain_step_ns", "slowdown")
-    return {**{name: getattr(split, name) for name in names}, "parts": parts}
+    plain_ns: Mapping[StepPart, int | None] = split.plain_ns or {}
+    return StepParts(
+        split.loop,
+        split.engine,
+        split.steps,
+        split.window_step_ns,
+        split.plain_step_ns,
+        split.slowdown,
+        tuple(PartTime(part.value, split.window_ns[part], plain_ns.get(part)) for part in StepPart),
+    )
 
 
-def _kernels(run: Run, top: int) -> dict[str, Any] | None:
+def _kernels(run: Run, top: int) -> KernelSums | None:
     """Kernels with most time, by layer; None where none were traced."""
     if not run.table("kernel_ops").num_rows:
         return None
-    found = kernels.summarise(run, "layer")
-    rows = [
-        {**row.keys, "count": row.count, "total_ns": row.total_ns, "share": row.total_ns / max(1, found.all_ns)}
-        for row in found.rows[:top]
-    ]
-    by = {name: kernels.summarise(run, name) for name in ("category", "direction")}
-    return {
-        "rows": rows,
-        "all_ns": found.all_ns,
-        "unattributed_ns": found.unattributed_ns,
-        "dropped_events": found.dropped_events,
-        **{f"by_{name}": [{**row.keys, "total_ns": row.total_ns} for row in sums.rows] for name, sums in by.items()},
-    }
+    by_layer, by_category, by_direction = (kernels.summarise(run, by) for by in ("layer", "category", "direction"))
+    whole = max(1, by_layer.all_ns)
+    return KernelSums(
+        tuple(
+            LayerKernels(**row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / whole)
+            for row in by_layer.rows[:top]
+        ),
+        by_layer.all_ns,
+        by_layer.unattributed_ns,
+        by_layer.dropped_events,
+        tuple(CategoryKernels(**row.keys, total_ns=row.total_ns) for row in by_category.rows),
+        tuple(DirectionKernels(**row.keys, total_ns=row.total_ns) for row in by_direction.rows),
+    )
 
 
-def _gpu_idle(run: Run) -> list[dict[str, Any]]:
-    return [asdict(idle) for idle in gpu_idle.of_run(run)]
+def _process(run: Run) -> ProcessUse:
+    process = run.manifest.process
+    use = utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), process.pid)
+    return ProcessUse(**structs.asdict(process), **asdict(use))
 
 
-def _machine(run: Run) -> dict[str, Any]:
-    pid = run.manifest.process.pid
-    return asdict(utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), pid))
-
-
-def _gpu(run: Run) -> dict[str, Any]:
+def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:
     table = run.table("gpu")
     if table.num_rows:
-        return {"measured": True, "gpus": [asdict(gpu) for gpu in utilisation.gpus(table, run.manifest)]}
-    probe = next((row for row in run.rows("probes") if row["name"] == "gpu"), {})
-    return {"measured": False, "reason": probe.get("reason") or "no sample was taken"}
+        return MeasuredGpus(True, tuple(utilisation.gpus(table, run.manifest)))
+    reason = next((row["reason"] for row in run.rows("probes") if row["name"] == "gpu"), None)
+    return UnmeasuredGpus(False, reason or "no sample was taken")

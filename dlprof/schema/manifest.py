@@ -35,6 +35,11 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...] = ()
     """Its arguments."""
 
+    @property
+    def text(self) -> str | None:
+        """What was run, as users know it; None for a run of foreign traces."""
+        return self.script or self.program or (f"-m {self.module}" if self.module else None)
+
 
 class Backend(msgspec.Struct, frozen=True, kw_only=True):
     """What Keras was to run on, and how steps return there."""

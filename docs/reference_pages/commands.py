@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Iterator
 
 from dlprof import cli
+from dlprof.cli.command import load
 from reference_pages import markdown as md
 
 _WIDTH = 100
@@ -14,9 +14,9 @@ _WIDTH = 100
 
 def parser(name: str) -> argparse.ArgumentParser:
     """The parser of a command, without those of the others."""
-    module = importlib.import_module(f"dlprof.cli.{cli.MODULES.get(name, name)}")
-    made = cli.Parser(prog=f"dlprof {name}", epilog=module.EXAMPLES, formatter_class=_formatter)
-    module.configure(made)
+    command = load(name)
+    made = cli.Parser(prog=f"dlprof {name}", epilog=command.EXAMPLES, formatter_class=_formatter)
+    command.configure(made)
     return made
 
 
@@ -33,7 +33,7 @@ def page() -> str:
     ]
     for name, summary in cli.COMMANDS.items():
         made = parser(name)
-        parts += [f"## dlprof {name}", md.prose(summary[0].upper() + summary[1:] + "."), *_described(made)]
+        parts += [f"## dlprof {name}", md.prose(cli.as_sentence(summary)), *_described(made)]
         for sub, of_sub in subcommands(made).items():
             of_sub.formatter_class = _formatter
             parts += [f"### dlprof {name} {sub}", *_described(of_sub)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dlprof.report.html import page
+from dlprof.report.html import run_page
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 from dlprof.store.writer import write_tables
@@ -38,7 +38,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         start = time.perf_counter()
         path = Path(folder) / "page.html"
-        path.write_text(page.of_run(large(Path(folder) / "run"), None, "it is a benchmark"), encoding="utf-8")
+        path.write_text(run_page.make(large(Path(folder) / "run"), None, "it is a benchmark"), encoding="utf-8")
         made_s = time.perf_counter() - start
         browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
         shown = browser.new_page(viewport={"width": 1280, "height": 900})

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from dlprof.store.run import Run
+from tests.unit.report.html.pages import HOSTILE, embedded, named, page_of, page_of_both
 from tests.unit.runs import MS, S, dlprof, intervals, lasting, losses, span, steps, trained, window
-from tests.unit.test_pages import HOSTILE, comparison_page, embedded, named, run_page
 
 pytestmark = pytest.mark.integration
 
@@ -126,7 +126,7 @@ def slower(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture
 def shown(browser: Any, tmp_path: Path, run: Run) -> Iterator[Shown]:
     """The run's page."""
-    found = show(browser, tmp_path, run_page(run))
+    found = show(browser, tmp_path, page_of(run))
     yield found
     found.page.close()
 
@@ -263,7 +263,7 @@ def test_the_theme_can_be_changed(shown: Shown) -> None:
 
 def test_a_dark_system_gets_a_dark_page(browser: Any, tmp_path: Path, run: Run) -> None:
     """Without a click."""
-    shown = show(browser, tmp_path, run_page(run), color_scheme="dark")
+    shown = show(browser, tmp_path, page_of(run), color_scheme="dark")
     assert shown.page.locator("html").get_attribute("data-theme") == "dark"
     shown.page.close()
 
@@ -277,7 +277,7 @@ def test_a_page_can_be_printed(shown: Shown, tmp_path: Path) -> None:
 
 def test_a_comparison_zooms_both_sides_together(browser: Any, tmp_path: Path, run: Run, slower: Run) -> None:
     """Until the reader says otherwise; both have one scale, that of the longer run."""
-    shown = show(browser, tmp_path, comparison_page(slower, run))
+    shown = show(browser, tmp_path, page_of_both(slower, run))
     assert shown.said == []
     assert shown.window(0) == shown.window(1) == (0, 14 * S)
     shown.page.locator(".timeline .chart").first.focus()
@@ -295,7 +295,7 @@ def test_a_comparison_zooms_both_sides_together(browser: Any, tmp_path: Path, ru
 
 def test_a_comparison_shows_the_gap_of_its_json(browser: Any, tmp_path: Path, run: Run, slower: Run) -> None:
     """4 s."""
-    shown = show(browser, tmp_path, comparison_page(slower, run))
+    shown = show(browser, tmp_path, page_of_both(slower, run))
     assert shown.text("#figure-gap") == "4.00 s"
     assert embedded(shown.page.content(), "compare.json")["gap_ns"] == 4 * S
     assert shown.page.locator("#waterfall-chart canvas").count() == 1
@@ -306,7 +306,7 @@ def test_a_comparison_shows_the_gap_of_its_json(browser: Any, tmp_path: Path, ru
 def test_no_name_runs_as_a_script(browser: Any, tmp_path: Path, name: str) -> None:
     """Not in the page, and not in the charts' labels and tips."""
     bad = named(tmp_path / "r", name)
-    for text in (run_page(bad), comparison_page(bad, bad)):
+    for text in (page_of(bad), page_of_both(bad, bad)):
         shown = show(browser, tmp_path, text)
         chart = shown.page.locator(".timeline .chart").first
         chart.scroll_into_view_if_needed()

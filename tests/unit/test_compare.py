@@ -11,6 +11,7 @@ import pytest
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.report import compare_json, compare_text
+from dlprof.report.json_text import plain
 from dlprof.store.run import Run
 from tests.unit import runs
 from tests.unit.runs import S
@@ -57,7 +58,7 @@ def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
     """And its items sum to the gap."""
     found = compared(slower(tmp_path / "a", 3), runs.trained(tmp_path / "b"))
 
-    content = json.loads(json.dumps(compare_json.as_json(found, [])))
+    content = json.loads(json.dumps(plain(compare_json.as_json(found, []))))
 
     assert content["schema"] == "dlprof.compare/1"
     assert content["comparable"] is True

@@ -10,7 +10,7 @@ from dlprof.analysis import samples
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 from dlprof.analysis.timeline.threads import threads
-from dlprof.report.html.timeline import cut
+from dlprof.report.html.names import cut
 from dlprof.store.run import Run
 
 _LEAST = 0.002

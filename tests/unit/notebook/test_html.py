@@ -59,7 +59,7 @@ def test_claims_and_places_of_findings_come_out_as_text(trained: RunView) -> Non
     """A finding carries names of files and functions."""
     finding = Finding("s", HOSTILE, S, 0.1, None, Basis.MEASURED, HOSTILE, 3, (), HOSTILE)
 
-    page = html.of_run(trained.summary, Diagnosis((finding,) * 4, (), 10 * S))
+    page = html.of_run(trained.report, Diagnosis((finding,) * 4, (), 10 * S))
 
     assert "<script" not in page
     assert page.count("<li>") == 3
@@ -87,7 +87,7 @@ def test_the_page_of_a_comparison_draws_what_takes_longer_to_the_right(pair: Com
 
 def test_the_verdict_is_that_of_the_text_report(trained: RunView) -> None:
     """One sentence in one place."""
-    assert summary.verdict(trained.summary).startswith("60.0 % fit (6.00 s)")
+    assert summary.verdict(trained.report).startswith("60.0 % fit (6.00 s)")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_run_of_which_nothing_is_known_has_no_bar(tmp_path: Path) -> None:
 
 def test_a_run_without_causes_says_so(trained: RunView) -> None:
     """In one sentence."""
-    page = html.of_run(trained.summary, Diagnosis((), (), 10 * S))
+    page = html.of_run(trained.report, Diagnosis((), (), 10 * S))
 
     assert "No cause of lost time was found." in page
 

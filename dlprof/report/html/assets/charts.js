@@ -192,7 +192,7 @@ function waterfallChart(data) {
       const part = data.waterfall[item.dataIndex - 1];
       if (!part) return [`${item.name}: ${duration(item.value)}`];
       const interval = part.ci_ns ? `95 %: ${duration(part.ci_ns[0])} to ${duration(part.ci_ns[1])}` : '';
-      return [part.path, `${duration(part.delta_ns)} (${a} less ${b})`, interval, part.noise ? 'within noise' : ''];
+      return [part.path, `${duration(part.delta_ns)} (${a} − ${b})`, interval, part.noise ? 'within noise' : ''];
     }),
     xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
     yAxis: {type: 'category', inverse: true, data: labels, ...axisStyle(), axisLabel: {color: css('--text'), width: 215, overflow: 'truncate', interval: 0}},

@@ -83,7 +83,7 @@ async function fill() {
   root.dataset.ready = 'yes';
 }
 
-/** Two time lines show the same stretch, unless the reader says otherwise. */
+/** Two timelines show the same stretch, unless the reader says otherwise. */
 function tie(timelines) {
   timelines.forEach((one, index) => one.listeners.push((from, to) => {
     if ($('together').checked) timelines[1 - index].show(from, to, 0, false);

@@ -1,4 +1,4 @@
-// The time line: tracks of events, cores and series on one axis. Only what can be seen is drawn: events that are
+// The timeline: tracks of events, cores and series on one axis. Only what can be seen is drawn: events that are
 // narrower than a pixel are drawn with their neighbours, so that a million of them cost no more than a few thousand.
 
 const ROW = 17, SERIES = 62, LEFT = 190, RIGHT = 16, GAP = 10, DEEPEST = 24;
@@ -63,7 +63,7 @@ async function readTrack(track, tick, column) {
 }
 
 class Timeline {
-  /** Make a time line; a large one is made in pieces, between which the page can be used. */
+  /** Make a timeline; a large one is made in pieces, between which the page can be used. */
   static async make(root, content, column) {
     const tracks = [];
     for (const track of content.tracks) tracks.push(await readTrack(track, content.tick_ns, column));

@@ -14,6 +14,7 @@ from dlprof.analysis.findings.finding import AtStake, Claim, Query, Sentence
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import UsageError
 from dlprof.report import diagnosis_json
+from dlprof.report.json_text import plain
 from dlprof.schema.vocabulary import Tree
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
@@ -169,7 +170,7 @@ def test_evidence_is_rows_and_the_query_that_gives_them(tmp_path: Path) -> None:
 
 def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
     """Ranked findings, and who abstained."""
-    content = diagnosis_json.as_json(diagnosed(tmp_path / "r", **runs.window(KERNELS)), ["r"], None)
+    content = plain(diagnosis_json.as_json(diagnosed(tmp_path / "r", **runs.window(KERNELS)), ["r"], None))
 
     assert content["schema"] == "dlprof.diagnose/1"
     finding = content["findings"][0]

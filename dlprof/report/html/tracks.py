@@ -1,0 +1,139 @@
+"""Tracks of a page's timeline: the events of a thread, a stream or a kind, as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlprof.analysis.columns import Integers
+from dlprof.analysis.timeline import groups
+from dlprof.analysis.timeline.slices import Slices, What
+from dlprof.analysis.timeline.threads import Thread
+from dlprof.report import colours
+from dlprof.report.html.names import Names, cut
+
+_TOLD_ELSEWHERE = ("import", "epoch")
+"""Calls that other parts of the page show: imports, by the dozen inside each other, are in the flame graph."""
+_FRAMES_AROUND = 5
+_SHORTEST_NS = 64
+_CELL = 8
+"""Short events are joined within so many of their greatest length."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """Events of one thread, stream or kind that nest or do not touch; in order of their begin, outer ones first.
+
+    Attributes:
+        label: For people.
+        group: `program`, `python`, `host` or `gpu`.
+        start_ns, dur_ns: Of each event, on the drawn axis (ns).
+        name: Index into the names.
+        number: Running number of a step, from 0; MISSING where an event has none. None: none has one.
+        merged: How many events each of these stands for; None: one each.
+    """
+
+    label: str
+    group: str
+    start_ns: Integers
+    dur_ns: Integers
+    name: Integers
+    number: Integers | None = None
+    merged: Integers | None = None
+
+    @property
+    def begin_ns(self) -> int:
+        """Begin of the first event; 0: there is none."""
+        return int(self.start_ns.min()) if len(self.start_ns) else 0
+
+    @property
+    def end_ns(self) -> int:
+        """End of the last event; 0: there is none."""
+        return int((self.start_ns + self.dur_ns).max()) if len(self.start_ns) else 0
+
+
+def of_group(group: groups.Group, names: Names) -> Iterator[Track]:
+    """The tracks of a group of the timeline that have events."""
+    is_program = group.name == groups.PROGRAM
+    kind = "program" if is_program else "gpu" if group.name.startswith("GPU") else "host"
+    for label, slices in group.tracks:
+        shown = _without(slices, _TOLD_ELSEWHERE) if is_program and label.startswith("calls") else slices
+        if len(shown.start_ns):
+            yield _track(cut(label if is_program else f"{group.name}: {label}"), kind, shown, names)
+
+
+def _without(slices: Slices, categories: Sequence[str]) -> Slices:
+    kept = np.array([what.category not in categories for what in slices.whats], bool)
+    return slices.take(np.flatnonzero(kept[slices.what]))
+
+
+def _track(label: str, kind: str, slices: Slices, names: Names) -> Track:
+    known = np.array([_named(what, names) for what in slices.whats] or [0], np.int64)
+    name = known[slices.what]
+    number = slices.own.get("step") if kind == "program" else None
+    compiled = slices.own.get("compiled")
+    if compiled is not None:
+        again = np.array([_named_compiled(what, names) for what in slices.whats], np.int64)
+        name = np.where(compiled > 0, again[slices.what], name)
+    return Track(label, kind, slices.start_ns, slices.dur_ns, name, number)
+
+
+def _named(what: What, names: Names) -> int:
+    facts = what.facts
+    if what.category == "phase":
+        return names.number(what.name, colours.of_phase(what.name))
+    if "layer" in facts:
+        told = (what.category, facts["category"], facts["layer"], facts["direction"], facts["op"])
+        more = ", ".join(str(one) for one in dict.fromkeys(told) if one and one != what.name)
+        return names.number(what.name, colours.of_event(what.category, str(facts["category"])), more)
+    more = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
+    return names.number(what.name, colours.of_event(what.category), more)
+
+
+def _named_compiled(what: What, names: Names) -> int:
+    return names.number(what.name, colours.COMPILED, "a graph was compiled in it")
+
+
+def of_thread(thread: Thread, names: Names) -> Track:
+    """The innermost function of a thread's sampled stacks; the frames around it are said of it."""
+    start, dur, name = [], [], []
+    for begin, length, frames in thread.rows:
+        if frames:
+            function, file, line = frames[0]
+            around = " ← ".join(f"{f} ({where}:{at})" for f, where, at in frames[1 : 1 + _FRAMES_AROUND])
+            colour = colours.of_text(file.partition("/")[0])
+            start.append(begin)
+            dur.append(length)
+            name.append(names.number(f"{function} ({file}:{line})", colour, around))
+    columns = (np.array(column, np.int64) for column in (start, dur, name))
+    return Track(cut(f"{thread.title} (sampled)"), "python", *columns)
+
+
+def thinned(tracks: Sequence[Track], most: int) -> list[Track]:
+    """The tracks with at most about so many events: neighbours that are short, and close, become one.
+
+    How short is decided for all tracks together, by doubling: what is long enough to be seen stays as it is.
+    """
+    limit_ns = _SHORTEST_NS
+    thin = list(tracks)
+    while sum(len(track.start_ns) for track in thin) > most and limit_ns < 1 << 62:
+        thin = [_thin(track, limit_ns) for track in tracks]
+        limit_ns *= 2
+    return thin
+
+
+def _thin(track: Track, limit_ns: int) -> Track:
+    """Join runs of events that are shorter than a limit and lie in the same cell; the first names them."""
+    if not len(track.start_ns):
+        return track
+    short = track.dur_ns < limit_ns
+    cell = track.start_ns // (_CELL * limit_ns)
+    same = short[1:] & short[:-1] & (cell[1:] == cell[:-1])
+    first = np.flatnonzero(np.concatenate(([True], ~same)))
+    count = np.diff(np.append(first, len(short)))
+    ends = np.maximum.reduceat(track.start_ns + track.dur_ns, first)
+    start = track.start_ns[first]
+    number = None if track.number is None else track.number[first]
+    return Track(track.label, track.group, start, ends - start, track.name[first], number, count)

@@ -1,0 +1,40 @@
+"""JSON of dlprof's own objects: structs and dataclasses as they are, times and decimals of SQL answers as text."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import json
+import uuid
+from typing import Any
+
+import msgspec
+
+_AS_THEY_ARE = (
+    bytes,
+    bytearray,
+    dt.datetime,
+    dt.date,
+    dt.time,
+    dt.timedelta,
+    decimal.Decimal,
+    uuid.UUID,
+)
+"""Types that `json` writes by `str`, not as msgspec would."""
+
+
+def plain(value: Any) -> Any:
+    """A struct, or what holds some, as dictionaries and lists."""
+    return _with_lists(msgspec.to_builtins(value, builtin_types=_AS_THEY_ARE, enc_hook=str))
+
+
+def _with_lists(value: Any) -> Any:
+    """The same with lists for tuples, as it would come back from a file."""
+    if isinstance(value, dict):
+        return {name: _with_lists(inner) for name, inner in value.items()}
+    return [_with_lists(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def print_json(value: Any) -> None:
+    """Print an object as a command's `--json` does."""
+    print(json.dumps(plain(value), indent=1, default=str))

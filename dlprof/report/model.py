@@ -1,0 +1,280 @@
+"""The report of a run (`dlprof.report/1`) as typed objects: `summary` makes them; texts, pages and JSON read them.
+
+The fields, in this order, are those of `dlprof report --json` (docs/json.md): new ones may come, none changes or goes.
+Names that end with `_ns` are nanoseconds. None: not known, or not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec import Struct
+
+from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.lines import HotLine
+from dlprof.analysis.recompilations import Recompilation
+from dlprof.analysis.steps import StepSummary
+from dlprof.analysis.utilisation import GpuUse
+from dlprof.schema.manifest import Engine, Machine
+from dlprof.schema.vocabulary import RunState
+
+SCHEMA = "dlprof.report/1"
+
+
+class PhaseTime(Struct, frozen=True):
+    """A phase of the main thread; those without a parent and what is unattributed sum to the wall time."""
+
+    name: str
+    parent: str | None
+    dur_ns: int
+    count: int | None
+
+
+@dataclass(frozen=True)
+class MainLoop(StepSummary):
+    """The loop that counts most: training, where there was some.
+
+    Attributes:
+        asynchronous_dispatch: Whether its step function returns before the device is done.
+        input_inside_step: Whether the next batch is fetched inside the step function.
+    """
+
+    asynchronous_dispatch: bool
+    input_inside_step: bool
+
+
+class EpochTime(Struct, frozen=True):
+    """An epoch of one call of `fit`, with what Keras said at its end."""
+
+    loop_id: int
+    epoch: int
+    dur_ns: int
+    steps: int
+    metrics: Mapping[str, float]
+
+
+class PartTime(Struct, frozen=True):
+    """A part of a step, in the kernel window and scaled to a plain step."""
+
+    name: str
+    window_ns: int | None
+    plain_ns: int | None
+
+
+class StepParts(Struct, frozen=True):
+    """What a step of the main loop consists of: the parts sum to it."""
+
+    loop: str
+    engine: str
+    steps: int
+    """Traced steps."""
+    window_step_ns: int
+    plain_step_ns: int | None
+    slowdown: float | None
+    """A traced step over a plain one."""
+    parts: tuple[PartTime, ...]
+
+
+class LayerKernels(Struct, frozen=True):
+    """Kernels of a layer in one direction, of one operator."""
+
+    layer: str | None
+    direction: str | None
+    op: str | None
+    category: str | None
+    kind: str
+    device: str
+    count: int
+    total_ns: int
+    share: float
+    """Of the time of all kernels."""
+
+
+class CategoryKernels(Struct, frozen=True):
+    """Kernels of a category."""
+
+    category: str | None
+    kind: str
+    device: str
+    total_ns: int
+
+
+class DirectionKernels(Struct, frozen=True):
+    """Kernels of a direction."""
+
+    direction: str | None
+    kind: str
+    device: str
+    total_ns: int
+
+
+class KernelSums(Struct, frozen=True):
+    """What the tracers saw, in sum; the rows with most time come first."""
+
+    rows: tuple[LayerKernels, ...]
+    all_ns: int
+    unattributed_ns: int
+    dropped_events: int
+    by_category: tuple[CategoryKernels, ...]
+    by_direction: tuple[DirectionKernels, ...]
+
+
+class Source(Struct, frozen=True):
+    """A file of foreign traces that the run was made of."""
+
+    file: str
+    format: str
+    events: int | None
+    shift_ns: int | None
+    """What was added to its times to bring them to the run's clock."""
+    facts: str | None
+    """What else it says, as JSON."""
+
+
+class StackFrame(Struct, frozen=True):
+    """A frame of a stack."""
+
+    function: str
+    file: str
+    line: int
+
+
+class PhaseStack(Struct, frozen=True):
+    """A stack of the main thread that was seen for long in a phase."""
+
+    phase: str
+    dur_ns: int
+    share: float
+    """Of the phase's sampled time."""
+    frames: tuple[StackFrame, ...]
+    """Innermost first."""
+
+
+class CoreLoad(Struct, frozen=True):
+    """A core over the run, in percent."""
+
+    core: int
+    mean_pct: float | None
+    strip_pct: tuple[float | None, ...]
+    """In equal parts of the run."""
+
+
+class ProcessUse(Struct, frozen=True):
+    """How the process ended, and what it and the machine did meanwhile; CPU in percent of one core."""
+
+    pid: int | None
+    exit_code: int | None
+    signal: int | None
+    wall_ns: int | None
+    cpu_user_ns: int | None
+    cpu_system_ns: int | None
+    tree_cpu_pct: float | None
+    others_cpu_pct: float | None
+    dlprof_cpu_pct: float | None
+    peak_rss_bytes: int | None
+    threads: int | None
+    processes: int
+    available_min_bytes: int | None
+    major_faults: int | None
+    switches_involuntary: int | None
+
+
+class MeasuredGpus(Struct, frozen=True):
+    """GPUs were sampled."""
+
+    measured: Literal[True]
+    gpus: tuple[GpuUse, ...]
+
+
+class UnmeasuredGpus(Struct, frozen=True):
+    """GPUs were not sampled, and why not."""
+
+    measured: Literal[False]
+    reason: str
+
+
+class ProbeCost(Struct, frozen=True):
+    """What became of a probe, and what it cost."""
+
+    name: str
+    state: str
+    reason: str | None
+    cost_ns: int | None
+    cost_source: str | None
+    """How the cost is known."""
+
+
+class HealthLine(Struct, frozen=True):
+    """Something that was dropped, cut, killed or odd."""
+
+    slug: str
+    severity: str
+    message: str
+    count: int | None
+
+
+class ClockErrors(Struct, frozen=True):
+    """How well the clocks are known."""
+
+    error_ns: int | None
+    stacks_error_ns: int | None
+    wall_drift_ns: int | None
+
+
+class Exit(Struct, frozen=True):
+    """How the process ended: one of them is None; both: that is not known."""
+
+    code: int | None
+    signal: int | None
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    schema: str = SCHEMA
+    run: str
+    script: str | None
+    """What was run; None for a run of foreign traces."""
+    arguments: tuple[str, ...]
+    state: str
+    source: str | None
+    backend: str | None
+    keras_version: str | None
+    engine: Engine | None
+    versions: Mapping[str, str]
+    python_version: str | None
+    machine: Machine
+    created: str
+    wall_ns: int | None
+    phases: tuple[PhaseTime, ...]
+    unattributed_ns: int | None
+    steps: MainLoop | None
+    loops: tuple[StepSummary, ...]
+    epochs: tuple[EpochTime, ...]
+    recompilations: tuple[Recompilation, ...]
+    step_split: StepParts | None
+    kernels: KernelSums | None
+    gpu_idle: tuple[GpuIdle, ...]
+    sources: tuple[Source, ...]
+    window_starts: Mapping[str, int]
+    """Where each source of kernel windows begins."""
+    lines: tuple[HotLine, ...]
+    stacks: tuple[PhaseStack, ...]
+    cores: tuple[CoreLoad, ...]
+    process: ProcessUse
+    gpu: MeasuredGpus | UnmeasuredGpus
+    probes: tuple[ProbeCost, ...]
+    health: tuple[HealthLine, ...]
+    clock: ClockErrors
+    exit: Exit
+
+    @property
+    def imported(self) -> bool:
+        """Whether it was made of foreign traces."""
+        return self.state == RunState.IMPORTED
+
+    def probe(self, name: str) -> ProbeCost | None:
+        """What became of a probe; None: the run knows none of that name."""
+        return next((probe for probe in self.probes if probe.name == name), None)

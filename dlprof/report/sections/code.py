@@ -1,0 +1,54 @@
+"""Where in the code the time went: lines as they were counted, stacks as they were sampled."""
+
+from __future__ import annotations
+
+from rich.padding import Padding
+from rich.text import Text
+
+from dlprof.report.console import Page
+from dlprof.report.model import PhaseStack, Report
+from dlprof.report.sections.machine import not_measured
+from dlprof.units import duration, percent, safe
+
+_STACK_AT_LEAST_NS = 100_000_000
+"""Stacks that stood for less are a sample or two by chance."""
+_FRAMES = 4
+"""Frames of a stack that are shown, from the innermost."""
+
+
+def lines(page: Page, report: Report) -> None:
+    """The user's lines that took longest."""
+    page.title(
+        "Hottest lines", "with what they call; calls of other profiled functions taken off" if report.lines else ""
+    )
+    if not report.lines:
+        not_measured(page, report, "lines")
+        return
+    table = page.table(("time", "right"), ("%", "right"), ("hits", "right"), ("line", "left"), ("source", "left"))
+    for line in report.lines:
+        time = duration(line.own_ns), percent(line.own_ns, report.wall_ns)
+        place = f"{safe(line.file)}:{line.line}"
+        table.add_row(*time, f"{line.hits}", place, safe((line.source or "").strip()))
+    page.show(table)
+
+
+def stacks(page: Page, report: Report) -> None:
+    """The stacks in which the main thread was seen for longest, by phase."""
+    page.title("Hottest stacks by phase", "sampled; main thread; innermost first" if report.stacks else "")
+    if not report.stacks:
+        not_measured(page, report, "stacks")
+        return
+    phase = None
+    for stack in report.stacks:
+        if stack.dur_ns < _STACK_AT_LEAST_NS:
+            continue
+        if stack.phase != phase:
+            phase = stack.phase
+            page.say(phase, "cyan", 2)
+        page.console.print(Padding(Text(_stack(page, stack), no_wrap=True, overflow="ellipsis"), (0, 0, 0, 2)))
+
+
+def _stack(page: Page, stack: PhaseStack) -> str:
+    called_by = " < " if page.ascii else " ← "
+    frames = [f"{frame.function} ({frame.file.rpartition('/')[2]}:{frame.line})" for frame in stack.frames[:_FRAMES]]
+    return f"{100 * stack.share:5.1f} %  {duration(stack.dur_ns):>8}  {safe(called_by.join(frames))}"

@@ -1,0 +1,79 @@
+"""How a report begins and ends: what was run and how it ended, where the time went, and which command tells more."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from dlprof.report import summary
+from dlprof.report.console import Page
+from dlprof.report.model import Report
+from dlprof.schema.vocabulary import RunState
+from dlprof.units import duration, safe
+
+_SOURCES_NAMED = 4
+
+
+def traced(page: Page, report: Report) -> None:
+    """What was run, on what, and where the time went."""
+    arguments = " ".join([report.script or "", *report.arguments])
+    on = "" if report.source == "program" else f"  on {report.backend or 'no known backend'}"
+    page.console.print()
+    page.say(safe(f"{arguments}{on}"), "bold")
+    page.say(f"{_versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
+    page.say(f"run {report.run}; {ended(report)}; wall time {duration(report.wall_ns)}", "dim")
+    page.console.print()
+    page.say(summary.verdict(report))
+
+
+def _versions(report: Report) -> str:
+    parts = (_keras(report), _engine(report), f"Python {report.python_version}" if report.python_version else "")
+    return ", ".join(part for part in parts if part)
+
+
+def _keras(report: Report) -> str:
+    """The version of Keras: as it said itself, else as its package says; no backend of its own name has one."""
+    native = (report.backend or "").startswith("native-")
+    version = report.keras_version or (None if native else report.versions.get("keras"))
+    if version:
+        return f"Keras {version}"
+    return "run from the outside" if report.source == "program" else "no Keras"
+
+
+def _engine(report: Report) -> str:
+    engine = report.engine
+    return f"{engine.name} {engine.version or ''}".strip() if engine is not None else ""
+
+
+def ended(report: Report) -> str:
+    """How the process ended, for people."""
+    if report.exit.signal:
+        return f"ended by signal {report.exit.signal}"
+    if report.exit.code is None:
+        return "how it ended is not known: dlprof was killed"
+    text = f"exit code {report.exit.code}"
+    return f"{text}, interrupted" if report.state == RunState.INTERRUPTED else text
+
+
+def imported(page: Page, report: Report) -> None:
+    """Which files a run of foreign traces was made of."""
+    page.console.print()
+    names = ", ".join(source.file for source in report.sources[:_SOURCES_NAMED])
+    more = len(report.sources) - _SOURCES_NAMED
+    page.say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
+    page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
+    page.title("Sources")
+    table = page.table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
+    for source in report.sources:
+        events = "-" if source.events is None else f"{source.events:,}"
+        begin = duration(report.window_starts.get(source.file))
+        table.add_row(Text(safe(source.file)), source.format, events, begin)
+    page.show(table)
+
+
+def next_steps(page: Page, report: Report) -> None:
+    """Commands that tell more of the run."""
+    name = report.run
+    page.console.print()
+    page.say(
+        f'more: dlprof lines {name}   dlprof sql {name} "SELECT * FROM steps"   dlprof report {name} --json', "dim"
+    )

@@ -1,0 +1,137 @@
+"""What the program did: phases, steps, epochs, graphs that were compiled again, and what a step consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from dlprof.analysis.recompilations import Recompilation
+from dlprof.analysis.steps import StepSummary
+from dlprof.report.console import Page
+from dlprof.report.model import EpochTime, PartTime, PhaseTime, Report, StepParts
+from dlprof.schema.vocabulary import Phase
+from dlprof.units import bar, duration, percent, safe
+
+_RECOMPILATIONS = 6
+"""Rows of recompilations that are shown."""
+_EPOCHS = 4
+"""So many epochs are shown; of more, the first and the last two."""
+_PART_BAR = 30
+_CALLS = (Phase.FIT, Phase.EVALUATE, Phase.PREDICT)
+"""Phases that have steps, when they finish one."""
+
+
+def phases(page: Page, report: Report) -> None:
+    """The wall time by phase."""
+    wall = report.wall_ns
+    page.title("Phases", "of the wall time, main thread")
+    table = page.table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
+    width = min(40, page.console.width - 55)
+    for phase in report.phases:
+        drawn = _phase_bar(page, phase, wall, width)
+        times = duration(phase.dur_ns), percent(phase.dur_ns, wall)
+        table.add_row(_phase_name(phase), *times, f"{phase.count or ''}", drawn)
+    unattributed = report.unattributed_ns
+    table.add_row(Phase.UNATTRIBUTED, duration(unattributed), percent(unattributed, wall), "", "")
+    page.show(table)
+
+
+def _phase_name(phase: PhaseTime) -> str:
+    return phase.name if phase.parent is None else "  " + phase.name.partition(".")[2]
+
+
+def _phase_bar(page: Page, phase: PhaseTime, wall_ns: int | None, width: int) -> Text:
+    share = phase.dur_ns / wall_ns if wall_ns else 0
+    return Text(bar(share, width, ascii_only=page.ascii), style="cyan" if phase.parent is None else "dim")
+
+
+def steps(page: Page, report: Report) -> None:
+    """Step times of each loop, and epochs."""
+    main = report.steps
+    if main is None:
+        page.title("Steps")
+        page.say(f"none: {_no_steps(report)}", indent=2)
+        return
+    page.title("Steps", "median, p95 and throughput over steps in which nothing was compiled")
+    names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
+    table = page.table(*[(name, "left" if name == "loop" else "right") for name in names])
+    for loop in report.loops:
+        table.add_row(*_loop_row(loop, input_inside_step=main.input_inside_step))
+    page.show(table)
+    if main.input_inside_step:
+        page.say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
+    if main.asynchronous_dispatch:
+        page.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
+    _epochs(page, report.epochs)
+
+
+def _no_steps(report: Report) -> str:
+    called = [phase.name for phase in report.phases if phase.name in _CALLS]
+    return f"no step of {called[0]} was finished" if called else "fit, evaluate and predict were never called"
+
+
+def _loop_row(loop: StepSummary, *, input_inside_step: bool) -> list[str]:
+    times = [duration(ns) for ns in (loop.first_ns, loop.median_ns, loop.p95_ns, loop.call_median_ns)]
+    waited = "in call" if input_inside_step else duration(loop.input_median_ns)
+    rate = f"{loop.samples_per_s:,.0f}" if loop.samples_per_s else "-"
+    return [loop.loop, f"{loop.count}", *times, waited, rate, f"{loop.compiled}"]
+
+
+def _epochs(page: Page, epochs: Sequence[EpochTime]) -> None:
+    for epoch in epochs if len(epochs) <= _EPOCHS else [*epochs[:1], *epochs[-2:]]:
+        values = "  ".join(f"{safe(name)} {value:.4g}" for name, value in epoch.metrics.items())
+        page.say(f"epoch {epoch.epoch + 1:<3} {duration(epoch.dur_ns):>9}   {values}", "dim", 2)
+
+
+def recompilations(page: Page, report: Report) -> None:
+    """Functions that were compiled more than once, and why."""
+    every = report.recompilations
+    if not every:
+        return
+    count, time_ns = sum(one.count for one in every), sum(one.time_ns for one in every)
+    page.title(f"Compiled again  {count} times, {duration(time_ns)} in all", "beyond the first time of each function")
+    table = page.table(("function", "left"), ("count", "right"), ("time", "right"), ("line", "left"), ("why", "left"))
+    for one in every[:_RECOMPILATIONS]:
+        line = f"{one.file}:{one.line}" if one.file else "-"
+        table.add_row(Text(safe(one.function)), str(one.count), duration(one.time_ns), line, Text(safe(_why(one))))
+    page.show(table)
+    if len(every) > _RECOMPILATIONS:
+        page.say(f"and {len(every) - _RECOMPILATIONS} more: --json", "dim", indent=2)
+
+
+def _why(recompilation: Recompilation) -> str:
+    """The cause of a recompilation, for people."""
+    if recompilation.what is None:
+        return "not told; the arguments are as before"
+    if recompilation.what == "guard":
+        return " ".join((recompilation.now or "").split())
+    before, now = (text if text is not None else "none" for text in (recompilation.before, recompilation.now))
+    return f"{recompilation.argument}: {before} to {now}"
+
+
+def step_parts(page: Page, report: Report) -> None:
+    """What a step consists of, from a kernel window."""
+    split = report.step_split
+    if split is None:
+        return
+    whole = split.plain_step_ns or split.window_step_ns
+    page.title(f"A {split.loop} step of {duration(whole)}", _scaled(split))
+    table = page.table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
+    for part in split.parts:
+        table.add_row(*_part_row(page, part, part.plain_ns if split.plain_step_ns else part.window_ns, whole))
+    page.show(table)
+
+
+def _scaled(split: StepParts) -> str:
+    traced = f"{split.steps} {split.loop} steps under {split.engine}'s tracer"
+    if split.plain_step_ns:
+        return f"{traced} ({split.slowdown:.2f} x a plain one), scaled to a plain step"
+    return f"{traced}, not scaled: there was no plain step"
+
+
+def _part_row(page: Page, part: PartTime, time_ns: int | None, whole_ns: int) -> list[str]:
+    if time_ns is None:
+        return [part.name, "-", "-", "in host python: where calls of steps begin and end is not known"]
+    drawn = bar(time_ns / whole_ns if whole_ns else 0, _PART_BAR, ascii_only=page.ascii)
+    return [part.name, duration(time_ns), percent(time_ns, whole_ns), drawn]

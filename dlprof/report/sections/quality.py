@@ -1,0 +1,36 @@
+"""What measuring cost, and what went wrong with it."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from dlprof.report.console import Page
+from dlprof.report.model import Report
+from dlprof.schema.vocabulary import ProbeState, Severity
+from dlprof.units import duration, safe
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_FINE = (ProbeState.ON, ProbeState.OFF)
+
+
+def costs(page: Page, report: Report) -> None:
+    """What each probe cost, as far as known."""
+    page.title("Overhead ledger", "what each probe cost, as far as known")
+    table = page.table(("probe", "left"), ("state", "left"), ("cost", "right"), ("how known, or why not", "left"))
+    for probe in report.probes:
+        why = "; ".join(part for part in (probe.reason, probe.cost_source) if part)
+        style = "" if probe.state in _FINE else "yellow"
+        table.add_row(probe.name, Text(probe.state, style=style), duration(probe.cost_ns), safe(why))
+    table.columns[-1].no_wrap = False
+    table.columns[-1].overflow = "fold"
+    page.show(table)
+
+
+def health(page: Page, report: Report) -> None:
+    """What was dropped, cut, killed or odd."""
+    page.title("Health")
+    if not report.health:
+        page.say("nothing was dropped, cut or killed", indent=2)
+    for line in report.health:
+        style = next((style for severity, style in _STYLES.items() if severity == line.severity), "")
+        page.say(f"{line.severity}: {safe(line.message)} [{line.slug}]", style, 2)

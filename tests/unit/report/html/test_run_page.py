@@ -1,0 +1,53 @@
+"""The page of a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from dlprof.report import summary
+from dlprof.report.html import run_page
+from dlprof.report.json_text import plain
+from tests.unit.report.html.pages import Elements, embedded, page_of
+from tests.unit.runs import S, losses, trained
+
+
+def test_a_page_carries_the_report_as_json(tmp_path: Path) -> None:
+    """The same object as `dlprof report --json`."""
+    run = trained(tmp_path / "r")
+    assert embedded(page_of(run), "report.json") == json.loads(json.dumps(plain(summary.summarise(run, top=25))))
+
+
+def test_phases_are_shown_with_the_figures_of_the_report(tmp_path: Path) -> None:
+    """6 s of 10 s are fit."""
+    text = page_of(trained(tmp_path / "r"))
+    assert '<td class="number" data-phase="fit">6.00 s</td><td class="number">60.0</td>' in text
+
+
+def test_a_run_that_cannot_be_diagnosed_says_why(tmp_path: Path) -> None:
+    """In place of findings."""
+    text = run_page.make(trained(tmp_path / "r"), None, "nothing was seen.")
+    assert "Not diagnosed, because nothing was seen." in Elements(text).text
+
+
+def test_a_diverged_run_is_valid_json(tmp_path: Path) -> None:
+    """A loss that is not a number stands there as a text."""
+    epochs = [{"loop_id": 1, "epoch": 0, "start_ns": 2 * S, "dur_ns": S, "steps": 250}]
+    run = trained(tmp_path / "r", metrics=losses(float("nan")), epochs=epochs)
+    found = re.search(r'id="report.json">(.*?)</script>', page_of(run), re.DOTALL)
+    assert found
+    report = json.loads(found[1], parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert report["epochs"][0]["metrics"]["loss"] == "NaN"
+
+
+def test_a_long_file_does_not_drive_a_short_one_off(tmp_path: Path) -> None:
+    """7,000 lines are too many for a page, 40 are not."""
+    lines = [{"file": f, "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": t, "source": "x"}
+             for f, n, t in (("long.py", 7000, 9), ("train.py", 40, 5))]  # fmt: skip
+    text = page_of(trained(tmp_path / "r", lines=lines))
+    assert 'id="L-train_2e_py-40"' in text
+    assert 'id="L-long_2e_py-7000"' not in text
+    assert "Too long for this page" in text

@@ -1,0 +1,54 @@
+"""The server of one page."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from dlprof.report.html import serve
+
+
+@pytest.fixture
+def address() -> Any:
+    """Address of a served page."""
+    with serve.Server("<p>hello</p>") as server:
+        thread = threading.Thread(target=server.serve_until_stopped)
+        thread.start()
+        yield urlsplit(server.url)
+        server.stop()
+        thread.join()
+
+
+def answer(address: Any, path: str, host: str | None = None, method: str = "GET") -> tuple[int, str]:
+    """Status and body of a request."""
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=10)
+    connection.request(method, path, headers={"Host": host or address.netloc})
+    response = connection.getresponse()
+    return response.status, response.read().decode()
+
+
+def test_the_server_gives_the_page_to_who_knows_the_token(address: Any) -> None:
+    """On a loopback address."""
+    assert address.hostname == "127.0.0.1"
+    assert answer(address, address.path) == (200, "<p>hello</p>")
+
+
+@pytest.mark.parametrize("path", ["/", "/wrong/", "/../etc/passwd"])
+def test_the_server_gives_nothing_without_the_token(address: Any, path: str) -> None:
+    """Nor any other file."""
+    assert answer(address, path)[0] == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "[::1]"])
+def test_the_server_answers_under_no_other_name(address: Any, host: str) -> None:
+    """A name of somewhere else that was made to point here gets nothing."""
+    assert answer(address, address.path, host)[0] == 421
+
+
+def test_the_server_takes_no_posts(address: Any) -> None:
+    """It gives a page, no more."""
+    assert answer(address, address.path, method="POST")[0] == 501

@@ -1,0 +1,50 @@
+"""Tracks of a page's timeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from dlprof.report.html import tracks
+from dlprof.report.html.tracks import Track
+from tests.unit.report.html.pages import page_of, unpacked
+from tests.unit.runs import trained, window
+
+
+def test_gpu_streams_are_tracks_of_their_own(tmp_path: Path) -> None:
+    """By device and lane."""
+    kernels = window([{"op": "gemm", "category": "matmul", "kind": "kernel", "device": 1, "ms": 5}])
+    line = unpacked(page_of(trained(tmp_path / "r", **kernels)))[0]["timelines"][0]
+    assert [one["label"] for one in line["tracks"] if one["group"] == "gpu"] == ["GPU 1: t"]
+
+
+def test_ranks_have_tracks_of_their_own(tmp_path: Path) -> None:
+    """Two processes on GPU 0, stream 7."""
+    kernels = window([{"op": "gemm", "category": "matmul", "kind": "kernel", "device": 0, "ms": 5}])
+    both = [{**row, "rank": rank} for rank in (0, 1) for row in kernels["kernel_events"]]
+    line = unpacked(page_of(trained(tmp_path / "r", **{**kernels, "kernel_events": both})))[0]["timelines"][0]
+    assert [one["label"] for one in line["tracks"] if one["group"] == "gpu"] == [
+        "GPU 0 (rank 0): t",
+        "GPU 0 (rank 1): t",
+    ]
+
+
+def test_many_short_neighbours_are_drawn_as_one() -> None:
+    """Long events stay; the number of all that are drawn as one is kept."""
+    start = np.arange(10_000, dtype=np.int64) * 100
+    dur = np.full(10_000, 50, np.int64)
+    dur[5000] = 90
+    track = Track("t", "host", start, dur, np.zeros(10_000, np.int64))
+    (thin,) = tracks.thinned([track], 1000)
+
+    assert len(thin.start_ns) <= 1000
+    assert thin.merged is not None
+    assert int(thin.merged.sum()) == 10_000
+    assert int((thin.start_ns + thin.dur_ns).max()) == int((start + dur).max())
+
+
+def test_few_events_are_left_as_they_are() -> None:
+    """Nothing is merged."""
+    track = Track("t", "host", np.arange(10), np.ones(10, np.int64), np.zeros(10, np.int64))
+    assert tracks.thinned([track], 1000) == [track]

@@ -1,0 +1,75 @@
+"""What ran on the devices, on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msgspec import structs
+
+from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.report.model import KernelSums, LayerKernels
+from dlprof.report.sections import devices
+from tests.unit.report.reports import printed, report, rows
+from tests.unit.runs import MS
+
+DENSE = LayerKernels("dense", "forward", "MatMul", "matmul", "kernel", "gpu:0", 1250, 30 * MS, 0.75)
+SUMS = KernelSums((DENSE,), 40 * MS, 10 * MS, 0, (), ())
+IDLE = GpuIdle(0, 100 * MS, 40 * MS, 30 * MS, 6 * MS, 4 * MS, 9, [("Relu", 20 * MS), (None, 10 * MS)])
+
+
+def test_a_layer_is_a_row() -> None:
+    """With its operator last."""
+    lines = printed(devices.kernels, report(kernels=SUMS))
+
+    assert lines[0] == "Kernels  40.0 ms in all; more: dlprof kernels r"
+    assert rows(lines[1:]) == [
+        ["layer", "direction", "on", "count", "time", "%", "operator"],
+        ["dense", "forward", "gpu:0", "1,250", "30.0 ms", "75.0", "MatMul"],
+    ]
+
+
+def test_kernels_without_a_layer_or_an_operator_say_so() -> None:
+    """The category stands in for the operator."""
+    loose = structs.replace(DENSE, layer=None, direction=None, op=None)
+
+    lines = printed(devices.kernels, report(kernels=structs.replace(SUMS, rows=(loose,))))
+
+    assert rows(lines[2:]) == [["(no layer)", "-", "gpu:0", "1,250", "30.0 ms", "75.0", "(matmul)"]]
+
+
+def test_events_that_the_profiler_dropped_are_told() -> None:
+    """The sums lack them."""
+    lines = printed(devices.kernels, report(kernels=structs.replace(SUMS, dropped_events=7)))
+
+    assert lines[-1].strip() == "7 events were dropped by the profiler"
+
+
+def test_a_run_without_kernels_has_no_section() -> None:
+    """Nor has one in which none of them took time."""
+    assert printed(devices.kernels, report()) == []
+    assert printed(devices.kernels, report(kernels=structs.replace(SUMS, rows=()))) == []
+
+
+def test_idle_time_of_a_gpu_has_its_reasons() -> None:
+    """And what the host did in most of it."""
+    lines = [line.strip() for line in printed(devices.gpu_idle, report(gpu_idle=(IDLE,)))]
+
+    assert " ".join(lines[1:3]) == (
+        "gpu:0 idle 40.0 ms (40.0 %): 30.0 ms nothing was launched (host-bound), 6.00 ms launch latency, "
+        "4.00 ms waiting on the device"
+    )
+    assert lines[3:] == ["20.0 ms while the host ran Relu", "10.0 ms while the host ran what no profiler saw"]
+
+
+def test_three_causes_of_idle_time_are_shown() -> None:
+    """Those with most time."""
+    idle = replace(IDLE, blamed=[(f"op{n}", MS) for n in range(5)])
+
+    lines = printed(devices.gpu_idle, report(gpu_idle=(idle,)))
+
+    assert [line.split()[-1] for line in lines if "while the host ran" in line] == ["op0", "op1", "op2"]
+
+
+def test_a_run_without_gpus_has_no_idle_time() -> None:
+    """Nothing is printed."""
+    assert printed(devices.gpu_idle, report()) == []

@@ -1,0 +1,163 @@
+"""What the program did, on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dlprof.analysis.recompilations import Recompilation
+from dlprof.analysis.steps import StepSummary
+from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
+from dlprof.report.sections import program
+from dlprof.schema.vocabulary import Loop
+from tests.unit.report.reports import printed, report, rows
+from tests.unit.runs import MS, S
+
+LOOP = StepSummary(Loop.TRAIN, 250, 90 * MS, 20 * MS, 25 * MS, 6400.4, 18 * MS, 2 * MS, 1)
+MAIN = MainLoop(**vars(LOOP), asynchronous_dispatch=False, input_inside_step=False)
+AGAIN = Recompilation("step", 3, 600 * MS, "x", "shape", "(32, 4)", "(7, 4)", "train.py", 7)
+
+
+def test_phases_have_time_share_count_and_a_bar() -> None:
+    """Those inside fit are set in; what is unattributed stands last."""
+    phases = (PhaseTime("fit", None, 6 * S, 2), PhaseTime("fit.steps", "fit", 5 * S, 2))
+
+    lines = printed(program.phases, report(phases=phases, unattributed_ns=4 * S), ascii_only=True)
+
+    assert rows(lines[2:]) == [
+        ["fit", "6.00 s", "60.0", "2", "#" * 24],
+        ["steps", "5.00 s", "50.0", "2", "#" * 20],
+        ["unattributed", "4.00 s", "40.0"],
+    ]
+    assert lines[3].startswith("    steps")
+
+
+def test_phases_of_a_run_without_a_wall_time_have_no_share() -> None:
+    """A dash, not 0 %."""
+    lines = printed(program.phases, report(wall_ns=None, unattributed_ns=None, phases=(PhaseTime("fit", None, S, 0),)))
+
+    assert rows(lines[2:]) == [["fit", "1.00 s", "-"], ["unattributed", "-", "-"]]
+
+
+def test_a_loop_is_a_row() -> None:
+    """First, median and 95th percentile of its steps, its call, its wait, its rate."""
+    lines = printed(program.steps, report(steps=MAIN, loops=(LOOP,)))
+
+    assert rows(lines[1:]) == [
+        ["loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled"],
+        ["train", "250", "90.0 ms", "20.0 ms", "25.0 ms", "18.0 ms", "2.00 ms", "6,400", "1"],
+    ]
+
+
+def test_what_a_loop_does_not_tell_is_a_dash() -> None:
+    """Not 0."""
+    loop = replace(LOOP, median_ns=None, p95_ns=None, samples_per_s=None, call_median_ns=None, input_median_ns=None)
+
+    lines = printed(program.steps, report(steps=MAIN, loops=(loop,)))
+
+    assert rows(lines[2:3]) == [["train", "250", "90.0 ms", "-", "-", "-", "-", "-", "1"]]
+
+
+def test_a_wait_inside_the_call_is_said_to_be_there() -> None:
+    """Its time is not measured."""
+    main = replace(MAIN, input_inside_step=True)
+
+    lines = printed(program.steps, report(steps=main, loops=(LOOP,)))
+
+    assert rows(lines[2:3])[0][6] == "in call"
+    assert lines[3].endswith("that wait is not measured")
+
+
+def test_a_call_that_only_dispatches_is_said_to_do_so() -> None:
+    """The work goes on."""
+    main = replace(MAIN, asynchronous_dispatch=True)
+
+    assert printed(program.steps, report(steps=main, loops=(LOOP,)))[-1].strip().startswith("call: dispatch only")
+
+
+@pytest.mark.parametrize(
+    ("phases", "reason"),
+    [
+        ((), "none: fit, evaluate and predict were never called"),
+        ((PhaseTime("import", None, S, 1),), "none: fit, evaluate and predict were never called"),
+        ((PhaseTime("predict", None, S, 1),), "none: no step of predict was finished"),
+    ],
+)
+def test_a_run_without_steps_says_why(phases: tuple[PhaseTime, ...], reason: str) -> None:
+    """Never called, or never finished."""
+    assert [line.strip() for line in printed(program.steps, report(phases=phases))] == ["Steps", reason]
+
+
+@pytest.mark.parametrize(("count", "shown"), [(4, [1, 2, 3, 4]), (6, [1, 5, 6])])
+def test_of_many_epochs_the_first_and_the_last_are_shown(count: int, shown: list[int]) -> None:
+    """With their metrics."""
+    epochs = tuple(EpochTime(1, n, S, 125, {"loss": 0.25}) for n in range(count))
+
+    lines = printed(program.steps, report(steps=MAIN, loops=(LOOP,), epochs=epochs))
+
+    found = [line.split() for line in lines if line.strip().startswith("epoch")]
+    assert [int(words[1]) for words in found] == shown
+    assert found[0][2:] == ["1.00", "s", "loss", "0.25"]
+
+
+def test_functions_that_were_compiled_once_are_no_section() -> None:
+    """Nothing is printed."""
+    assert printed(program.recompilations, report()) == []
+
+
+@pytest.mark.parametrize(
+    ("recompilation", "why"),
+    [
+        (AGAIN, "x: (32, 4) to (7, 4)"),
+        (replace(AGAIN, before=None), "x: none to (7, 4)"),
+        (replace(AGAIN, what=None), "not told; the arguments are as before"),
+        (replace(AGAIN, what="guard", now="L['x']\n  == 3"), "L['x'] == 3"),
+        (replace(AGAIN, what="guard", now=None), ""),
+    ],
+)
+def test_a_recompilation_says_what_differed(recompilation: Recompilation, why: str) -> None:
+    """The argument, or the guard on one line."""
+    lines = printed(program.recompilations, report(recompilations=(recompilation,)))
+
+    assert lines[0].startswith("Compiled again  3 times, 600 ms in all")
+    assert rows(lines[2:]) == [["step", "3", "600 ms", "train.py:7", *([why] if why else [])]]
+
+
+def test_of_many_recompilations_six_are_shown() -> None:
+    """And how many more there are."""
+    lines = printed(program.recompilations, report(recompilations=(replace(AGAIN, file=None),) * 8))
+
+    assert len(lines) == 1 + 1 + 6 + 1
+    assert lines[-1].strip() == "and 2 more: --json"
+    assert rows(lines[2:3])[0][3] == "-"
+
+
+def test_parts_of_a_step_are_scaled_to_a_plain_one() -> None:
+    """The figures are those of the plain step."""
+    parts = (PartTime("kernels", 15 * MS, 10 * MS), PartTime("dispatch", 15 * MS, 10 * MS))
+    split = StepParts("train", "torch", 10, 30 * MS, 20 * MS, 1.5, parts)
+
+    lines = printed(program.step_parts, report(step_split=split), ascii_only=True)
+
+    assert " ".join(lines[:2]) == (
+        "A train step of 20.0 ms  10 train steps under torch's tracer (1.50 x a plain one), scaled to a plain step"
+    )
+    assert ["kernels", "10.0 ms", "50.0", "#" * 15] in rows(lines)
+
+
+def test_parts_of_a_step_without_a_plain_one_are_those_of_the_window() -> None:
+    """And a part that cannot be told apart is a dash with its reason."""
+    parts = (PartTime("kernels", 15 * MS, None), PartTime("dispatch", None, None))
+    split = StepParts("train", "theano", 10, 30 * MS, None, None, parts)
+
+    lines = printed(program.step_parts, report(step_split=split), ascii_only=True)
+
+    assert lines[0].startswith("A train step of 30.0 ms  10 train steps under theano's tracer, not scaled")
+    assert ["kernels", "15.0 ms", "50.0", "#" * 15] in rows(lines)
+    assert rows(lines[-1:])[0][:3] == ["dispatch", "-", "-"]
+
+
+def test_a_run_without_a_kernel_window_has_no_parts() -> None:
+    """Nothing is printed."""
+    assert printed(program.step_parts, report()) == []

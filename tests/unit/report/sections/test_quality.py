@@ -1,0 +1,38 @@
+"""What measuring cost, and what went wrong with it, on a terminal."""
+
+from __future__ import annotations
+
+from dlprof.report.model import HealthLine, ProbeCost
+from dlprof.report.sections import quality
+from tests.unit.report.reports import printed, report, rows
+from tests.unit.runs import MS
+
+
+def test_a_probe_has_its_cost_and_how_it_is_known() -> None:
+    """Or why it measured nothing."""
+    probes = (
+        ProbeCost("phases", "on", None, 5 * MS, "measured"),
+        ProbeCost("gpu", "unavailable", "no driver", None, None),
+    )
+
+    assert rows(printed(quality.costs, report(probes=probes))[2:]) == [
+        ["phases", "on", "5.00 ms", "measured"],
+        ["gpu", "unavailable", "-", "no driver"],
+    ]
+
+
+def test_health_names_what_went_wrong_and_its_slug() -> None:
+    """With how bad it is."""
+    health = (HealthLine("stacks-lost", "warning", "py-spy was\x1b killed", None),)
+
+    (line,) = [line.strip() for line in printed(quality.health, report(health=health))[1:]]
+
+    assert line == "warning: py-spy was\N{REPLACEMENT CHARACTER} killed [stacks-lost]"
+
+
+def test_a_run_in_which_all_went_well_says_so() -> None:
+    """In one line."""
+    assert [line.strip() for line in printed(quality.health, report())] == [
+        "Health",
+        "nothing was dropped, cut or killed",
+    ]

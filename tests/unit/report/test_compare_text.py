@@ -1,0 +1,236 @@
+"""A comparison on a terminal."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.layer_pairs import LayerItem
+from dlprof.analysis.line_pairs import LinePair
+from dlprof.analysis.parity import Parity
+from dlprof.report import compare_text
+from dlprof.schema.vocabulary import TreePath
+from tests.unit.report.reports import rows
+from tests.unit.runs import MS, S, trained
+
+FIT = Item(path=TreePath("fit/steps"), a_ns=6 * S, b_ns=2 * S, ci_ns=None, noise=False)
+IMPORT = Item(path=TreePath("import"), a_ns=S, b_ns=2 * S, ci_ns=None, noise=False)
+SMALL = Item(path=TreePath("teardown"), a_ns=10 * MS, b_ns=20 * MS, ci_ns=None, noise=True)
+
+
+@pytest.fixture
+def comparison(tmp_path: Path) -> Comparison:
+    """A of 10 s and B of 7 s."""
+    a, b = (Side(label, (trained(tmp_path / f"run-{label}"),)) for label in ("mxnet", "torch"))
+    return Comparison(
+        a=a,
+        b=b,
+        parity=Parity((), (), ()),
+        a_wall_ns=10 * S,
+        b_wall_ns=7 * S,
+        gap_ns=3 * S,
+        gap_ci_ns=None,
+        noise=False,
+        items=(FIT, IMPORT, SMALL),
+        unattributed_ns=10 * MS,
+        unsplit=None,
+        layers=(),
+        a_step_ns=20 * MS,
+        b_step_ns=10 * MS,
+    )
+
+
+def printed(*comparisons: Comparison, lines: tuple[LinePair, ...] = (), plain: bool = True) -> list[str]:
+    """The lines of the text, without empty ones."""
+    out = io.StringIO()
+    compare_text.print_comparison(comparisons, [lines] * len(comparisons), file=out, plain=plain)
+    return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
+
+
+def section(lines: list[str], title: str) -> list[str]:
+    """The indented lines below a title."""
+    start = next(n for n, line in enumerate(lines) if line.startswith(title)) + 1
+    end = next((n for n, line in enumerate(lines[start:], start) if not line.startswith("  ")), len(lines))
+    return lines[start:end]
+
+
+def test_both_sides_are_named_with_their_runs(comparison: Comparison) -> None:
+    """A first."""
+    assert printed(comparison)[:2] == ["A: mxnet  (run-mxnet)", "B: torch  (run-torch)"]
+
+
+@pytest.mark.parametrize(
+    ("parity", "text"),
+    [
+        (Parity((), (), ()), ["Comparable: same work, equivalent losses."]),
+        (Parity((), (), ("the loss",)), ["Comparable, as far as seen.", "  not checked: the loss"]),
+        (Parity((), ("threads",), ()), ["Comparable: same work, equivalent losses.", "  differs: threads"]),
+        (
+            Parity(("the models differ",), (), ()),
+            ["Not comparable, because", "  - the models differ", "What can be said all the same:"],
+        ),
+    ],
+)
+def test_first_it_is_said_whether_they_did_the_same_work(
+    comparison: Comparison, parity: Parity, text: list[str]
+) -> None:
+    """With what differs, and what could not be checked."""
+    assert printed(replace(comparison, parity=parity))[2 : 2 + len(text)] == text
+
+
+def test_a_slower_machine_is_mentioned(comparison: Comparison) -> None:
+    """From 5 % on."""
+    assert "1.30 x as long in A" in "\n".join(printed(replace(comparison, common=1.3)))
+    assert "as long in A" not in "\n".join(printed(replace(comparison, common=1.04)))
+
+
+def test_the_verdict_names_the_gap_and_its_largest_parts(comparison: Comparison) -> None:
+    """Those that go the same way and are no noise."""
+    assert compare_text.verdict(comparison) == (
+        "mxnet took 10.0 s, torch 7.00 s: mxnet is 1.43 x slower than torch, by 3.00 s, most of it in fit/steps (4.00 s)."
+    )
+
+
+def test_the_verdict_turns_round_when_b_is_slower(comparison: Comparison) -> None:
+    """Then B's parts are the causes."""
+    turned = replace(comparison, a_wall_ns=7 * S, b_wall_ns=10 * S, gap_ns=-3 * S)
+
+    assert compare_text.verdict(turned).endswith(
+        "torch is 1.43 x slower than mxnet, by 3.00 s, most of it in import (1.00 s)."
+    )
+
+
+def test_a_gap_within_noise_is_no_gap(comparison: Comparison) -> None:
+    """Neither verdict nor next step names a slower side."""
+    lines = printed(replace(comparison, noise=True))
+
+    assert "mxnet took 10.0 s, torch 7.00 s: no difference beyond noise." in lines
+    assert not [line for line in lines if line.startswith("next:")]
+
+
+def test_a_gap_without_a_cause_of_its_own_is_told_alone(comparison: Comparison) -> None:
+    """All parts are noise."""
+    assert compare_text.verdict(replace(comparison, items=(SMALL,))).endswith("slower than torch, by 3.00 s.")
+
+
+def test_the_waterfall_sums_to_the_gap(comparison: Comparison) -> None:
+    """Parts, small ones in one row, what is unattributed, and the wall time."""
+    lines = printed(comparison)
+
+    assert "Where the gap comes from  A - B: + where A takes longer" in lines
+    assert rows(section(lines, "Where the gap"))[:6] == [
+        ["part", "A", "B", "A - B", "95 %"],
+        ["fit/steps", "6.00 s", "2.00 s", "+4.00 s", "+" + "#" * 18],
+        ["import", "1.00 s", "2.00 s", "-1.00 s", "-" + "#" * 4],
+        ["1 smaller parts", "10.0 ms", "20.0 ms", "-10.0 ms"],
+        ["unattributed", "+10.0 ms"],
+        ["wall", "10.0 s", "7.00 s", "+3.00 s"],
+    ]
+
+
+def test_differences_have_a_minus_sign_where_it_can_be_printed(comparison: Comparison) -> None:
+    """Not a hyphen."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    compare_text.print_comparison([comparison], [()], file=out)
+    out.seek(0)
+
+    assert "A − B: + where A takes longer" in out.read()
+
+
+def test_intervals_stand_beside_the_parts(comparison: Comparison) -> None:
+    """Where there are enough runs."""
+    items = (replace(FIT, ci_ns=(3 * S, 5 * S)),)
+
+    lines = printed(replace(comparison, gap_ci_ns=(2 * S, 4 * S), items=items))
+
+    assert "means and 95 % intervals over the runs" in " ".join(lines)
+    table = rows(section(lines, "Where the gap"))
+    assert table[1][4] == "+3.00 s to +5.00 s"
+    assert table[-2][4] == "+2.00 s to +4.00 s"
+
+
+def test_noise_is_called_so_and_explained(comparison: Comparison) -> None:
+    """With what would tell it apart."""
+    noisy = replace(comparison, items=(replace(FIT, noise=True),))
+
+    lines = section(printed(noisy), "Where the gap")
+
+    assert rows(lines)[1][4] == "noise"
+    assert lines[-1].strip().startswith("noise: below 20 % of the part or 50 ms")
+
+
+def test_steps_that_could_not_be_split_say_why(comparison: Comparison) -> None:
+    """Below the table."""
+    lines = printed(replace(comparison, unsplit="A has no kernel window"))
+
+    assert "  steps are not split: A has no kernel window" in lines
+
+
+def test_layers_stand_beside_each_other(comparison: Comparison) -> None:
+    """With two operators of each side."""
+    layers = (
+        LayerItem("dense", "forward", 5 * MS, 2 * MS, ("a", "b", "c"), ("d",)),
+        LayerItem(None, None, None, MS, (), ("e",)),
+    )
+
+    assert rows(section(printed(replace(comparison, layers=layers)), "Kernels by layer")) == [
+        ["layer", "direction", "A", "B", "A - B", "operators of A | B"],
+        ["dense", "forward", "5.00 ms", "2.00 ms", "+3.00 ms", "a, b | d"],
+        ["(none)", "-", "-", "1.00 ms", "-1.00 ms", "- | e"],
+    ]
+
+
+def test_lines_that_differ_much_stand_beside_each_other(comparison: Comparison) -> None:
+    """Those below 1 % of the gap are left out."""
+    pairs = (
+        LinePair("train.py", "main", 7, "step()", 10, 2 * S, None, None),
+        LinePair("train.py", "main", 8, "log()", 1, 20 * MS, 1, 0),
+    )
+
+    assert rows(section(printed(comparison, lines=pairs), "Lines"))[1:] == [
+        ["train.py:7", "10", "2.00 s", "-", "-", "+2.00 s", "step()"],
+    ]
+
+
+def test_cores_of_both_sides_are_drawn(tmp_path: Path, comparison: Comparison) -> None:
+    """Of a side without samples nothing is."""
+    cores = [{"time_ns": n * S, "interval_ns": S, "core": 0, "busy_pct": 50.0} for n in range(1, 11)]
+    side = Side("mxnet", (trained(tmp_path / "measured", cores=cores),))
+
+    assert [row[:3] for row in rows(section(printed(replace(comparison, a=side)), "Cores"))[1:]] == [
+        ["A", "0", "50.0 %"]
+    ]
+
+
+@pytest.mark.parametrize(("gap_ns", "names"), [(3 * S, "run-mxnet run-torch"), (-3 * S, "run-torch run-mxnet")])
+def test_the_next_step_is_to_diagnose_the_slower_one(comparison: Comparison, gap_ns: int, names: str) -> None:
+    """It comes first."""
+    assert printed(replace(comparison, gap_ns=gap_ns))[-1] == f"next: dlprof diagnose {names}"
+
+
+def test_several_comparisons_begin_with_an_overview(comparison: Comparison) -> None:
+    """Wall time by phase, of A and of each other side."""
+    second = replace(comparison, b=replace(comparison.b, label="jax"), b_step_ns=None)
+
+    lines = printed(comparison, second)
+
+    assert lines[0] == "Overview  wall time by phase; the gap is mxnet - the other"
+    assert rows(section(lines, "Overview")) == [
+        ["mxnet", "torch", "jax"],
+        ["fit", "6.00 s", "2.00 s", "2.00 s"],
+        ["import", "1.00 s", "2.00 s", "2.00 s"],
+        ["teardown", "10.0 ms", "20.0 ms", "20.0 ms"],
+        ["wall", "10.0 s", "7.00 s", "7.00 s"],
+        ["steady step", "20.0 ms", "10.0 ms", "-"],
+        ["gap", "+3.00 s", "+3.00 s"],
+    ]
+
+
+@pytest.mark.parametrize(("ns", "text"), [(S, "+1.00 s"), (-S, "-1.00 s"), (0, "0")])
+def test_differences_have_their_sign(ns: int, text: str) -> None:
+    """Also above 0."""
+    assert compare_text.signed(ns) == text

@@ -1,0 +1,111 @@
+"""What all reports on a terminal share."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from dlprof.report.console import Page, is_ascii, make_console, make_page
+
+
+class Terminal(io.StringIO):
+    """A terminal of one encoding."""
+
+    def __init__(self, encoding: str | None) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str | None:  # type: ignore[override]
+        """Of what is written."""
+        return self._encoding
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+def page(width: int = 100) -> tuple[io.StringIO, Page]:
+    """A page of some width, and what it prints to."""
+    out = io.StringIO()
+    console = make_console(out)
+    console.width = width
+    return out, Page(console, ascii_only=False)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "plain", "expected"),
+    [
+        ("utf-8", False, False),
+        ("UTF8", False, False),
+        ("utf-8", True, True),
+        ("latin-1", False, True),
+        (None, False, True),
+    ],
+)
+def test_only_streams_of_utf_8_get_more_than_ascii(encoding: str | None, plain: bool, expected: bool) -> None:
+    """And not when plain text is asked for."""
+    assert is_ascii(Terminal(encoding), plain) is expected
+
+
+def test_a_stream_of_ascii_never_fails() -> None:
+    """What it cannot show is replaced."""
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", write_through=True)
+    make_console(stream).print("← é")
+
+    assert raw.getvalue() == b"? ?\n"
+
+
+def test_a_console_is_a_hundred_columns_wide_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or as wide as COLUMNS says, but no narrower than 60."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert make_console(io.StringIO()).width == 100
+    monkeypatch.setenv("COLUMNS", "140")
+    assert make_console(io.StringIO()).width == 140
+    monkeypatch.setenv("COLUMNS", "20")
+    assert make_console(io.StringIO()).width == 60
+
+
+def test_a_file_gets_no_colour() -> None:
+    """Only a terminal does, unless plain text is asked for."""
+    assert make_console(io.StringIO()).no_color
+    assert not make_console(Terminal("utf-8")).no_color
+    assert make_console(Terminal("utf-8"), plain=True).no_color
+
+
+@pytest.mark.parametrize(("plain", "sign"), [(False, "−"), (True, "-")])
+def test_the_sign_of_differences_is_one_that_can_be_printed(plain: bool, sign: str) -> None:
+    """A minus sign, or a hyphen in plain text."""
+    assert make_page(Terminal("utf-8"), plain=plain).minus == sign
+
+
+def test_what_is_said_is_no_markup() -> None:
+    """Brackets and names of emoji are text."""
+    out, shown = page()
+    shown.say("[red]x[/red] :smile:", indent=2)
+
+    assert out.getvalue().rstrip() == "  [red]x[/red] :smile:"
+
+
+def test_a_title_follows_an_empty_line() -> None:
+    """With a note behind it, if there is one."""
+    out, shown = page()
+    shown.title("Phases", "of the wall time")
+    shown.title("GPU")
+
+    assert out.getvalue() == "\nPhases  of the wall time\n\nGPU\n"
+
+
+def test_a_table_cuts_its_last_column_only() -> None:
+    """The others keep their width."""
+    out, shown = page(width=60)
+    table = shown.table(("name", "left"), ("time", "right"), ("source", "left"))
+    table.add_row("a rather long name", "1.00 s", "x = " + "y" * 100)
+    shown.show(table)
+
+    row = out.getvalue().splitlines()[1]
+    assert row.startswith("  a rather long name  1.00 s  x = y")
+    assert row.rstrip().endswith("…")
+    assert len(row) <= 60

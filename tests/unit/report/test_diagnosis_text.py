@@ -1,0 +1,131 @@
+"""A diagnosis on a terminal."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding, Remedy
+from dlprof.report import diagnosis_text
+from dlprof.schema.vocabulary import Basis
+from tests.unit.report.reports import rows
+from tests.unit.runs import MS, S
+
+ROW = {"name": "Log", "dur_ns": 5 * MS, "share": 0.123456, "count": 3, "file": None, "again": True}
+FINDING = Finding(
+    slug="slow-callback",
+    claim="The callback Log costs 2.00 s.",
+    at_stake_ns=2 * S,
+    share=0.2,
+    interval_ns=None,
+    basis=Basis.MEASURED,
+    file="train.py",
+    line=7,
+    evidence=(Evidence("its calls", "SELECT * FROM spans", (ROW,) * 6),),
+    next_step="Call it less often.",
+)
+REMEDY = Remedy("4 threads")
+
+
+def printed(*findings: Finding, whole_ns: int = 10 * S, evidence: bool = False, note: str = "") -> list[str]:
+    """The lines of the text, without empty ones."""
+    out = io.StringIO()
+    diagnosis = Diagnosis(findings, (Abstention("gpu-idle", "no GPU was seen"),), whole_ns)
+    diagnosis_text.print_diagnosis(diagnosis, "Where r loses time", file=out, evidence=evidence, plain=True, note=note)
+    return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
+
+
+def test_a_finding_has_its_time_its_place_and_the_next_step() -> None:
+    """With a bar as long as its share."""
+    assert printed(FINDING)[:5] == [
+        "Where r loses time",
+        "1. slow-callback  2.00 s  20 %  #####",
+        "   The callback Log costs 2.00 s.",
+        "   at train.py:7",
+        "   Call it less often.",
+    ]
+
+
+def test_a_finding_without_a_line_names_none() -> None:
+    """There is no such line."""
+    assert not [line for line in printed(replace(FINDING, file=None)) if line.strip().startswith("at ")]
+
+
+def test_findings_are_numbered_in_their_order() -> None:
+    """As they are ranked."""
+    lines = printed(FINDING, replace(FINDING, slug="gc-pressure"))
+
+    assert [line.split("  ")[0] for line in lines if line[0].isdigit()] == ["1. slow-callback", "2. gc-pressure"]
+
+
+def test_a_note_stands_before_the_findings() -> None:
+    """Such as the verdict of a comparison."""
+    assert printed(FINDING, note="A took 10 s.")[1] == "A took 10 s."
+
+
+def test_a_run_without_findings_says_so() -> None:
+    """And explains nothing."""
+    assert printed() == ["Where r loses time", "No cause worth mentioning was found."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"basis": "estimated"}, "the time is an estimate"),
+        ({"basis": "estimated", "remedy": REMEDY}, "the time is an estimate; --confirm measures it"),
+        ({"remedy": REMEDY, "not_tried": "no file"}, "4 threads could not be tried: no file"),
+        (
+            {"remedy": REMEDY, "state": "confirmed", "saving_ns": {"predicted": 2 * S, "achieved": S}},
+            "tried: 4 threads: predicted 2.00 s, saved 1.00 s",
+        ),
+    ],
+)
+def test_what_is_known_of_a_remedy_is_told(changes: dict[str, object], text: str) -> None:
+    """Whether it was tried, or could be."""
+    assert printed(replace(FINDING, **changes))[5] == f"   {text}"  # type: ignore[arg-type]
+
+
+def test_a_finding_that_was_tried_has_its_state() -> None:
+    """Beside its share."""
+    assert printed(replace(FINDING, state="refuted"))[1].startswith("1. slow-callback  2.00 s  20 %  refuted")
+
+
+def test_what_is_not_explained_is_the_rest() -> None:
+    """In time and share."""
+    assert printed(FINDING)[-2] == "These causes explain 2.00 s, 20 % of 10.0 s; 8.00 s is the rest."
+
+
+def test_causes_may_explain_more_than_a_gap() -> None:
+    """Then other parts are faster."""
+    lines = printed(FINDING, whole_ns=S)
+
+    assert lines[-2] == (
+        "These causes explain 2.00 s; the gap is only 1.00 s, because other parts are faster by 1.00 s."
+    )
+
+
+def test_evidence_is_rows_and_the_query_that_gives_them() -> None:
+    """Four rows; times with their unit, and a dash for what is not known."""
+    lines = printed(FINDING, evidence=True)
+    start = lines.index("   its calls:")
+
+    assert rows(lines[start + 1 : start + 7]) == [
+        ["name", "dur_ns", "share", "count", "file", "again"],
+        *[["Log", "5.00 ms", "0.1235", "3", "-", "True"]] * 4,
+        ['dlprof sql RUN "SELECT * FROM spans"'],
+    ]
+
+
+def test_evidence_without_rows_is_its_query() -> None:
+    """No table without columns."""
+    empty = replace(FINDING, evidence=(Evidence("its calls", "SELECT 1", ()),))
+
+    assert '   dlprof sql RUN "SELECT 1"' in printed(empty, evidence=True)
+
+
+def test_rules_that_could_not_tell_are_named_with_the_evidence() -> None:
+    """And why."""
+    assert printed(FINDING, evidence=True)[-2:] == ["Rules that could not tell", "  gpu-idle: no GPU was seen"]
+    assert "gpu-idle" not in "\n".join(printed(FINDING))

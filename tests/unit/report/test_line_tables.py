@@ -1,0 +1,51 @@
+"""The table of lines per function."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis.lines import FunctionLines, Line
+from dlprof.report import line_tables
+from tests.unit.runs import MS, trained
+
+LINES = (Line(3, 0, 0, "def train():"), Line(4, 2, 90 * MS, "\tstep()"), Line(5, 4, 4 * MS, None))
+TRAIN = FunctionLines("train.py", "train", 3, 100 * MS, LINES)
+
+
+def printed(path: Path, *functions: FunctionLines, **tables: list[dict[str, Any]]) -> list[str]:
+    """The lines of the text, without empty ones."""
+    out = io.StringIO()
+    line_tables.print_tables(trained(path / "r", None, **tables), functions, file=out)
+    return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
+
+
+def test_a_function_has_a_head_and_a_row_for_each_line(tmp_path: Path) -> None:
+    """In the form of line_profiler."""
+    assert printed(tmp_path, TRAIN) == [
+        "train  train.py:3",
+        "total 100 ms; a line's time contains what it calls",
+        "Line #       Hits     Time (ms)   Per Hit (ms)  % Time  Line Contents",
+        "     3                                                  def train():",
+        "     4          2        90.000        45.0000    90.0      step()",
+        "     5          4         4.000         1.0000     4.0",
+    ]
+
+
+def test_lines_of_a_function_without_time_have_no_share(tmp_path: Path) -> None:
+    """0 %, and no division by it."""
+    idle = FunctionLines("train.py", "train", 3, 0, (Line(4, 1, 0, "pass"),))
+
+    assert printed(tmp_path, idle)[-1].split() == ["4", "1", "0.000", "0.0000", "0.0", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("probes", "reason"),
+    [([{"name": "lines", "state": "off", "reason": "it was off"}], "it was off"), ([], "no profiled function ran")],
+)
+def test_a_run_without_lines_says_why(tmp_path: Path, probes: list[dict[str, object]], reason: str) -> None:
+    """In place of a table."""
+    assert printed(tmp_path, probes=probes) == [f"No line was measured, because {reason}."]

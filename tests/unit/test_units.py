@@ -1,0 +1,39 @@
+"""Figures as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlprof import units
+from tests.unit.runs import MS, S
+
+
+@pytest.mark.parametrize(
+    ("ns", "expected"),
+    [
+        (None, "-"),
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (1_500, "1.50 us"),
+        (12_340_000, "12.3 ms"),
+        (999_900_000, "1.00 s"),
+        (61e9, "61.0 s"),
+        (3_725e9, "1 h 02 min"),
+    ],
+)
+def test_durations_have_three_digits_and_a_unit(ns: float | None, expected: str) -> None:
+    """No figure without its unit."""
+    assert units.duration(ns) == expected
+
+
+def test_strips_show_gaps_as_blanks() -> None:
+    """Not measured is not idle."""
+    assert units.strip([0, 50, 100, None]) == "▁▅█ "
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"), [(-700 * S, "-11 min 40 s"), (-7200 * S, "-2 h 00 min"), (-5 * MS, "-5.00 ms")]
+)
+def test_times_below_zero_are_those_above_with_a_sign(ns: int, text: str) -> None:
+    """Also from ten minutes on."""
+    assert units.duration(ns) == text
