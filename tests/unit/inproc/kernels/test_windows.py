@@ -38,7 +38,8 @@ class StandIn(Tracer):
         if self._folder is None:  # it could not be started
             return []
         path = self._folder / "trace.json"
-        path.write_text("{}")
+        if self._folder != Path():  # it was never started, or could not be
+            path.write_text("{}")
         return [str(path)]
 
     def annotation(self, text: str) -> Callable[[], None]:
