@@ -119,7 +119,7 @@ def test_events_that_were_dropped_are_told(tmp_path: Path) -> None:
 
 def test_sums_of_a_profiler_that_keeps_no_times_are_told(tmp_path: Path) -> None:
     """They have neither wall time nor percentiles."""
-    sums = {
+    sums: dict[str, Any] = {
         "kernel_ops": [{"op_id": 0, "kind": "operator", "name": "dot", "op": "dot"}],
         "kernel_totals": [{"op_id": 0, "device": -1, "count": 3, "total_ns": 6 * MS}],
     }
