@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof import __main__, cli
+from dlprof import cli
 from dlprof.errors import NoInputError
 from tests.unit.runs import dlprof
 
@@ -68,12 +68,12 @@ def test_a_reader_that_goes_away_is_no_error(monkeypatch: pytest.MonkeyPatch) ->
     """Such as `dlprof … | head`."""
     failing(monkeypatch, BrokenPipeError())
     closed: list[int] = []
-    monkeypatch.setattr(__main__.os, "dup2", lambda _new, old: closed.append(old))
+    monkeypatch.setattr("os.dup2", lambda _new, old: closed.append(old))
 
     class Output:
         def fileno(self) -> int:
             return 7
 
-    monkeypatch.setattr(__main__.sys, "stdout", Output())
+    monkeypatch.setattr("sys.stdout", Output())
 
     assert (dlprof("report", "x"), closed) == (0, [7])

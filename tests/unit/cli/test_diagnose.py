@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
         """It is one."""
         return True
 
-    def readline(self, _size: int | None = -1, /) -> str:
+    def readline(self, _size: int | None = -1, /) -> str:  # type: ignore[override]
         """The answer."""
         return self.answer
 

@@ -52,7 +52,8 @@ def test_a_stream_that_is_cut_is_shown_up_to_there(tmp_path: Path, capsys: pytes
     """The header and no trailer."""
     from dlprof_probes import wire
 
-    (tmp_path / "inproc.wire").write_bytes(wire.header({"pid": 42}))
+    begin = wire.MAGIC + bytes([wire.VERSION]) + wire.record(wire.Record.META, wire.json_payload({"pid": 42}))
+    (tmp_path / "inproc.wire").write_bytes(begin)
 
     assert dlprof("dump", tmp_path / "inproc.wire") == 0
     assert "the stream ends without a trailer" in capsys.readouterr().err
