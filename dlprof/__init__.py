@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dlprof.notebook.frames import compare, open_run
+    from dlprof.notebook.views import compare, open_run
 
     open = open_run  # noqa: A001  (dlprof.open, never a bare open)
 
@@ -23,9 +23,9 @@ def __getattr__(name: str) -> Any:
     """What notebooks use is loaded when it is first asked for: the command line never pays for it."""
     if name not in ("open", "compare"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from dlprof.notebook import frames  # noqa: PLC0415
+    from dlprof.notebook import views  # noqa: PLC0415
 
-    return frames.open_run if name == "open" else frames.compare
+    return views.open_run if name == "open" else views.compare
 
 
 def __dir__() -> list[str]:

@@ -211,10 +211,18 @@ def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 
 
 _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
-    "arguments": _texts, "cores_hz": _rate, "gpu_tracer": _choice, "kernel_steps": _count, "kernels": _choice,
-    "lines": _texts, "live": _switch, "overrides": _object, "probes": lambda _name, value, _source: parse_probes(value),
-    "progress": _switch, "stacks_hz": _rate,
-}  # fmt: skip
+    "arguments": _texts,
+    "cores_hz": _rate,
+    "gpu_tracer": _choice,
+    "kernel_steps": _count,
+    "kernels": _choice,
+    "lines": _texts,
+    "live": _switch,
+    "overrides": _object,
+    "probes": lambda _name, value, _source: parse_probes(value),
+    "progress": _switch,
+    "stacks_hz": _rate,
+}
 """What reads the value of a setting; the others are texts."""
 
 

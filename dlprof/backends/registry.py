@@ -20,9 +20,16 @@ GROUP = "dlprof.backends"
 
 
 _OWN = (
-    tensorflow.SPEC, jax.SPEC, torch.SPEC, openvino.SPEC, mxnet.SPEC, theano.SPEC, cntk.SPEC, tensorflow1.SPEC,
+    tensorflow.SPEC,
+    jax.SPEC,
+    torch.SPEC,
+    openvino.SPEC,
+    mxnet.SPEC,
+    theano.SPEC,
+    cntk.SPEC,
+    tensorflow1.SPEC,
     *native.SPECS,
-)  # fmt: skip
+)
 
 
 def engine_of(spec: BackendSpec) -> EngineSpec | None:

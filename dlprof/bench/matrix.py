@@ -140,9 +140,15 @@ class _Reader:
         if limit is not None and (not isinstance(limit, int | float) or isinstance(limit, bool) or limit <= 0):
             raise self._wrong("limit_s must be a number of seconds above 0")
         return Matrix(
-            name, str(self.content.get("title", name)), self._whole("repeat", 3, 1, REPEAT_AT_MOST),
-            self._whole("seed", 1, 0, 2**63), limit, trace, work, self._digest(work),
-        )  # fmt: skip
+            name=name,
+            title=str(self.content.get("title", name)),
+            repeat=self._whole("repeat", 3, 1, REPEAT_AT_MOST),
+            seed=self._whole("seed", 1, 0, 2**63),
+            limit_s=limit,
+            trace=trace,
+            work=work,
+            digest=self._digest(work),
+        )
 
     def _digest(self, work: Sequence[Work]) -> str:
         """Of what is run and how, not of how often: a benchmark may be taken further."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from dlprof.schema.vocabulary import Category
+
 
 @dataclass(frozen=True)
 class Dispatch:
@@ -27,6 +29,25 @@ class Xla(StrEnum):
 
 
 @dataclass(frozen=True)
+class PythonCost:
+    """Work that a switch does in Python, which sampled stacks show."""
+
+    files: tuple[str, ...]
+    """Beginnings of the names of the files in which it is done."""
+    factor: float
+    """What the switch costs in all, as a multiple of that."""
+
+
+@dataclass(frozen=True)
+class KernelCost:
+    """What a switch costs in the kernels that are better without it."""
+
+    categories: tuple[Category, ...]
+    share: float
+    """Share of their time."""
+
+
+@dataclass(frozen=True)
 class Switch:
     """A switch for debugging, or one that gives up speed, as the probe names it in the facts of a training."""
 
@@ -35,6 +56,12 @@ class Switch:
     """Share of the steps that it costs on the scenarios, by the exam (docs/exam.md); `--confirm` measures it."""
     environment: Mapping[str, str | None] = field(default_factory=dict)
     """Environment variables that switch it off; None: to take away. Empty: the probe switches it off."""
+    python: PythonCost | None = None
+    """How its cost is known better where stacks were sampled."""
+    kernels: KernelCost | None = None
+    """How its cost is known better where kernels were traced."""
+    runs_eagerly: bool = False
+    """Whether it makes all functions run operator by operator: that is eager execution, a cause of its own."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +129,7 @@ class EngineSpec:
     """Share of kernels' time that 64-bit floats cost against 32-bit ones."""
     switches: tuple[Switch, ...] = ()
     """Its switches for debugging."""
+
+
+UNKNOWN = EngineSpec(name="", title="an engine that dlprof does not know", module="", distributions=())
+"""What is assumed where the engine is not known: it does nothing out of the ordinary."""

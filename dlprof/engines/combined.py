@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from types import MappingProxyType
 
-from dlprof.engines.base import EngineSpec
+from dlprof.engines.base import EngineSpec, Switch
 from dlprof.engines.registry import all_specs
 
 
@@ -31,6 +32,18 @@ def input_files() -> frozenset[str]:
 def operator_files() -> frozenset[str]:
     """Beginnings of the names of files through which an operator of any engine calls Python."""
     return _all(lambda spec: spec.operator_files)
+
+
+@cache
+def packages() -> frozenset[str]:
+    """Top-level packages of any engine."""
+    return _all(lambda spec: spec.packages)
+
+
+@cache
+def switches() -> Mapping[str, Switch]:
+    """The switches of any engine by name: a script may have loaded several."""
+    return MappingProxyType({switch.name: switch for spec in all_specs().values() for switch in spec.switches})
 
 
 def _all(part: Callable[[EngineSpec], Iterable[str]]) -> frozenset[str]:

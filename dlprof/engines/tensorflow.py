@@ -1,10 +1,11 @@
 """TensorFlow 2."""
 
-from dlprof.engines.base import Dispatch, EngineSpec, Switch, Xla
+from dlprof.engines.base import Dispatch, EngineSpec, KernelCost, Switch, Xla
+from dlprof.schema.vocabulary import Category
 
-EAGER = "tf.config.run_functions_eagerly"
-"""The switch that is eager execution, a finding of its own."""
-NO_ONEDNN = "TF_ENABLE_ONEDNN_OPTS=0"
+# oneDNN's kernels multiply and add at once, in wider registers; TensorFlow's own are built for any processor. In the
+# exam 0.59 was saved, on a machine with AVX-512; fewer lanes, less.
+_ONEDNN = KernelCost((Category.CONV, Category.MATMUL, Category.RECURRENT), 0.5)
 
 SPEC = EngineSpec(
     name="tensorflow",
@@ -27,8 +28,9 @@ SPEC = EngineSpec(
     tunes_input=True,
     double_cost=0.6,  # its oneDNN has no kernels for them
     switches=(
+        Switch("tf.config.run_functions_eagerly", 0.85, runs_eagerly=True),
         Switch("tf.debugging.enable_check_numerics", 0.65),
         # The mean of two machines, 0.21 and 0.40.
-        Switch(NO_ONEDNN, 0.30, {"TF_ENABLE_ONEDNN_OPTS": None}),
+        Switch("TF_ENABLE_ONEDNN_OPTS=0", 0.30, {"TF_ENABLE_ONEDNN_OPTS": None}, kernels=_ONEDNN),
     ),
 )

@@ -1,9 +1,10 @@
 """PyTorch."""
 
-from dlprof.engines.base import EngineSpec, Switch
+from dlprof.engines.base import EngineSpec, PythonCost, Switch
 
-ANOMALY = "torch.autograd.set_detect_anomaly"
-"""The switch that keeps the stack of each operation."""
+# Detecting anomalies keeps the stack of each operation; checking values and what else C++ does for it costs as much, by
+# the exam.
+_KEPT_STACKS = PythonCost(("<python>/traceback", "<python>/linecache"), 2)
 
 SPEC = EngineSpec(
     name="torch",
@@ -16,5 +17,8 @@ SPEC = EngineSpec(
     backward_functions=("_engine_run_backward",),
     waiting_functions=("item", "tolist", "cpu", "synchronize"),
     threads_in_step=True,
-    switches=(Switch(ANOMALY, 0.30), Switch("torch.backends.mkldnn.enabled = False", 0.35)),
+    switches=(
+        Switch("torch.autograd.set_detect_anomaly", 0.30, python=_KEPT_STACKS),
+        Switch("torch.backends.mkldnn.enabled = False", 0.35),
+    ),
 )

@@ -31,11 +31,11 @@ def write(run: Run, out: BinaryIO) -> str:
     Raises:
         NoInputError: Nothing in the run has a time.
     """
-    found = groups.of_run(run)
+    timeline = groups.of_run(run)
     out.write(b'{"traceEvents":[\n')
     waiting: list[str] = []
     before = ""
-    for event in _events(run, found):
+    for event in _events(run, timeline):
         waiting.append(event)
         if len(waiting) >= _EVENTS_AT_ONCE:
             out.write((before + ",\n".join(waiting)).encode("utf-8", "replace"))
@@ -44,25 +44,25 @@ def write(run: Run, out: BinaryIO) -> str:
     clock = run.manifest.clock
     facts = {
         "run": run.name,
-        "zero_shifted_by_ns": found.shift_ns,
+        "zero_shifted_by_ns": timeline.shift_ns,
         "zero_wall_ns": clock.origin_wall_ns,
         "zero_monotonic_ns": clock.origin_perf_ns or None,
     }
     out.write(f'\n],"displayTimeUnit":"ns","otherData":{_json(facts)}}}\n'.encode("utf-8", "replace"))
-    return found.said
+    return timeline.said
 
 
-def _events(run: Run, found: groups.Timeline) -> Iterator[str]:
-    for pid, group in enumerate(found.groups, 1):
+def _events(run: Run, timeline: groups.Timeline) -> Iterator[str]:
+    for pid, group in enumerate(timeline.groups, 1):
         name = run.name if group.name == groups.PROGRAM else group.name
         yield _metadata("process_name", pid, 0, name=name)
         yield _metadata("process_sort_index", pid, 0, sort_index=pid)
         for tid, (track, slices) in enumerate(group.tracks, 1):
             yield _metadata("thread_name", pid, tid, name=track)
             yield _metadata("thread_sort_index", pid, tid, sort_index=tid)
-            yield from _slices(pid, tid, slices, found.shift_ns)
+            yield from _slices(pid, tid, slices, timeline.shift_ns)
         for series in group.series:
-            yield from _series(pid, series, found.shift_ns)
+            yield from _series(pid, series, timeline.shift_ns)
 
 
 def _metadata(kind: str, pid: int, tid: int, **args: Any) -> str:

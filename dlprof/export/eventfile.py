@@ -21,13 +21,13 @@ _TEXTS, _TENSORS = 7, 2  # DT_STRING; DATA_CLASS_TENSOR
 
 
 def _table() -> tuple[int, ...]:
-    found = []
+    remainders = []
     for byte in range(256):
         value = byte
         for _ in range(8):
             value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
-        found.append(value)
-    return tuple(found)
+        remainders.append(value)
+    return tuple(remainders)
 
 
 _CRC = _table()
@@ -56,8 +56,8 @@ class EventWriter:
 
     def scalars(self, wall_s: float, step: int, values: Iterable[tuple[str, float]]) -> None:
         """Add values of one moment: (tag, value) of each; they are kept as 32-bit floats."""
-        told = [message(_VALUE, text(_TAG, name), single(_SCALAR, value)) for name, value in values]
-        self._event(wall_s, step, told)
+        fields = [message(_VALUE, text(_TAG, name), single(_SCALAR, value)) for name, value in values]
+        self._event(wall_s, step, fields)
 
     def markdown(self, wall_s: float, name: str, content: str) -> None:
         """Add a text in Markdown."""

@@ -33,24 +33,68 @@ class Format:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "perfetto": Format("time line for Perfetto, to the nanosecond", "perfetto", ".pftrace",
-                           "open it at https://ui.perfetto.dev"),
-        "chrome": Format("the same time line as trace events (JSON)", "chrome", ".trace.json",
-                         "open it in chrome://tracing or at https://ui.perfetto.dev", text=True),
-        "tensorboard": Format("scalars, phases, findings, and the engine's own traces", "tensorboard", "-tensorboard",
-                              "tensorboard --logdir {path}", folder=True, shared=True),
-        "speedscope": Format("sampled stacks of each thread, and phases (JSON)", "speedscope", ".speedscope.json",
-                             "open it at https://www.speedscope.app", text=True),
-        "pprof": Format("sampled stacks, labelled with thread and phase", "pprof", ".pb.gz",
-                        "go tool pprof -http=: {path}"),
-        "line_profiler": Format("time of each line, as line_profiler prints it", "line_profiler_text", ".lines.txt",
-                                "it is plain text", text=True),
-        "csv": Format("a folder with one CSV file for each table", "csv_folder", "-csv",
-                      "open its files with any spreadsheet", folder=True),
-        "parquet": Format("a folder with one Parquet file for each table", "parquet_folder", "-parquet",
-                          "pandas, DuckDB and Polars read its files", folder=True),
-        "json": Format("the report and all tables as one JSON object", "json_object", ".json",
-                       "see docs/exporting.md", text=True),
+        "perfetto": Format(
+            about="timeline for Perfetto, to the nanosecond",
+            module="perfetto",
+            ending=".pftrace",
+            viewer="open it at https://ui.perfetto.dev",
+        ),
+        "chrome": Format(
+            about="the same timeline as trace events (JSON)",
+            module="chrome",
+            ending=".trace.json",
+            viewer="open it in chrome://tracing or at https://ui.perfetto.dev",
+            text=True,
+        ),
+        "tensorboard": Format(
+            about="scalars, phases, findings, and the engine's own traces",
+            module="tensorboard",
+            ending="-tensorboard",
+            viewer="tensorboard --logdir {path}",
+            folder=True,
+            shared=True,
+        ),
+        "speedscope": Format(
+            about="sampled stacks of each thread, and phases (JSON)",
+            module="speedscope",
+            ending=".speedscope.json",
+            viewer="open it at https://www.speedscope.app",
+            text=True,
+        ),
+        "pprof": Format(
+            about="sampled stacks, labelled with thread and phase",
+            module="pprof",
+            ending=".pb.gz",
+            viewer="go tool pprof -http=: {path}",
+        ),
+        "line_profiler": Format(
+            about="time of each line, as line_profiler prints it",
+            module="line_profiler_text",
+            ending=".lines.txt",
+            viewer="it is plain text",
+            text=True,
+        ),
+        "csv": Format(
+            about="a folder with one CSV file for each table",
+            module="csv_folder",
+            ending="-csv",
+            viewer="open its files with any spreadsheet",
+            folder=True,
+        ),
+        "parquet": Format(
+            about="a folder with one Parquet file for each table",
+            module="parquet_folder",
+            ending="-parquet",
+            viewer="pandas, DuckDB and Polars read its files",
+            folder=True,
+        ),
+        "json": Format(
+            about="the report and all tables as one JSON object",
+            module="json_object",
+            ending=".json",
+            viewer="see docs/exporting.md",
+            text=True,
+        ),
     }
-)  # fmt: skip
+)
 """Every format, by the name that `--to` takes."""

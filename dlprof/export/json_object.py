@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+from msgspec import Struct, to_builtins
 
 from dlprof.export import tables
 from dlprof.report import strict_json
@@ -18,6 +20,14 @@ KERNEL_EVENTS_AT_MOST = 200_000
 """Rows of `kernel_events` beyond which that table is left out: 40 MB of JSON."""
 
 
+class LeftOut(Struct, frozen=True):
+    """A table that is not in the object, how many rows it has, and why."""
+
+    table: str
+    rows: int
+    because: str
+
+
 def write(run: Run, out: BinaryIO) -> str:
     """Write the object. What is left out stands in `left_out`, with the reason.
 
@@ -29,25 +39,29 @@ def write(run: Run, out: BinaryIO) -> str:
         How much was written.
     """
     left_out = _left_out(run)
-    report = plain(summarise(run))
-    head = {"schema": SCHEMA, "manifest": as_builtins(run.manifest), "report": report, "left_out": left_out}
+    head = {
+        "schema": SCHEMA,
+        "manifest": as_builtins(run.manifest),
+        "report": plain(summarise(run)),
+        "left_out": to_builtins(left_out),
+    }
     out.write(strict_json.dumps(head)[:-1].encode() + b',\n"tables":{')
-    names = [name for name in TABLES if name not in {one["table"] for one in left_out}]
+    names = [name for name in TABLES if name not in {table.table for table in left_out}]
     for place, name in enumerate(names):
         out.write(f"{',' if place else ''}\n{json.dumps(name)}:[".encode())
         _write_rows(run, name, out)
         out.write(b"]")
     out.write(b"\n}}\n")
-    said = "".join(f", without {one['table']} ({one['rows']:,} rows)" for one in left_out)
+    said = "".join(f", without {table.table} ({table.rows:,} rows)" for table in left_out)
     return f"{len(names)} tables{said}"
 
 
-def _left_out(run: Run) -> list[dict[str, Any]]:
+def _left_out(run: Run) -> list[LeftOut]:
     rows = run.count("kernel_events")
     if rows <= KERNEL_EVENTS_AT_MOST:
         return []
     because = f"more than {KERNEL_EVENTS_AT_MOST} rows; dlprof export --to parquet has them"
-    return [{"table": "kernel_events", "rows": rows, "because": because}]
+    return [LeftOut("kernel_events", rows, because)]
 
 
 def _write_rows(run: Run, name: str, out: BinaryIO) -> None:

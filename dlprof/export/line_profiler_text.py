@@ -35,7 +35,7 @@ def write(run: Run, out: BinaryIO) -> str:
     if not functions:
         raise NoInputError(f"{run.name} has no times of lines.", hint=f"dlprof report {run.name} says why")
     out.write(b"Timer unit: 1e-09 s\n\n")
-    out.writelines("\n".join([*_function(one), "", ""]).encode("utf-8", "replace") for one in functions)
+    out.writelines("\n".join([*_function(function), "", ""]).encode("utf-8", "replace") for function in functions)
     return f"{len(functions)} function{'' if len(functions) == 1 else 's'}"
 
 

@@ -26,23 +26,23 @@ def phases(run: Run) -> str:
     return _table(("phase", "time", "% of the run", "entries"), rows)
 
 
-def findings(found: Diagnosis) -> str:
-    """The findings of `dlprof diagnose`, the dearest first."""
-    if not found.findings:
+def findings(diagnosis: Diagnosis) -> str:
+    """The findings of `dlprof diagnose`, the most expensive first."""
+    if not diagnosis.findings:
         return "No cause that is worth a word was found."
-    share = percent(found.explained_ns, found.whole_ns)
-    told = f"These causes explain {duration(found.explained_ns)} of {duration(found.whole_ns)} ({share} %)."
-    return "\n\n".join([*(_finding(number, one) for number, one in enumerate(found.findings, 1)), told])
+    share = percent(diagnosis.explained_ns, diagnosis.whole_ns)
+    explained = (
+        f"These causes explain {duration(diagnosis.explained_ns)} of {duration(diagnosis.whole_ns)} ({share} %)."
+    )
+    return "\n\n".join([*(_finding(rank, finding) for rank, finding in enumerate(diagnosis.findings, 1)), explained])
 
 
-def _finding(number: int, one: Finding) -> str:
-    lines = [
-        f"### {number}\\. {plain(one.slug)}: {duration(one.at_stake_ns)}, {100 * one.share:.0f} % ({one.basis})",
-        plain(one.claim),
-    ]
-    if one.file:
-        lines.append(f"At {plain(one.file)}:{one.line}")
-    return "\n\n".join([*lines, plain(one.next_step)])
+def _finding(rank: int, finding: Finding) -> str:
+    cost = f"{duration(finding.at_stake_ns)}, {100 * finding.share:.0f} % ({finding.basis})"
+    lines = [f"### {rank}\\. {plain(finding.slug)}: {cost}", plain(finding.claim)]
+    if finding.file:
+        lines.append(f"At {plain(finding.file)}:{finding.line}")
+    return "\n\n".join([*lines, plain(finding.next_step)])
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -60,13 +60,13 @@ def write(run: Run, out: BinaryIO) -> str:
     Raises:
         NoInputError: Nothing in the run has a time.
     """
-    found = groups.of_run(run)
-    writer = _Writer(out, run, found.shift_ns)
+    timeline = groups.of_run(run)
+    writer = _Writer(out, run, timeline.shift_ns)
     writer.clocks()
-    for group in found.groups:
+    for group in timeline.groups:
         writer.group(group)
     writer.flush()
-    return found.said
+    return timeline.said
 
 
 class _Writer:

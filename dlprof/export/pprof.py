@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 from collections import defaultdict
-from typing import BinaryIO
+from collections.abc import Mapping
+from typing import BinaryIO, NamedTuple
 
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame
@@ -26,8 +27,13 @@ _NAME, _FILE_NAME = 2, 4  # of Function
 _ID = 1
 _ONLY_MAPPING = 1
 
-Sample = tuple[str, str | None, tuple[Frame, ...]]
-"""Thread, phase and frames, the innermost first."""
+
+class Sample(NamedTuple):
+    """What is counted together; `phase` is None outside of phases, and the innermost of `stack` comes first."""
+
+    thread: str
+    phase: str | None
+    stack: tuple[Frame, ...]
 
 
 def write(run: Run, out: BinaryIO) -> str:
@@ -49,19 +55,10 @@ def write(run: Run, out: BinaryIO) -> str:
     times = _times(run)
     if not times:
         raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.name} says why")
-    period_ns = _period_ns(run)
     profile = _Profile(run.name)
-    if period_ns:
-        profile.value_type(_SAMPLE_TYPE, "samples", "count")
-    profile.value_type(_SAMPLE_TYPE, "time", "nanoseconds")
-    for sample, time_ns in times.items():
-        profile.sample(sample, [*([max(1, round(time_ns / period_ns))] if period_ns else []), time_ns])
-    if period_ns:
-        profile.value_type(_PERIOD_TYPE, "time", "nanoseconds")
-        profile.add(integer(_PERIOD, period_ns))
-    wall_ns = run.manifest.clock.origin_wall_ns
-    if wall_ns:
-        profile.add(integer(_TIME_NS, wall_ns))
+    _add_samples(profile, times, _period_ns(run))
+    if run.manifest.clock.origin_wall_ns:
+        profile.add(integer(_TIME_NS, run.manifest.clock.origin_wall_ns))
     if run.wall_ns:
         profile.add(integer(_DURATION_NS, run.wall_ns))
     with gzip.GzipFile(fileobj=out, mode="wb", filename="", mtime=0) as zipped:
@@ -69,18 +66,33 @@ def write(run: Run, out: BinaryIO) -> str:
     return f"{len(times):,} stacks"
 
 
+def _add_samples(profile: _Profile, times: Mapping[Sample, int], period_ns: int | None) -> None:
+    """Add all samples: their time, and before it their number where the period is known."""
+    if period_ns is None:
+        profile.value_type(_SAMPLE_TYPE, "time", "nanoseconds")
+        for sample, time_ns in times.items():
+            profile.sample(sample, [time_ns])
+        return
+    profile.value_type(_SAMPLE_TYPE, "samples", "count")
+    profile.value_type(_SAMPLE_TYPE, "time", "nanoseconds")
+    for sample, time_ns in times.items():
+        profile.sample(sample, [max(1, round(time_ns / period_ns)), time_ns])
+    profile.value_type(_PERIOD_TYPE, "time", "nanoseconds")
+    profile.add(integer(_PERIOD, period_ns))
+
+
 def _times(run: Run) -> dict[Sample, int]:
     """Time of each thread, phase and stack (ns)."""
     lookup = PhaseLookup(run.table("phase_intervals"))
-    found: dict[Sample, int] = defaultdict(int)
+    times: dict[Sample, int] = defaultdict(int)
     for thread in threads(run):
         for start, dur, stack in thread.rows:
             parts = lookup.cut(start, start + dur)
             for phase, part in parts:
-                found[thread.title, phase, stack] += part
+                times[Sample(thread.title, phase, stack)] += part
             if rest := dur - sum(part for _, part in parts):
-                found[thread.title, None, stack] += rest
-    return found
+                times[Sample(thread.title, None, stack)] += rest
+    return times
 
 
 def _period_ns(run: Run) -> int | None:
@@ -111,14 +123,13 @@ class _Profile:
 
     def sample(self, sample: Sample, values: list[int]) -> None:
         """Add a Sample."""
-        thread, phase, stack = sample
-        labels = [self._label("thread", thread), *([self._label("phase", phase)] if phase else [])]
-        places = packed(_LOCATIONS, [self._location(frame) for frame in stack])
-        self.add(message(_SAMPLE, places, packed(_VALUES, values), *labels))
+        labels = [self._label("thread", sample.thread), *([self._label("phase", sample.phase)] if sample.phase else [])]
+        locations = packed(_LOCATIONS, [self._location(frame) for frame in sample.stack])
+        self.add(message(_SAMPLE, locations, packed(_VALUES, values), *labels))
 
     def content(self) -> bytes:
         """The message, whole."""
-        return b"".join([*self._fields, *[text(_TEXT, one) for one in self._texts]])
+        return b"".join([*self._fields, *[text(_TEXT, value) for value in self._texts]])
 
     def _label(self, key: str, value: str) -> bytes:
         return message(_LABEL, integer(_KEY, self._text(key)), integer(_WORD, self._text(value)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from dlprof import __version__
 from dlprof.analysis.stacks import Frame
@@ -32,39 +34,79 @@ def write(run: Run, out: BinaryIO) -> str:
     frames = _Frames()
     sampled = [_sampled(thread, frames) for thread in threads(run)]
     phases = _phases(run, frames)
-    profiles = [*sampled, *phases]
+    profiles: list[_Sampled | _Evented] = [*sampled, *phases]
     if not profiles:
         raise NoInputError(f"{run.name} has neither sampled stacks nor phases.", hint=f"dlprof report {run.name}")
-    content = {
-        "$schema": _SCHEMA,
-        "name": run.name,
-        "exporter": f"dlprof {__version__}",
-        "activeProfileIndex": 0,
-        "shared": {"frames": frames.told},
-        "profiles": profiles,
-    }
-    out.write(json.dumps(content).encode())
-    stacks = sum(len(profile["samples"]) for profile in sampled)
+    file = _File(_SCHEMA, run.name, f"dlprof {__version__}", 0, _Shared(frames.known), profiles)
+    out.write(json.dumps(to_builtins(file)).encode())  # of msgspec's own encoder names that are no Unicode are refused
+    stacks = sum(len(profile.samples) for profile in sampled)
     return f"{stacks:,} stacks, threads: {len(sampled)}{', phases' if phases else ''}"
+
+
+class _Frame(Struct, frozen=True, omit_defaults=True):
+    name: str
+    file: str | UnsetType | None = UNSET
+    line: int | UnsetType | None = UNSET
+
+
+class _Shared(Struct, frozen=True):
+    frames: list[_Frame]
+
+
+class _Profile(Struct, frozen=True, rename="camel", kw_only=True):
+    type: str
+    name: str
+    unit: str = "nanoseconds"
+    start_value: int
+    end_value: int
+
+
+class _Sampled(_Profile, frozen=True, rename="camel", kw_only=True):
+    """Stacks as numbers of frames, the outermost first, and how long each stood."""
+
+    type: str = "sampled"
+    samples: list[list[int]]
+    weights: list[int]
+
+
+class _Event(Struct, frozen=True):
+    """A frame opens (`O`) or closes (`C`)."""
+
+    type: str
+    at: int
+    frame: int
+
+
+class _Evented(_Profile, frozen=True, rename="camel", kw_only=True):
+    type: str = "evented"
+    events: list[_Event]
+
+
+class _File(Struct, frozen=True, rename={"schema": "$schema", "active_profile_index": "activeProfileIndex"}):
+    schema: str
+    name: str
+    exporter: str
+    active_profile_index: int
+    shared: _Shared
+    profiles: list[_Sampled | _Evented]
 
 
 class _Frames:
     """Frames by their numbers."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, Any]] = []
+        self.known: list[_Frame] = []
         self._numbers: dict[Frame | str, int] = {}
 
     def number(self, frame: Frame | str) -> int:
         """The number of a frame, or of a phase."""
         if frame not in self._numbers:
-            self._numbers[frame] = len(self.told)
-            name, *place = (frame,) if isinstance(frame, str) else frame
-            self.told.append({"name": name, **dict(zip(("file", "line"), place, strict=False))})
+            self._numbers[frame] = len(self.known)
+            self.known.append(_Frame(frame) if isinstance(frame, str) else _Frame(*frame))
         return self._numbers[frame]
 
 
-def _sampled(thread: Thread, frames: _Frames) -> dict[str, Any]:
+def _sampled(thread: Thread, frames: _Frames) -> _Sampled:
     """A thread's stacks in order; where none was sampled stands an empty one, so that times stay true."""
     samples: list[list[int]] = []
     weights: list[int] = []
@@ -76,38 +118,27 @@ def _sampled(thread: Thread, frames: _Frames) -> dict[str, Any]:
         samples.append([frames.number(frame) for frame in reversed(stack)])
         weights.append(dur)
         at = max(at, start) + dur
-    return {
-        "type": "sampled",
-        "name": f"thread ({thread.number}): {thread.name}",
-        "unit": "nanoseconds",
-        "startValue": begin,
-        "endValue": at,
-        "samples": samples,
-        "weights": weights,
-    }
+    return _Sampled(
+        name=f"thread ({thread.number}): {thread.name}",
+        start_value=begin,
+        end_value=at,
+        samples=samples,
+        weights=weights,
+    )
 
 
-def _phases(run: Run, frames: _Frames) -> list[dict[str, Any]]:
+def _phases(run: Run, frames: _Frames) -> list[_Evented]:
     """One profile of the phases; none where there are no phases."""
     lanes = program.phases(run).lanes()
     if not lanes:
         return []
     slices = lanes[0]
     names = [frames.number(slices.whats[what].name) for what in slices.what.tolist()]
-    events: list[dict[str, Any]] = []
+    events: list[_Event] = []
     open_: list[int] = []
     for position, closed in closings(slices.start_ns, slices.start_ns + slices.dur_ns):
-        events += [{"type": "C", "at": end, "frame": open_.pop()} for end in closed]
+        events += [_Event("C", end, open_.pop()) for end in closed]
         if position >= 0:
             open_.append(names[position])
-            events.append({"type": "O", "at": int(slices.start_ns[position]), "frame": names[position]})
-    return [
-        {
-            "type": "evented",
-            "name": "phases",
-            "unit": "nanoseconds",
-            "startValue": events[0]["at"],
-            "endValue": events[-1]["at"],
-            "events": events,
-        }
-    ]
+            events.append(_Event("O", int(slices.start_ns[position]), names[position]))
+    return [_Evented(name="phases", start_value=events[0].at, end_value=events[-1].at, events=events)]

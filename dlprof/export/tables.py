@@ -12,7 +12,7 @@ from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
 ABOUT = """\
-The tables of a run of dlprof. All times are integer nanoseconds on the run's time line, whose zero is the start of the
+The tables of a run of dlprof. All times are integer nanoseconds on the run's timeline, whose zero is the start of the
 process. The name of a column ends with its unit: _ns, _pct, _bytes, _mhz. What was not measured is empty, never 0.
 """
 

@@ -6,7 +6,9 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +22,15 @@ from dlprof.rundir import writing_into
 from dlprof.store.run import Run
 
 _MS = 1_000_000
-Scalar = tuple[int, int, str, float]
-"""Time (ns on the run's time line), step, tag and value."""
+
+
+class Scalar(NamedTuple):
+    """A value at a moment of the run's timeline."""
+
+    time_ns: int
+    step: int
+    tag: str
+    value: float
 
 
 def write(run: Run, folder: Path) -> str:
@@ -57,16 +66,15 @@ def _zero_s(run: Run) -> float:
 
 
 def _write_events(run: Run, writer: EventWriter, zero_s: float) -> int:
-    moments: dict[tuple[int, int], list[tuple[str, float]]] = defaultdict(list)
-    for scalars in (_steps(run), _step_metrics(run), _epochs(run), _series(run)):
-        for time_ns, step, tag, value in scalars:
-            moments[time_ns, step].append((tag, value))
-    for (time_ns, step), values in sorted(moments.items()):
+    by_moment: dict[tuple[int, int], list[tuple[str, float]]] = defaultdict(list)
+    for scalar in chain(_steps(run), _step_metrics(run), _epochs(run), _series(run)):
+        by_moment[scalar.time_ns, scalar.step].append((scalar.tag, scalar.value))
+    for (time_ns, step), values in sorted(by_moment.items()):
         writer.scalars(zero_s + time_ns / 1e9, step, values)
     end_s = zero_s + (run.wall_ns or 0) / 1e9
     writer.markdown(end_s, "dlprof/phases", markdown.phases(run))
     writer.markdown(end_s, "dlprof/findings", _findings(run))
-    return sum(map(len, moments.values()))
+    return sum(map(len, by_moment.values()))
 
 
 def _findings(run: Run) -> str:
@@ -83,9 +91,9 @@ def _steps(run: Run) -> Iterator[Scalar]:
     columns = [numbers(table[name]).tolist() for name in ("start_ns", "dur_ns", "input_ns", "count")]
     number = 0
     for loop, start, dur, waited, count in zip(table["loop"].to_pylist(), *columns, strict=True):
-        yield start + dur, number, f"{loop} step/time (ms)", dur / count / _MS
+        yield Scalar(start + dur, number, f"{loop} step/time (ms)", dur / count / _MS)
         if waited != MISSING:
-            yield start + dur, number, f"{loop} step/input (ms)", waited / count / _MS
+            yield Scalar(start + dur, number, f"{loop} step/input (ms)", waited / count / _MS)
         number += count
 
 
@@ -98,7 +106,7 @@ def _step_metrics(run: Run) -> Iterator[Scalar]:
     places = np.searchsorted(start, [row["time_ns"] for row in rows], "right") - 1
     for row, place in zip(rows, places.tolist(), strict=True):
         if place >= 0:
-            yield row["time_ns"], int(number[place]), f"{loops[place]} step/{row['name']}", row["value"]
+            yield Scalar(row["time_ns"], int(number[place]), f"{loops[place]} step/{row['name']}", row["value"])
 
 
 def _epochs(run: Run) -> Iterator[Scalar]:
@@ -106,25 +114,25 @@ def _epochs(run: Run) -> Iterator[Scalar]:
     order: dict[tuple[int, int], int] = {}
     for row in sorted(run.rows("epochs"), key=lambda row: int(row["start_ns"])):
         number = order.setdefault((row["loop_id"], row["epoch"]), len(order))
-        yield row["start_ns"] + row["dur_ns"], number, "epoch/time (s)", row["dur_ns"] / 1e9
+        yield Scalar(row["start_ns"] + row["dur_ns"], number, "epoch/time (s)", row["dur_ns"] / 1e9)
     for row in run.rows("metrics"):
         key = (row["loop_id"], row["epoch"])
         if row["step"] is None and row["value"] is not None and key in order:
-            yield row["time_ns"], order[key], f"epoch/{row['name']}", row["value"]
+            yield Scalar(row["time_ns"], order[key], f"epoch/{row['name']}", row["value"])
 
 
 def _series(run: Run) -> Iterator[Scalar]:
     """Curves of the machine; their step is the time in milliseconds."""
     for series in all_series(run):
         for time_ns, value in zip(series.time_ns.tolist(), series.values.tolist(), strict=True):
-            yield time_ns, max(0, time_ns // _MS), f"{series.group}/{series.title}", value
+            yield Scalar(time_ns, max(0, time_ns // _MS), f"{series.group}/{series.title}", value)
 
 
 def _copy_traces(run: Run, folder: Path) -> int:
-    found = sorted(run.folder.raw.glob("kernels/window-*/plugins/profile/*/*.xplane.pb"))
-    for file in found:
+    traces = sorted(run.folder.raw.glob("kernels/window-*/plugins/profile/*/*.xplane.pb"))
+    for file in traces:
         window = file.relative_to(run.folder.raw / "kernels").parts[0]
         target = folder / "plugins" / "profile" / window
         target.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target / file.name)
-    return len(found)
+    return len(traces)

@@ -33,9 +33,13 @@ def run_to_end(
         Why it failed, or None.
     """
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment,
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env=environment,
         preexec_fn=_end_with_parent,
-    ) as process:  # fmt: skip
+    ) as process:
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:

@@ -92,9 +92,14 @@ class TracedProcess:
         self.start_ns = time.perf_counter_ns()
         try:
             self._popen = subprocess.Popen(
-                list(self.command), env=dict(self.environment), preexec_fn=_in_child, process_group=group,
-                stdin=self.streams.input, stdout=self.streams.output, stderr=self.streams.error,
-            )  # fmt: skip
+                list(self.command),
+                env=dict(self.environment),
+                preexec_fn=_in_child,
+                process_group=group,
+                stdin=self.streams.input,
+                stdout=self.streams.output,
+                stderr=self.streams.error,
+            )
         except OSError as error:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
             raise UnavailableError(f"{self.command[0]} cannot be started: {error.strerror}.") from error

@@ -42,9 +42,13 @@ class Sampler:
             OSError: It cannot be started.
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "dlprof_probes.sidecar", str(self._file)], stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=self._in_child,
-        )  # fmt: skip
+            [sys.executable, "-m", "dlprof_probes.sidecar", str(self._file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=self._in_child,
+        )
         return self._process.pid
 
     def wait_until_ready(self, timeout_s: float) -> None:

@@ -105,11 +105,16 @@ class TracedCell:
         end_ns = time.perf_counter_ns()
         after = resource.getrusage(resource.RUSAGE_SELF)
         return Outcome(
-            exit_code=_exit_code(raised), signal=None, start_ns=start_ns, end_ns=end_ns,
+            exit_code=_exit_code(raised),
+            signal=None,
+            start_ns=start_ns,
+            end_ns=end_ns,
             user_ns=int((after.ru_utime - before.ru_utime) * 1e9),
             system_ns=int((after.ru_stime - before.ru_stime) * 1e9),
-            interrupts=int(isinstance(raised, KeyboardInterrupt)), left={}, killed=False,
-        )  # fmt: skip
+            interrupts=int(isinstance(raised, KeyboardInterrupt)),
+            left={},
+            killed=False,
+        )
 
     def _start_probes(self, cell: Cell) -> in_place.InPlace | None:
         """The probes inside; None where none are wanted, or where they fail: the cell runs all the same."""
@@ -142,9 +147,13 @@ class TracedCell:
         if not wanted:
             return
         config = SamplerConfig(
-            raw=str(self._run.raw), pid=os.getpid(), conductor=None, probes=wanted, hz=self._config.cores_hz,
+            raw=str(self._run.raw),
+            pid=os.getpid(),
+            conductor=None,
+            probes=wanted,
+            hz=self._config.cores_hz,
             stacks_hz=self._config.stacks_hz,
-        )  # fmt: skip
+        )
         sampler = Sampler(config)
         with writing_into(self._run.path):
             sampler.prepare()

@@ -146,9 +146,13 @@ class TracedScript:
         if not wanted:
             return
         config = SamplerConfig(
-            raw=str(self._run.raw), pid=process.pid, conductor=os.getpid(), probes=wanted, hz=self._config.cores_hz,
+            raw=str(self._run.raw),
+            pid=process.pid,
+            conductor=os.getpid(),
+            probes=wanted,
+            hz=self._config.cores_hz,
             live=self._config.live,
-        )  # fmt: skip
+        )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:
             self._sampler.prepare()

@@ -114,9 +114,14 @@ def run(arguments: Sequence[str], *, what: str, show: bool = False, holding: Seq
     with open(ours, "rb", buffering=0):  # noqa: PTH123  (a descriptor, not a path)
         try:
             process = subprocess.Popen(
-                command, env=_environment(settings), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=its,
-                pass_fds=holding, preexec_fn=_end_with_parent,
-            )  # fmt: skip
+                command,
+                env=_environment(settings),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=its,
+                pass_fds=holding,
+                preexec_fn=_end_with_parent,
+            )
         except OSError as error:
             raise UnavailableError(f"Cannot {what}: {command[0]} does not start: {error.strerror}.") from error
         finally:

@@ -51,9 +51,13 @@ def run(text: str, flags: Sequence[str], output: Path) -> Ended:
         path = os.pathsep.join(part for part in (str(Path.cwd()), os.environ.get("PYTHONPATH")) if part)
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             start_new_session=True,
-        )  # fmt: skip
+        )
         with process:
             return _Output(process).until_the_end()
 
@@ -81,10 +85,10 @@ class _Output:
     def until_the_end(self) -> Ended:
         while self._open.get_map():
             try:
-                found = self._open.select(_LOOK_S)
-                for key, _ in found:
+                ready = self._open.select(_LOOK_S)
+                for key, _ in ready:
                     self._pass_on(key.fileobj, key.data)  # type: ignore[arg-type]
-                if not found and self._process.poll() is not None:
+                if not ready and self._process.poll() is not None:
                     break  # what the cell has started, and left running, holds its pipes open
             except KeyboardInterrupt:
                 self._interrupts += 1

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from dlprof.analysis.compare import Comparison
+from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import colours, compare_text, summary
 from dlprof.report.model import HealthLine, Report
+from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
 
 _FINDINGS = 3
@@ -109,8 +110,9 @@ def _causes(found: Diagnosis | None) -> str:
     if not found.findings:
         return "<p class='dim'>No cause of lost time was found.</p>"
     shown = [
-        f"<li>{_text(one.claim)}{_place(one.file, one.line)}<br><span class='dim'>{_text(one.next_step)}</span></li>"
-        for one in found.findings[:_FINDINGS]
+        f"<li>{_text(finding.claim)}{_source(finding.file, finding.line)}<br>"
+        f"<span class='dim'>{_text(finding.next_step)}</span></li>"
+        for finding in found.findings[:_FINDINGS]
     ]
     more = len(found.findings) - len(shown)
     rest = f"<p class='dim'>and {more} more: findings()</p>" if more > 0 else ""
@@ -125,7 +127,7 @@ def _why(found: Comparison, causes: Diagnosis | None) -> str:
     return _causes(causes)
 
 
-def _place(file: str | None, line: int | None) -> str:
+def _source(file: str | None, line: int | None) -> str:
     return f" <code>{_text(file)}:{line}</code>" if file else ""
 
 
@@ -134,7 +136,7 @@ def _phase_bar(report: Report) -> str:
     wall = report.wall_ns
     parents = {phase.parent for phase in report.phases}
     parts = [(phase.name, phase.dur_ns) for phase in report.phases if phase.name not in parents]
-    leaves = [(name, ns) for name, ns in [*parts, ("unattributed", report.unattributed_ns)] if ns]
+    leaves = [(name, ns) for name, ns in [*parts, (Phase.UNATTRIBUTED, report.unattributed_ns)] if ns]
     if not wall or not leaves:
         return ""
     bar = "".join(
@@ -169,7 +171,7 @@ def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _health(rows: Sequence[HealthLine]) -> str:
-    shown = [row for row in rows if row.severity in ("warning", "error")]
+    shown = [row for row in rows if row.severity in (Severity.WARNING, Severity.ERROR)]
     return "".join(f"<p class='bad'>{_text(row.severity)}: {_text(row.message)}</p>" for row in shown)
 
 
@@ -182,18 +184,21 @@ def _fairness(found: Comparison) -> str:
 def _waterfall(found: Comparison) -> str:
     """The parts with the largest differences, each as a bar to the right (A takes longer) or to the left."""
     shown = found.items[:_ITEMS]
-    largest = max((abs(item.delta_ns) for item in shown), default=0) or 1
-    rows = []
-    for item in shown:
-        width = 50 * abs(item.delta_ns) / largest
-        colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
-        left = 50 if item.delta_ns > 0 else 50 - width
-        drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
-        noise = "noise" if item.noise else ""
-        cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), compare_text.signed(item.delta_ns), noise)
-        rows.append("".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>")
+    largest_ns = max((abs(item.delta_ns) for item in shown), default=0) or 1
     rest = found.items[_ITEMS:]
     more = f"<p class='dim'>and {len(rest)} smaller parts: items()</p>" if rest else ""
-    names = ("part", "A", "B", "A less B", "", "")
+    names = ("part", "A", "B", "A &minus; B", "", "")
     head = "".join(f"<th>{name}</th>" for name in names)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
+    body = "".join(f"<tr>{_difference(item, largest_ns)}</tr>" for item in shown)
+    return f"<table><tr>{head}</tr>{body}</table>{more}"
+
+
+def _difference(item: Item, largest_ns: int) -> str:
+    """The cells of a part; the longest bar is half a cell."""
+    width = 50 * abs(item.delta_ns) / largest_ns
+    left = 50 if item.delta_ns > 0 else 50 - width
+    colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
+    drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
+    noise = "noise" if item.noise else ""
+    cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), compare_text.signed(item.delta_ns), noise)
+    return "".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>"

@@ -20,7 +20,7 @@ from dlprof import rundir
 from dlprof.errors import DlprofError
 from dlprof.notebook import fresh
 from dlprof.notebook.cell import NAME, ShellCell
-from dlprof.notebook.frames import RunView
+from dlprof.notebook.views import RunView
 from dlprof.pipeline import opening
 from dlprof.pipeline import trace as pipeline
 from dlprof.store.run import Run
@@ -98,7 +98,7 @@ class TraceMagics(Magics):
         """What `--lines` names: functions of the notebook, and modules."""
         words = [word for name in names for word in name.split(",")]
         known = {word: self.shell.user_ns.get(word) for word in words}
-        functions = [one for one in known.values() if isinstance(one, FunctionType)]
+        functions = [value for value in known.values() if isinstance(value, FunctionType)]
         return functions, [word for word in words if not isinstance(known[word], FunctionType)]
 
     def _elsewhere(self, args: argparse.Namespace, code: str) -> None:
@@ -137,5 +137,5 @@ def _flags(args: argparse.Namespace) -> Iterator[str]:
     for name in (*_ELSEWHERE, *_SETTINGS):
         value = getattr(args, name)
         if name != "output" and value is not None:
-            for one in value if isinstance(value, list) else [value]:
-                yield f"--{name.replace('_', '-')}={one}"
+            for text in value if isinstance(value, list) else [value]:
+                yield f"--{name.replace('_', '-')}={text}"

@@ -59,18 +59,23 @@ class ImportedFiles:
                 self._tables.health.extend(content.health)
             self._add_tables(content.tables, shift)
             self._add_gpus(content.facts)
-            self._sources.append({
-                "file": path.name, "format": content.format, "shift_ns": shift,
-                "events": content.trace.size if content.trace is not None else None,
-                "facts": json.dumps(content.facts, default=str),
-            })  # fmt: skip
+            self._sources.append(
+                {
+                    "file": path.name,
+                    "format": content.format,
+                    "shift_ns": shift,
+                    "events": content.trace.size if content.trace is not None else None,
+                    "facts": json.dumps(content.facts, default=str),
+                }
+            )
 
     def _add_trace(self, number: int, trace: Trace, facts: Mapping[str, Any], shift: int) -> None:
         process = self._process.as_told(facts)
         start, end = self._assembly.add(trace, TraceContext(process, shift, number))
         self._end_ns = max(self._end_ns, end)
+        source = trace.path.name
         self._windows.append(
-            KernelWindow(process, number, trace.engine, trace.path.name, start, end - start, dropped=trace.dropped)
+            KernelWindow(process, number, trace.engine, source, start, end - start, dropped=trace.dropped)
         )
 
     def _add_tables(self, tables: Mapping[str, pa.Table], shift: int) -> None:

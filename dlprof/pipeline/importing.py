@@ -86,8 +86,8 @@ def _named(name: str) -> Reader:
     raise UsageError(f"There is no format {name}.", hint=f"one of: {known}")
 
 
-def _size(foreign: FileContent) -> str:
-    if foreign.trace is not None:
-        sums = foreign.trace.sums
-        return f"{len(sums):,} sums" if sums is not None else f"{foreign.trace.size:,} events"
-    return ", ".join(f"{table.num_rows:,} rows of {name}" for name, table in foreign.tables.items()) or "nothing"
+def _size(content: FileContent) -> str:
+    if content.trace is not None:
+        sums = content.trace.sums
+        return f"{len(sums):,} sums" if sums is not None else f"{content.trace.size:,} events"
+    return ", ".join(f"{table.num_rows:,} rows of {name}" for name, table in content.tables.items()) or "nothing"

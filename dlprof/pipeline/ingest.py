@@ -121,9 +121,12 @@ def _add_phases(run: Workspace) -> None:
     if wall <= 0:
         return
     phases = phase_analysis.of_main_thread(
-        run.tables.get("spans"), run.tables.get("steps"), meta.get("main_thread"), wall,
+        run.tables.get("spans"),
+        run.tables.get("steps"),
+        meta.get("main_thread"),
+        wall,
         meta["boot_ns"] - origin if "boot_ns" in meta else None,
-    )  # fmt: skip
+    )
     process = {"host": run.process.host, "rank": run.process.rank, "pid": run.process.pid}
     rows = ({"phase": p.name, "parent": p.parent, "dur_ns": p.dur_ns, "count": p.count} for p in phases.phases)
     run.tables.put_rows("phases", ({**process, **row} for row in rows))

@@ -18,8 +18,8 @@ def add(run: Workspace) -> None:
         windows = Windows(run.process, run.tables.by_name, run.manifest.clock)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             run.read(path, windows.add)
-        run.read(folder / "theano-profile.json", windows.add_whole_run)
-        for path in tool_files:
+        # Sums that an engine's own profiler keeps, and what tools around the process saw.
+        for path in (*sorted(folder.glob("*-profile.json")), *tool_files):
             run.read(path, windows.add_whole_run)
         run.tables.put(windows.tables())
         run.tables.health.extend(windows.health)

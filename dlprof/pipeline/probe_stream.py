@@ -72,9 +72,11 @@ def _add_facts(run: Workspace, meta: Mapping[str, Any]) -> None:
     spec = registry.all_specs().get(run.manifest.backend.name or "")
     if "keras_version" in meta and (spec is None or spec.keras_backend):  # TensorFlow loads a Keras by itself
         keras = Keras(
-            module=meta["keras"], version=meta["keras_version"], backend=meta["keras_backend"],
+            module=meta["keras"],
+            version=meta["keras_version"],
+            backend=meta["keras_backend"],
             engine_version=meta.get("engine_version"),
-        )  # fmt: skip
+        )
         run.note(keras=keras)
     dispatch = _dispatch(run.manifest.engine, run.manifest.keras)
     if dispatch is not None and run.manifest.backend.source != "managed":

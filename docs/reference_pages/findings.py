@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
-from dlprof.analysis.findings.rules import RULES
+from dlprof.analysis.findings.rules import RULES, module_name
 from reference_pages import markdown as md
 from reference_pages import source
 
-CASE = source.DLPROF / "analysis" / "findings" / "case.py"
+HOME = source.DLPROF / "analysis" / "findings"
 _ABOUT = """\
 `dlprof diagnose` asks these rules, in this order: time that one has claimed is no other's. How they are put together is
 told in [Comparing, diagnosing, gating](../../comparing.md), how often they are right in [The exam](../../exam.md)."""
@@ -33,7 +34,7 @@ def page() -> str:
 
 
 def _file(slug: str) -> Path:
-    return Path(str(RULES[slug].__file__))
+    return Path(str(sys.modules[module_name(slug)].__file__))
 
 
 def remedies(path: Path) -> list[str]:
@@ -50,8 +51,13 @@ def abstentions(path: Path) -> list[str]:
 
 
 def _of_case() -> dict[str, list[str]]:
-    """Members of `Case` that abstain, and why; its construction is left out, because it ends every diagnosis."""
-    methods = [n for n in ast.walk(source.tree(CASE)) if isinstance(n, ast.FunctionDef) and n.name != "__init__"]
+    """Members of a case and its parts that abstain, and why; constructors, which end every diagnosis, are left out."""
+    methods = [
+        node
+        for path in sorted(HOME.glob("*.py"))
+        for node in ast.walk(source.tree(path))
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+    ]
     return {method.name: texts for method in methods if (texts := _raised(method))}
 
 

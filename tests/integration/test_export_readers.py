@@ -10,7 +10,7 @@ import pytest
 from dlprof.export import chrome, markdown, perfetto, tensorboard
 from dlprof.store.run import Run
 from tests import perfetto as engine
-from tests.unit.exports import HOSTILE, whole
+from tests.unit.export.run_of_everything import HOSTILE, whole
 
 pytestmark = pytest.mark.integration
 

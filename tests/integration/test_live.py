@@ -310,13 +310,13 @@ def test_killing_dlprof_restores_the_terminal_and_loses_no_output(tmp_path: Path
 
 def test_processes_that_outlive_the_script_keep_their_terminal(tmp_path: Path) -> None:
     """What the script left running prints on, after dlprof has ended."""
-    code = "import time; time.sleep(2.5); print('still here', flush=True)"
+    code = "import os, time\nwhile not os.path.exists('ended'): time.sleep(0.1)\nprint('still here', flush=True)"
     runner.write(
         tmp_path,
         "script.py",
         f"import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {code!r}])\ntime.sleep(0.7)\nprint('done')\n",
     )
-    traced = OnTerminal(["sh", "-c", " ".join(LIVE) + "; echo ended $?; sleep 4"], cwd=tmp_path)
+    traced = OnTerminal(["sh", "-c", " ".join(LIVE) + "; echo ended $?; touch ended; sleep 2"], cwd=tmp_path)
 
     assert traced.end() == 0
     said = own_lines(traced.main_screen())

@@ -13,7 +13,6 @@ TREES = (ROOT / "dlprof", ROOT / "probes" / "dlprof_probes")
 ALLOWED = frozenset({
     # The package's version is asked for by what its `load_ipython_extension` loads when it is called.
     frozenset({"dlprof", "dlprof.notebook.magic", "dlprof.pipeline.trace"}),
-    frozenset({"dlprof.notebook.frames", "dlprof.notebook.plots"}),
 })  # fmt: skip
 """Circles that are there still."""
 

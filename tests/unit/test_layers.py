@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,26 +21,42 @@ INPROC = [
     ROOT / "probes" / "dlprof_probes" / "__init__.py",
     ROOT / "dlprof" / "launch" / "inspect_interpreter.py",
 ]
-LAYERS = (
-    {"cli", "__main__", "notebook"},
-    {"bench"},
-    {"trials"},
-    {"pipeline"},
-    {"live"},
-    {"export"},
-    {"report"},
-    {"analysis"},
-    {"store", "ingest", "launch"},
-    {"backends"},
-    {"engines"},
-    {"rundir"},
-    {"schema"},
-    {"config"},
-    {"errors", "units"},
-)
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-APART = {"store", "ingest", "launch", "report", "export"}
-"""Layers whose members may not import each other."""
+PACKAGES = {"dlprof": ROOT / "dlprof", "dlprof_probes": ROOT / "probes" / "dlprof_probes"}
+EVERY_ROOM = "every room of dlprof"
+
+
+def allowed() -> dict[str, set[str]]:
+    """The table of docs/architecture.md: room to the rooms that it may import."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("| room | what it does | may import |\n| --- | --- | --- |\n")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    rooms = {whole_name(room.strip("`")): cell for room, _, cell in rows}
+    every = {room for room in rooms if room.startswith("dlprof.")}
+    return {
+        room: {whole_name(name) for name in re.findall(r"`([^`]+)`", cell)} | (every if EVERY_ROOM in cell else set())
+        for room, cell in rooms.items()
+    }
+
+
+def whole_name(room: str) -> str:
+    """A room of dlprof without its package, as the table has it."""
+    return room if room.startswith("dlprof_probes.") else f"dlprof.{room}"
+
+
+ALLOWED = allowed()
+
+
+def modules() -> dict[str, Path]:
+    """All modules of dlprof and its probes, but for files that are copied into the environments of backends."""
+    return {
+        ".".join((package, *path.relative_to(root).with_suffix("").parts)).removesuffix(".__init__"): path
+        for package, root in PACKAGES.items()
+        for path in sorted(root.rglob("*.py"))
+        if path.parent.name != "compat"
+    }
+
+
+MODULES = modules()
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -52,23 +69,51 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def layer(module: str) -> str | None:
-    """Layer of a module of dlprof."""
-    parts = module.split(".")
-    return parts[1] if parts[0] == "dlprof" and len(parts) > 1 and parts[1] in LEVEL else None
+def room_of(module: str) -> str:
+    """The room that a module is in: the package around it, or itself where that is the outermost one."""
+    is_package = MODULES[module].name == "__init__.py"
+    parent = module if is_package else module.rpartition(".")[0]
+    return module if parent in PACKAGES else parent
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_module_imports_only_layers_below_its_own(path: Path) -> None:
-    """No import goes up, or sideways between stages."""
-    own = path.relative_to(ROOT / "dlprof").with_suffix("").parts[0]
-    if own not in LEVEL:
+ENTRIES = {"dlprof", "dlprof.__main__", "dlprof_probes"}
+"""Where a user comes in: they lead into any room."""
+
+
+def test_every_room_has_a_row_in_the_table() -> None:
+    """And every row is of a room."""
+    assert {room_of(module) for module in MODULES} - ENTRIES == set(ALLOWED)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_a_module_imports_only_what_its_room_may(module: str) -> None:
+    """The table of docs/architecture.md says what; what it does not name is forbidden."""
+    own = room_of(module)
+    if own in ENTRIES:
         return
-    for module in imports(path):
-        other = layer(module)
-        if other is None or other == own or own == "__main__":
-            continue
-        assert LEVEL[other] > LEVEL[own], f"{own} imports {module}"
+    others = {room_of(name) for name in imports(MODULES[module]) if name in MODULES} - {own} - ENTRIES
+
+    assert others <= ALLOWED[own], f"{own} imports {sorted(others - ALLOWED[own])}"
+
+
+def test_a_room_may_not_import_what_its_row_does_not_name() -> None:
+    """The rule is one: analysis may read neither raw artifacts nor start processes, nor the stages report."""
+    assert not ALLOWED["dlprof.analysis"] & {"dlprof.ingest.own", "dlprof.launch", "dlprof.report", "dlprof.pipeline"}
+    assert not ALLOWED["dlprof.ingest.formats"] & {"dlprof.analysis", "dlprof.launch", "dlprof.store"}
+    assert not ALLOWED["dlprof.launch"] & {"dlprof.analysis", "dlprof.ingest.own"}
+
+
+def test_no_row_allows_what_nothing_imports() -> None:
+    """A permission that is not used is a hole in the rule."""
+    used = {
+        (room_of(module), room_of(name))
+        for module, path in MODULES.items()
+        for name in imports(path)
+        if name in MODULES
+    }
+    unused = {(room, other) for room, others in ALLOWED.items() for other in others if (room, other) not in used}
+
+    assert {pair for pair in unused if pair[0] != "dlprof.cli"} == set()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "dlprof").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings import registry as rules
 from dlprof.backends import registry
 from dlprof.ingest.formats import registry as formats
 from tests.unit import runs
@@ -48,13 +49,14 @@ class Entry:
 @pytest.fixture
 def plugged(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[Entry]]]:
     """The installed plug-ins by group: lists to fill."""
-    found: dict[str, list[Entry]] = {registry.GROUP: [], formats.GROUP: []}
-    for home, cached in ((registry, registry._plugged_in), (formats, formats.all_readers)):
+    found: dict[str, list[Entry]] = {registry.GROUP: [], formats.GROUP: [], rules.GROUP: []}
+    caches = (registry._plugged_in, formats.all_readers, rules.plugged_in)
+    for home, cached in zip((registry, formats, rules), caches, strict=True):
         monkeypatch.setattr(home, "entry_points", lambda group: found[group])
         cached.cache_clear()
     yield found
-    registry._plugged_in.cache_clear()
-    formats.all_readers.cache_clear()
+    for cached in caches:
+        cached.cache_clear()
 
 
 def test_the_example_of_a_backend_is_one(
@@ -70,7 +72,9 @@ def test_the_example_of_a_backend_is_one(
     assert (code, "tensorflow-2.18" in capsys.readouterr().out) == (0, True)
 
 
-@pytest.mark.parametrize(("page", "group"), [("backend", registry.GROUP), ("reader", formats.GROUP)])
+@pytest.mark.parametrize(
+    ("page", "group"), [("backend", registry.GROUP), ("reader", formats.GROUP), ("rule", rules.GROUP)]
+)
 def test_the_pages_name_the_groups_of_entry_points_that_are_looked_at(page: str, group: str) -> None:
     """A plug-in that follows them is found."""
     (toml,) = blocks(page, "toml")
@@ -115,11 +119,10 @@ def test_the_example_of_a_reader_names_the_line_that_is_damaged(
 
 
 def test_the_example_of_a_rule_finds_its_cause_and_claims_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plugged: dict[str, list[Entry]], tmp_path: Path
 ) -> None:
-    """3 s of predict in a run of 10 s, at the line of the first call."""
-    rule = SimpleNamespace(**module("rule", tmp_path))
-    monkeypatch.setattr(diagnose, "RULES", {"predict-heavy": rule})
+    """3 s of predict in a run of 10 s, at the line of the first call; behind the rule that it names."""
+    plugged[rules.GROUP].append(Entry("predict-heavy", SimpleNamespace(**module("rule", tmp_path))))
     run = runs.trained(
         tmp_path / "run",
         phases=[
@@ -138,15 +141,18 @@ def test_the_example_of_a_rule_finds_its_cause_and_claims_its_time(
         7,
     )
     assert finding.claim == "predict was called 1 times: 3.00 s, 30 % of the wall time."
+    assert list(rules.all_rules()).index("predict-heavy") == list(rules.all_rules()).index("validation-heavy") + 1
 
 
-def test_the_example_of_a_rule_finds_nothing_where_all_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_of_a_rule_finds_nothing_where_all_is_well(plugged: dict[str, list[Entry]], tmp_path: Path) -> None:
     """And says what it misses where it cannot tell."""
-    rule = SimpleNamespace(**module("rule", tmp_path))
-    monkeypatch.setattr(diagnose, "RULES", {"predict-heavy": rule})
+    plugged[rules.GROUP].append(Entry("predict-heavy", SimpleNamespace(**module("rule", tmp_path))))
 
     well = diagnose.diagnose(runs.trained(tmp_path / "well"))
     blind = diagnose.diagnose(runs.trained(tmp_path / "blind", spans=[]))
 
-    assert (well.findings, well.abstained, blind.findings) == ((), (), ())
-    assert [one.because for one in blind.abstained] == ["the in-process probe left nothing"]
+    assert "predict-heavy" not in [finding.slug for finding in well.findings]
+    assert "predict-heavy" not in [rule.slug for rule in well.abstained]
+    assert [one.because for one in blind.abstained if one.slug == "predict-heavy"] == [
+        "the in-process probe left nothing"
+    ]

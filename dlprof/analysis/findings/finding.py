@@ -6,6 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dlprof.schema.vocabulary import Basis, FindingState, TreePath
+from dlprof.units import duration
+
+SourceLine = tuple[str, int]
+"""File and line of the user's code."""
+
 
 @dataclass(frozen=True)
 class Remedy:
@@ -24,26 +30,85 @@ class Remedy:
 
 
 @dataclass(frozen=True)
+class AtStake:
+    """What a rule may claim, once the rules before it had theirs.
+
+    Attributes:
+        ns: The time (ns).
+        whole_ns: What shares are of (ns).
+        of_gap: Whether that is the gap between two runs; else it is the wall time of one.
+    """
+
+    ns: int
+    whole_ns: int
+    of_gap: bool
+
+    @property
+    def share(self) -> float:
+        """Its share of the whole."""
+        return self.ns / self.whole_ns
+
+    @property
+    def time_text(self) -> str:
+        """`1.20 s`."""
+        return duration(self.ns)
+
+    @property
+    def share_text(self) -> str:
+        """`12 % of the wall time`."""
+        return f"{100 * self.share:.0f} % of the {'gap' if self.of_gap else 'wall time'}"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What a claim says around the time at stake, which is known only when all rules before have theirs.
+
+    It holds names of the user's files and functions, so nothing in it is ever taken for a template.
+
+    Attributes:
+        before: Up to the time at stake, without a space at its end.
+        after: What follows the share.
+        more: Whether the time is what one run of a pair spends more.
+    """
+
+    before: str
+    after: str = "."
+    more: bool = False
+
+    def tell(self, at_stake: AtStake) -> str:
+        """All of it, such as: The model was saved 3 times: 1.20 s, 12 % of the wall time."""
+        return f"{self.before} {at_stake.time_text}{' more' * self.more}, {at_stake.share_text}{self.after}"
+
+
+@dataclass(frozen=True)
+class Query:
+    """Evidence of a claim, before it is asked for: what it shows, and the SQL that gives the rows."""
+
+    shows: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a rule says of a run, before it is known how much of its time is another rule's.
 
     Attributes:
-        text: One sentence; `{time}` and `{share}` stand for the time at stake and its share.
+        sentence: What it says; its own figures are in it, the time at stake is not.
         takes: Leaf of the tree (`dlprof.analysis.breakdown`) to time that would be saved there (ns).
-        evidence: (what it shows, SQL that gives the rows).
+        evidence: Queries that show it.
         next_step: What the user should do.
-        place: File and line of the user's code; None: there is no such line.
+        line: File and line of the user's code; None: there is no such line.
         remedy: What dlprof can try; None: nothing that leaves the user's files alone.
-        basis: How the time at stake was got: `measured`, or `estimated` where a model stands between.
+        basis: How the time at stake was got; estimated where a model stands between.
     """
 
-    text: str
-    takes: Mapping[str, int]
-    evidence: Sequence[tuple[str, str]]
+    sentence: Sentence
+    takes: Mapping[TreePath, int]
+    evidence: Sequence[Query]
     next_step: str
-    place: tuple[str, int] | None = None
+    line: SourceLine | None = None
     remedy: Remedy | None = None
-    basis: str = "measured"
+    basis: Basis = Basis.MEASURED
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -69,11 +134,11 @@ class Finding:
         at_stake_ns: Time that would be saved (ns).
         share: Of the wall time, or of the gap where two runs are compared.
         interval_ns: 95 % interval of the time at stake; None where it is not known.
-        basis: `measured` or `estimated`.
+        basis: How the time at stake was got.
         file, line: The user's line, or None.
         evidence: What shows it.
         next_step: What the user should do.
-        state: `untested`, `confirmed` or `refuted`.
+        state: Whether its remedy was tried, and what came of it.
         remedy: What dlprof can try, or None.
         saving_ns: `predicted` and `achieved` saving, once it was tried.
         not_tried: Why the remedy could not be tried, where it was to be.
@@ -84,12 +149,12 @@ class Finding:
     at_stake_ns: int
     share: float
     interval_ns: tuple[int, int] | None
-    basis: str
+    basis: Basis
     file: str | None
     line: int | None
     evidence: tuple[Evidence, ...]
     next_step: str
-    state: str = "untested"
+    state: str = FindingState.UNTESTED
     remedy: Remedy | None = None
     saving_ns: Mapping[str, int | None] | None = None
     not_tried: str | None = None

@@ -1,17 +1,18 @@
-"""Queries that several rules show as evidence: (what it shows, SQL). Users give them to `dlprof sql RUN` again."""
+"""Queries that several rules show as evidence. Users give their SQL to `dlprof sql RUN` again."""
 
 from __future__ import annotations
 
 import re
 
-Shown = tuple[str, str]
+from dlprof.analysis.findings.finding import Query
+from dlprof.schema.vocabulary import Phase, SpanKind
 
 
-def python_stood(*phases: str, where: str = "") -> Shown:
+def python_stood(*phases: Phase, where: str = "") -> Query:
     """Functions and lines in which Python stood in some phases, by the samples; those of Keras are left out.
 
     Args:
-        phases: Leaf phases as the table has them: `fit.input`.
+        phases: Leaf phases.
         where: More conditions, over stacks `s`, frames `f` and intervals `p`.
     """
     query = (
@@ -21,42 +22,42 @@ def python_stood(*phases: str, where: str = "") -> Shown:
         f"WHERE p.phase IN ({_texts(phases)}) AND f.file NOT LIKE 'keras/%'{f' AND {where}' if where else ''} "
         "GROUP BY ALL ORDER BY stood_ns DESC LIMIT 8"
     )
-    return "where Python stood, with what it called", query
+    return Query("where Python stood, with what it called", query)
 
 
-def training_told(*paths: str) -> Shown:
+def training_told(*paths: str) -> Query:
     """What the script told Keras of the training: paths below the facts, such as `training.run_eagerly`."""
     names = [re.sub(r"\W+", "_", path.removeprefix("training.")) for path in paths]
     columns = ", ".join(f"json_extract(detail, '$.{path}') AS {name}" for path, name in zip(paths, names, strict=True))
     query = f"SELECT {columns} FROM spans WHERE kind IN ('fit', 'on_batch') AND detail LIKE '%training%'"
-    return "what was set when the training began", query
+    return Query("what was set when the training began", query)
 
 
-def operators(where: str = "true", by: str = "layer, direction, op") -> Shown:
+def operators(where: str = "true", by: str = "layer, direction, op") -> Query:
     """Operators and kernels of the windows with most time."""
     query = (
         f"SELECT {by}, count(*) AS count, sum(self_ns) AS total_ns FROM kernels WHERE {where} "
         "GROUP BY ALL ORDER BY total_ns DESC LIMIT 8"
     )
-    return "operators in the kernel windows", query
+    return Query("operators in the kernel windows", query)
 
 
-def spans(*kinds: str) -> Shown:
+def spans(*kinds: SpanKind) -> Query:
     """Calls of some kinds, those with most time first."""
     query = (
         f"SELECT kind, name, file, line, count(*) AS count, sum(dur_ns) AS total_ns FROM spans "
         f"WHERE kind IN ({_texts(kinds)}) GROUP BY ALL ORDER BY total_ns DESC LIMIT 8"
     )
-    return "calls, by time", query
+    return Query("calls, by time", query)
 
 
-def scheduled() -> Shown:
+def scheduled() -> Query:
     """Threads of the process on cores, and waiting for one: counters."""
     query = (
         "SELECT time_ns, threads, run_ns, wait_ns, switches_involuntary FROM process_samples "
         "WHERE run_ns IS NOT NULL ORDER BY time_ns DESC LIMIT 8"
     )
-    return "threads on a core, and waiting for one (counters)", query
+    return Query("threads on a core, and waiting for one (counters)", query)
 
 
 def _texts(names: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dlprof.analysis.columns import Integers
 from dlprof.analysis.stacks import Frame
-from dlprof.analysis.timeline.slices import MISSING, Slices, What, each_for_itself, joined, numbers
+from dlprof.analysis.timeline.slices import MISSING, Alike, Slices, What, each_for_itself, joined, numbers
 from dlprof.analysis.timeline.threads import threads
 from dlprof.schema.vocabulary import Phase, known_phase
 from dlprof.store.run import Run
@@ -52,16 +52,14 @@ def steps(run: Run) -> Slices:
     columns = {name: numbers(table[name]) for name in table.schema.names if name not in ("host", "loop")}
     columns["number"] = np.cumsum(columns["count"]) - columns["count"]
     loops = np.array(table["loop"].to_pylist(), object)
-    parts: list[tuple[What, Integers, Integers, Mapping[str, Integers]]] = []
+    parts: list[Alike] = []
     for loop in dict.fromkeys(loops.tolist()):
         own = {name: values[loops == loop] for name, values in columns.items()}
         parts += _parts_of_steps(loop, own)
     return joined(parts)
 
 
-def _parts_of_steps(
-    loop: str, of: Mapping[str, Integers]
-) -> Iterator[tuple[What, Integers, Integers, Mapping[str, Integers]]]:
+def _parts_of_steps(loop: str, of: Mapping[str, Integers]) -> Iterator[Alike]:
     start, dur, waited = of["start_ns"], of["dur_ns"], of["input_ns"]
     own = {
         "step": of["number"],
@@ -73,9 +71,9 @@ def _parts_of_steps(
         "input_ns": waited,
         "callbacks_ns": of["callbacks_ns"],
     }
-    yield What(f"{loop} step", "step"), start, dur, own
+    yield Alike(What(f"{loop} step", "step"), start, dur, own)
     some = (waited > 0) & (of["count"] == 1)  # of a row of several steps it is a sum, and has no place
-    yield What("input", "input"), (start - waited)[some], waited[some], {"step": of["number"][some]}
+    yield Alike(What("input", "input"), (start - waited)[some], waited[some], {"step": of["number"][some]})
     # The call within a row of several steps is a sum, and has no place.
     seen = (of["count"] == 1) & (of["call_ns"] != MISSING) & (of["call_offset_ns"] != MISSING)
     begin = start + of["call_offset_ns"]
@@ -86,7 +84,7 @@ def _parts_of_steps(
         ("after the call", end, start + dur),
     ):
         some = seen & (high > low)
-        yield What(name, "step"), low[some], (high - low)[some], {"step": of["number"][some]}
+        yield Alike(What(name, "step"), low[some], (high - low)[some], {"step": of["number"][some]})
 
 
 def windows(run: Run) -> Slices:

@@ -61,21 +61,31 @@ def each_for_itself(rows: Iterable[tuple[int, int, What]]) -> Slices:
     return Slices(starts, durs, np.arange(len(listed)), [what for _, _, what in listed])
 
 
-def joined(parts: Sequence[tuple[What, Integers, Integers, Mapping[str, Integers]]]) -> Slices:
-    """Slices of a few kinds: of each what they are, starts, durations and their own numbers."""
-    names = {name for *_, own in parts for name in own}
-    sizes = [len(start) for _, start, _, _ in parts]
+@dataclass(frozen=True)
+class Alike:
+    """Slices that are all the same thing; `own` as in `Slices`."""
+
+    what: What
+    start_ns: Integers
+    dur_ns: Integers
+    own: Mapping[str, Integers] = field(default_factory=dict)
+
+
+def joined(parts: Sequence[Alike]) -> Slices:
+    """Slices of a few kinds, one kind behind the other."""
+    names = {name for part in parts for name in part.own}
+    sizes = [len(part.start_ns) for part in parts]
     own = {
         name: _concatenate(
-            [numbers.get(name, np.full(size, MISSING)) for (*_, numbers), size in zip(parts, sizes, strict=True)]
+            [part.own.get(name, np.full(size, MISSING)) for part, size in zip(parts, sizes, strict=True)]
         )
         for name in sorted(names)
     }
     return Slices(
-        _concatenate([start for _, start, _, _ in parts]),
-        _concatenate([dur for _, _, dur, _ in parts]),
+        _concatenate([part.start_ns for part in parts]),
+        _concatenate([part.dur_ns for part in parts]),
         np.repeat(np.arange(len(parts)), sizes),
-        [what for what, *_ in parts],
+        [part.what for part in parts],
         own,
     )
 

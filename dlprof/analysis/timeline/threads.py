@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
+
+
+class StackTime(NamedTuple):
+    """A stack that stood for a while (ns on the run's time line); its innermost frame comes first."""
+
+    start_ns: int
+    dur_ns: int
+    frames: tuple[Frame, ...]
 
 
 @dataclass
@@ -17,15 +26,14 @@ class Thread:
         number: Its number in the system, or what the sampler had for it.
         name: Its name.
         title: Its name; with its number where several have that name.
-        rows: Start and duration (ns on the run's time line) of each stack, and its frames, the innermost first;
-            in order of time.
+        rows: Its stacks in order of time.
     """
 
     pid: int
     number: int
     name: str
     title: str
-    rows: list[tuple[int, int, tuple[Frame, ...]]]
+    rows: list[StackTime]
 
 
 def threads(run: Run) -> list[Thread]:
@@ -35,7 +43,7 @@ def threads(run: Run) -> list[Thread]:
     for row in run.table("stacks").sort_by("start_ns").to_pylist():
         key = (row["pid"], row["thread_id"], row["thread"])
         thread = found.setdefault(key, Thread(*key, row["thread"], []))
-        thread.rows.append((row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ())))
+        thread.rows.append(StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ())))
     names = [thread.name for thread in found.values()]
     for thread in found.values():
         if names.count(thread.name) > 1:

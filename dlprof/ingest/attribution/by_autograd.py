@@ -58,15 +58,15 @@ class _ByAutograd(ByLaunch):
     def _of_engine(self, sequence: Integers, labels: Labels) -> list[int]:
         """Label of each node that the engine of autograd ran, in the order in which it ran them."""
         unknown = labels.number(None, Direction.BACKWARD)
-        last, found = unknown, []
+        last, numbers = unknown, []
         for number in sequence.tolist():
             forward = self._sequences.get(number)
             if forward is not None:
                 updates = forward.direction is Direction.UPDATE
                 last = labels.number(forward.layer, forward.direction if updates else Direction.BACKWARD)
             # Gradients are added up, by nodes without a number, right after the node that made them.
-            found.append(last if forward is not None or number < 0 else unknown)
-        return found
+            numbers.append(last if forward is not None or number < 0 else unknown)
+        return numbers
 
 
 def _roots(parent: Integers, depth: Integers, chosen: Booleans) -> Integers:

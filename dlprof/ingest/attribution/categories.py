@@ -95,9 +95,9 @@ def category(op: str, name: str = "") -> Category:
     """
     for text in (op, name):
         plain = text.partition("\t")[0]
-        for found, pattern in _RULES:
+        for sort, pattern in _RULES:
             if plain and pattern.search(plain):
-                return found
+                return sort
     return Category.OTHER
 
 
@@ -110,9 +110,9 @@ def category_of_event(kind: EventKind, op: str | None, name: str, direction: Dir
         return Category.TRANSFER
     if kind not in _COMPUTES:
         return Category.OTHER
-    found = category(op or "")
-    if found is Category.OTHER:
-        found = category(name)
-    if direction is Direction.UPDATE and found not in (Category.TRANSFER, Category.COLLECTIVE):
+    sort = category(op or "")
+    if sort is Category.OTHER:
+        sort = category(name)
+    if direction is Direction.UPDATE and sort not in (Category.TRANSFER, Category.COLLECTIVE):
         return Category.OPTIMISER
-    return found
+    return sort

@@ -36,8 +36,8 @@ class _Graph:
 
     def operands(self, instruction: Instruction) -> list[Instruction]:
         """The instructions whose results an instruction takes."""
-        found = (self._by_number.get((instruction.computation, number)) for number in instruction.operands)
-        return [operand for operand in found if operand is not None]
+        operands = (self._by_number.get((instruction.computation, number)) for number in instruction.operands)
+        return [operand for operand in operands if operand is not None]
 
     def users(self, instruction: Instruction) -> list[Instruction]:
         """The instructions that take the result of an instruction."""

@@ -16,7 +16,7 @@ GROUP = "dlprof.attributions"
 _OWN = tuple(
     module.ATTRIBUTION
     for module in (by_path, by_program, by_launch, by_autograd, by_range, by_order, by_node, by_scope)
-)  # fmt: skip
+)
 
 
 @cache

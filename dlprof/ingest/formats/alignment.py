@@ -8,11 +8,11 @@ from dlprof.ingest.artifact import Health
 from dlprof.ingest.formats.base import FileContent
 
 
-def first_ns(foreign: FileContent) -> int | None:
+def first_ns(file: FileContent) -> int | None:
     """The first time in a file, in its own clock (ns); None if it has none."""
-    if foreign.trace is not None and foreign.trace.first_ns is not None:
-        return foreign.trace.first_ns
-    for table in foreign.tables.values():
+    if file.trace is not None and file.trace.first_ns is not None:
+        return file.trace.first_ns
+    for table in file.tables.values():
         for column in ("start_ns", "time_ns"):
             if column in table.column_names and table.num_rows:
                 return int(min(value for value in table[column].to_pylist() if value is not None))
@@ -31,20 +31,20 @@ def shifts(files: Sequence[FileContent]) -> tuple[list[int], int | None, list[He
     firsts = [first_ns(f) for f in files]
     known = [z + f for z, f in zip(zeros, firsts, strict=True) if z is not None and f is not None and _is_wall(z + f)]
     origin = min(known) if known else None
-    found, adrift = [], []
-    for foreign, zero, first in zip(files, zeros, firsts, strict=True):
+    shifts_ns, adrift = [], []
+    for file, zero, first in zip(files, zeros, firsts, strict=True):
         if first is None:
-            found.append(0)
+            shifts_ns.append(0)
         elif origin is not None and zero is not None and _is_wall(zero + first):
-            found.append(zero - origin)
+            shifts_ns.append(zero - origin)
         else:
-            found.append(-first)
-            adrift.append(foreign)
+            shifts_ns.append(-first)
+            adrift.append(file)
     if not adrift or len([f for f in firsts if f is not None]) < 2:
-        return found, origin, []
+        return shifts_ns, origin, []
     names = ", ".join(f.trace.path.name if f.trace is not None else f.format for f in adrift)
     text = f"No absolute time in: {names}. They are placed at the beginning, not aligned with the others."
-    return found, origin, [Health("trace-not-aligned", "warning", text, len(adrift))]
+    return shifts_ns, origin, [Health("trace-not-aligned", "warning", text, len(adrift))]
 
 
 def _is_wall(time_ns: int) -> bool:

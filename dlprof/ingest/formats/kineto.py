@@ -249,9 +249,9 @@ def _codes(texts: Any) -> Integers:
     return codes
 
 
-def _paired(one: pa.ChunkedArray, other: pa.ChunkedArray, numbers: _Numbers) -> Integers:
+def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers) -> Integers:
     """The number of each pair of texts."""
-    left, right = one.combine_chunks(), other.combine_chunks()
+    left, right = firsts.combine_chunks(), seconds.combine_chunks()
     size = max(1, len(right.dictionary))
     code: Integers = _codes(left) * size + _codes(right)
     table: Integers = np.full(max(1, len(left.dictionary)) * size, NONE, np.int64)

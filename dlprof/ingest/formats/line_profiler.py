@@ -92,12 +92,21 @@ def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float
         raise ArtifactError("there are no counts of lines in it", path=path)
     rows = [
         {
-            "host": "", "rank": 0, "pid": 0, "file": function.file, "function": function.name,
-            "first_line": function.first_line, "line": line, "hits": hits, "time_ns": time_ns, "source": source,
+            "host": "",
+            "rank": 0,
+            "pid": 0,
+            "file": function.file,
+            "function": function.name,
+            "first_line": function.first_line,
+            "line": line,
+            "hits": hits,
+            "time_ns": time_ns,
+            "source": source,
         }
-        for function in functions if function.rows
+        for function in functions
+        if function.rows
         for line, hits, time_ns, source in function.rows
-    ]  # fmt: skip
+    ]
     try:
         table = pa.Table.from_pylist(rows, schema=TABLES["lines"])
     except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:
@@ -234,7 +243,7 @@ class _Unpickler(pickle.Unpickler):
 def _functions(timings: dict[Any, Any], unit_s: float) -> list[_Function]:
     if not 0 < unit_s <= 1:
         raise ValueError(f"a unit of {unit_s} s")
-    found, size = [], 0
+    functions, size = [], 0
     for (file, first, name), counts in timings.items():
         size += len(counts)
         if size > ROWS_AT_MOST:
@@ -248,8 +257,8 @@ def _functions(timings: dict[Any, Any], unit_s: float) -> list[_Function]:
                 raise ValueError(f"line {line}: out of range")
             function.rows.append((int(line), int(hits), round(time_ns), None))
         function.total_s = sum(ticks for _, _, ticks in counts) * unit_s
-        found.append(function)
-    return found
+        functions.append(function)
+    return functions
 
 
 def _text(value: Any) -> str:

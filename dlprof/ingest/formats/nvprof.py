@@ -40,10 +40,12 @@ def read(path: Path) -> FileContent:
         events.add_copies(database)
         for table, layer in _CALLS.items():
             for rows in database.rows(table, ("start", "end", "threadId", "correlationId", "cbid")):
-                events.add_calls([
-                    Call(start, end, thread, link, events.text(_call_name(layer, callback)))
-                    for start, end, thread, link, callback in rows
-                ])  # fmt: skip
+                events.add_calls(
+                    [
+                        Call(start, end, thread, link, events.text(_call_name(layer, callback)))
+                        for start, end, thread, link, callback in rows
+                    ]
+                )
         markers = database.rows("CUPTI_ACTIVITY_KIND_MARKER", ("timestamp", "id", "name", "objectId"))
         events.add_ranges(_paired(markers, events))
         devices = database.all("CUPTI_ACTIVITY_KIND_DEVICE", ("id", "name"))
@@ -60,15 +62,15 @@ def _call_name(layer: str, callback: Any) -> str:
 def _paired(batches: Iterator[Sequence[tuple[Any, ...]]], events: CudaEvents) -> list[NvtxRange]:
     """Markers as ranges: a begin has a name, the end with the same id has none."""
     open_: dict[Any, NvtxRange] = {}
-    found = []
+    ranges = []
     for rows in batches:
         for time, number, name, owner in rows:
             begun = open_.pop(number, None)
             if begun is not None:
-                found.append(begun._replace(end=time))
+                ranges.append(begun._replace(end=time))
             else:
                 open_[number] = NvtxRange(time, None, _thread_of(owner), events.text(name))
-    return found
+    return ranges
 
 
 def _thread_of(owner: Any) -> int:

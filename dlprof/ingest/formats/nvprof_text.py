@@ -160,10 +160,16 @@ class _Reading:
         self._counts[kind] += 1
         self._batch.append(
             EventRow(
-                kind, self._trace.names.number(name), self._ns(cells, "Start"), self._ns(cells, "Duration"),
-                lane, device, whole_in(link) if link else NONE, self._scope(cells),
+                kind,
+                self._trace.names.number(name),
+                self._ns(cells, "Start"),
+                self._ns(cells, "Duration"),
+                lane,
+                device,
+                whole_in(link) if link else NONE,
+                self._scope(cells),
             )
-        )  # fmt: skip
+        )
         if len(self._batch) >= _BATCH:
             self._flush()
 

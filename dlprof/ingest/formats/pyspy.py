@@ -99,9 +99,15 @@ class _Stacks:
             last["dur_ns"] += dur
             return
         row = {
-            "host": "", "rank": 0, "pid": 0, "thread_id": thread[0], "thread": self._names.name(*thread),
-            "start_ns": start, "dur_ns": dur, "stack_id": number,
-        }  # fmt: skip
+            "host": "",
+            "rank": 0,
+            "pid": 0,
+            "thread_id": thread[0],
+            "thread": self._names.name(*thread),
+            "start_ns": start,
+            "dur_ns": dur,
+            "stack_id": number,
+        }
         self._last[key] = row
         self.rows.append(row)
 
@@ -163,15 +169,15 @@ def _read_speedscope(path: Path) -> FileContent:
     if len(content) > SPEEDSCOPE_BYTES_AT_MOST:
         raise ArtifactError(f"more than {SPEEDSCOPE_BYTES_AT_MOST >> 30} GB", path=path)
     try:
-        found = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Speedscope)
+        told = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Speedscope)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ArtifactError(f"not of speedscope: {error}", path=path) from error
-    frames = [_framed(frame.name, frame.file, frame.line) for frame in found.shared.frames]
+    frames = [_framed(frame.name, frame.file, frame.line) for frame in told.shared.frames]
     stacks = _Stacks()
-    profiles = [_add_profile(stacks, number, profile, frames) for number, profile in enumerate(found.profiles)]
+    profiles = [_add_profile(stacks, number, profile, frames) for number, profile in enumerate(told.profiles)]
     samples = sum(profile["samples"] for profile in profiles)
-    facts = {"exporter": found.exporter, "profiles": profiles, "samples": samples}
-    timeless = any(profile.unit == "none" for profile in found.profiles)
+    facts = {"exporter": told.exporter, "profiles": profiles, "samples": samples}
+    timeless = any(profile.unit == "none" for profile in told.profiles)
     return stacks.content("pyspy-speedscope", facts, [_without_time(path)] if timeless else [])
 
 

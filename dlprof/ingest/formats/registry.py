@@ -107,10 +107,10 @@ def read(path: Path, reader: Reader) -> FileContent:
 @cache
 def all_readers() -> tuple[Reader, ...]:
     """Every reader, those of plug-ins last; one that cannot be loaded is passed over with a warning."""
-    found = list(READERS)
+    readers = list(READERS)
     for entry in entry_points(group=GROUP):
         try:
-            found.append(entry.load())
+            readers.append(entry.load())
         except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
             print(f"dlprof: warning: reader plug-in {entry.name} cannot be loaded: {error}", file=sys.stderr)
-    return tuple(found)
+    return tuple(readers)

@@ -102,18 +102,18 @@ def _device(data: bytes, place: Span, numbers: dict[str, int], rows: dict[int, s
 
 
 def _node(data: bytes, place: Span, row: int) -> _Node:
-    found: dict[int, Any] = dict(fields(data, *place))
-    start = _number(found, _START_NS) or _number(found, _START_US) * 1000
-    dur = _number(found, _END_NS) or _number(found, _END_US) * 1000
-    name, label = _text(data, found.get(_NAME)), _text(data, found.get(_LABEL))
+    parts: dict[int, Any] = dict(fields(data, *place))
+    start = _number(parts, _START_NS) or _number(parts, _START_US) * 1000
+    dur = _number(parts, _END_NS) or _number(parts, _END_US) * 1000
+    name, label = _text(data, parts.get(_NAME)), _text(data, parts.get(_LABEL))
     typed = _TYPE.match(label)
     # Kernels of GPUs have a label of their own, and are called `NODE:TYPE`.
     op = typed[1] if typed else name.rpartition(":")[2] or name
     return _Node(row, name.rpartition(":")[0] or name, op, start, max(0, dur))
 
 
-def _number(found: dict[int, Any], key: int) -> int:
-    value = found.get(key, 0)
+def _number(parts: dict[int, Any], key: int) -> int:
+    value = parts.get(key, 0)
     return signed(value) if isinstance(value, int) else 0
 
 

@@ -198,9 +198,9 @@ def _say(block: _Block, text: str) -> None:
         block.calls, block.call_time_s = whole_in(calls[1]), float(number_in(calls[2]))
         return
     for name, pattern in _SECONDS:
-        found = pattern.match(text)
-        if found:
-            block.seconds[name] = number_in(found[1])
+        match = pattern.match(text)
+        if match:
+            block.seconds[name] = number_in(match[1])
 
 
 READER = Reader("theano-profile", "Theano's profile (text)", claims, read)

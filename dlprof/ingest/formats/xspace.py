@@ -154,9 +154,15 @@ class _Reading:
         number, size = names.names(events.metadata), int(good.sum())
         device = self._trace.lanes[lane].device
         self._trace.add(
-            kind=told.kind[good], name=number[good], start=start[good], dur=dur[good], device=np.full(size, device),
-            lane=np.full(size, lane), link=told.link[good], scope=told.scope[good],
-        )  # fmt: skip
+            kind=told.kind[good],
+            name=number[good],
+            start=start[good],
+            dur=dur[good],
+            device=np.full(size, device),
+            lane=np.full(size, lane),
+            link=told.link[good],
+            scope=told.scope[good],
+        )
 
     def _tell(self, head: SpaceHead) -> None:
         """What the file says of itself."""

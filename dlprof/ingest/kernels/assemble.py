@@ -54,11 +54,17 @@ class Assembly:
     def _add_sums(self, trace: Trace, context: TraceContext) -> None:
         self._totals += [
             {
-                **context.process.columns, "op_id": self._ops.number_sum(row), "device": row.device, "count": row.count,
-                "total_ns": row.total_ns, "min_ns": row.min_ns, "max_ns": row.max_ns, "window": context.window,
+                **context.process.columns,
+                "op_id": self._ops.number_sum(row),
+                "device": row.device,
+                "count": row.count,
+                "total_ns": row.total_ns,
+                "min_ns": row.min_ns,
+                "max_ns": row.max_ns,
+                "window": context.window,
             }
             for row in trace.sums or ()
-        ]  # fmt: skip
+        ]
 
     def _add_events(self, trace: Trace, context: TraceContext) -> None:
         attribution = registry.named(trace.attribution)

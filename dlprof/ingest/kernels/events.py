@@ -60,10 +60,17 @@ class Events:
 
     @classmethod
     def of(  # noqa: PLR0913  (one argument per column)
-        cls, *, kind: Iterable[int], name: Iterable[int], start: Iterable[int], dur: Iterable[int],
-        lane: Iterable[int] | None = None, device: Iterable[int] | None = None, link: Iterable[int] | None = None,
+        cls,
+        *,
+        kind: Iterable[int],
+        name: Iterable[int],
+        start: Iterable[int],
+        dur: Iterable[int],
+        lane: Iterable[int] | None = None,
+        device: Iterable[int] | None = None,
+        link: Iterable[int] | None = None,
         scope: Iterable[int] | None = None,
-    ) -> Events:  # fmt: skip
+    ) -> Events:
         """Events of these columns; one that is missing is NONE throughout."""
         given = (kind, name, start, dur, lane, device, link, scope)
         size = len(start)  # type: ignore[arg-type]

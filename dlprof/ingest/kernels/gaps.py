@@ -22,9 +22,8 @@ from dlprof.ingest.kernels.numbered import Numbered
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
 
-_BLAMED = (
-    EventKind.OPERATOR, EventKind.RUNTIME, EventKind.WAIT, EventKind.INPUT, EventKind.ANNOTATION, EventKind.PYTHON,
-)  # fmt: skip
+_BLAMED = tuple(kind for kind in EventKind if kind not in (EventKind.KERNEL, EventKind.TRANSFER))
+"""What the host can be doing."""
 _LOOKS = 8
 """Looks into the host-bound part of each gap."""
 

@@ -26,6 +26,6 @@ class Intervals:
         """Position of the stretch around each time, or NONE."""
         if not len(self.starts):
             return np.full(len(time), NONE, np.int64)
-        found = np.searchsorted(self.starts, time, "right") - 1
-        safe = np.maximum(found, 0)
-        return np.where((found >= 0) & (time < self.ends[safe]), found, NONE)
+        position = np.searchsorted(self.starts, time, "right") - 1
+        safe = np.maximum(position, 0)
+        return np.where((position >= 0) & (time < self.ends[safe]), position, NONE)

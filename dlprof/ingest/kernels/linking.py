@@ -59,12 +59,12 @@ def _host_tree(events: Events) -> Nest:
 def _operator_around(tree: Nest, kind: Any) -> Integers:
     """The innermost operator around each event of the tree, as a position in the columns."""
     is_operator = kind[tree.order] == EventKind.OPERATOR
-    found = np.full(len(tree.order), NONE, np.int64)
+    around = np.full(len(tree.order), NONE, np.int64)
     for level in levels(tree.depth)[1:]:
         at = level[tree.parent[level] >= 0]
         above = tree.parent[at]
-        found[at] = np.where(is_operator[above], tree.order[above], found[above])
-    return found
+        around[at] = np.where(is_operator[above], tree.order[above], around[above])
+    return around
 
 
 def _launches(events: Events) -> Integers:

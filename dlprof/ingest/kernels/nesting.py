@@ -49,18 +49,18 @@ class Nest:
         """The innermost event around each (lane, time), as a position in this order, or NONE."""
         if not len(self.order):
             return np.full(len(lane), NONE, np.int64)
-        found = _last_before(self.lane, self.start, lane, time)
+        inner = _last_before(self.lane, self.start, lane, time)
         while True:
-            known = found >= 0
+            known = inner >= 0
             wrong = known.copy()
-            wrong[known] = (self.lane[found[known]] != lane[known]) | (self.end[found[known]] <= time[known])
+            wrong[known] = (self.lane[inner[known]] != lane[known]) | (self.end[inner[known]] <= time[known])
             if not wrong.any():
-                return found
+                return inner
             gone = wrong & known
             other = gone.copy()
-            other[gone] = self.lane[found[gone]] != lane[gone]
-            found[gone] = self.parent[found[gone]]
-            found[other] = NONE
+            other[gone] = self.lane[inner[gone]] != lane[gone]
+            inner[gone] = self.parent[inner[gone]]
+            inner[other] = NONE
 
 
 def _last_before(lanes: Integers, starts: Integers, lane: Integers, time: Integers) -> Integers:
@@ -127,9 +127,9 @@ def _parents(lanes: Integers, depth: Integers) -> Integers:
     parent = np.full(len(lanes), NONE, np.int64)
     by_level = levels(depth)
     for above, at in itertools.pairwise(by_level):
-        found = above[np.maximum(np.searchsorted(above, at) - 1, 0)]
-        good = (found < at) & (lanes[found] == lanes[at])
-        parent[at[good]] = found[good]
+        around = above[np.maximum(np.searchsorted(above, at) - 1, 0)]
+        good = (around < at) & (lanes[around] == lanes[at])
+        parent[at[good]] = around[good]
     return parent
 
 

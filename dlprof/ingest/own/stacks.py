@@ -98,16 +98,16 @@ def _load(path: Path) -> Any:
 
 
 def _health(anchor: dict[str, Any]) -> list[Health]:
-    found = []
+    health = []
     samples, errors = anchor.get("samples"), anchor.get("errors")
     if samples and errors and errors > _STACKS_LOST * (samples + errors):
         text = f"py-spy could not read {errors} of {samples + errors} stacks."
-        found.append(Health("stacks-incomplete", "info", text, errors))
+        health.append(Health("stacks-incomplete", "info", text, errors))
     if anchor.get("behind"):
-        found.append(Health("stacks-behind", "warning", "py-spy fell behind: the times of some stacks are not right."))
+        health.append(Health("stacks-behind", "warning", "py-spy fell behind: the times of some stacks are not right."))
     if anchor.get("reason"):
-        found.append(Health("stacks-lost", "warning", f"{anchor['reason'][0].upper()}{anchor['reason'][1:]}."))
-    return found
+        health.append(Health("stacks-lost", "warning", f"{anchor['reason'][0].upper()}{anchor['reason'][1:]}."))
+    return health
 
 
 def _events(events: Iterable[Mapping[str, Any]]) -> Iterator[FrameEvent]:

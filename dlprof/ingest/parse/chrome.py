@@ -109,11 +109,11 @@ class ChromeFile:
         """
         with opened(self.path) as source, self._errors():
             in_object = self._head(source)
-            for found in reader.read(self._buffer, source):
-                if isinstance(found, bytes):
-                    self._buffer = found
+            for block in reader.read(self._buffer, source):
+                if isinstance(block, bytes):
+                    self._buffer = block
                 else:
-                    table, size = found
+                    table, size = block
                     self._consumed += size
                     yield table
             yield from self._array(source, in_object)
@@ -160,12 +160,12 @@ class ChromeFile:
 
     def _take(self, text: bytes) -> bool:
         try:
-            found = msgspec.json.decode(text)
+            top = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return False
-        if not isinstance(found, dict):
+        if not isinstance(top, dict):
             return False
-        self.top.update(found)
+        self.top.update(top)
         return True
 
     def _array(self, source: IO[bytes], in_object: bool) -> Iterator[list[Event]]:
@@ -212,11 +212,11 @@ class ChromeFile:
         high = end
         while high > 0:
             low = max(0, high - _WINDOW)
-            found = None
+            last = None
             for match in between.finditer(buffer, low, min(end, high + _BLANKS_AT_MOST)):
-                found = match
-            if found:
-                return found.start(), found.end() - 1
+                last = match
+            if last:
+                return last.start(), last.end() - 1
             high = low
         return None
 
@@ -245,13 +245,13 @@ class ChromeFile:
             raw = msgspec.json.decode(text, type=list[msgspec.Raw])
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError):
             return None
-        found = []
+        events = []
         for value in raw:
             try:
-                found.append(_ONE.decode(value))
+                events.append(_ONE.decode(value))
             except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self.malformed += 1
-        return found
+        return events
 
     def _last(self, text: bytes, in_object: bool) -> list[Event]:
         """The last events, and what stands behind them."""

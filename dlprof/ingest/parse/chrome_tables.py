@@ -121,7 +121,7 @@ class TableReader:
             table = future.result()
             if table is None:
                 blocks = [block, *(later for later, _ in waiting)]
-                yield b"".join([*(text for one in blocks for text in one.texts()), *cutter.rest])
+                yield b"".join([*(text for block in blocks for text in block.texts()), *cutter.rest])
                 return
             yield table, sum(map(len, block.texts()))
         yield b"".join(cutter.rest)

@@ -99,13 +99,13 @@ def _program(computations: Sequence[_Computation]) -> Program:
 
 
 def _computation(data: bytes, span: Span) -> _Computation:
-    found = _Computation()
+    computation = _Computation()
     for number, value in fields(data, *span):
         if number == _COMPUTATION_INSTRUCTIONS and isinstance(value, tuple):
-            found.rows.append(_instruction(data, value))
+            computation.rows.append(_instruction(data, value))
         elif number == _COMPUTATION_NUMBER and isinstance(value, int):
-            found.number = value
-    return found
+            computation.number = value
+    return computation
 
 
 def _instruction(data: bytes, span: Span) -> _Row:

@@ -71,7 +71,7 @@ def whole_in(text: str) -> int:
 
 def as_ns(value: Decimal, ns_per_unit: Decimal | int) -> int:
     """A time in nanoseconds; a ValueError where it is absurdly long."""
-    found = value * ns_per_unit
-    if found > NS_AT_MOST:
+    ns = value * ns_per_unit
+    if ns > NS_AT_MOST:
         raise ValueError(f"{value} is out of range")
-    return round(found)
+    return round(ns)

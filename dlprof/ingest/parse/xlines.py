@@ -133,7 +133,7 @@ def stat_numbers(data: Bytes, events: Events, wanted: Integers) -> dict[int, Int
     Raises:
         IrregularError: A stat is not written in the usual order.
     """
-    found = {int(number): np.full(len(events.end), -1, np.int64) for number in wanted}
+    values = {int(number): np.full(len(events.end), -1, np.int64) for number in wanted}
     index = np.flatnonzero(events.stats < events.end)
     at = events.stats[index]
     while len(index):
@@ -150,7 +150,7 @@ def stat_numbers(data: Bytes, events: Events, wanted: Integers) -> dict[int, Int
         number, value_at = _field(data, inside, behind, _METADATA)
         safe = np.minimum(value_at, len(data) - 1)
         tag = data[safe]
-        for metadata, column in found.items():
+        for metadata, column in values.items():
             # uint64 (3), int64 (4) and reference (7) values are varints.
             rows = np.flatnonzero((number == metadata) & (value_at < behind) & np.isin(tag, (0x18, 0x20, 0x38)))
             if len(rows):
@@ -158,4 +158,4 @@ def stat_numbers(data: Bytes, events: Events, wanted: Integers) -> dict[int, Int
         at = behind
         keep = at < events.end[index]
         index, at = index[keep], at[keep]
-    return found
+    return values

@@ -119,8 +119,12 @@ def _row(slug: str | None, ran: Sequence[Answer]) -> Row:
     ranks = [answer.rank for answer in own if answer.rank]
     errors = [abs(answer.error) for answer in own if answer.error is not None]
     return Row(
-        slug or "all", len(own), sum(1 for rank in ranks if rank == 1), len(ranks) / len(own) if own else None,
-        len(right) / len(spoke) if spoke else None, statistics.mean(ranks) if ranks else None,
-        statistics.median(errors) if errors else None,
-        sum(1 for error in errors if error <= 0.2) / len(own) if own else None,
-    )  # fmt: skip
+        slug=slug or "all",
+        cases=len(own),
+        first=sum(1 for rank in ranks if rank == 1),
+        recall=len(ranks) / len(own) if own else None,
+        precision=len(right) / len(spoke) if spoke else None,
+        rank=statistics.mean(ranks) if ranks else None,
+        error=statistics.median(errors) if errors else None,
+        within=sum(1 for error in errors if error <= 0.2) / len(own) if own else None,
+    )

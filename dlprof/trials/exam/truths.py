@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlprof.analysis.findings.rules import RULES
+from dlprof.analysis.findings import registry as rules
 from dlprof.backends import registry
 from dlprof.errors import NoInputError, UsageError
 
@@ -90,17 +90,27 @@ def _read(path: Path) -> Iterator[Truth]:
         raise UsageError(f"{path}: unknown key {unknown[0]}.", hint=f"known: {', '.join(sorted(_KEYS))}")
     fault = content.get("fault", {})
     script = (path.parent / str(content.get("script", ""))).resolve()
-    if content.get("slug") not in RULES:
-        raise UsageError(f"{path}: there is no finding {content.get('slug')}.", hint=f"known: {', '.join(RULES)}")
+    if content.get("slug") not in rules.all_rules():
+        raise UsageError(
+            f"{path}: there is no finding {content.get('slug')}.", hint=f"known: {', '.join(rules.all_rules())}"
+        )
     if not script.is_file():
         raise NoInputError(f"{path}: there is no script {content.get('script')}.")
     for backend in content.get("backends", []):
         registry.get(backend)
         yield Truth(
-            path.stem, content["slug"], tuple(content.get("also", ())), script, backend,
-            tuple(content.get("arguments", ())), content.get("environment", {}), tuple(fault.get("arguments", ())),
-            fault.get("environment", {}), int(fault.get("beside", 0)), content.get("line"),
-        )  # fmt: skip
+            name=path.stem,
+            slug=content["slug"],
+            also=tuple(content.get("also", ())),
+            script=script,
+            backend=backend,
+            arguments=tuple(content.get("arguments", ())),
+            environment=content.get("environment", {}),
+            fault_arguments=tuple(fault.get("arguments", ())),
+            fault_environment=fault.get("environment", {}),
+            beside=int(fault.get("beside", 0)),
+            line=content.get("line"),
+        )
 
 
 def _sources(script: Path, seen: set[Path]) -> str:

@@ -31,7 +31,7 @@ _GRACE_S = 5.0
 def main() -> None:
     """Sample until told to stop."""
     config = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    _be_humble()
+    _become_background_process()
     sampler = _Sampler(config)
     orderly = sampler.run()
     if not orderly and config["conductor"] is not None:
@@ -39,7 +39,7 @@ def main() -> None:
     sampler.finish()
 
 
-def _be_humble() -> None:
+def _become_background_process() -> None:
     try:
         os.nice(19)
     except OSError:
@@ -49,6 +49,12 @@ def _be_humble() -> None:
 
 
 class _Sampler:
+    """The probes that were asked for and could be started, and what became of each.
+
+    Args:
+        config: What the conductor wrote (`CONFIG.json`).
+    """
+
     def __init__(self, config: dict[str, Any]) -> None:
         raw = Path(config["raw"])
         flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS

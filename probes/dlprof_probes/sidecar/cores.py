@@ -81,20 +81,20 @@ class Cores:
         return psutil.virtual_memory().available, psutil.swap_memory().used, _temperature(), _frequencies()
 
     def _refresh_tree(self, now: int) -> None:
-        found: dict[int, int] = {}
-        walk(self._pid, os.getppid(), found)
-        everything: dict[int, int] = {}
-        walk(self._conductor, 0, everything)
-        if self._conductor in found:  # dlprof runs below the traced process, not the other way round
-            found = {pid: parent for pid, parent in found.items() if pid not in everything}
-        for pid, parent in found.items():
+        tree: dict[int, int] = {}
+        walk(self._pid, os.getppid(), tree)
+        conductors: dict[int, int] = {}
+        walk(self._conductor, 0, conductors)
+        if self._conductor in tree:  # dlprof runs below the traced process, not the other way round
+            tree = {pid: parent for pid, parent in tree.items() if pid not in conductors}
+        for pid, parent in tree.items():
             if pid not in self._tree:
                 self.writer.row(["p", now, pid, parent, _command(pid), False])
         for pid, parent in self._tree.items():
-            if pid not in found:
+            if pid not in tree:
                 self.writer.row(["p", now, pid, parent, None, True])
-        self._tree = found
-        self._own = [pid for pid in everything if pid not in found]
+        self._tree = tree
+        self._own = [pid for pid in conductors if pid not in tree]
 
     def _slow_processes(self) -> list[list[int | None]]:
         rows = []
@@ -111,19 +111,19 @@ class Cores:
         return list(self._tree)
 
 
-def walk(pid: int, parent: int, found: dict[int, int]) -> None:
-    """Collect `pid` and its descendants with their parents, through the kernel's own lists of children."""
+def walk(pid: int, parent: int, tree: dict[int, int]) -> None:
+    """Add `pid` and its descendants to `tree` with their parents, through the kernel's own lists of children."""
     if not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110  (hot)
         return
-    found[pid] = parent
+    tree[pid] = parent
     try:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
     except OSError:
         return
     for thread in threads:
         for child in _read(f"/proc/{pid}/task/{thread}/children").split():
-            if int(child) not in found:
-                walk(int(child), pid, found)
+            if int(child) not in tree:
+                walk(int(child), pid, tree)
 
 
 def _read(path: str) -> bytes:
@@ -174,14 +174,14 @@ def _io(pid: int) -> tuple[int | None, int | None, int | None]:
 
 def _scheduled(pid: int) -> list[int | None]:
     """Time on a core and waiting for one (ns): of all threads that are there, and of the main one."""
-    found = {}
+    times = {}
     for thread in _threads(pid):
         words = _read(f"/proc/{pid}/task/{thread}/schedstat").split()
         if len(words) == 3:
-            found[int(thread)] = int(words[0]), int(words[1])
-    if pid not in found:
+            times[int(thread)] = int(words[0]), int(words[1])
+    if pid not in times:
         return [None] * 4
-    return [sum(run for run, _ in found.values()), sum(wait for _, wait in found.values()), *found[pid]]
+    return [sum(run for run, _ in times.values()), sum(wait for _, wait in times.values()), *times[pid]]
 
 
 def _stalled(resource: str) -> int | None:

@@ -16,10 +16,19 @@ from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 FORMAT = "dlprof.gpu/1"
 SLOW_NS = 1_000_000_000
 COLUMNS = (
-    "utilisation_pct", "memory_utilisation_pct", "memory_used_bytes", "memory_total_bytes", "power_w", "temperature_c",
-    "sm_clock_mhz", "memory_clock_mhz", "throttle_reasons", "pcie_tx_kb_per_s", "pcie_rx_kb_per_s",
+    "utilisation_pct",
+    "memory_utilisation_pct",
+    "memory_used_bytes",
+    "memory_total_bytes",
+    "power_w",
+    "temperature_c",
+    "sm_clock_mhz",
+    "memory_clock_mhz",
+    "throttle_reasons",
+    "pcie_tx_kb_per_s",
+    "pcie_rx_kb_per_s",
     "process_memory_bytes",
-)  # fmt: skip
+)
 _SLOW = frozenset({"pcie_tx_kb_per_s", "pcie_rx_kb_per_s", "process_memory_bytes"})
 """Read once a second: a PCIe counter takes 20 ms of waiting, the list of processes is long."""
 
@@ -118,14 +127,16 @@ def cards() -> list[dict[str, Any]]:
     handles = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())]
     if not handles:
         raise Unavailable("NVML works, but there is no GPU")
-    found = []
+    described = []
     for handle in handles:
         capability = _or_none(nvml.nvmlDeviceGetCudaComputeCapability, handle)
-        found.append({
-            "name": _text(_or_none(nvml.nvmlDeviceGetName, handle)),
-            "capability": tuple(capability) if capability else None,
-        })  # fmt: skip
-    return found
+        described.append(
+            {
+                "name": _text(_or_none(nvml.nvmlDeviceGetName, handle)),
+                "capability": tuple(capability) if capability else None,
+            }
+        )
+    return described
 
 
 def _open() -> Any:

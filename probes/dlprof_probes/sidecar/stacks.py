@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 SEGMENT_S = 300
 _PR_SET_PDEATHSIG = 1
@@ -61,19 +61,15 @@ class StackSampler:
             self.reason = "py-spy is not installed"
             return False
         name = f"stacks-{self._segment:03d}"
-        command = [
-            program, "record", "--pid", str(self._pid), "--format", "chrometrace", "--rate", str(self._rate_hz),
-            "--nonblocking", "--idle", "--threads", *(["--subprocesses"] if self._tree else []),
-            "--duration", str(SEGMENT_S),
-            "--output", str(self._raw / f"{name}.json"),
-        ]  # fmt: skip
+        output = str(self._raw / f"{name}.json")
+        target = [program, "record", "--pid", str(self._pid), "--format", "chrometrace"]
+        options = ["--rate", str(self._rate_hz), "--nonblocking", "--idle", "--threads"]
+        options += ["--subprocesses"] if self._tree else []
+        options += ["--duration", str(SEGMENT_S)]
         before = time.perf_counter_ns()
         try:
             with (self._raw / f"{name}.log").open("wb") as log:
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                    preexec_fn=_in_child,
-                )  # fmt: skip
+                self._process = self._launch([*target, *options, "--output", output], log)
         except OSError as error:
             self.reason = f"py-spy cannot be started: {error.strerror}"
             return False
@@ -81,9 +77,20 @@ class StackSampler:
             "before_ns": before,
             "after_ns": time.perf_counter_ns(),
             "rate_hz": self._rate_hz,
-            "options": command[6:-2],
+            "options": options,
         }
         return True
+
+    @staticmethod
+    def _launch(command: list[str], log: BinaryIO) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=_in_child,
+        )
 
     def poll(self) -> None:
         """Start the next segment when one has ended and the traced process has not."""

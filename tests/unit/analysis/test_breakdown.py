@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dlprof.analysis import breakdown
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.vocabulary import Tree, TreePath
 from tests.unit import runs
-from tests.unit.runs import S
+from tests.unit.runs import MS, S
 
 KERNELS = [
     {"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 8},
@@ -43,3 +45,46 @@ def test_what_a_window_made_its_steps_longer_is_dlprofs(tmp_path: Path) -> None:
 def test_a_run_without_phases_has_no_tree(tmp_path: Path) -> None:
     """There is nothing to split."""
     assert breakdown.of_run(runs.make(tmp_path / "r")) is None
+
+
+def test_a_run_without_steps_has_no_leaf_of_kernels(tmp_path: Path) -> None:
+    """Nobody can ask for one by mistake."""
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", steps=[]))
+
+    assert tree is not None
+    assert (tree.steps, tree.unsplit) == (None, "no step of fit, evaluate or predict was seen")
+    with pytest.raises(ValueError, match="without steps"):
+        tree.kernels_leaf("matmul")
+
+
+def test_a_place_holds_the_time_of_all_below_it(tmp_path: Path) -> None:
+    """And a leaf its own."""
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", **runs.window(KERNELS)))
+
+    assert tree is not None
+    assert [tree.time(path) for path in (Tree.FIT, Tree.FIT_STEPS, Tree.IMPORT)] == [6 * S, 5 * S, 2 * S]
+    assert tree.kernels_leaf("data movement") == "fit/steps/kernels/data_movement"
+
+
+def test_net_time_is_without_dlprofs_own(tmp_path: Path) -> None:
+    """Both of its leaves."""
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", phases=runs.phases(dlprof=3, fit_steps=5)))
+
+    assert tree is not None and tree.net_ns == 7 * S
+
+
+def test_a_phase_that_is_not_known_is_unattributed(tmp_path: Path) -> None:
+    """A stored run may be damaged."""
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", phases=runs.phases(dreams=3, fit_steps=5)))
+
+    assert tree is not None
+    assert (sum(tree.leaves.values()), tree.unattributed_ns) == (5 * S, 5 * S)
+
+
+def test_a_run_of_foreign_traces_has_its_kernels_only(tmp_path: Path) -> None:
+    """All of its time is in no phase."""
+    tree = breakdown.without_phases(runs.make(tmp_path / "r", **runs.window(KERNELS)))
+
+    assert tree is not None
+    assert (dict(tree.leaves), tree.unattributed_ns) == ({}, 10 * S)
+    assert [(layer.op, layer.ns) for layer in tree.layers] == [("aten::mm", 80 * MS), ("aten::add", 20 * MS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,18 @@ def test_losses_of_models_with_dropout_may_differ_more(tmp_path: Path) -> None:
 
     assert not plain.comparable
     assert parity.check(a, runs.trained(tmp_path / "d", spans=spans, metrics=runs.losses(1.0, 0.7))).comparable
+
+
+def with_pages(path: Path, pages: int) -> Run:
+    """A run that had so many pages of its files read from disk before it trained."""
+    sample = {"time_ns": S // 2, "interval_ns": S, "rss_bytes": S, "faults_major": pages}
+    return runs.trained(path, process_samples=[sample])
+
+
+@pytest.mark.parametrize(("pages", "told"), [(200, ["200 and 20"]), (20, [])])
+def test_a_comparison_says_that_files_of_one_run_came_from_disk(tmp_path: Path, pages: int, told: list[str]) -> None:
+    """Beside the figures, because no rule says it."""
+    sides = with_pages(tmp_path / "a", pages), with_pages(tmp_path / "b", 20)
+    texts = [text for text in parity.check(*sides).differences if "read from disk" in text]
+
+    assert [re.findall(r"\d+ and \d+", text)[0] for text in texts] == told

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from dlprof.analysis import breakdown
 from dlprof.schema.vocabulary import TreePath
 from tests.unit import runs
-from tests.unit.runs import S
+from tests.unit.runs import MS, S
 
 KERNELS = [
     {"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 8},
@@ -45,3 +46,30 @@ def test_time_between_steps_is_an_edge(tmp_path: Path) -> None:
 
     assert tree is not None
     assert tree.leaves[TreePath("fit/steps/edges")] == S
+
+
+def test_sums_over_the_whole_run_are_shared_by_its_executing_phases(tmp_path: Path) -> None:
+    """Theano's 4 s of kernels over 5 s of steps and 3 s of validation: five eighths of them are of the steps."""
+    tables: dict[str, Any] = {
+        "kernel_ops": [{"op_id": 0, "kind": "operator", "name": "Dot22", "op": "Dot22", "category": "matmul"}],
+        "kernel_totals": [{"op_id": 0, "device": -1, "count": 9, "total_ns": 4 * S}],
+        "phases": runs.phases(fit_steps=5, fit_validation=3),
+    }
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", **tables))
+
+    assert tree is not None and tree.unsplit is None
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == 5 * S // 2
+    assert tree.leaves[TreePath("fit/steps/host_python")] == 5 * S // 2
+    assert tree.leaves[TreePath("fit/validation")] == 3 * S
+
+
+def test_waits_and_callbacks_of_the_window_are_in_other_phases(tmp_path: Path) -> None:
+    """Of its steps of 20 ms, 6 are callbacks; 10 of the 14 that are left are kernels."""
+    steps = runs.steps(250, callbacks_ns=6 * MS)
+    tables = {**runs.window([{**KERNELS[0], "ms": 10}]), "steps": steps, "phases": runs.phases(fit_steps=3.5)}
+
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", **tables))
+
+    assert tree is not None
+    assert tree.leaves[TreePath("fit/steps/kernels/matmul")] == 5 * S // 2
+    assert tree.leaves[TreePath("fit/steps/dispatch")] == S

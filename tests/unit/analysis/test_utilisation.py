@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dlprof.analysis import utilisation
+from dlprof.analysis.utilisation import CoreUse, MachineUse
+from dlprof.schema.manifest import Manifest
 from tests.unit.runs import table
 
 
@@ -13,3 +15,74 @@ def test_core_strips_weigh_samples_by_the_time_they_cover() -> None:
     found = utilisation.cores(table("cores", rows), 2)[0]
 
     assert (found.mean_pct, found.strip) == (50.0, (100.0, 0.0))
+
+
+def test_a_core_without_a_sample_has_no_figure() -> None:
+    """Not 0."""
+    rows = [{"time_ns": 1000, "interval_ns": 1000, "core": 0, "busy_pct": None}]
+
+    assert utilisation.cores(table("cores", rows), 2) == [CoreUse(0, None, (None, None))]
+    assert utilisation.cores(table("cores", []), 2) == []
+
+
+def test_a_part_of_the_run_without_samples_is_blank() -> None:
+    """The first half was not measured."""
+    rows = [{"time_ns": 2000, "interval_ns": 1000, "core": 3, "busy_pct": 40.0}]
+
+    assert utilisation.cores(table("cores", rows), 2) == [CoreUse(3, 40.0, (None, 40.0))]
+
+
+def test_the_machine_is_summed_over_processes_and_averaged_over_time() -> None:
+    """Two processes of 100 and 50 %, then one of 200 % for three times as long."""
+    machine = [
+        {"time_ns": 1, "interval_ns": 10, "others_cpu_pct": 10.0, "memory_available_bytes": 80},
+        {"time_ns": 2, "interval_ns": 30, "others_cpu_pct": 50.0, "memory_available_bytes": 60},
+    ]
+    samples = [
+        {"time_ns": 1, "interval_ns": 10, "cpu_pct": 100.0, "rss_bytes": 5, "threads": 4, "faults_major": 1},
+        {"time_ns": 1, "interval_ns": 10, "cpu_pct": 50.0, "rss_bytes": 6, "pid": 43, "threads": 9},
+        {"time_ns": 2, "interval_ns": 30, "cpu_pct": 200.0, "rss_bytes": 10, "threads": 5, "faults_major": 7},
+    ]
+
+    found = utilisation.machine(
+        table("machine", machine), table("process_samples", samples), table("processes", [{}, {}]), 42
+    )
+
+    assert found == MachineUse(
+        tree_cpu_pct=187.5,
+        others_cpu_pct=40.0,
+        dlprof_cpu_pct=None,
+        peak_rss_bytes=11,
+        threads=5,
+        processes=2,
+        available_min_bytes=60,
+        major_faults=7,
+        switches_involuntary=None,
+    )
+
+
+def test_a_machine_that_was_not_measured_has_no_figures() -> None:
+    """None of them is 0."""
+    found = utilisation.machine(table("machine", []), table("process_samples", []), table("processes", []), None)
+
+    assert (found.tree_cpu_pct, found.others_cpu_pct, found.peak_rss_bytes) == (None, None, None)
+
+
+def test_each_gpu_has_means_and_peaks() -> None:
+    """Idleness, and clocks that were set, are no throttling."""
+    rows = [
+        {"time_ns": 1, "gpu": 1, "utilisation_pct": 20.0, "power_w": 100.0, "memory_used_bytes": 5, "throttle_reasons": 1},
+        {"time_ns": 2, "gpu": 1, "utilisation_pct": 60.0, "power_w": 200.0, "memory_used_bytes": 7, "throttle_reasons": 4},
+        {"time_ns": 2, "gpu": 0, "utilisation_pct": 0.0},
+    ]  # fmt: skip
+
+    first, second = utilisation.gpus(table("gpu", rows), Manifest())
+
+    assert (first.gpu, first.utilisation_mean_pct, first.throttled_share) == (0, 0.0, None)
+    assert (second.gpu, second.utilisation_mean_pct, second.power_mean_w, second.memory_peak_bytes) == (
+        1,
+        40.0,
+        150.0,
+        7,
+    )
+    assert second.throttled_share == 0.5

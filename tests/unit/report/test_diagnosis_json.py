@@ -8,10 +8,11 @@ from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Fi
 from dlprof.analysis.parity import Parity
 from dlprof.report import diagnosis_json
 from dlprof.report.json_text import plain
+from dlprof.schema.vocabulary import Basis
 from tests.unit.runs import S
 
 FINDING = Finding(
-    "slow-callback", "It is slow.", 2 * S, 0.2, (S, 3 * S), "measured", "train.py", 7,
+    "slow-callback", "It is slow.", 2 * S, 0.2, (S, 3 * S), Basis.MEASURED, "train.py", 7,
     (Evidence("calls", "SELECT 1", ({"a": 1},)),), "Call it less often.",
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding, Remedy
 from dlprof.report import diagnosis_text
+from dlprof.schema.vocabulary import Basis
 from tests.unit.report.reports import rows
 from tests.unit.runs import MS, S
 
@@ -19,7 +20,7 @@ FINDING = Finding(
     at_stake_ns=2 * S,
     share=0.2,
     interval_ns=None,
-    basis="measured",
+    basis=Basis.MEASURED,
     file="train.py",
     line=7,
     evidence=(Evidence("its calls", "SELECT * FROM spans", (ROW,) * 6),),

@@ -18,6 +18,8 @@ from dlprof.schema.vocabulary import (
     Tree,
     TreePath,
     UnknownPathError,
+    known_category,
+    known_phase,
 )
 
 
@@ -66,3 +68,20 @@ def test_words_are_plain_text_in_json() -> None:
     assert (
         json.dumps([Phase.FIT_INPUT, Tree.FIT_INPUT, EventKind.KERNEL.word]) == '["fit.input", "fit/input", "kernel"]'
     )
+
+
+def test_a_phase_that_is_not_known_is_unattributed() -> None:
+    """A stored run may be damaged, or of another dlprof."""
+    assert [known_phase(text) for text in ("fit.steps", "fit.dreams", "")] == [
+        Phase.FIT_STEPS, Phase.UNATTRIBUTED, Phase.UNATTRIBUTED,
+    ]  # fmt: skip
+
+
+def test_a_category_that_is_not_known_is_other() -> None:
+    """As is none at all."""
+    assert [known_category(text) for text in ("data movement", "quantum", None)] == ["data movement", "other", "other"]
+
+
+def test_every_phase_has_a_place() -> None:
+    """Also what is in none: samples may stand there."""
+    assert {phase.root for phase in Phase} >= {Tree.UNATTRIBUTED, Tree.DLPROF, Tree.FIT_VALIDATION}

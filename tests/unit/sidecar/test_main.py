@@ -174,7 +174,7 @@ def main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, orderly: bool, cond
     fake = SimpleNamespace(run=lambda: orderly, tree=lambda: [42, 43], finish=lambda: ended.append("finished"))
     (tmp_path / "config.json").write_text(json.dumps({"pid": 42, "conductor": conductor}))
     monkeypatch.setattr(sys, "argv", ["sampler", str(tmp_path / "config.json")])
-    monkeypatch.setattr(sampler, "_be_humble", lambda: None)
+    monkeypatch.setattr(sampler, "_become_background_process", lambda: None)
     monkeypatch.setattr(sampler, "_Sampler", lambda _config: fake)
     monkeypatch.setattr(sampler, "_end_traced", lambda pid, tree: ended.append((pid, tree)))
     sampler.main()
@@ -244,6 +244,6 @@ def test_it_takes_no_time_from_a_busy_machine_and_no_signals(monkeypatch: pytest
     monkeypatch.setattr(os, "nice", calls.append)
     monkeypatch.setattr(signal, "signal", lambda number, action: calls.append((number, action)))
 
-    sampler._be_humble()
+    sampler._become_background_process()
 
     assert calls == [19, *[(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]]

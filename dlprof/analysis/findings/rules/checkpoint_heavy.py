@@ -6,23 +6,21 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.schema.vocabulary import SpanKind
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Saves that Keras makes, inside fit or beside it."""
-    if not case.spans:
-        raise Abstain("the in-process probe left nothing")
-    saves = [row for row in case.spans if row["kind"] == "save" and not row["name"].startswith("load")]
+    case.calls.need_calls()
+    saves = [call for call in case.calls.of(SpanKind.SAVE) if not call.name.startswith("load")]
     if len(saves) < 2:
         return
-    by_phase = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in saves)
-    place = next(((row["file"], row["line"]) for row in saves if row["file"] and row["line"]), None)
+    mean_ms = sum(call.dur_ns for call in saves) / len(saves) / 1e6
     yield Claim(
-        f"The model was saved {len(saves)} times, {sum(r['dur_ns'] for r in saves) / len(saves) / 1e6:.0f} ms each: "
-        "{time}, {share}.",
-        case.spread(by_phase),
-        [queries.spans("save")],
+        Sentence(f"The model was saved {len(saves)} times, {mean_ms:.0f} ms each:"),
+        case.spread(case.phases.of(call.interval for call in saves)),
+        [queries.spans(SpanKind.SAVE)],
         "Save less often (ModelCheckpoint(save_freq=...), save_best_only), only weights, or to a faster disk.",
-        place,
+        next((call.line for call in saves if call.line), None),
     )

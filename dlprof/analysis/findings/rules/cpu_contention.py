@@ -6,36 +6,35 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.rules import threads_oversubscribed
+from dlprof.schema.vocabulary import Basis
 
 _OTHERS_PCT = 25.0
 """Below a quarter of a core others do not matter."""
 _LOST = 0.85
 """Of the time that threads wait for a core, by the exam."""
-_IN_STEP = ("torch", "mxnet", "theano")
-"""Engines whose threads share each operation evenly (OpenMP): all of them wait for the one that has no core."""
-_USE = (
-    "use of the machine",
-    "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns",
-)
+_USE = Query("use of the machine", "SELECT time_ns, cpu_pct, others_cpu_pct FROM machine ORDER BY time_ns")
 _WAITING = 0.04
 """Nor where threads hardly ever waited for a core."""
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Threads that could run waited for a core while other programs were busy."""
-    seen = case.scheduling
+    seen = case.machine.scheduling
     if seen.others_pct < _OTHERS_PCT or seen.waiting < _WAITING:
         return
-    in_step = min(_threads(case), case.usable_cores) if case.backend in _IN_STEP else 1
+    # Where threads share each operation evenly, all of them wait for the one that has no core.
+    in_step = min(_threads(case), case.machine.usable_cores) if case.engine.threads_in_step else 1
     yield Claim(
-        f"Other programs used {seen.others_pct:.0f} % of a core while training, and its threads spent "
-        f"{100 * seen.waiting:.0f} % of their runnable time without one: {{time}}, {{share}}.",
+        Sentence(
+            f"Other programs used {seen.others_pct:.0f} % of a core while training, and its threads spent "
+            f"{100 * seen.waiting:.0f} % of their runnable time without one:"
+        ),
         case.takes(*WORK, share=min(0.95, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
         "Stop the other programs, or give each its own cores (taskset), and measure again.",
-        basis="estimated",
+        basis=Basis.ESTIMATED,
     )
 
 

@@ -5,28 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.schema.vocabulary import Tree
+
+_STOLEN = 0.02
+"""Less stolen time than this share is usual in a virtual machine."""
+_EVIDENCE = (
+    Query("time held back, a counter", "SELECT time_ns, throttled_ns FROM machine ORDER BY time_ns"),
+    Query("time stolen by the host, percent", "SELECT core, avg(steal_pct) AS steal_pct FROM cores GROUP BY core"),
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """How long the control group of the process was held back."""
-    throttled = case.machine_growth("throttled_ns")
+    throttled = case.machine.counter_growth("throttled_ns")
     if throttled is None:
         steal = _stolen(case)
         if steal is None:
             raise Abstain("this machine does not tell throttled_ns")
-        throttled = int(steal * case.own("fit"))
+        throttled = int(steal * case.own(Tree.FIT))
     if not throttled:
         return
     whole = sum(case.own(top) for top in WORK) or 1
     yield Claim(
-        "The quota of the process's control group, or the host of this virtual machine, held it back for {time}, "
-        "{share}.",
+        Sentence("The quota of the process's control group, or the host of this virtual machine, held it back for"),
         case.takes(*WORK, share=min(1.0, throttled / whole)),
-        [
-            ("time held back, a counter", "SELECT time_ns, throttled_ns FROM machine ORDER BY time_ns"),
-            ("time stolen by the host, percent", "SELECT core, avg(steal_pct) AS steal_pct FROM cores GROUP BY core"),
-        ],
+        _EVIDENCE,
         "Give the container more CPU (docker run --cpus, resources.limits.cpu), or start fewer threads than its quota.",
     )
 
@@ -34,4 +38,4 @@ def look(case: Case) -> Iterator[Claim]:
 def _stolen(case: Case) -> float | None:
     values = case.run.table("cores")["steal_pct"].drop_null().to_pylist()
     share = sum(values) / len(values) / 100 if values else None
-    return share if share is not None and share > 0.02 else None
+    return share if share is not None and share > _STOLEN else None

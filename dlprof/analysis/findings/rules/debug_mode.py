@@ -6,38 +6,15 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.samples import Sample
+from dlprof.engines import combined
+from dlprof.engines.base import PythonCost, Switch
+from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
 
-_EAGER = "tf.config.run_functions_eagerly"
-"""That one is eager execution, a finding of its own."""
-_ENVIRONMENT = {
-    "MXNET_ENGINE_TYPE=NaiveEngine": {"MXNET_ENGINE_TYPE": None},
-    "MXNET_EXEC_BULK_EXEC_TRAIN=0": {"MXNET_EXEC_BULK_EXEC_TRAIN": None},
-    "TF_ENABLE_ONEDNN_OPTS=0": {"TF_ENABLE_ONEDNN_OPTS": None},
-}
-_ANOMALY, _NO_ONEDNN = "torch.autograd.set_detect_anomaly", "TF_ENABLE_ONEDNN_OPTS=0"
-_COST = {
-    _ANOMALY: 0.30,
-    "tf.debugging.enable_check_numerics": 0.65,
-    "jax_debug_nans": 0.05,
-    "jax_debug_infs": 0.05,
-    "jax_disable_jit": 0.90,
-    "jax_check_tracer_leaks": 0.30,
-    "MXNET_ENGINE_TYPE=NaiveEngine": 0.15,
-    "MXNET_EXEC_BULK_EXEC_TRAIN=0": 0.10,
-    _NO_ONEDNN: 0.30,
-    "torch.backends.mkldnn.enabled = False": 0.35,
-    "theano mode": 0.50,
-}
-"""Share of the steps that a switch costs on the scenarios, by the exam (docs/exam.md): --confirm measures it. That of
-oneDNN is the mean of two machines, 0.21 and 0.40."""
 _LEAST = 0.10
-_STACK_FILES = ("<python>/traceback", "<python>/linecache")
-_AS_MUCH_AGAIN = 2
-"""torch keeps the stack of each operation; checking values and what else C++ does for it costs as much, by the exam."""
-_OF_ONEDNN, _BY_ONEDNN = ("conv", "matmul", "recurrent"), 0.5
-"""Kernels that oneDNN has better ones for, and what these save: they multiply and add at once, in wider registers.
-TensorFlow's own are built for any processor. In the exam 0.59, on a machine with AVX-512; fewer lanes, less."""
+"""Share of the steps that a switch is taken to cost that no engine tells of."""
+_MOST = 0.95
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -45,33 +22,48 @@ def look(case: Case) -> Iterator[Claim]:
     if case.training is None:
         raise Abstain("the run did not train under Keras")
     other = case.other.training.flags if case.other and case.other.training else {}
-    found = [name for name in case.training.flags if name != _EAGER and name not in other]
-    if not found:
+    switches = [_switch(name) for name in case.training.flags if name not in other]
+    switches = [switch for switch in switches if not switch.runs_eagerly]
+    if not switches:
         return
-    takes = max((_takes(case, name) for name in found), key=lambda parts: sum(parts.values()))
-    environment = {key: value for name in found for key, value in _ENVIRONMENT.get(name, {}).items()}
+    names = sorted(switch.name for switch in switches)
+    environment = {key: value for switch in switches for key, value in switch.environment.items()}
     yield Claim(
-        f"Switched on for debugging: {', '.join(sorted(found))}. That costs about {{time}}, {{share}}.",
-        takes,
+        Sentence(f"Switched on for debugging: {', '.join(names)}. That costs about"),
+        max((_takes(case, switch) for switch in switches), key=lambda takes: sum(takes.values())),
         [queries.training_told("training.flags")],
         "Switch it off for trainings that are not for debugging.",
-        case.line_with(*(name.rpartition(".")[2].partition(" ")[0] for name in found)),
-        remedy=Remedy(f"without {', '.join(sorted(found))}", environment, {"flags_off": sorted(found)}),
-        basis="estimated",
+        case.code.line_with(*(_written(switch) for switch in switches)),
+        Remedy(f"without {', '.join(names)}", environment, {"flags_off": names}),
+        basis=Basis.ESTIMATED,
     )
 
 
-def _takes(case: Case, name: str) -> dict[str, int]:
+def _switch(name: str) -> Switch:
+    return combined.switches().get(name) or Switch(name, _LEAST)
+
+
+def _written(switch: Switch) -> str:
+    """What a line of the script has that sets it."""
+    return switch.name.rpartition(".")[2].partition(" ")[0]
+
+
+def _takes(case: Case, switch: Switch) -> dict[TreePath, int]:
     """What a switch costs, leaf by leaf (ns)."""
-    if name == _NO_ONEDNN and case.tree.unsplit is None:
-        kernels = [f"{case.tree.steps}/kernels/{category}" for category in _OF_ONEDNN]
-        return case.takes(*kernels, share=_BY_ONEDNN)
-    return case.takes("fit/steps", "fit/validation", "evaluate", share=_cost(case, name))
+    if switch.kernels is not None and case.steps is not None and case.tree.unsplit is None:
+        kernels = case.steps / StepPart.KERNELS
+        return case.takes(*(kernels / category for category in switch.kernels.categories), share=switch.kernels.share)
+    return case.takes(Tree.FIT_STEPS, Tree.FIT_VALIDATION, Tree.EVALUATE, share=_share(case, switch))
 
 
-def _cost(case: Case, name: str) -> float:
+def _share(case: Case, switch: Switch) -> float:
     """Share of the steps that a switch costs: by its own Python where that was seen, else as it was in the exam."""
-    if name == _ANOMALY and case.samples:
-        stood = case.sampled(("fit/steps",), lambda one: any(f[1].startswith(_STACK_FILES) for f in one.frames))
-        return min(0.95, _AS_MUCH_AGAIN * stood)
-    return _COST.get(name, _LEAST)
+    python = switch.python
+    if python is None or not case.code.samples:
+        return switch.cost
+    stood = case.code.share([Tree.FIT_STEPS], lambda sample: _is_in(sample, python))
+    return min(_MOST, python.factor * stood)
+
+
+def _is_in(sample: Sample, python: PythonCost) -> bool:
+    return any(frame.file.startswith(python.files) for frame in sample.frames)

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.schema.vocabulary import Basis, Category, StepPart, Tree, TreePath
 
-_FLAG = "tf.config.run_functions_eagerly"
-_GRAPHS = ("tensorflow", "jax")
-"""Backends on which Keras compiles steps unless told otherwise."""
 _STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85
-"""What a graph saves: of starting operations; of kernels that it joins with others; of compilations on JAX."""
-_ALONE = ("matmul", "conv", "recurrent")
+"""What a graph saves: of starting operations; of kernels that it joins with others; of compilations one by one."""
+_ALONE = (Category.MATMUL, Category.CONV, Category.RECURRENT)
 """Kernels that a graph does not join with others."""
+_KERNELS_OF_STEPS = Tree.FIT_STEPS / StepPart.KERNELS
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -22,29 +21,31 @@ def look(case: Case) -> Iterator[Claim]:
     told = case.training
     if told is None or "run_eagerly" not in told.settings:
         raise Abstain("Keras did not say whether the model runs eagerly")
+    switches = [switch.name for switch in case.engine.switches if switch.runs_eagerly]
     other = case.other.training if case.other else None
-    eager = bool(told.settings["run_eagerly"]) or _FLAG in told.flags
-    if not eager or case.backend not in _GRAPHS or (other is not None and other.settings.get("run_eagerly")):
+    is_eager = bool(told.settings["run_eagerly"]) or any(name in told.flags for name in switches)
+    if not is_eager or not case.engine.compiles_steps or (other is not None and other.settings.get("run_eagerly")):
         return
-    steps = case.own("fit/steps")
-    kernels = case.own("fit/steps/kernels")
+    share = case.own(_KERNELS_OF_STEPS) / max(1, case.own(Tree.FIT_STEPS))
     yield Claim(
-        f"The model runs eagerly: Python starts each operation by itself, and kernels ran in only "
-        f"{100 * kernels / max(1, steps):.0f} % of the steps' time: {{time}}, {{share}}.",
+        Sentence(
+            "The model runs eagerly: Python starts each operation by itself, and kernels ran in only "
+            f"{100 * share:.0f} % of the steps' time:"
+        ),
         op_by_op(case),
         [queries.training_told("training.run_eagerly", "training.flags"), queries.operators(by="op")],
         "Leave run_eagerly=True out of compile(), and tf.config.run_functions_eagerly out of the script.",
-        case.line_with("run_eagerly=True", "run_functions_eagerly("),
-        Remedy("run_eagerly off", {}, {"run_eagerly": False, "flags_off": [_FLAG]}),
-        basis="estimated",
+        case.code.line_with("run_eagerly=True", "run_functions_eagerly("),
+        Remedy("run_eagerly off", {}, {"run_eagerly": False, "flags_off": switches}),
+        basis=Basis.ESTIMATED,
     )
 
 
-def op_by_op(case: Case) -> dict[str, int]:
-    """What a compiled step would save, by leaf."""
-    takes = case.takes("fit/steps", "fit/validation", share=_STARTS)
-    takes.update(case.takes("fit/steps/kernels", share=_KERNELS))
-    takes.update(case.takes(*(f"fit/steps/kernels/{category}" for category in _ALONE), share=0.0))
-    if case.backend == "jax":
-        takes.update(case.takes("fit/graph_compile", share=_COMPILED))
+def op_by_op(case: Case) -> dict[TreePath, int]:
+    """What a compiled step would save, by leaf (ns)."""
+    takes = case.takes(Tree.FIT_STEPS, Tree.FIT_VALIDATION, share=_STARTS)
+    takes.update(case.takes(_KERNELS_OF_STEPS, share=_KERNELS))
+    takes.update(case.takes(*(_KERNELS_OF_STEPS / category for category in _ALONE), share=0.0))
+    if case.engine.eager_compiles:
+        takes.update(case.takes(Tree.FIT_GRAPH_COMPILE, share=_COMPILED))
     return takes

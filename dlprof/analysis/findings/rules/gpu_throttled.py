@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 from dlprof.analysis import utilisation
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
 _SHARE = 0.05
+_CLOCKS = Query(
+    "clocks and reasons",
+    "SELECT time_ns, gpu, sm_clock_mhz, power_w, temperature_c, throttle_reasons FROM gpu ORDER BY time_ns",
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -16,26 +21,23 @@ def look(case: Case) -> Iterator[Claim]:
     table = case.run.table("gpu")
     if not table.num_rows:
         raise Abstain("no GPU was measured")
-    found = utilisation.gpus(table, case.run.manifest)
-    shares = [gpu.throttled_share for gpu in found if gpu.throttled_share is not None]
+    gpus = utilisation.gpus(table, case.run.manifest)
+    shares = [gpu.throttled_share for gpu in gpus if gpu.throttled_share is not None]
     if not shares:
         raise Abstain("this GPU does not tell why it lowers its clocks")
     share = max(shares)
     if share < _SHARE:
         return
-    full = max((v for v in table["sm_clock_mhz"].to_pylist() if v), default=0)
-    mean = sum(gpu.sm_clock_mean_mhz or 0 for gpu in found) / len(found)
+    full = max((clock for clock in table["sm_clock_mhz"].to_pylist() if clock), default=0)
+    mean = sum(gpu.sm_clock_mean_mhz or 0 for gpu in gpus) / len(gpus)
     slower = max(0.0, 1 - mean / full) if full else 0.0
     yield Claim(
-        f"The GPU was throttled in {100 * share:.0f} % of the samples, at {mean:.0f} MHz in the mean of at most "
-        f"{full:.0f}: {{time}}, {{share}}.",
-        case.takes("fit/steps/kernels", "predict/steps/kernels", share=slower),
-        [
-            (
-                "clocks and reasons",
-                "SELECT time_ns, gpu, sm_clock_mhz, power_w, temperature_c, throttle_reasons FROM gpu ORDER BY time_ns",
-            )
-        ],
+        Sentence(
+            f"The GPU was throttled in {100 * share:.0f} % of the samples, at {mean:.0f} MHz in the mean of at most "
+            f"{full:.0f}:"
+        ),
+        case.takes(Tree.FIT_STEPS / StepPart.KERNELS, Tree.PREDICT_STEPS / StepPart.KERNELS, share=slower),
+        [_CLOCKS],
         "Look at cooling and at the power limit (nvidia-smi -q -d PERFORMANCE,POWER).",
-        basis="estimated",
+        basis=Basis.ESTIMATED,
     )

@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.rules import retracing
+from dlprof.schema.vocabulary import SpanKind, Tree
 
 _SHARE_OF_WORK = 0.30
+_SHARE_OF_GAP = 0.03
 _LEAST_NS = 2_500_000_000
 """A few seconds of compilation are what a graph costs; short trials of a script are mostly that."""
+_BUILDING = (Tree.FIT_GRAPH_COMPILE, Tree.FIT_BUILD, Tree.COMPILE)
+"""Not `construct`: where the engine is started with its first layer, that is most of it."""
+_BESIDE = (
+    Tree.CONSTRUCT,
+    Tree.FIT_STEPS,
+    Tree.FIT_INPUT,
+    Tree.FIT_CALLBACKS,
+    Tree.FIT_VALIDATION,
+    Tree.EVALUATE,
+    Tree.PREDICT,
+    Tree.SCRIPT,
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """First calls of step functions, tracing, binding and explicit compilation."""
-    # Not `construct`: where the engine is started with its first layer, that is most of it.
-    paths = ("fit/graph_compile", "fit/build", "compile")
-    total = sum(case.own(path) for path in paths) - _again(case, paths)
-    work = total + sum(
-        case.own(top)
-        for top in (
-            "construct", "fit/steps", "fit/input", "fit/callbacks", "fit/validation", "evaluate", "predict", "script",
-        )
-    )  # fmt: skip
+    total = sum(case.own(path) for path in _BUILDING) - _again(case)
+    work = total + sum(case.own(path) for path in _BESIDE)
     if not case.pair and (total < _SHARE_OF_WORK * work or total < _LEAST_NS):
         return
-    if case.pair and sum(case.time(path) for path in paths) < 0.03 * case.whole_ns:
+    if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return
     yield Claim(
-        f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work: {{time}}, {{share}}.",
-        case.takes(*paths, "fit/steps/edges"),
-        [queries.spans("graph_compile", "build", "construct", "compile")],
+        Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
+        case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES),
+        [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
         "Train longer per start, roll loops of layers (unroll=False, lax.scan, RNN layers), make fewer layers, "
         "or keep compiled graphs (JAX_COMPILATION_CACHE_DIR).",
-        case.training_place,
+        case.training_line,
     )
 
 
-def _again(case: Case, paths: Sequence[str]) -> int:
+def _again(case: Case) -> int:
     """Time of compiling again, a cause of its own (ns)."""
-    claimed = (claim.takes for claim in retracing.look(case))
-    return sum(ns for takes in claimed for leaf, ns in takes.items() if leaf in paths)
+    claims = retracing.look(case)
+    return sum(ns for claim in claims for leaf, ns in claim.takes.items() if leaf in _BUILDING)

@@ -2,77 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from dlprof.analysis import cold_files
 from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
+from dlprof.schema.vocabulary import SpanKind, Tree
 
-_NEEDED = {
-    "tensorflow": {"tensorflow"},
-    "jax": {"jax", "jaxlib"},
-    "torch": {"torch"},
-    "mxnet": {"mxnet"},
-    "theano": {"theano"},
-    "cntk": {"cntk"},
-    "openvino": {"openvino"},
-    "chainer": {"chainer"},
-}
-_ALWAYS = {"keras", "tf_keras", "numpy", "scipy", "h5py"}
-"""What every training of this kind imports."""
+_ALWAYS = frozenset({"keras", "tf_keras", "numpy", "scipy", "h5py"})
+"""What every training under Keras imports, whatever its engine."""
 _SHARE = 0.05
+_NAMED = 4
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Imports of the script beyond Keras and its engine; in a pair, what importing takes more in all."""
-    spans = [row for row in case.spans if row["kind"] == "import"]
-    if not spans:
+    imports = case.calls.of(SpanKind.IMPORT)
+    if not imports:
         raise Abstain("no import was recorded")
     if case.pair:
         yield from _of_pair(case)
         return
-    extra = [(row, _own_intervals(case, row)) for row in _outermost(spans) if not _is_needed(case, row)]
-    total = sum(end - begin for _, parts in extra for begin, end in parts)
-    if total < _SHARE * case.tree.wall_ns:
+    extra = [(call, _own_parts(case, call, imports)) for call in _outermost(imports) if not _is_needed(case, call)]
+    extra.sort(key=lambda pair: -_length(pair[1]))
+    if sum(_length(parts) for _, parts in extra) < _SHARE * case.tree.wall_ns:
         return
-    extra.sort(key=lambda pair: -sum(end - begin for begin, end in pair[1]))
     worst = extra[0][0]
     yield Claim(
-        f"Importing {', '.join(row['name'] for row, _ in extra[:4])} takes {{time}}, {{share}}, beyond Keras and its "
-        "engine.",
-        case.spread(case.by_phase(part for _, parts in extra for part in parts)),
-        [queries.spans("import")],
+        Sentence(
+            f"Importing {', '.join(call.name for call, _ in extra[:_NAMED])} takes",
+            ", beyond Keras and its engine.",
+        ),
+        case.spread(case.phases.of(part for _, parts in extra for part in parts)),
+        [queries.spans(SpanKind.IMPORT)],
         "Import what is not needed for training where it is used, or not at all (see python -X importtime)."
-        + (case.counting_note if worst["file"] else ""),
-        (worst["file"], worst["line"]) if worst["file"] and worst["line"] else None,
+        + (case.code.counting_note if worst.line else ""),
+        worst.line,
     )
 
 
-def _outermost(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _length(parts: Sequence[Interval]) -> int:
+    return sum(end - begin for begin, end in parts)
+
+
+def _outermost(imports: Sequence[Call]) -> list[Call]:
     """Imports that no other import made."""
-    numbers = {row["span_id"] for row in spans}
-    return [row for row in spans if row["parent_id"] not in numbers]
+    numbers = {call.number for call in imports}
+    return [call for call in imports if call.parent not in numbers]
 
 
-def _is_needed(case: Case, row: dict[str, Any]) -> bool:
-    return row["name"].partition(".")[0] in _ALWAYS | _NEEDED.get(case.backend, set())
+def _is_needed(case: Case, call: Call) -> bool:
+    return call.name.partition(".")[0] in _ALWAYS | case.engine.packages
 
 
-def _own_intervals(case: Case, row: dict[str, Any]) -> list[tuple[int, int]]:
+def _own_parts(case: Case, call: Call, imports: Sequence[Call]) -> list[Interval]:
     """An import without what it imports of Keras and the engine: a module of the script's own may be the first to."""
-    begin, end = row["start_ns"], row["start_ns"] + row["dur_ns"]
-    inside = [
-        (one["start_ns"], one["start_ns"] + one["dur_ns"])
-        for one in case.spans
-        if one["kind"] == "import" and _is_needed(case, one) and begin <= one["start_ns"] < end
-    ]
+    begin, end = call.interval
+    needed = [one.interval for one in imports if begin <= one.begin_ns < end and _is_needed(case, one)]
     parts, cursor = [], begin
-    for low, high in sorted(inside):
+    for low, high in sorted(needed):
         parts.append((cursor, max(cursor, low)))
         cursor = max(cursor, high)
     return [part for part in [*parts, (cursor, max(cursor, end))] if part[1] > part[0]]
+
+
+def _of_pair(case: Case) -> Iterator[Claim]:
+    if case.other is not None:
+        _need_warm_files(case, case.other)
+    takes = case.takes(Tree.IMPORT, Tree.STARTUP, Tree.TEARDOWN)
+    if sum(takes.values()) < _SHARE * case.whole_ns:
+        return
+    yield Claim(
+        Sentence(
+            "Starting and ending the process, importing Keras and its engine, takes",
+            ": a longer training would not feel it.",
+            more=True,
+        ),
+        takes,
+        [queries.spans(SpanKind.IMPORT)],
+        "Compare longer trainings, or steady steps only.",
+    )
 
 
 def _need_warm_files(case: Case, other: Case) -> None:
@@ -83,18 +94,3 @@ def _need_warm_files(case: Case, other: Case) -> None:
             f"one run had {mine} pages of its files read from disk before it trained, the other {theirs}: its imports "
             "took longer for that"
         )
-
-
-def _of_pair(case: Case) -> Iterator[Claim]:
-    if case.other is not None:
-        _need_warm_files(case, case.other)
-    takes = case.takes("import", "startup", "teardown")
-    if sum(takes.values()) < _SHARE * case.whole_ns:
-        return
-    yield Claim(
-        "Starting and ending the process, importing Keras and its engine, takes {time} more, {share}: a longer "
-        "training would not feel it.",
-        takes,
-        [queries.spans("import")],
-        "Compare longer trainings, or steady steps only.",
-    )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
+from dlprof.schema.vocabulary import Tree, TreePath
 
-_PHASES = ("fit/input", "fit/steps/input", "fit/callbacks", "script", "data")
+_PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_STEPS)
 _CALLS_PER_S, _BYTES_PER_S = 300.0, 20e6
 """More reads and writes, or bytes, per second than a training needs that has its data in memory."""
 _IO_WAIT = 0.10
@@ -20,77 +23,91 @@ _FILE_FUNCTIONS = {
     "open", "read", "readline", "readlines", "write", "flush", "fsync", "load", "loadtxt", "genfromtxt", "fromfile",
     "read_array", "save", "savez", "read_bytes", "read_text", "write_text", "write_bytes", "read_csv", "imread",
 }  # fmt: skip
-
-
 _SAVING = ("keras/src/saving/", "keras/saving/", "keras/engine/saving")
 """What Keras saves is a cause of its own."""
+_EVIDENCE = (
+    Query(
+        "reads and writes over time",
+        "SELECT time_ns, read_bytes, write_bytes, io_calls FROM process_samples WHERE io_calls IS NOT NULL "
+        "ORDER BY time_ns",
+    ),
+    Query("stalls of the machine on its disks", "SELECT time_ns, stall_io_ns FROM machine ORDER BY time_ns"),
+)
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """Reads and writes of the process, per second."""
+
+    calls: float
+    bytes: float
+
+    @property
+    def is_busy(self) -> bool:
+        return self.calls > _CALLS_PER_S or self.bytes > _BYTES_PER_S
 
 
 def look(case: Case) -> Iterator[Claim]:
     """The input or a callback is slow, and meanwhile the process reads and writes a lot, or the disk is waited for."""
-    case.need_samples()
-    rate = _rates(case)
+    case.code.need_samples()
+    rates = _rates(case)
     waits = _disk_wait(case)
-    busy = rate["calls"] > _CALLS_PER_S or rate["bytes"] > _BYTES_PER_S
-    if not busy and (waits or 0.0) < _IO_WAIT:
+    if not rates.is_busy and (waits or 0.0) < _IO_WAIT:
         return
-    takes: dict[str, int] = {}
-    for phase in ("fit/input", "fit/callbacks", "script", "data", "fit/steps"):
-        share = case.sampled((phase,), lambda one: _in_file(case, one))
+    takes: dict[TreePath, int] = {}
+    for phase in _PHASES:
+        share = case.code.share([phase], lambda sample: _in_file(case, sample))
         if share:
-            takes.update(case.takes(phase, share=min(1.0, share)))
+            takes.update(case.takes(phase, share=share))
     if not takes:
         return
     yield Claim(
-        f"Reading and writing files holds the training up: {rate['calls']:,.0f} calls and {rate['bytes'] / 1e6:.1f} MB "
-        f"per second, and {_told(waits)}: {{time}}, {{share}}.",
+        Sentence(
+            f"Reading and writing files holds the training up: {rates.calls:,.0f} calls and {rates.bytes / 1e6:.1f} MB "
+            f"per second, and {_told(waits)}:"
+        ),
         takes,
-        [
-            (
-                "reads and writes over time",
-                "SELECT time_ns, read_bytes, write_bytes, io_calls FROM process_samples WHERE io_calls IS NOT NULL "
-                "ORDER BY time_ns",
-            ),
-            ("stalls of the machine on its disks", "SELECT time_ns, stall_io_ns FROM machine ORDER BY time_ns"),
-        ],
+        _EVIDENCE,
         "Read larger pieces and fewer files, keep the data in memory, read ahead (tf.data prefetch, workers), and "
         "flush less often.",
-        case.hottest_user_line((*_PHASES, "fit/steps"), lambda one: _in_file(case, one)),
+        case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample)),
     )
 
 
 def _in_file(case: Case, sample: Sample) -> bool:
     """Whether code of the user's own stands in work on a file: in a library for that, or in the call itself."""
-    frame = case.user_frame(sample)
-    if frame is None or not (case.is_called_back(sample) or sample.phase in ("script", "data")):
+    is_users = case.code.is_called_back(sample) or sample.phase in (Tree.SCRIPT, Tree.DATA)
+    if not is_users or case.code.user_frame(sample) is None:
         return False
-    if any(file.startswith(_SAVING) for _, file, _ in sample.frames):
+    if any(frame.file.startswith(_SAVING) for frame in sample.frames):
         return False
-    for function, file, line in sample.frames:
-        if file in case.user_files:
-            return _calls_a_file(case, file, line)
-        if file.startswith(_FILE_WORDS) or function in _FILE_FUNCTIONS:
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return _calls_a_file(case, frame)
+        if frame.file.startswith(_FILE_WORDS) or frame.function in _FILE_FUNCTIONS:
             return True
     return False
 
 
-def _calls_a_file(case: Case, file: str, line: int) -> bool:
+def _calls_a_file(case: Case, frame: Frame) -> bool:
     """Whether the text of a line that stands there itself, in a call of C, is one on files."""
-    return any(f"{name}(" in case.source(file, line) for name in _FILE_FUNCTIONS)
+    source = case.code.source(frame.file, frame.line)
+    return any(f"{name}(" in source for name in _FILE_FUNCTIONS)
 
 
-def _rates(case: Case) -> dict[str, float]:
-    rows = case.process_samples("io_calls")
+def _rates(case: Case) -> _Rates:
+    rows = case.machine.process_samples("io_calls")
     if len(rows) < 2:
         raise Abstain("reads and writes were sampled less than twice during the training")
-    seconds = max(1e-3, (rows[-1]["time_ns"] - rows[0]["time_ns"]) / 1e9)
-    moved = sum(rows[-1][name] - rows[0][name] for name in ("read_bytes", "write_bytes"))
-    return {"calls": (rows[-1]["io_calls"] - rows[0]["io_calls"]) / seconds, "bytes": moved / seconds}
+    first, last = rows[0], rows[-1]
+    seconds = max(1e-3, (last["time_ns"] - first["time_ns"]) / 1e9)
+    moved = sum(last[name] - first[name] for name in ("read_bytes", "write_bytes"))
+    return _Rates((last["io_calls"] - first["io_calls"]) / seconds, moved / seconds)
 
 
 def _disk_wait(case: Case) -> float | None:
     """Share of the run in which something on the machine waited for a disk; None: not measured."""
-    stalled = case.machine_growth("stall_io_ns")
+    stalled = case.machine.counter_growth("stall_io_ns")
     return None if stalled is None else stalled / max(1, case.tree.wall_ns)
 
 

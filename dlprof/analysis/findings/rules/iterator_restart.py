@@ -13,58 +13,56 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.schema.vocabulary import Loop, Tree
 
 _WAIT_NS = 50_000_000
 """Shorter waits before an epoch are what making an iterator takes."""
 _IDLE_PCT = 35.0
 """In percent of one core: a pipeline that fills its buffers, reads or decodes meanwhile uses more."""
+_EVIDENCE = (
+    Query(
+        "wait before the first step of each epoch",
+        "SELECT loop, epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
+    ),
+    Query("what the process did over time", "SELECT time_ns, cpu_pct FROM process_samples ORDER BY time_ns"),
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Waits before the first step of an epoch in which the process did nothing."""
-    if case.backend != "tensorflow":
+    if not case.engine.tunes_input:
         raise Abstain("only the input pipelines of TensorFlow have such a tuner")
     waits = [(begin, end) for begin, end in _between_epochs(case) if end - begin > _WAIT_NS]
-    busy = [case.busy_pct(begin, end) for begin, end in waits]
-    if waits and all(one is None for one in busy):
+    busy = [case.machine.busy_pct(wait) for wait in waits]
+    if waits and all(pct is None for pct in busy):
         raise Abstain("what the process did before each epoch was not sampled")
-    idle = [wait for wait, used in zip(waits, busy, strict=True) if used is not None and used < _IDLE_PCT]
+    idle = [wait for wait, pct in zip(waits, busy, strict=True) if pct is not None and pct < _IDLE_PCT]
     total = sum(end - begin for begin, end in idle)
     if not total:
         return
     yield Claim(
-        f"Before {len(idle)} of {_epochs(case)} epochs the process did nothing, while TensorFlow took down the input "
-        "pipeline of the epoch before: {time}, {share}.",
-        {leaf: min(total, ns) for leaf, ns in case.takes("fit/input").items()},
-        [
-            (
-                "wait before the first step of each epoch",
-                "SELECT loop, epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
-            ),
-            (
-                "what the process did over time",
-                "SELECT time_ns, cpu_pct FROM process_samples ORDER BY time_ns",
-            ),
-        ],
+        Sentence(
+            f"Before {len(idle)} of {case.run.table('epochs').num_rows} epochs the process did nothing, while "
+            "TensorFlow took down the input pipeline of the epoch before:"
+        ),
+        {leaf: min(total, ns) for leaf, ns in case.takes(Tree.FIT_INPUT).items()},
+        _EVIDENCE,
         "Give fit a tf.data.Dataset whose options have autotune.enabled = False; or fewer and longer epochs, such as a "
         "dataset that repeats, with steps_per_epoch.",
-        case.training_place,
-        remedy=Remedy("tf.data's autotuning off", {}, {"autotune": False}),
+        case.training_line,
+        Remedy("tf.data's autotuning off", {}, {"autotune": False}),
     )
 
 
-def _between_epochs(case: Case) -> list[tuple[int, int]]:
-    """(begin, end) of the waits before the first step of each epoch but a loop's first (ns)."""
+def _between_epochs(case: Case) -> list[Interval]:
+    """The waits before the first step of each epoch but a loop's first."""
     table = case.run.table("steps")
-    train = table.filter(pc.equal(table["loop"].cast(pa.string()), "train"))
+    train = table.filter(pc.equal(table["loop"].cast(pa.string()), Loop.TRAIN))
     step, epoch, start, waited = (
         np.asarray(pc.fill_null(train[name], 0)) for name in ("step", "epoch", "start_ns", "input_ns")
     )
     chosen = (step == 0) & (epoch > 0)
     return [(int(at - ns), int(at)) for at, ns in zip(start[chosen], waited[chosen], strict=True)]
-
-
-def _epochs(case: Case) -> int:
-    return int(case.run.table("epochs").num_rows)

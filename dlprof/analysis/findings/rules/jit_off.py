@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
 from dlprof.analysis.findings.rules.eager_execution import op_by_op
+from dlprof.engines.base import Xla
+from dlprof.schema.vocabulary import Basis
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -16,16 +18,20 @@ def look(case: Case) -> Iterator[Claim]:
     if told is None or "jit_compile" not in told.settings:
         raise Abstain("Keras did not say whether the model is compiled by XLA")
     other = case.other.training if case.other else None
-    needed = case.backend == "jax" or (case.backend == "tensorflow" and case.has_gpu)
-    eager = bool(told.settings.get("run_eagerly"))
-    if told.settings["jit_compile"] or eager or not needed or (other and other.settings.get("jit_compile") is False):
+    if told.settings["jit_compile"] or told.settings.get("run_eagerly") or not _lives_by_xla(case):
+        return
+    if other and other.settings.get("jit_compile") is False:
         return
     yield Claim(
-        "The step is not compiled by XLA (jit_compile=False): each operation is dispatched alone, {time}, {share}.",
+        Sentence("The step is not compiled by XLA (jit_compile=False): each operation is dispatched alone,"),
         op_by_op(case),
         [queries.training_told("training.jit_compile"), queries.operators(by="name")],
         "Leave jit_compile=False out of compile().",
-        case.line_with("jit_compile=False"),
+        case.code.line_with("jit_compile=False"),
         Remedy("jit_compile on", {}, {"jit_compile": True}),
-        basis="estimated",
+        basis=Basis.ESTIMATED,
     )
+
+
+def _lives_by_xla(case: Case) -> bool:
+    return case.engine.xla is Xla.ALWAYS or (case.engine.xla is Xla.ON_GPU and case.kernels.has_gpu)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.schema.vocabulary import Category, Tree, TreePath
 
 _TURNS = re.compile(
     r"transpose(?!d?_?conv)|permute|Reorder|SwapAxis|DimShuffle|reorder|contiguous|ToMkl|MklToTf", re.IGNORECASE
@@ -20,33 +21,37 @@ def look(case: Case) -> Iterator[Claim]:
     """Operators that only turn arrays around."""
     if not case.tree.layers:
         raise Abstain("no kernel of the steps was traced")
-    turning = [one for one in case.tree.layers if _turns(one.op)]
+    turning = [kernel for kernel in case.tree.layers if _turns(kernel.op)]
     theirs = case.other.tree.layers if case.other is not None else ()
-    spent = sum(one.ns for one in theirs if _turns(one.op))
-    total = sum(one.ns for one in turning) - spent
-    if total < _SHARE * max(1, case.own("fit/steps") + case.own("predict/steps")):
+    total = sum(kernel.ns for kernel in turning) - sum(kernel.ns for kernel in theirs if _turns(kernel.op))
+    if total < _SHARE * max(1, case.own(Tree.FIT_STEPS) + case.own(Tree.PREDICT_STEPS)):
         return
-    by_category: dict[str, int] = {}
-    for one in turning:
-        leaf = case.tree.kernels_leaf(one.category)
-        by_category[leaf] = by_category.get(leaf, 0) + one.ns
-    whole = sum(by_category.values())
-    worst = max(turning, key=lambda one: one.ns)
-    convolves = any(one.category == "conv" for one in case.tree.layers)
-    layout = case.training.settings.get("layout") if case.training else None
-    remedy = None
-    if convolves and layout:
-        turned = "channels_first" if layout == "channels_last" else "channels_last"
-        remedy = Remedy(f"image layout {turned}", {}, {"layout": turned})
+    leaves: dict[TreePath, int] = {}
+    for kernel in turning:
+        leaf = case.tree.kernels_leaf(kernel.category)
+        leaves[leaf] = leaves.get(leaf, 0) + kernel.ns
+    whole = max(1, sum(leaves.values()))
+    worst = max(turning, key=lambda kernel: kernel.ns)
     yield Claim(
-        f"{worst.op} and its kin only turn arrays around, most of all in {worst.layer or 'no known layer'} "
-        f"({worst.direction or 'direction not known'}): {{time}}, {{share}}.",
-        {leaf: ns * total // max(1, whole) for leaf, ns in by_category.items()},
-        [queries.operators("category = 'data movement'")],
+        Sentence(
+            f"{worst.op} and its kin only turn arrays around, most of all in {worst.layer or 'no known layer'} "
+            f"({worst.direction or 'direction not known'}):"
+        ),
+        {leaf: ns * total // whole for leaf, ns in leaves.items()},
+        [queries.operators(f"category = '{Category.DATA_MOVEMENT}'")],
         "Keep one order of axes through the model; give images in the layout that the backend computes in.",
-        remedy=remedy,
+        remedy=_remedy(case),
     )
 
 
 def _turns(op: str | None) -> bool:
     return bool(op and _TURNS.search(op) and not _NOT.search(op))
+
+
+def _remedy(case: Case) -> Remedy | None:
+    """The other layout, where images go through convolutions."""
+    layout = case.training.settings.get("layout") if case.training else None
+    if not layout or not any(kernel.category == Category.CONV for kernel in case.tree.layers):
+        return None
+    turned = "channels_first" if layout == "channels_last" else "channels_last"
+    return Remedy(f"image layout {turned}", {}, {"layout": turned})

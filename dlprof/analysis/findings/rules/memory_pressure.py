@@ -5,20 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.shares import proportional
+from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
 
 _USUAL_SYSTEM = 0.05
 """Share of the CPU time that a training spends inside the kernel anyway."""
-_PHASES = ("fit/input", "fit/steps", "fit/callbacks", "fit/validation", "evaluate", "predict")
+_PHASES = (
+    Tree.FIT_INPUT,
+    Tree.FIT_STEPS,
+    Tree.FIT_CALLBACKS,
+    Tree.FIT_VALIDATION,
+    Tree.EVALUATE,
+    Tree.PREDICT,
+)
+_WAITED = Tree.FIT_STEPS / StepPart.INPUT
 _FAULTS_PER_S = 100_000
 """More new pages per second than this are no longer the usual growth of a training."""
+_AROUND_NS = 200_000_000
+_LEAST_STALLED_NS = 50_000_000
+_EVIDENCE = (
+    Query(
+        "memory and faults over time",
+        "SELECT time_ns, rss_bytes, faults_minor, faults_major FROM process_samples ORDER BY time_ns",
+    ),
+    Query(
+        "stalls of the machine",
+        "SELECT time_ns, memory_available_bytes, swap_used_bytes, stall_memory_ns FROM machine ORDER BY time_ns",
+    ),
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Stalls that the kernel counts, pages read from disk, and new pages."""
-    stalled = case.machine_growth("stall_memory_ns")
-    rows = case.process_samples("faults_minor", around_ns=200_000_000)
+    stalled = case.machine.counter_growth("stall_memory_ns")
+    rows = case.machine.process_samples("faults_minor", around_ns=_AROUND_NS)
     if len(rows) < 2:
         raise Abstain("page faults were not sampled during the training")
     minor, major = (rows[-1][name] - rows[0][name] for name in ("faults_minor", "faults_major"))
@@ -26,48 +47,42 @@ def look(case: Case) -> Iterator[Claim]:
     lost = stalled or 0
     if minor / max(1e-3, span_s) > _FAULTS_PER_S:
         lost += int(_in_system(case) * sum(case.own(top) for top in WORK))
-    if lost < 1 or (lost == stalled and stalled < 50_000_000):
+    if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
     peak = max(row["rss_bytes"] for row in rows)
     inside = {phase: case.own(phase) for phase in _PHASES}
-    inside["script"] = case.by_phase([case.training_span]).get("script", 0)
+    inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
     yield Claim(
-        f"The process waited for memory, {{time}}, {{share}}: {minor:,} new pages and {major:,} pages from disk while "
-        f"training, {_told(stalled)}, {peak / 1e9:.2f} GB at its largest.",
+        Sentence(
+            "The process waited for memory,",
+            f": {minor:,} new pages and {major:,} pages from disk while training, {_told(stalled)}, "
+            f"{peak / 1e9:.2f} GB at its largest.",
+        ),
         _spread(case, inside, lost),
-        [
-            (
-                "memory and faults over time",
-                "SELECT time_ns, rss_bytes, faults_minor, faults_major FROM process_samples ORDER BY time_ns",
-            ),
-            (
-                "stalls of the machine",
-                "SELECT time_ns, memory_available_bytes, swap_used_bytes, stall_memory_ns FROM "
-                "machine ORDER BY time_ns",
-            ),
-        ],
+        _EVIDENCE,
         "Reuse buffers, do not make large arrays anew for each batch, use a smaller batch; huge pages make new memory "
         "cheaper: GLIBC_TUNABLES=glibc.malloc.hugetlb=1.",
-        case.hottest_user_line(tuple(inside), case.is_called_back),
-        remedy=Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
-        basis="estimated",
+        case.code.hottest_line(tuple(inside), case.code.is_called_back),
+        Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
+        basis=Basis.ESTIMATED,
     )
 
 
-def _spread(case: Case, inside: Mapping[str, int], lost: int) -> dict[str, int]:
+def _spread(case: Case, inside: Mapping[TreePath, int], lost: int) -> dict[TreePath, int]:
     """Time by leaf: where code of the script's own was called that makes new arrays; what is left, everywhere.
 
     Engines keep their memory; a callback, a generator or a pipeline that makes large arrays gets it anew each time.
     """
-    called = {phase: int(case.sampled((phase,), case.is_called_back) * ns) for phase, ns in inside.items()}
-    beside = case.sampled(("fit/steps",), case.is_called_back, main=False)
-    waits = min(int(beside * case.own("fit/steps")), case.own("fit/steps/input"))
-    first = proportional(min(lost, sum(called.values()) + waits), {**called, "fit/steps/input": waits})
+    is_called_back = case.code.is_called_back
+    called = {phase: int(case.code.share([phase], is_called_back) * ns) for phase, ns in inside.items()}
+    beside = case.code.share([Tree.FIT_STEPS], is_called_back, main=False)
+    called[_WAITED] = min(int(beside * case.own(Tree.FIT_STEPS)), case.own(_WAITED))
+    first = proportional(min(lost, sum(called.values())), called)
     rest = proportional(lost - sum(first.values()), inside)
-    found = case.spread(rest)
+    takes = case.spread(rest)
     for leaf, ns in case.spread(first).items():
-        found[leaf] = found.get(leaf, 0) + ns
-    return found
+        takes[leaf] = takes.get(leaf, 0) + ns
+    return takes
 
 
 def _in_system(case: Case) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.findings.finding import Claim, Query, Sentence
 from dlprof.schema.vocabulary import OWN_PATHS
 
 _SHARE = 0.05
@@ -13,12 +13,12 @@ _SHARE = 0.05
 
 def look(case: Case) -> Iterator[Claim]:
     """Our own time in the process, and what kernel windows made steps longer."""
-    takes: dict[str, int] = {leaf: case.available.get(leaf, 0) for leaf in OWN_PATHS}
+    takes = {leaf: case.available.get(leaf, 0) for leaf in OWN_PATHS}
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return
     yield Claim(
-        "dlprof's own work in the process takes {time}, {share}: not the script's fault.",
+        Sentence("dlprof's own work in the process takes", ": not the script's fault."),
         takes,
-        [("what the probes cost", "SELECT name, state, cost_ns, cost_source FROM probes ORDER BY cost_ns DESC")],
+        [Query("what the probes cost", "SELECT name, state, cost_ns, cost_source FROM probes ORDER BY cost_ns DESC")],
         "Trace a longer run, or leave out kernel windows (--kernels off).",
     )

@@ -2,126 +2,135 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from dlprof.analysis import recompilations
 from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim
+from dlprof.analysis.findings.finding import Claim, Query, Sentence
 from dlprof.analysis.recompilations import Recompilation
+from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
 
 _SHARE_OF_WORK = 0.05
-_LOOPS = ("fit/", "evaluate", "predict", "script", "compile")
+_LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
 """The short batch at the end of an epoch, and its kin, are compiled once more: no cause for a word."""
+_GUARD_TEXT = 120
+_LONGER = (Tree.FIT_STEPS_EDGES, Tree.FIT_STEPS / StepPart.DISPATCH, Tree.FIT_GRAPH_COMPILE)
+"""Where the time is that a step with a compilation takes beyond that."""
+_CAUSES = Query(
+    "a few with their causes",
+    "SELECT start_ns, dur_ns, detail FROM spans WHERE detail LIKE '%\"again\": true%' ORDER BY dur_ns DESC LIMIT 3",
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Recompilations with a cause, and what they made of the steps that they fell into."""
-    spans = _again(case)
-    count, firsts = len(spans), _first_calls(case)
-    work = sum(case.own(top) for top in ("fit", "script", "compile"))
-    compiled = sum(row["dur_ns"] for row in spans)
-    if count > _USUAL and compiled >= _SHARE_OF_WORK * work:
-        yield _of_arguments(case, spans)
-    elif len(firsts) > _USUAL and sum(ns for _, ns in firsts[1:]) >= _SHARE_OF_WORK * work:
+    again, firsts = _again(case), _first_calls(case)
+    work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
+    compiled = sum(call.dur_ns for call in again)
+    if len(again) > _USUAL and compiled >= _SHARE_OF_WORK * work:
+        yield _of_arguments(case, again)
+    elif len(firsts) > _USUAL and sum(end - begin for begin, end in firsts[1:]) >= _SHARE_OF_WORK * work:
         yield _of_new_functions(case, firsts)
 
 
-def _of_new_functions(case: Case, firsts: Sequence[tuple[int, int]]) -> Claim:
-    """Step functions that were made anew: each first call traces and compiles again."""
-    spread = case.spread(case.by_phase((start, start + ns) for start, ns in firsts[1:]))
+# -- step functions that were made anew -------------------------------------------------------------------
+
+
+def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
+    """Each first call of a step function traces and compiles again."""
+    takes = case.spread(case.phases.of(firsts[1:]))
     again = (len(firsts) - 1) / len(firsts)
-    spread.update(case.takes("fit/steps/edges", share=again))  # each fit begins and ends its epochs anew, too
+    takes.update(case.takes(Tree.FIT_STEPS_EDGES, share=again))  # each fit begins and ends its epochs anew, too
     return Claim(
-        f"The step function was made anew {len(firsts) - 1} times, and each first call compiles it again: {{time}}, "
-        "{share}.",
-        spread,
-        [queries.spans("compile", "build", "graph_compile")],
+        Sentence(f"The step function was made anew {len(firsts) - 1} times, and each first call compiles it again:"),
+        takes,
+        [queries.spans(SpanKind.COMPILE, SpanKind.BUILD, SpanKind.GRAPH_COMPILE)],
         "Call compile() once, before the first fit; change the optimizer's learning_rate instead of compiling again.",
-        case.line_with(".compile("),
+        case.code.line_with(".compile("),
     )
 
 
-def _first_calls(case: Case) -> list[tuple[int, int]]:
-    """(begin, duration) of the first calls of training step functions (ns)."""
+def _first_calls(case: Case) -> list[Interval]:
+    """The first calls of training step functions."""
     rows = case.run.rows("steps")
-    return [(row["start_ns"], row["dur_ns"]) for row in rows if row["first"] and row["loop"] == "train"]
+    firsts = [row for row in rows if row["first"] and row["loop"] == Loop.TRAIN]
+    return [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in firsts]
 
 
-def _of_arguments(case: Case, spans: Sequence[dict[str, Any]]) -> Claim:
-    """Functions that were traced again for another argument."""
-    count = len(spans)
-    first_runs = _first_runs(case, spans)
-    functions = {(json.loads(row["detail"])["compiled"]).get("function") for row in spans}
-    worst = max((one for one in case.recompilations if one.function in functions), key=lambda one: one.time_ns)
-    by_phase = case.by_phase((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in [*spans, *first_runs])
-    spread = case.spread(by_phase)
-    # A step in which a graph was compiled is longer by more than the compilation: the new graph is made ready, too.
-    edges = _slow_first_runs(case, sum(by_phase.values()))
-    for leaf in ("fit/steps/edges", "fit/steps/dispatch", "fit/graph_compile"):
-        room = case.own(leaf) - spread.get(leaf, 0)
-        more = min(edges, max(0, room))
-        if more:
-            spread[leaf] = spread.get(leaf, 0) + more
-            edges -= more
+# -- functions that were traced again for another argument -------------------------------------------------
+
+
+def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
+    by_phase = case.phases.of(call.interval for call in [*again, *_first_runs(case, again)])
+    worst = _worst(case, again)
     return Claim(
-        f"{count} graphs were compiled again, most often {worst.function} ({_why(worst)}): {{time}}, {{share}}.",
-        spread,
-        [
-            queries.spans("graph_compile"),
-            (
-                "a few with their causes",
-                "SELECT start_ns, dur_ns, detail FROM spans WHERE detail LIKE '%\"again\": true%' "
-                "ORDER BY dur_ns DESC LIMIT 3",
-            ),
-        ],
+        Sentence(f"{len(again)} graphs were compiled again, most often {worst.function} ({_why(worst)}):"),
+        _with_longer_steps(case, by_phase),
+        [queries.spans(SpanKind.GRAPH_COMPILE), _CAUSES],
         "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers, "
         "or give an input_signature / dynamic=True.",
-        (worst.file, worst.line) if worst.file and worst.line else case.training_place,
+        (worst.file, worst.line) if worst.file and worst.line else case.training_line,
     )
 
 
-def _again(case: Case) -> list[dict[str, Any]]:
+def _worst(case: Case, again: Sequence[Call]) -> Recompilation:
+    """The function and cause that took most of the time."""
+    functions = {call.compiled.get("function") for call in again}
+    causes = recompilations.find(case.run.table("spans"))
+    return max((cause for cause in causes if cause.function in functions), key=lambda cause: cause.time_ns)
+
+
+def _with_longer_steps(case: Case, by_phase: dict[TreePath, int]) -> dict[TreePath, int]:
+    """A step in which a graph was compiled is longer by more than the compilation: the new graph is made ready, too."""
+    takes = case.spread(by_phase)
+    left = _slow_first_runs(case, sum(by_phase.values()))
+    for leaf in _LONGER:
+        more = min(left, max(0, case.own(leaf) - takes.get(leaf, 0)))
+        if more:
+            takes[leaf] = takes.get(leaf, 0) + more
+            left -= more
+    return takes
+
+
+def _again(case: Case) -> list[Call]:
     """Recompilations inside loops: what building a model compiles once for each shape is left out."""
-    found = []
-    for row in case.spans:
-        if row["kind"] == "graph_compile" and row["detail"]:
-            told = (json.loads(row["detail"]).get("compiled") or {}).get("again")
-            phases = case.by_phase([(row["start_ns"], row["start_ns"] + row["dur_ns"])])
-            if told and any(phase.startswith(_LOOPS) for phase in phases):
-                found.append(row)
-    return found
+    again = [call for call in case.calls.of(SpanKind.GRAPH_COMPILE) if call.compiled.get("again")]
+    return [call for call in again if _is_in_loop(case, call)]
 
 
-def _first_runs(case: Case, spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _is_in_loop(case: Case, call: Call) -> bool:
+    return any(loop.holds(phase) for phase in case.phases.of([call.interval]) for loop in _LOOPS)
+
+
+def _first_runs(case: Case, again: Sequence[Call]) -> list[Call]:
     """The first calls, outside loops, of graphs that were compiled again: each follows its compilation."""
-    again = {row["span_id"] for row in spans}
-    found, compiled = [], None
-    for row in sorted(case.spans, key=lambda row: row["start_ns"]):
-        if row["kind"] == "graph_compile":
-            compiled = row["span_id"]
-        elif row["kind"] == "first_run" and compiled in again:
-            found.append(row)
-    return found
+    numbers = {call.number for call in again}
+    runs, compiled = [], None
+    for call in sorted(case.calls.of(SpanKind.GRAPH_COMPILE, SpanKind.FIRST_RUN), key=lambda call: call.begin_ns):
+        if call.kind == SpanKind.GRAPH_COMPILE:
+            compiled = call.number
+        elif compiled in numbers:
+            runs.append(call)
+    return runs
 
 
 def _slow_first_runs(case: Case, compiled_ns: int) -> int:
     """Time of the steps with a recompilation beyond a usual step and the compilation itself (ns)."""
     table = case.run.table("steps")
-    compiled = np.asarray(table["compiled"]) & ~np.asarray(table["first"])
-    dur = np.asarray(table["dur_ns"])
-    usual = np.median(dur[~np.asarray(table["compiled"])]) if (~np.asarray(table["compiled"])).any() else 0
-    return max(0, int(dur[compiled].sum() - compiled.sum() * usual) - compiled_ns)
+    compiled, first, dur = (np.asarray(table[name]) for name in ("compiled", "first", "dur_ns"))
+    usual = np.median(dur[~compiled]) if (~compiled).any() else 0
+    again = compiled & ~first
+    return max(0, int(dur[again].sum() - again.sum() * usual) - compiled_ns)
 
 
-def _why(one: Recompilation) -> str:
-    if one.what is None:
+def _why(cause: Recompilation) -> str:
+    if cause.what is None:
         return "for no reason that is told"
-    if one.what == "guard":
-        return " ".join((one.now or "").split())[:120].replace("{", "(").replace("}", ")")
-    text = f"{one.what} of {one.argument}: {one.before} to {one.now}"
-    return text.replace("{", "(").replace("}", ")")
+    if cause.what == "guard":
+        return " ".join((cause.now or "").split())[:_GUARD_TEXT]
+    return f"{cause.what} of {cause.argument}: {cause.before} to {cause.now}"

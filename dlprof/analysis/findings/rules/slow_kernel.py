@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
 from dlprof.analysis.layer_pairs import LayerItem
+from dlprof.schema.vocabulary import TreePath
 from dlprof.units import duration
 
 _RATIO = 1.3
 """Layers that take less than this much longer are as good as equal."""
 _OPERATORS = 4
+_NAMED = 3
 _SHARE_OF_GAP = 0.02
 
 
@@ -22,12 +25,12 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("it takes a second run to say that a kernel is slow: dlprof diagnose A B")
     if case.against.unsplit is not None:
         raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
-    slower = [one for one in _by_layer(case.against.layers) if _is_slower(one, case.whole_ns)]
+    slower = [item for item in _by_layer(case.against.layers) if _is_slower(item, case.whole_ns)]
     groups: dict[str, list[LayerItem]] = {}
-    for one in sorted(slower, key=lambda one: (one.b_ns or 0) - (one.a_ns or 0)):
-        groups.setdefault(one.a_ops[0] if one.a_ops else "", []).append(one)
+    for item in sorted(slower, key=lambda item: (item.b_ns or 0) - (item.a_ns or 0)):
+        groups.setdefault(item.a_ops[0] if item.a_ops else "", []).append(item)
     for group in list(groups.values())[:_OPERATORS]:
-        yield _claim(case, group)
+        yield _claim(case, case.against, group)
 
 
 def _by_layer(items: Sequence[LayerItem]) -> list[LayerItem]:
@@ -35,50 +38,66 @@ def _by_layer(items: Sequence[LayerItem]) -> list[LayerItem]:
     groups: dict[str | None, list[LayerItem]] = {}
     for item in items:
         groups.setdefault(item.layer, []).append(item)
-    found = []
-    for layer, group in groups.items():
-        worst = max(group, key=lambda one: (one.a_ns or 0) - (one.b_ns or 0))
-        times = [sum(getattr(one, name) or 0 for one in group) for name in ("a_ns", "b_ns")]
-        found.append(LayerItem(layer, worst.direction, times[0], times[1] or None, worst.a_ops, worst.b_ops))
-    return found
+    return [_joined(group) for group in groups.values()]
+
+
+def _joined(group: Sequence[LayerItem]) -> LayerItem:
+    worst = max(group, key=lambda item: (item.a_ns or 0) - (item.b_ns or 0))
+    a, b = _times(group)
+    return LayerItem(worst.layer, worst.direction, a, b or None, worst.a_ops, worst.b_ops)
+
+
+def _times(items: Sequence[LayerItem]) -> tuple[int, int]:
+    """Time on both sides (ns)."""
+    return sum(item.a_ns or 0 for item in items), sum(item.b_ns or 0 for item in items)
 
 
 def _is_slower(item: LayerItem, gap_ns: int) -> bool:
-    a, b = item.a_ns or 0, item.b_ns or 0
+    a, b = _times([item])
     return a - b > _SHARE_OF_GAP * gap_ns and a > _RATIO * b
 
 
-def _claim(case: Case, items: Sequence[LayerItem]) -> Claim:
+def _claim(case: Case, against: Comparison, items: Sequence[LayerItem]) -> Claim:
     """Layers in which the same operator takes most of the time; the worst comes first."""
-    worst, layers = items[0], {item.layer for item in items}
-    a, b = (sum(getattr(item, name) or 0 for item in items) for name in ("a_ns", "b_ns"))
-    parts = [one for one in case.tree.layers if one.layer in layers]
-    whole = sum(one.ns for one in parts) or 1
-    takes: dict[str, int] = {}
-    for one in parts:
-        leaf = case.tree.kernels_leaf(one.category)
-        takes[leaf] = takes.get(leaf, 0) + (a - b) * one.ns // whole
-    assert case.against is not None  # noqa: S101
-    label = case.against.b.label
-    ratio = f"{a / b:.1f} x as long as {label}'s" if b else f"and has no counterpart in {label}"
-    theirs = f" ({', '.join(worst.b_ops)})" if worst.b_ops else ""
-    if worst.layer is None:  # what the two runs have outside of layers need not be the same
-        ratio, theirs = f"where {label} spends {duration(b)} outside of layers", ""
-    names = ", ".join(item.layer or "what belongs to no layer" for item in items[:3])
-    more = f" and {len(items) - 3} more layers" if len(items) > 3 else ""
-    text = (
-        f"{worst.a_ops[0] if worst.a_ops else 'A kernel'} and what goes with it in {names}{more} takes {duration(a)}, "
-        f"{ratio}{theirs}, most of all {worst.direction or 'in no known direction'}"
-    )
+    layers = list(dict.fromkeys(item.layer for item in items))
     named = ", ".join(_quoted(layer) for layer in layers if layer)
-    where = f"layer IN ({named})" if named else "layer IS NULL"
     return Claim(
-        text.replace("{", "(").replace("}", ")") + ": {time}, {share}.",
-        takes,
-        [queries.operators(where)],
+        Sentence(_text(items, against.b.label)),
+        _takes(case, items, layers),
+        [queries.operators(f"layer IN ({named})" if named else "layer IS NULL")],
         "Look for another operator that computes the same, a newer engine, or another layout and batch size.",
     )
 
 
-def _quoted(text: str | None) -> str:
-    return "'" + str(text).replace("'", "''") + "'"
+def _takes(case: Case, items: Sequence[LayerItem], layers: Sequence[str | None]) -> dict[TreePath, int]:
+    """What these layers take more, by leaf (ns)."""
+    a, b = _times(items)
+    kernels = [kernel for kernel in case.tree.layers if kernel.layer in layers]
+    whole = sum(kernel.ns for kernel in kernels) or 1
+    takes: dict[TreePath, int] = {}
+    for kernel in kernels:
+        leaf = case.tree.kernels_leaf(kernel.category)
+        takes[leaf] = takes.get(leaf, 0) + (a - b) * kernel.ns // whole
+    return takes
+
+
+def _text(items: Sequence[LayerItem], label: str) -> str:
+    worst, (a, b) = items[0], _times(items)
+    names = ", ".join(item.layer or "what belongs to no layer" for item in items[:_NAMED])
+    more = f" and {len(items) - _NAMED} more layers" if len(items) > _NAMED else ""
+    return (
+        f"{worst.a_ops[0] if worst.a_ops else 'A kernel'} and what goes with it in {names}{more} takes {duration(a)}, "
+        f"{_beside(worst, a, b, label)}, most of all {worst.direction or 'in no known direction'}:"
+    )
+
+
+def _beside(worst: LayerItem, a: int, b: int, label: str) -> str:
+    """What the other run spends there, and on what."""
+    if worst.layer is None:  # what the two runs have outside of layers need not be the same
+        return f"where {label} spends {duration(b)} outside of layers"
+    ratio = f"{a / b:.1f} x as long as {label}'s" if b else f"and has no counterpart in {label}"
+    return f"{ratio} ({', '.join(worst.b_ops)})" if worst.b_ops else ratio
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.schema.vocabulary import Basis, Tree
 
 _WAITING = 0.15
 """Share of the runnable time that threads must have spent waiting for a core."""
@@ -15,25 +16,30 @@ _LOST = 0.55
 _OTHERS_PCT = 50.0
 """With other programs this busy it cannot be told who took the cores."""
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+"""Environment variables that set an engine's number of threads."""
+CALLS = ("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS")
+"""What a line of the script has that sets it."""
 
 
 def look(case: Case) -> Iterator[Claim]:
     """The engine has more threads than there are cores, and they wait for each other."""
-    told, cores = threads(case), case.usable_cores
-    if told <= cores:
+    count, cores = threads(case), case.machine.usable_cores
+    if count <= cores:
         return
-    seen = case.scheduling
+    seen = case.machine.scheduling
     if seen.others_pct > _OTHERS_PCT or seen.waiting < _WAITING:
         return
     yield Claim(
-        f"{told} computing threads share {cores} cores: threads spent {100 * seen.waiting:.0f} % of their "
-        "runnable time waiting for a core, {time}, {share}.",
-        case.takes("fit/steps", "evaluate", "predict", "fit/validation", share=seen.waiting * _LOST),
+        Sentence(
+            f"{count} computing threads share {cores} cores: threads spent {100 * seen.waiting:.0f} % of their "
+            "runnable time waiting for a core,"
+        ),
+        case.takes(Tree.FIT_STEPS, Tree.EVALUATE, Tree.PREDICT, Tree.FIT_VALIDATION, share=seen.waiting * _LOST),
         [queries.scheduled(), queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
-        case.line_with("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS"),
-        remedy=Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
-        basis="estimated",
+        case.code.line_with(*CALLS),
+        Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
+        basis=Basis.ESTIMATED,
     )
 
 

@@ -6,43 +6,44 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy
-from dlprof.analysis.findings.rules.threads_oversubscribed import VARIABLES, threads
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, VARIABLES, threads
+from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
 _GAIN = 0.8
 """Share of the ideal gain that more threads bring: MXNet's CNN went from 155 to 98 ms with 2 threads for 1."""
 _ROOM = 0.35
 """Cores beyond its threads that the process may have used, by helper threads, before the limit is none."""
+_FREE = 0.25
+"""Cores that must have stood idle."""
 _WORTH = 0.25
 """Less kernel time than this share of the steps is not worth more threads."""
+_CORES = Query("cores over the run", "SELECT core, avg(busy_pct) AS busy_pct FROM cores GROUP BY core ORDER BY core")
 
 
 def look(case: Case) -> Iterator[Claim]:
     """A limit on threads below the number of cores, cores that stood idle, and kernels that could use them."""
-    cores = case.run.manifest.machine.cores or case.usable_cores
-    used = min(threads(case), case.usable_cores)
+    cores = case.machine.cores
+    used = min(threads(case), case.machine.usable_cores)
     if used >= cores:
         return
-    seen = case.scheduling
+    seen = case.machine.scheduling
+    if case.steps is None or case.tree.unsplit is not None:
+        raise Abstain("no kernel window tells how much of a step could be computed by more threads")
     busy = seen.tree_pct / 100
     free = cores - busy - seen.others_pct / 100
-    kernels = case.own(f"{case.tree.steps}/kernels") if case.tree.steps else 0
-    if case.tree.unsplit is not None:
-        raise Abstain("no kernel window tells how much of a step could be computed by more threads")
-    if busy > used + _ROOM or free < 0.25 or kernels < _WORTH * max(1, case.own(str(case.tree.steps))):
+    kernels = case.steps / StepPart.KERNELS
+    if busy > used + _ROOM or free < _FREE or case.own(kernels) < _WORTH * max(1, case.own(case.steps)):
         return
-    gain = (1 - used / cores) * _GAIN
     limit = "thread" if used == 1 else "threads"
     yield Claim(
-        f"The engine computes with {used} {limit} on {cores} cores, {busy:.1f} of which were busy while training: "
-        "{time}, {share}.",
-        case.takes(f"{case.tree.steps}/kernels", "fit/validation", "evaluate", share=gain),
-        [
-            ("cores over the run", "SELECT core, avg(busy_pct) AS busy_pct FROM cores GROUP BY core ORDER BY core"),
-            queries.training_told("training.threads"),
-        ],
+        Sentence(
+            f"The engine computes with {used} {limit} on {cores} cores, {busy:.1f} of which were busy while training:"
+        ),
+        case.takes(kernels, Tree.FIT_VALIDATION, Tree.EVALUATE, share=(1 - used / cores) * _GAIN),
+        [_CORES, queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
-        case.line_with("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS"),
-        remedy=Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
-        basis="estimated",
+        case.code.line_with(*CALLS),
+        Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
+        basis=Basis.ESTIMATED,
     )

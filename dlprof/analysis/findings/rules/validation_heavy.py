@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim
+from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.schema.vocabulary import SpanKind, Tree
 
 _SHARE_OF_FIT = 0.15
 """Validation usually takes less of `fit` than this."""
@@ -14,26 +16,25 @@ _SHARE_OF_FIT = 0.15
 
 def look(case: Case) -> Iterator[Claim]:
     """Evaluation and prediction inside `fit`: its own, and that of callbacks."""
-    if not case.spans:
-        raise Abstain("the in-process probe left nothing")
-    fits = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in case.spans if row["kind"] == "fit"]
-    inner = [
-        (row["start_ns"], row["start_ns"] + row["dur_ns"])
-        for row in case.spans
-        if row["kind"] in ("evaluate", "predict") and any(low <= row["start_ns"] < high for low, high in fits)
-    ]
-    by_phase = case.by_phase(inner)
-    total = sum(by_phase.values())
-    if not total or total < _SHARE_OF_FIT * case.own("fit"):
+    case.calls.need_calls()
+    calls = _inside_fit(case)
+    by_phase = case.phases.of(call.interval for call in calls)
+    total, fit = sum(by_phase.values()), case.own(Tree.FIT)
+    if not total or total < _SHARE_OF_FIT * fit:
         return
-    place = (
-        case.hottest_user_line(("fit/callbacks",), case.is_called_back) if by_phase.get("fit/callbacks", 0) else None
-    )
+    line = None
+    if by_phase.get(Tree.FIT_CALLBACKS):
+        line = case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back)
     yield Claim(
-        f"Validation ran {len(inner)} times inside fit and took {100 * total / max(1, case.own('fit')):.0f} % of it: "
-        "{time}, {share}.",
+        Sentence(f"Validation ran {len(calls)} times inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
         case.spread(by_phase),
-        [queries.spans("evaluate", "predict")],
+        [queries.spans(SpanKind.EVALUATE, SpanKind.PREDICT)],
         "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
-        place or case.training_place,
+        line or case.training_line,
     )
+
+
+def _inside_fit(case: Case) -> list[Call]:
+    fits = [call.interval for call in case.calls.of(SpanKind.FIT)]
+    calls = case.calls.of(SpanKind.EVALUATE, SpanKind.PREDICT)
+    return [call for call in calls if any(begin <= call.begin_ns < end for begin, end in fits)]

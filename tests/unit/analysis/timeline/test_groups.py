@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dlprof.analysis.timeline import groups
-from tests.unit.exports import events, whole
+from tests.unit.export.run_of_everything import events, whole
 from tests.unit.runs import make
 
 

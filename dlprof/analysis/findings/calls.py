@@ -1,0 +1,98 @@
+"""Calls in which the traced process was seen: saves, imports, compilations and their like, with their lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.schema.vocabulary import SpanKind
+from dlprof.store.run import Run
+
+Interval = tuple[int, int]
+"""Begin and end (ns)."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A row of `spans`.
+
+    Attributes:
+        kind: A `SpanKind`.
+        name: What was called, imported or compiled.
+        begin_ns, end_ns: When (ns).
+        line: The user's line that made it; None: there was none.
+        number, parent: Its number, and that of the call around it.
+        detail_json: What else the probe saw of it; empty: nothing.
+    """
+
+    kind: str
+    name: str
+    begin_ns: int
+    end_ns: int
+    line: SourceLine | None
+    number: int
+    parent: int | None
+    detail_json: str = ""
+
+    @property
+    def dur_ns(self) -> int:
+        """How long it took (ns)."""
+        return self.end_ns - self.begin_ns
+
+    @property
+    def interval(self) -> Interval:
+        """Its begin and end (ns)."""
+        return self.begin_ns, self.end_ns
+
+    @cached_property
+    def detail(self) -> Mapping[str, Any]:
+        """What else the probe saw of it."""
+        return json.loads(self.detail_json) if self.detail_json else {}
+
+    @property
+    def compiled(self) -> Mapping[str, Any]:
+        """Of a compilation: its function, and whether and why it was compiled again."""
+        return self.detail.get("compiled") or {}
+
+
+class Calls:
+    """All calls of a run, in the order of its stream."""
+
+    def __init__(self, run: Run) -> None:
+        self.all = tuple(_call(row) for row in run.rows("spans"))
+
+    def of(self, *kinds: SpanKind) -> list[Call]:
+        """Those of some kinds."""
+        return [call for call in self.all if call.kind in kinds]
+
+    def need_calls(self) -> None:
+        """Abstain where no call was seen."""
+        if not self.all:
+            raise Abstain("the in-process probe left nothing")
+
+    @cached_property
+    def feed_arrays(self) -> bool:
+        """Whether whole arrays were given to `fit`, so that all that batches cost is the engine's and Keras' own."""
+        call = next((call for call in self.of(SpanKind.FIT) if call.detail_json), None)
+        if call is None:
+            return False
+        if "adapter" in call.detail:
+            return bool(call.detail["adapter"] == "ArrayDataAdapter")
+        return call.name == "fit" and bool(call.detail.get("data"))
+
+
+def _call(row: Mapping[str, Any]) -> Call:
+    return Call(
+        kind=row["kind"],
+        name=row["name"],
+        begin_ns=row["start_ns"],
+        end_ns=row["start_ns"] + row["dur_ns"],
+        line=(row["file"], row["line"]) if row["file"] and row["line"] else None,
+        number=row["span_id"],
+        parent=row["parent_id"],
+        detail_json=row["detail"] or "",
+    )

@@ -1,0 +1,143 @@
+"""The machine while a run trained: cores, other programs, counters of the process."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis.findings.calls import Interval
+from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.training import Training
+from dlprof.store.run import Run
+
+AROUND_NS = 1_500_000_000
+"""Counters of the process are taken so long before and after the training: they are sampled once a second."""
+_LATE_NS = 200_000_000
+"""A sample of the machine that comes so late still speaks of the training."""
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """The traced process on the machine's cores over a stretch of time.
+
+    Attributes:
+        run_ns: Time of all threads on a core.
+        wait_ns: Time of all threads that could run and had no core.
+        others_pct: What other programs used, in percent of one core.
+        tree_pct: What the process and its children used, in percent of one core.
+    """
+
+    run_ns: int
+    wait_ns: int
+    others_pct: float
+    tree_pct: float
+
+    @property
+    def waiting(self) -> float:
+        """Share of the runnable time that was spent without a core."""
+        return self.wait_ns / (self.run_ns + self.wait_ns) if self.run_ns + self.wait_ns else 0.0
+
+
+class MachineLoad:
+    """Samples of the machine and of the process.
+
+    Args:
+        run: The run.
+        training_span: When it trained.
+        training: What it was told of its training.
+    """
+
+    def __init__(self, run: Run, training_span: Interval, training: Training | None) -> None:
+        self._run = run
+        self._span = training_span
+        self._training = training
+
+    @cached_property
+    def usable_cores(self) -> int:
+        """Cores that the process might use."""
+        machine = self._run.manifest.machine
+        told = self._training.threads.get("usable_cores") if self._training else None
+        return int(told or machine.usable_cores or machine.cores or 1)
+
+    @property
+    def cores(self) -> int:
+        """Cores that there are."""
+        return self._run.manifest.machine.cores or self.usable_cores
+
+    @cached_property
+    def scheduling(self) -> Scheduling:
+        """The process on the cores while it trained.
+
+        Abstains where the machine was not sampled often enough.
+        """
+        rows = self.process_samples("run_ns")
+        if len(rows) < 2:
+            raise Abstain("the scheduling of threads was sampled less than twice during the training")
+        return Scheduling(
+            growth_over_threads([row["run_ns"] for row in rows]),
+            growth_over_threads([row["wait_ns"] for row in rows]),
+            self._mean_of_machine("others_cpu_pct"),
+            self._tree_pct(),
+        )
+
+    def process_samples(self, column: str, around_ns: int = AROUND_NS) -> list[dict[str, Any]]:
+        """Samples of the traced process, without its children, around the training, where a column was measured."""
+        begin, end = self._span
+        pid = self._run.manifest.process.pid
+        return [
+            row
+            for row in self._run.rows("process_samples")
+            if row["pid"] == pid and row[column] is not None and begin - around_ns <= row["time_ns"] <= end + around_ns
+        ]
+
+    def busy_pct(self, interval: Interval) -> float | None:
+        """What the process and its children used over a stretch of time, in percent of one core; None: not sampled."""
+        begin, end = interval
+        used = seen = 0.0
+        for row in self._run.rows("process_samples"):
+            shared = min(end, row["time_ns"]) - max(begin, row["time_ns"] - row["interval_ns"])
+            if shared > 0 and row["cpu_pct"] is not None:
+                used += row["cpu_pct"] * shared
+                seen += shared
+        return used / seen if seen else None
+
+    def counter_growth(self, column: str) -> int | None:
+        """By how much a counter of `machine` grew over the run (ns); None: this machine does not tell it."""
+        values = self._run.table("machine")[column].drop_null().to_pylist()
+        return int(values[-1] - values[0]) if len(values) >= 2 else None
+
+    def _mean_of_machine(self, column: str) -> float:
+        """Mean of a column of `machine` while the run trained."""
+        value = pc.mean(self._in_training(self._run.table("machine"))[column]).as_py()
+        if value is None:
+            raise Abstain(f"{column} was not measured during the training")
+        return float(value)
+
+    def _in_training(self, table: pa.Table) -> pa.Table:
+        begin, end = self._span
+        time = table["time_ns"]
+        rows = table.filter(pc.and_(pc.greater(time, begin), pc.less_equal(time, end + _LATE_NS)))
+        return rows if rows.num_rows else table
+
+    def _tree_pct(self) -> float:
+        """What the process and its children used while it trained, in percent of one core."""
+        begin, end = self._span
+        total, lengths = 0.0, {}
+        for row in self._run.rows("process_samples"):
+            if begin < row["time_ns"] <= end and row["cpu_pct"] is not None:
+                total += row["cpu_pct"] * row["interval_ns"]
+                lengths[row["time_ns"]] = row["interval_ns"]
+        if not lengths:
+            raise Abstain("the process was not sampled during the training")
+        return float(total / sum(lengths.values()))
+
+
+def growth_over_threads(values: Sequence[int]) -> int:
+    """By how much a sum over the threads of a process grew: a thread that ends takes its part with it."""
+    return sum(max(0, after - before) for before, after in itertools.pairwise(values))

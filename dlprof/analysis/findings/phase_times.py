@@ -1,0 +1,85 @@
+"""When the main thread was in which phase, and which stretches of time fall into which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis.findings.calls import Interval
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.schema.vocabulary import Loop, Phase, Tree, TreePath
+from dlprof.store.run import Run
+
+Integers = npt.NDArray[np.int64]
+
+
+class TrainingSteps(NamedTuple):
+    """The training steps in order of time, an array each (ns)."""
+
+    begin: Integers
+    end: Integers
+    callbacks: Integers
+    """Time in callbacks, at the end of the step."""
+    waited: Integers
+    """Time of waiting for the batch, before the step."""
+
+
+class PhaseTimes:
+    """The phases of a run over time.
+
+    Args:
+        run: The run.
+        wall_ns: Its wall time (ns).
+    """
+
+    def __init__(self, run: Run, wall_ns: int) -> None:
+        self.lookup = PhaseLookup(run.table("phase_intervals"))
+        self._run = run
+        self._wall_ns = wall_ns
+
+    @cached_property
+    def training_span(self) -> Interval:
+        """From the first step's begin to the last one's end; the whole run where there was none."""
+        table = self._run.table("steps")
+        if not table.num_rows:
+            return 0, self._wall_ns
+        start, dur = np.asarray(table["start_ns"]), np.asarray(table["dur_ns"])
+        return int(start.min()), int((start + dur).max())
+
+    @cached_property
+    def training_steps(self) -> TrainingSteps:
+        """The steps of the training loops."""
+        table = self._run.table("steps")
+        table = table.filter(pc.equal(table["loop"].cast(pa.string()), Loop.TRAIN)).sort_by("start_ns")
+        names = ("start_ns", "dur_ns", "callbacks_ns", "input_ns")
+        start, dur, callbacks, waited = (np.asarray(pc.fill_null(table[name], 0)) for name in names)
+        return TrainingSteps(start, start + dur, callbacks, waited)
+
+    def host(self, phase: Phase) -> int:
+        """Time of the host in a phase, whatever the device did beside it (ns)."""
+        return sum(row["dur_ns"] for row in self._run.rows("phases") if row["phase"] == phase)
+
+    def of(self, intervals: Iterable[Interval]) -> dict[TreePath, int]:
+        """Time of some intervals in each leaf phase (ns)."""
+        times: dict[TreePath, int] = {}
+        for interval in intervals:
+            for phase, ns in self.lookup.by_place([interval]).items():
+                path = self._part_of_step(interval[0]) if phase == Tree.FIT_STEPS else phase
+                times[path] = times.get(path, 0) + ns
+        return times
+
+    def _part_of_step(self, moment: int) -> TreePath:
+        """Whether a moment inside the steps is one of callbacks or of input: these are kept as sums of each step."""
+        steps = self.training_steps
+        index = int(np.searchsorted(steps.begin, moment, "right")) - 1
+        if index >= 0 and moment < steps.end[index]:
+            return Tree.FIT_CALLBACKS if moment >= steps.end[index] - steps.callbacks[index] else Tree.FIT_STEPS
+        following = index + 1
+        waits = following < len(steps.begin) and moment >= steps.begin[following] - steps.waited[following]
+        return Tree.FIT_INPUT if waits else Tree.FIT_STEPS

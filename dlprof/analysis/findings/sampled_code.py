@@ -1,0 +1,137 @@
+"""Whose Python code ran, by the sampled stacks: the user's own, called by Keras or not, and its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from dlprof.analysis import samples
+from dlprof.analysis.breakdown import Breakdown
+from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.analysis.findings.traced_kernels import TracedKernels
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
+from dlprof.schema.vocabulary import ProbeState, Tree, TreePath
+from dlprof.store.run import Run
+
+Chosen = Callable[[Sample], bool]
+"""Whether a sample is one of those that are looked for."""
+_COUNTING_IS_CHEAP = (3, 12)
+"""From this Python on, counting lines does not slow down what is not counted."""
+
+
+class SampledCode:
+    """Stacks of a run, and the user's files.
+
+    Args:
+        run: The run.
+        tree: Its tree.
+        lookup: Its phases over time.
+        kernels: Its operators.
+    """
+
+    def __init__(self, run: Run, tree: Breakdown, lookup: PhaseLookup, kernels: TracedKernels) -> None:
+        self._run = run
+        self._tree = tree
+        self._lookup = lookup
+        self._kernels = kernels
+        self._sources: dict[str, list[str]] = {}
+
+    @cached_property
+    def user_files(self) -> set[str]:
+        """Files of the user's own code, as far as they were seen."""
+        return samples.user_files(self._run)
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """All sampled stacks, cut by phase."""
+        return samples.of_run(self._run, self._lookup)
+
+    def need_samples(self) -> None:
+        """Abstain where no stack was sampled."""
+        if not self.samples:
+            raise Abstain("no Python stack was sampled")
+
+    def share(self, paths: Sequence[TreePath], chosen: Chosen, *, main: bool = True) -> float:
+        """Share of the sampled time of some phases in which a stack is one of those chosen.
+
+        Args:
+            paths: The phases.
+            chosen: Which stacks.
+            main: Those of the main thread; else those of all other threads.
+        """
+        inside = [sample for sample in self.samples if sample.main == main and _is_in(sample, paths)]
+        # Other threads come and go: their time is a share of the phase's.
+        whole = sum(sample.dur_ns for sample in inside) if main else sum(self._tree.time(path) for path in paths)
+        return min(1.0, sum(sample.dur_ns for sample in inside if chosen(sample)) / whole) if whole else 0.0
+
+    def hottest_line(
+        self, paths: Sequence[TreePath], chosen: Chosen = lambda _sample: True, *, main: bool | None = True
+    ) -> SourceLine | None:
+        """The innermost line of the user's code that stood longest in some phases.
+
+        Args:
+            paths: The phases.
+            chosen: Which stacks.
+            main: Those of the main thread, of all other threads, or (None) of all.
+        """
+        stood: dict[SourceLine, int] = {}
+        for sample in self.samples:
+            if main in (None, sample.main) and _is_in(sample, paths) and chosen(sample):
+                frame = self.user_frame(sample)
+                if frame is not None:
+                    stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
+        return max(stood, key=lambda line: stood[line]) if stood else None
+
+    def user_frame(self, sample: Sample) -> Frame | None:
+        """The innermost frame of the user's code."""
+        return next((frame for frame in sample.frames if frame.file in self.user_files), None)
+
+    def is_called_back(self, sample: Sample) -> bool:
+        """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
+        return samples.is_called_back(sample, self.user_files)
+
+    def feeds(self, sample: Sample) -> bool:
+        """Whether user code runs that was called to make a batch: before a step, or on another thread.
+
+        An engine calls Python from threads of its own for a batch as for a layer; the operators that do so tell which.
+        """
+        if not self.is_called_back(sample):
+            return False
+        if sample.main:
+            return sample.phase == Tree.FIT_INPUT
+        if samples.is_of_input(sample):
+            return True
+        return not (samples.is_operator(sample) and self._kernels.call_python_for_layers)
+
+    @cached_property
+    def counting_note(self) -> str:
+        """What is to be said of the time of the script's own Python; empty where counting lines does not slow it."""
+        version = self._run.manifest.interpreter.version or ""
+        is_old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < _COUNTING_IS_CHEAP
+        probes = self._run.rows("probes")
+        is_counted = any(row["name"] == "lines" and row["state"] == ProbeState.ON for row in probes)
+        if not (version and is_old and is_counted):
+            return ""
+        return (
+            f" Counting lines slows such code down on Python {version}, up to four times: "
+            "dlprof trace --probes=-lines tells its own time."
+        )
+
+    def source(self, file: str, line: int) -> str:
+        """Text of a line of the user's code; empty where no copy of the file was kept."""
+        if file not in self._sources:
+            self._sources[file] = self._run.folder.source_lines(file)
+        lines = self._sources[file]
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+    def line_with(self, *words: str) -> SourceLine | None:
+        """The first line of the user's code that ran and has one of these words: the call that set something."""
+        rows = (row for row in self._run.rows("lines") if row["hits"] and row["source"])
+        lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
+        return min(lines, default=None)
+
+
+def _is_in(sample: Sample, paths: Sequence[TreePath]) -> bool:
+    return any(path.holds(sample.phase) for path in paths)

@@ -1,0 +1,54 @@
+"""What the kernel windows of a run tell the rules."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pyarrow.compute as pc
+
+from dlprof.analysis import kernels, step_split
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import EventKind, PseudoLayer
+from dlprof.store.run import Run
+
+
+class TracedKernels:
+    """Operators and kernels of a run.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    @cached_property
+    def has_gpu(self) -> bool:
+        """Whether kernels ran on a GPU."""
+        return bool(pc.any(pc.greater_equal(self._run.table("kernel_events")["device"], 0)).as_py())
+
+    @cached_property
+    def split(self) -> step_split.StepSplit | None:
+        """What a step consists of; None: no kernel window was traced."""
+        return step_split.of_run(self._run)
+
+    @cached_property
+    def operators(self) -> kernels.Kernels:
+        """Operators by layer, where a kernel window was traced."""
+        return kernels.summarise(self._run, "layer", kinds=(EventKind.OPERATOR.word,))
+
+    @property
+    def window_steps(self) -> int:
+        """Steps in all windows."""
+        return sum(row["steps"] or 0 for row in self._run.rows("kernel_windows"))
+
+    @cached_property
+    def calling_python(self) -> list[kernels.Row]:
+        """Operators that call a function of Python."""
+        return [row for row in self.operators.rows if row.op in combined.python_operators()]
+
+    @cached_property
+    def call_python_for_layers(self) -> bool:
+        """Whether operators that call Python are rather part of the model than of the input."""
+        feeding = sum(row.total_ns for row in self.calling_python if row.layer == PseudoLayer.INPUT)
+        return feeding < sum(row.total_ns for row in self.calling_python) / 2

@@ -1,0 +1,58 @@
+"""Columns of the frames that are no tables of a run: names, which end with their unit, and types."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+TEXT, COUNT, NS, REAL = pa.string(), pa.int64(), pa.int64(), pa.float64()
+
+KERNELS = {
+    **dict.fromkeys(("layer", "direction", "op", "category", "name", "kind", "device"), TEXT),
+    **dict.fromkeys(("step", "count"), COUNT),
+    **dict.fromkeys(("total_ns", "self_ns", "union_ns", "mean_ns", "p95_ns"), NS),
+    **dict.fromkeys(("share", "share_of_step"), REAL),
+    "launch_delay_ns": NS,
+    **dict.fromkeys(("flops", "bytes"), REAL),
+}
+STACKS = {
+    "phase": TEXT,
+    "dur_ns": NS,
+    "share": REAL,
+    "function": TEXT,
+    "file": TEXT,
+    "line": COUNT,
+    "stack": TEXT,
+}
+FINDINGS = {
+    "slug": TEXT,
+    "claim": TEXT,
+    "at_stake_ns": NS,
+    "share": REAL,
+    "basis": TEXT,
+    "state": TEXT,
+    "file": TEXT,
+    "line": COUNT,
+    "next_step": TEXT,
+    "remedy": TEXT,
+}
+ITEMS = {
+    "path": TEXT,
+    **dict.fromkeys(("a_ns", "b_ns", "delta_ns", "ci_low_ns", "ci_high_ns"), NS),
+    "within_noise": pa.bool_(),
+}
+LAYERS = {
+    **dict.fromkeys(("layer", "direction"), TEXT),
+    **dict.fromkeys(("a_ns", "b_ns", "delta_ns"), NS),
+    **dict.fromkeys(("a_ops", "b_ops"), TEXT),
+}
+LINES = {
+    "file": TEXT,
+    "function": TEXT,
+    "line": COUNT,
+    "source": TEXT,
+    "a_hits": COUNT,
+    "a_ns": NS,
+    "b_hits": COUNT,
+    "b_ns": NS,
+    "delta_ns": NS,
+}

@@ -1,0 +1,45 @@
+"""Two runs beside each other as frames; what is called `delta_ns` is A minus B."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlprof.analysis import line_pairs
+from dlprof.analysis.compare import Comparison
+from dlprof.notebook import columns, frames
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ComparisonFrames:
+    """Frames of a comparison.
+
+    Every method raises `UnavailableError` where pandas is not installed.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        """The comparison itself, as dlprof's analyses take it."""
+
+    def items(self) -> pd.DataFrame:
+        """Where the gap comes from, part by part, the largest difference first, by `path`."""
+        rows = []
+        for item in self.comparison.items:
+            low, high = item.ci_ns or (None, None)
+            derived = {"delta_ns": item.delta_ns, "ci_low_ns": low, "ci_high_ns": high, "within_noise": item.noise}
+            rows.append({**vars(item), **derived})
+        return frames.of_rows(rows, columns.ITEMS).set_index("path")
+
+    def layers(self) -> pd.DataFrame:
+        """Kernels of all steps by layer and direction; <NA>: the layer is not on that side."""
+        rows = []
+        for layer in self.comparison.layers:
+            operators = {"a_ops": ", ".join(layer.a_ops), "b_ops": ", ".join(layer.b_ops)}
+            rows.append({**vars(layer), **operators, "delta_ns": (layer.a_ns or 0) - (layer.b_ns or 0)})
+        return frames.of_rows(rows, columns.LAYERS)
+
+    def lines(self) -> pd.DataFrame:
+        """The lines of both scripts beside each other, the largest difference first."""
+        pairs = line_pairs.join(self.comparison.a.runs, self.comparison.b.runs)
+        return frames.of_rows([{**vars(pair), "delta_ns": pair.delta_ns} for pair in pairs], columns.LINES)

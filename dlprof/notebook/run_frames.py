@@ -1,0 +1,127 @@
+"""The figures of a run as frames, with the names of the tables (`dlprof.schema.tables`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dlprof.analysis import kernels as kernel_sums
+from dlprof.analysis import stacks
+from dlprof.errors import UsageError
+from dlprof.notebook import columns, frames
+from dlprof.report import kernel_json
+from dlprof.report.json_text import plain
+from dlprof.schema.tables import TABLES
+from dlprof.store import query
+from dlprof.store.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PROCESS_COLUMNS = ("host", "rank", "pid")
+"""Columns that are the same in all rows of a run; `RunFrames.table` has them too."""
+
+
+class RunFrames:
+    """Frames of a run.
+
+    Every method raises `UnavailableError` where pandas is not installed.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        """The run itself, as dlprof's analyses take it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the run's folder."""
+        return self.run.name
+
+    def phases(self) -> pd.DataFrame:
+        """Phases of the wall time, by name; those without `parent` sum to it."""
+        return self._measured("phases").set_index("phase")
+
+    def steps(self) -> pd.DataFrame:
+        """One row per step."""
+        return self._measured("steps")
+
+    def epochs(self) -> pd.DataFrame:
+        """One row per epoch of each fit."""
+        return self._measured("epochs")
+
+    def metrics(self) -> pd.DataFrame:
+        """Losses and metrics that Keras had computed; `step` is <NA> for those of an epoch."""
+        return self._measured("metrics")
+
+    def lines(self) -> pd.DataFrame:
+        """Hits and time of each line of the script; the time contains what the line calls."""
+        return self._measured("lines")
+
+    def kernels(self, by: str = "layer", *, phase: str | None = None) -> pd.DataFrame:
+        """Kernels, operators and copies, summed as by `dlprof kernels`; those with most time of their own first.
+
+        Args:
+            by: kernel, op, layer, category, direction, device or step.
+            phase: Only those that began in this phase (`fit`, `fit.steps`, `evaluate`).
+
+        Raises:
+            UsageError: They cannot be summed by that.
+        """
+        if by not in kernel_sums.GROUPS:
+            raise UsageError(f"Kernels cannot be summed by {by}.", hint=", ".join(kernel_sums.GROUPS))
+        report = kernel_json.as_json(kernel_sums.summarise(self.run, by, phase=phase), by, phase)
+        keys = {"kind", "device", *kernel_sums.GROUPS[by], *(("category",) if by == "op" else ())}
+        figures = [name for name in columns.KERNELS if name not in kernel_json.KEYS]
+        names = [name for name in kernel_json.KEYS if name in keys] + figures
+        return frames.of_rows(plain(report.rows), {name: columns.KERNELS[name] for name in names})
+
+    def cores(self) -> pd.DataFrame:
+        """Samples of each core, in percent of that core."""
+        return frames.of_table(self.run.table("cores"))
+
+    def machine(self) -> pd.DataFrame:
+        """Samples of the machine as a whole, by `time_ns`; CPU in percent of one core."""
+        return frames.of_table(self.run.table("machine")).set_index("time_ns")
+
+    def gpu(self) -> pd.DataFrame:
+        """Samples of each GPU."""
+        return frames.of_table(self.run.table("gpu"))
+
+    def stacks(self, top: int = 5) -> pd.DataFrame:
+        """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
+        tables = [self.run.table(name) for name in ("stacks", "frames", "phase_intervals")]
+        return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table as it is stored (`dlprof sql RUN` lists them).
+
+        Raises:
+            UsageError: There is no such table.
+        """
+        if name not in TABLES:
+            raise UsageError(f"There is no table {name}.", hint=", ".join(TABLES))
+        return frames.of_table(self.run.table(name))
+
+    def sql(self, text: str) -> pd.DataFrame:
+        """The answer to a query over the tables, in the SQL of DuckDB.
+
+        Raises:
+            UsageError: DuckDB refuses the query.
+        """
+        return frames.of_table(query.arrow(self.run, text))
+
+    def _measured(self, name: str) -> pd.DataFrame:
+        measured = [column for column in TABLES[name].names if column not in PROCESS_COLUMNS]
+        return frames.of_table(self.run.table(name, measured))
+
+
+def _stack_row(stack: stacks.HotStack) -> dict[str, Any]:
+    function, file, line = stack.frames[0]
+    return {
+        "phase": stack.phase,
+        "dur_ns": stack.dur_ns,
+        "share": stack.share,
+        "function": function,
+        "file": file,
+        "line": line,
+        "stack": " < ".join(f"{name} ({path}:{number})" for name, path, number in stack.frames),
+    }

@@ -1,0 +1,192 @@
+"""Runs and comparisons as objects for notebooks: frames, plots, causes, and a short page of HTML."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dlprof.analysis import compare as comparing
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.errors import UsageError
+from dlprof.notebook import columns, frames, html
+from dlprof.notebook.comparison_frames import ComparisonFrames
+from dlprof.notebook.plots import ComparisonPlots, RunPlots
+from dlprof.notebook.run_frames import RunFrames
+from dlprof.pipeline import opening
+from dlprof.report import summary
+from dlprof.report.model import Report
+from dlprof.schema.manifest import as_builtins
+from dlprof.trials import confirm
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def open_run(run: str | PathLike[str] = "last") -> RunView:
+    """Open a run: its path, its name below `dlprof_runs/`, or `last`.
+
+    Raises:
+        NoInputError: There is no such run.
+        BadDataError: It is damaged or of a newer dlprof.
+    """
+    return RunView(opening.open_run(fspath(run)))
+
+
+def compare(
+    a: RunView | str | PathLike[str], b: RunView | str | PathLike[str], *, labels: tuple[str, str] | None = None
+) -> ComparisonView:
+    """Compare two runs, A minus B.
+
+    Args:
+        a: An opened run, or what `dlprof compare` takes: a folder of repeats, or several with commas between, too.
+        b: The other one.
+        labels: What to call them; None: by their backends where these differ, else by their names.
+
+    Raises:
+        NoInputError: There is no such run.
+        UsageError: A run has no wall time.
+    """
+    names = [str(side.path) if isinstance(side, RunView) else fspath(side) for side in (a, b)]
+    sides = opening.open_sides(names)
+    if labels is not None:
+        sides = [replace(side, label=label) for side, label in zip(sides, labels, strict=True)]
+    return ComparisonView(comparing.compare(*sides))
+
+
+class _Diagnosed(ABC):
+    """What a run and a comparison have in common: causes, and a page that begins with them."""
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """Causes of the run's time, or why A is slower than B, with their evidence; none where A is not slower.
+
+        Raises:
+            UsageError: A run has no phases, so that nothing can be said.
+        """
+        return self._diagnose()
+
+    def findings(self) -> pd.DataFrame:
+        """The causes as `dlprof diagnose` has them, by their rank from 1, the one with most time first.
+
+        Raises:
+            UsageError: A run has no phases, so that nothing can be said.
+            UnavailableError: pandas is not installed.
+        """
+        rows = [
+            {**vars(finding), "remedy": finding.remedy.title if finding.remedy else None}
+            for finding in self.diagnosis.findings
+        ]
+        frame = frames.of_rows(rows, columns.FINDINGS)
+        frame.index += 1
+        frame.index.name = "rank"
+        return frame
+
+    def _repr_html_(self) -> str:
+        try:
+            diagnosis: Diagnosis | None = self.diagnosis
+        except UsageError:
+            diagnosis = None
+        return self._page(diagnosis)
+
+    @abstractmethod
+    def _diagnose(self) -> Diagnosis: ...
+
+    @abstractmethod
+    def _page(self, diagnosis: Diagnosis | None) -> str:
+        """HTML; None: nothing can be said of causes."""
+
+
+class RunView(RunFrames, _Diagnosed):
+    """A run in a notebook: its figures as frames, its plots (`plot`), and its report when it is shown."""
+
+    def __repr__(self) -> str:
+        return f"<dlprof run {self.name}>"
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self.run.folder.path
+
+    @property
+    def backend(self) -> str | None:
+        """The backend that Keras ran on; None: not known."""
+        return self.run.backend
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was run, where and how (docs/run-folder.md)."""
+        return as_builtins(self.run.manifest)
+
+    @property
+    def wall_ns(self) -> int | None:
+        """Wall time (ns); None when it is not known."""
+        return self.run.wall_ns
+
+    @property
+    def wall_s(self) -> float | None:
+        """Wall time in seconds; None when it is not known."""
+        return None if self.wall_ns is None else self.wall_ns / 1e9
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """All that the report says, as `dlprof report --json` (docs/json.md)."""
+        return summary.as_builtins(self.report)
+
+    @cached_property
+    def report(self) -> Report:
+        """The report as typed objects."""
+        return summary.summarise(self.run)
+
+    @property
+    def plot(self) -> RunPlots:
+        """Plots of the run; each returns the Axes."""
+        return RunPlots(self)
+
+    def _diagnose(self) -> Diagnosis:
+        return confirm.with_trials(self.run, diagnose.diagnose(self.run))
+
+    def _page(self, diagnosis: Diagnosis | None) -> str:
+        return html.of_run(self.report, diagnosis)
+
+
+class ComparisonView(ComparisonFrames, _Diagnosed):
+    """Two runs beside each other: frames, plots (`plot`), and the answer when it is shown."""
+
+    def __repr__(self) -> str:
+        return f"<dlprof comparison of {self.comparison.a.label} and {self.comparison.b.label}>"
+
+    @property
+    def gap_ns(self) -> int:
+        """Wall time of A minus that of B (ns); items and what is in no phase sum to it."""
+        return self.comparison.gap_ns
+
+    @property
+    def gap_s(self) -> float:
+        """The same in seconds."""
+        return self.gap_ns / 1e9
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both did the same work, as far as that can be seen."""
+        return self.comparison.parity.comparable
+
+    @property
+    def why_not(self) -> tuple[str, ...]:
+        """Why they are not comparable; empty where they are."""
+        return tuple(self.comparison.parity.why_not)
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Plots of the comparison; each returns the Axes."""
+        return ComparisonPlots(self.comparison)
+
+    def _diagnose(self) -> Diagnosis:
+        return diagnose.diagnose_gap(self.comparison)
+
+    def _page(self, diagnosis: Diagnosis | None) -> str:
+        return html.of_comparison(self.comparison, diagnosis)

@@ -1,0 +1,30 @@
+"""Other programs on the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.analysis.findings.cases import BEGIN, WAITING, Planted, cpu, diagnosed, on, pick, quiet, threads
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """They use a core and a half, and our threads wait 40 % of their runnable time."""
+    return Planted(quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, WAITING), others=150.0)))
+
+
+def test_other_programs_are_named(tmp_path: Path) -> None:
+    """They use a core and a half, and our threads wait 40 % of their runnable time."""
+    tables = quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, WAITING), others=150.0))
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "cpu-contention")
+
+    assert finding.at_stake_ns == pytest.approx(0.85 * 0.4 * 6 * S, rel=0.01)
+
+
+def test_threads_in_step_lose_what_the_slowest_of_them_waits(tmp_path: Path) -> None:
+    """PyTorch's two threads wait for each other at the end of each operation."""
+    finding = pick(planted().diagnosis(tmp_path), "cpu-contention")
+
+    assert finding.at_stake_ns == pytest.approx(2 * 0.85 * 0.4 * 6 * S, rel=0.01)

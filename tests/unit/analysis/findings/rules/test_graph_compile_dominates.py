@@ -1,0 +1,44 @@
+"""Graphs that take longer than their training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, diagnosed, parts, pick, quiet, slugs
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """4 s of compilation for 2 s of steps."""
+    compilation = ("fit.graph_compile", 2, 6)
+    return Planted(
+        quiet(
+            phases=parts(fit_steps=2, fit_graph_compile=4, teardown=2),
+            steps=runs.steps(100, start_s=6),
+            phase_intervals=runs.intervals(("import", 0, 2), compilation, ("fit.steps", 6, 8), ("teardown", 8, 10)),
+        )
+    )
+
+
+def test_a_graph_that_takes_longer_than_its_training_is_named(tmp_path: Path) -> None:
+    """4 s of compilation for 2 s of steps."""
+    assert pick(planted().diagnosis(tmp_path), "graph-compile-dominates").at_stake_ns == 4 * S
+
+
+def test_compiling_again_is_not_also_a_graph_that_takes_long(tmp_path: Path) -> None:
+    """Four step functions of 1 s each: three of them are a cause of their own, and one second is what a graph costs."""
+    steps = runs.steps(100, start_s=6)
+    firsts = [{**steps[0], "start_ns": (2 + n) * S, "dur_ns": S, "first": True, "compiled": True} for n in range(4)]
+    tables = quiet(
+        phases=parts(fit_steps=2, fit_graph_compile=4, teardown=2),
+        steps=[*firsts, *steps],
+        **runs.window(KERNELS, begin_s=6.5),
+        phase_intervals=runs.intervals(
+            ("import", 0, 2), ("fit.graph_compile", 2, 6), ("fit.steps", 6, 8), ("teardown", 8, 10)
+        ),
+    )
+    diagnosis = diagnosed(tmp_path / "r", **tables)
+
+    assert slugs(diagnosis) == ["retracing"]
+    assert pick(diagnosis, "retracing").at_stake_ns == 3 * S

@@ -1,0 +1,62 @@
+"""Imports that the training does not need, and those of a pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis.findings import diagnose
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Planted, Tables, compared, cpu, lasting, parts, pick, quiet, slugs
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """Pandas for 1 s; keras itself, and what it imports, is needed."""
+    imports = [
+        runs.span("import", 0, 1, name="keras", span_id=3),
+        runs.span("import", 0.2, 0.6, name="sympy", span_id=4, parent_id=3),
+        runs.span("import", 1, 2, name="pandas", span_id=5, line=2),
+    ]
+    return Planted(quiet(spans=[runs.fit_span(), *imports]))
+
+
+def imported(seconds: float, pages: int) -> Tables:
+    """A run whose import takes so long, with so many pages read from disk."""
+    rows = cpu((0.5, {"faults_major": pages}), (7.5, {"faults_major": pages}))
+    return quiet(
+        phases=parts(import_=seconds, fit_steps=8 - seconds, teardown=2),
+        **rows,
+        spans=[runs.fit_span(), runs.span("import", 0, seconds, name="torch", span_id=3)],
+    )
+
+
+def test_imports_beyond_keras_and_its_engine_are_named(tmp_path: Path) -> None:
+    """Pandas for 1 s; keras itself, and what it imports, is needed."""
+    finding = pick(planted().diagnosis(tmp_path), "import-heavy")
+
+    assert (finding.at_stake_ns, finding.line) == (S, 2)
+    assert finding.claim.startswith("Importing pandas takes 1.00 s")
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_an_import_is_a_cause_where_page_faults_were_not_measured(tmp_path: Path, measured: bool) -> None:
+    """Not measured is not 0: a run that read 200 pages is not called cold beside one of which nothing is known."""
+    slow = Planted({**imported(4, 200), "phases": parts(import_=4, fit_steps=6, teardown=2)}, lasting(12))
+    fast = Planted(imported(2, 20))
+    for row in fast.tables["process_samples"]:
+        row["faults_major"] = 20 if measured else None
+
+    assert ("import-heavy" in slugs(diagnose.diagnose_gap(compared(slow, fast, tmp_path)))) != measured
+
+
+@pytest.mark.parametrize(("pages", "named"), [(200, False), (20, True)])
+def test_an_import_that_had_to_read_from_disk_is_no_cause(tmp_path: Path, pages: int, named: bool) -> None:
+    """Imports of 4 s and of 2: where one read 200 pages from disk and the other 20, a second run would be as fast."""
+    slow = Planted({**imported(4, pages), "phases": parts(import_=4, fit_steps=6, teardown=2)}, lasting(12))
+    diagnosis = diagnose.diagnose_gap(compared(slow, Planted(imported(2, 20)), tmp_path))
+    because = [rule.because for rule in diagnosis.abstained if rule.slug == "import-heavy"]
+
+    assert ("import-heavy" in slugs(diagnosis)) == named
+    assert any("read from disk" in text for text in because) != named

@@ -1,0 +1,89 @@
+"""Waits for batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import (
+    FIT,
+    KERNELS,
+    Planted,
+    Tables,
+    diagnosed,
+    on,
+    parts,
+    pick,
+    sampled,
+    waiting_for_input,
+)
+from tests.unit.runs import MS, S
+
+
+def planted() -> Planted:
+    """The user's generator makes batches for the 2 s between the steps."""
+    return Planted(
+        waiting_for_input(
+            **sampled((6, 8, [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]))
+        )
+    )
+
+
+def own_loop(**changes: Any) -> Tables:
+    """A loop of the script over train_on_batch: 100 steps of 20 ms, and 20 ms between them."""
+    steps = runs.steps(100, dur_ms=40, start_s=2)
+    for row in steps:
+        row["dur_ns"] = 20 * MS
+    return {
+        "phases": parts(fit_steps=2, script=4, teardown=2),
+        "steps": steps,
+        "phase_intervals": runs.intervals(("import", 0, 2), ("script", 2, 8), ("teardown", 8, 10)),
+        "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
+        **changes,
+    }
+
+
+def test_waiting_for_batches_is_input(tmp_path: Path) -> None:
+    """2 s of 6 between the steps."""
+    finding = pick(planted().diagnosis(tmp_path), "input-bound")
+
+    assert (finding.at_stake_ns, finding.file, finding.line) == (2 * S, "train.py", 21)
+
+
+def test_what_keras_does_with_every_batch_is_not_at_stake(tmp_path: Path) -> None:
+    """The script's generator works for 1.5 of the 2 s between the steps."""
+    keras = [*FIT, ("__next__", "keras/src/iterator.py", 3)]
+    stood = sampled((6, 7.5, [*keras, ("batches", "train.py", 21)]), (7.5, 8, keras))
+    finding = pick(diagnosed(tmp_path / "r", **waiting_for_input(**stood)), "input-bound")
+
+    assert finding.at_stake_ns == pytest.approx(1_500 * MS, rel=0.01)
+
+
+def test_time_between_own_calls_of_a_step_is_input(tmp_path: Path) -> None:
+    """99 times 20 ms."""
+    assert pick(diagnosed(tmp_path / "r", **own_loop()), "input-bound").at_stake_ns == 1_980 * MS
+
+
+def test_kernels_beside_a_loop_of_the_scripts_own_are_no_input(tmp_path: Path) -> None:
+    """On MXNet half of the 1.98 s between the steps is kernels; 2 s more of the script are no input either way."""
+    tables = own_loop(**runs.window([{**KERNELS[0], "ms": 30}], dur_ms=40.0))
+    diagnosis = diagnosed(tmp_path / "r", on("mxnet"), **tables)
+
+    assert pick(diagnosis, "input-bound").at_stake_ns == 990 * MS
+
+
+@pytest.mark.parametrize(("works_until", "at_stake"), [(6, 1_800 * MS), (8, 3_800 * MS)])
+def test_waits_in_which_the_generator_rests_are_not_for_batches(
+    tmp_path: Path, works_until: int, at_stake: int
+) -> None:
+    """TensorFlow's step of 20 ms waits 12 ms for it; in the 2 s between steps it works or rests; 0.6 s are usual."""
+    made = [("generator_py_func", "tensorflow/python/data/ops/from_generator_op.py", 9), ("batches", "train.py", 21)]
+    stood = sampled((2, works_until, made), thread="thread 9")
+    tables = waiting_for_input(**stood, **runs.window([{**KERNELS[0], "ms": 8}]))
+
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow", input_inside_step=True), **tables), "input-bound")
+
+    assert finding.at_stake_ns == pytest.approx(at_stake, rel=0.01)

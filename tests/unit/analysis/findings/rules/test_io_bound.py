@@ -1,0 +1,49 @@
+"""Reads and writes that hold the training up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import (
+    FIT,
+    KERNELS,
+    Planted,
+    cpu,
+    diagnosed,
+    pick,
+    sampled,
+    slugs,
+    waiting_for_input,
+)
+from tests.unit.runs import MS, S
+
+_READS = cpu(
+    (2.5, {"io_calls": 0, "read_bytes": 0, "write_bytes": 0}),
+    (7.5, {"io_calls": 9000, "read_bytes": 10**8, "write_bytes": 0}),
+)
+
+
+def planted() -> Planted:
+    """2 s between the steps in numpy's reader, and reads by the thousand."""
+    calls = [*FIT, ("__getitem__", "train.py", 21), ("load", "numpy/lib/npyio.py", 4)]
+    return Planted(waiting_for_input(**sampled((6, 8, calls)), **_READS))
+
+
+def test_files_that_hold_the_input_up_are_io(tmp_path: Path) -> None:
+    """The same wait, with reads by the thousand and stacks in numpy's reader."""
+    diagnosis = planted().diagnosis(tmp_path)
+
+    assert slugs(diagnosis) == ["io-bound"]
+    assert pick(diagnosis, "io-bound").at_stake_ns == 2 * S
+
+
+def test_what_keras_saves_is_no_work_on_files(tmp_path: Path) -> None:
+    """A callback that reads for 0.2 s, and saves the model for 0.8 s with files of Keras and of h5py."""
+    called = [*FIT, ("on_epoch_end", "keras/src/callbacks/callback_list.py", 9), ("on_epoch_end", "train.py", 33)]
+    saving = [*called, ("save_weights", "keras/src/saving/saving_api.py", 5), ("write", "h5py/_hl/dataset.py", 6)]
+    stood = sampled((7, 7.2, [*called, ("load", "numpy/lib/npyio.py", 4)]), (7.2, 8, saving))
+
+    diagnosis = diagnosed(tmp_path / "r", **stood, **_READS, **runs.window(KERNELS))
+
+    assert pick(diagnosis, "io-bound").at_stake_ns == 200 * MS

@@ -1,0 +1,53 @@
+"""Pipelines of TensorFlow that are taken down after each epoch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, on, parts, pick, quiet, slugs
+from tests.unit.runs import MS, S
+
+
+def planted() -> Planted:
+    """Three waits of half a second before an epoch, in which the process used no core."""
+    return Planted(epochs_with_waits(2.0), on("tensorflow"))
+
+
+def epochs_with_waits(cpu_pct: float) -> Tables:
+    """Four epochs of 50 steps on TensorFlow, before three of which the training waits for 0.5 s."""
+    rows = [
+        {
+            **row,
+            "epoch": epoch,
+            "start_ns": row["start_ns"] + int(epoch * 1.5 * S),
+            "input_ns": S // 2 * (n == 0 < epoch),
+        }
+        for epoch in range(4)
+        for n, row in enumerate(runs.steps(50))
+    ]
+    used = [
+        {"time_ns": n * S // 10, "interval_ns": S // 10, "cpu_pct": cpu_pct, "rss_bytes": S, "threads": 3}
+        for n in range(1, 100)
+    ]
+    return quiet(
+        phases=parts(fit_steps=4.5, fit_input=1.5, teardown=2),
+        steps=rows,
+        process_samples=used,
+        epochs=[{"loop_id": 1, "epoch": n, "start_ns": 0, "dur_ns": S, "steps": 50} for n in range(4)],
+    )
+
+
+def test_idle_waits_before_epochs_are_a_restart_of_the_pipeline(tmp_path: Path) -> None:
+    """Three of half a second, in which the process used no core."""
+    finding = pick(planted().diagnosis(tmp_path), "iterator-restart")
+
+    assert (finding.at_stake_ns, finding.file, finding.line) == (1_500 * MS, "train.py", 7)
+    assert finding.claim.startswith("Before 3 of 4 epochs the process did nothing")
+    assert finding.remedy is not None
+    assert finding.remedy.overrides == {"autotune": False}
+
+
+def test_busy_waits_before_epochs_are_input(tmp_path: Path) -> None:
+    """A pipeline that fills its buffers works meanwhile."""
+    assert "iterator-restart" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **epochs_with_waits(95.0)))

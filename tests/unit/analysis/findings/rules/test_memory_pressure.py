@@ -1,0 +1,40 @@
+"""Waits for memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    FIT,
+    Planted,
+    cpu,
+    diagnosed,
+    pick,
+    quiet,
+    sampled,
+    waiting_for_input,
+)
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """2 s of stalls that the kernel counted."""
+    return Planted(quiet(**cpu((2.5, BEGIN), (7.5, BUSY), stall_memory_ns=2 * S)))
+
+
+def test_waiting_for_memory_is_named(tmp_path: Path) -> None:
+    """2 s of stalls that the kernel counted."""
+    assert pick(planted().diagnosis(tmp_path), "memory-pressure").at_stake_ns == pytest.approx(2 * S, rel=0.01)
+
+
+def test_memory_is_waited_for_where_the_scripts_own_code_is_called(tmp_path: Path) -> None:
+    """1 s of stalls, in the 2 s for which a generator makes batches: it leaves the other second to the input."""
+    calls = [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]
+    stalled = cpu((2.5, BEGIN), (5.5, BUSY), stall_memory_ns=S)
+    diagnosis = diagnosed(tmp_path / "r", **waiting_for_input(**sampled((6, 8, calls)), **stalled))
+
+    assert {one.slug: one.at_stake_ns for one in diagnosis.findings} == {"memory-pressure": S, "input-bound": S}

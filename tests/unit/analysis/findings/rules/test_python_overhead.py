@@ -1,0 +1,54 @@
+"""Python of the user's, inside steps and around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, parts, pick, quiet, sampled
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """A layer in Python stands in its own line for half of the steps, and no kernel runs then."""
+    stood = sampled((2, 5, [*FIT, ("call", "train.py", 15)]), (5, 8, FIT))
+    return Planted(quiet(**runs.window([{**KERNELS[0], "ms": 8}]), **stood))
+
+
+def test_python_inside_steps_is_named(tmp_path: Path) -> None:
+    """A layer in Python stands in its own line for half of the steps, and no kernel runs then."""
+    finding = pick(planted().diagnosis(tmp_path), "python-overhead")
+
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert finding.line == 15
+
+
+def test_a_layer_that_goes_through_its_rows_one_by_one_is_python(tmp_path: Path) -> None:
+    """Half of the steps in its own frames; and three of four operators of the way back, which is the other half."""
+    calls = [*FIT, ("call", "train.py", 15)]
+    back = [*FIT, ("backward", "torch/_tensor.py", 9), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
+    row = {"op": "aten::div", "category": "elementwise", "layer": "rows", "direction": "forward", "ms": 0.01}
+    rows = [*[row] * 400, *[{**row, "direction": "backward"}] * 300]
+    others = [{**row, "layer": "dense_1", "direction": "backward"}] * 100
+    window = runs.window([{**KERNELS[0], "ms": 8}, *rows, *others])
+    finding = pick(
+        diagnosed(tmp_path / "r", **quiet(**{**window, **sampled((2, 5, calls), (5, 8, back))})), "python-overhead"
+    )
+
+    assert finding.at_stake_ns == pytest.approx(3 * S + 0.75 * 3 * S, rel=0.01)
+    assert finding.basis == "estimated"
+
+
+def test_a_long_script_outside_keras_is_python(tmp_path: Path) -> None:
+    """Loops over pixels before fit."""
+    tables = quiet(
+        phases=parts(import_=1, script=3, fit_steps=4, teardown=2),
+        steps=runs.steps(200, start_s=4),
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
+        **sampled((1, 4, [("<module>", "train.py", 5), ("prepare", "train.py", 3)])),
+    )
+    finding = pick(diagnosed(tmp_path / "r", **tables), "python-overhead")
+
+    assert (finding.at_stake_ns, finding.line) == (3 * S, 3)

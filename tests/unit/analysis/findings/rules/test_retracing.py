@@ -1,0 +1,89 @@
+"""Graphs that are compiled again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, parts, pick, quiet, slugs
+from tests.unit.runs import MS
+
+
+def planted() -> Planted:
+    """Six graphs were compiled again for another shape."""
+    return Planted(compiling(6))
+
+
+def recompiled(count: int) -> list[dict[str, Any]]:
+    """Spans of fit, and of so many recompilations of 0.2 s from 3 s on."""
+    detail = {
+        "compiled": {
+            "function": "step",
+            "again": True,
+            "cause": [{"argument": "x", "what": "shape", "before": "(2,)", "now": "(3,)"}],
+        }
+    }
+    spans = [
+        runs.span("graph_compile", 3 + n * 0.3, 3.2 + n * 0.3, span_id=9 + n, detail=json.dumps(detail), line=12)
+        for n in range(count)
+    ]
+    return [runs.fit_span(), *spans]
+
+
+def compiling(count: int) -> Tables:
+    """A training in which so many graphs were compiled again."""
+    seconds = count * 0.2
+    pieces = [("import", 0.0, 2.0), ("fit.steps", 2.0, 3.0)]
+    for n in range(count):
+        pieces += [("fit.graph_compile", 3 + n * 0.3, 3.2 + n * 0.3), ("fit.steps", 3.2 + n * 0.3, 3.3 + n * 0.3)]
+    pieces += [("fit.steps", 3 + count * 0.3, 8.0), ("teardown", 8.0, 10.0)]
+    return quiet(
+        phases=parts(fit_steps=6 - seconds, fit_graph_compile=seconds, teardown=2),
+        spans=recompiled(count),
+        phase_intervals=runs.intervals(*pieces),
+        steps=runs.steps(int(300 - seconds * 50)),
+    )
+
+
+def test_graphs_compiled_again_and_again_are_retracing(tmp_path: Path) -> None:
+    """With the argument that changed, and the line."""
+    finding = pick(planted().diagnosis(tmp_path), "retracing")
+
+    assert finding.at_stake_ns == 1_200 * MS
+    assert finding.line == 12
+    assert "6 graphs were compiled again, most often step (shape of x: (2,) to (3,))" in finding.claim
+
+
+def test_the_first_run_of_a_graph_that_was_compiled_again_is_retracing(tmp_path: Path) -> None:
+    """0.05 s after each of six recompilations of 0.2 s; that of a graph compiled for the first time is not."""
+    first_runs = [
+        runs.span("first_run", 3.2 + n * 0.3, 3.25 + n * 0.3, span_id=20 + n, thread="MainThread") for n in range(6)
+    ]
+    for_the_first_time = [
+        runs.span("graph_compile", 5.0, 5.2, span_id=40),
+        runs.span("first_run", 5.2, 6.2, span_id=41),
+    ]
+    tables = compiling(6)
+    tables["spans"] += [*first_runs, *for_the_first_time]
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "retracing").at_stake_ns == 1_500 * MS
+
+
+def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
+    """Two more graphs are usual."""
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(2)))
+
+
+def test_a_guard_is_told_as_it_is(tmp_path: Path) -> None:
+    """Dynamo's guards have braces of their own."""
+    guard = {"what": "guard", "now": "set(L['kwargs']) == {'training'}"}
+    detail = json.dumps({"compiled": {"function": "step", "again": True}, "guards": [guard]})
+    tables = compiling(6)
+    for row in tables["spans"][1:]:
+        row["detail"] = detail
+
+    assert (
+        "(set(L['kwargs']) == {'training'}): 1.20 s, " in pick(diagnosed(tmp_path / "r", **tables), "retracing").claim
+    )

@@ -1,0 +1,36 @@
+"""Kernels that take longer than those of the other run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, longer, pick, quiet, slugs
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """36 ms against 16 of each step."""
+    slow = longer(6, **runs.window([{**KERNELS[0], "ms": 36}], dur_ms=40))
+    return Planted(slow.tables, slow.told, against=Planted(quiet()))
+
+
+def test_a_slower_kernel_is_named_with_layer_and_ratio(tmp_path: Path) -> None:
+    """36 ms against 16 of each step."""
+    diagnosis = planted().diagnosis(tmp_path)
+
+    assert slugs(diagnosis)[0] == "slow-kernel"
+    assert pick(diagnosis, "slow-kernel").at_stake_ns == pytest.approx(6 * S, rel=0.02)
+    claim = diagnosis.findings[0].claim
+    assert claim.startswith("aten::mm and what goes with it in dense takes 10.8 s, 2.2 x as long as b's (aten::mm)")
+
+
+def test_a_layer_keeps_the_signs_of_its_name(tmp_path: Path) -> None:
+    """Braces are no places to fill in."""
+    kernel = {**KERNELS[0], "layer": "block{2}"}
+    slow = longer(6, **runs.window([{**kernel, "ms": 36}], dur_ms=40))
+    diagnosis = Planted(slow.tables, slow.told, against=Planted(quiet(**runs.window([kernel])))).diagnosis(tmp_path)
+
+    assert pick(diagnosis, "slow-kernel").claim.startswith("aten::mm and what goes with it in block{2} takes 10.8 s")

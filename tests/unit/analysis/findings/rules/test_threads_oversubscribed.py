@@ -1,0 +1,26 @@
+"""Engines with too many threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.unit.analysis.findings.cases import BEGIN, WAITING, Planted, cpu, diagnosed, pick, quiet, slugs, threads
+
+
+def planted() -> Planted:
+    """16 threads on two cores, which wait for one 40 % of their runnable time."""
+    return Planted(quiet(spans=threads(16), **cpu((2.5, BEGIN), (7.5, WAITING), tree=200.0)))
+
+
+def test_more_threads_than_cores_are_named(tmp_path: Path) -> None:
+    """They wait for each other 40 % of their runnable time."""
+    finding = pick(planted().diagnosis(tmp_path), "threads-oversubscribed")
+
+    assert "16 computing threads share 2 cores" in finding.claim
+
+
+def test_threads_that_ended_did_wait(tmp_path: Path) -> None:
+    """What a process has waited is a sum over its living threads; at the end of the training nearly all are gone."""
+    rows = cpu((2.5, BEGIN), (7.5, WAITING), (8.0, BEGIN), tree=200.0)
+
+    assert "threads-oversubscribed" in slugs(diagnosed(tmp_path / "r", **quiet(spans=threads(16), **rows)))

@@ -1,0 +1,29 @@
+"""Engines with too few threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.analysis.findings.cases import BEGIN, BUSY, Planted, cpu, diagnosed, pick, quiet, slugs, threads
+from tests.unit.runs import S
+
+
+def planted() -> Planted:
+    """One thread of torch on two cores."""
+    return Planted(quiet(spans=threads(1), **cpu((2.5, BEGIN), (7.5, BUSY))))
+
+
+def test_one_thread_on_two_cores_is_named(tmp_path: Path) -> None:
+    """Half of the cores stand idle, and kernels fill the steps."""
+    finding = pick(planted().diagnosis(tmp_path), "threads-underused")
+
+    assert finding.at_stake_ns == pytest.approx(0.5 * 0.8 * 4.8 * S, rel=0.01)
+    assert finding.remedy is not None
+    assert finding.remedy.environment["OMP_NUM_THREADS"] == "2"
+
+
+def test_as_many_threads_as_cores_are_well(tmp_path: Path) -> None:
+    """Nothing to gain."""
+    assert slugs(diagnosed(tmp_path / "r", **quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, BUSY))))) == []

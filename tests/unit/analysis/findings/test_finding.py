@@ -1,0 +1,35 @@
+"""Sentences, and what is put into them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlprof.analysis.findings.finding import AtStake, Sentence
+from tests.unit.runs import S
+
+A_TENTH = AtStake(S, 10 * S, of_gap=False)
+
+
+def test_the_time_and_its_share_follow_the_sentence() -> None:
+    """With a point behind them."""
+    assert Sentence("It was slow:").tell(A_TENTH) == "It was slow: 1.00 s, 10 % of the wall time."
+
+
+def test_a_sentence_may_go_on() -> None:
+    """After the share."""
+    assert Sentence("It takes", ", too.").tell(A_TENTH) == "It takes 1.00 s, 10 % of the wall time, too."
+
+
+def test_of_a_pair_the_share_is_that_of_the_gap() -> None:
+    """And the time may be what one run spends more."""
+    told = Sentence("It takes", more=True).tell(AtStake(S, 4 * S, of_gap=True))
+
+    assert told == "It takes 1.00 s more, 25 % of the gap."
+
+
+@pytest.mark.parametrize("name", ["{v2}", "{", "}", "{0}", "{time}", "%s", "%(time)s", "$time", "\\1"])
+def test_names_are_no_templates(name: str) -> None:
+    """Whatever signs a file of the user's has."""
+    told = Sentence(f"{name} is slow:", f" in {name}.").tell(A_TENTH)
+
+    assert told == f"{name} is slow: 1.00 s, 10 % of the wall time in {name}."

@@ -1,0 +1,85 @@
+"""Whose Python stood in the samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.findings.sampled_code import SampledCode
+from dlprof.schema.vocabulary import Tree
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, sampled
+
+CALLED = [*FIT, ("on_batch_end", "keras/src/callbacks.py", 9), ("log", "train.py", 33)]
+"""A callback of the user's."""
+STANDING = [*FIT, ("on_batch_end", "keras/src/callbacks.py", 9)]
+"""One of Keras."""
+
+
+def code(path: Path, told: dict[str, Any] | None = None, **tables: Any) -> SampledCode:
+    """That of a run with callbacks from 7 s to 8 s."""
+    return Case(runs.trained(path / "r", told, **tables)).code
+
+
+def test_a_share_is_that_of_the_sampled_time(tmp_path: Path) -> None:
+    """0.3 of 0.8 s of stacks in callbacks are the user's."""
+    mine = code(tmp_path, **sampled((7, 7.3, CALLED), (7.3, 7.8, STANDING)))
+
+    assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back) == pytest.approx(0.3 / 0.8)
+
+
+def test_of_other_threads_it_is_a_share_of_the_phase(tmp_path: Path) -> None:
+    """They come and go: 0.3 s of the second."""
+    mine = code(tmp_path, **sampled((7, 7.3, CALLED), thread="worker"))
+
+    assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back, main=False) == pytest.approx(0.3)
+    assert mine.share([Tree.FIT_CALLBACKS], mine.is_called_back) == 0.0
+
+
+def test_the_hottest_line_is_the_innermost_of_the_users(tmp_path: Path) -> None:
+    """Line 33 for 0.3 s, line 7 beneath it; a stack of Keras alone is the user's call of fit."""
+    mine = code(tmp_path, **sampled((7, 7.3, CALLED), (7.3, 7.8, STANDING)))
+
+    assert mine.hottest_line([Tree.FIT_CALLBACKS]) == ("train.py", 7)
+    assert mine.hottest_line([Tree.FIT_CALLBACKS], mine.is_called_back) == ("train.py", 33)
+    assert mine.hottest_line([Tree.SCRIPT]) is None
+
+
+def test_without_stacks_a_rule_abstains(tmp_path: Path) -> None:
+    """The probe was off, or the run too short."""
+    with pytest.raises(Abstain, match="no Python stack was sampled"):
+        code(tmp_path).need_samples()
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "expected"),
+    [("3.11.7", "on", True), ("3.11.7", "off", False), ("3.12.0", "on", False), (None, "on", False)],
+)
+def test_counting_lines_is_owned_up_to_where_it_slows_code(
+    tmp_path: Path, version: str | None, state: str, expected: bool
+) -> None:
+    """Before Python 3.12."""
+    told = runs.manifest(interpreter={"version": version, "implementation": "cpython"})
+    note = code(tmp_path, told, probes=[{"name": "lines", "state": state}]).counting_note
+
+    assert note.startswith(" Counting lines slows such code down on Python 3.11.7") == expected
+    assert bool(note) == expected
+
+
+def test_the_line_that_set_something_is_the_first_that_ran(tmp_path: Path) -> None:
+    """What never ran did not set it."""
+    line = {"file": "train.py", "function": "main", "time_ns": 5, "source": "model.compile(run_eagerly=True)"}
+    lines = [{**line, "line": 3, "hits": 0}, {**line, "line": 9, "hits": 1}, {**line, "line": 12, "hits": 1}]
+    mine = code(tmp_path, lines=lines)
+
+    assert mine.line_with("float64", "run_eagerly=True") == ("train.py", 9)
+    assert mine.line_with("float64") is None
+
+
+def test_a_line_without_a_copy_of_its_file_has_no_text(tmp_path: Path) -> None:
+    """Rules do without."""
+    assert code(tmp_path).source("train.py", 3) == ""

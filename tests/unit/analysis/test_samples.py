@@ -1,0 +1,130 @@
+"""Sampled stacks: the phase they stood in, and whose code ran."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dlprof.analysis import samples
+from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
+from dlprof.schema.vocabulary import Tree
+from dlprof.store.run import Run
+from tests.unit.analysis.rows import in_memory
+from tests.unit.runs import table
+
+KERAS, USER = "keras/src/trainers/trainer.py", "train.py"
+
+
+def sampled(*outer_first: tuple[str, str], thread: str = "MainThread") -> Run:
+    """A run of 100 ns of import and 100 ns of steps; the stack (function, file) stands from 50 to 150."""
+    frames = [
+        {"stack_id": 0, "depth": depth, "function": function, "file": file, "line": 1}
+        for depth, (function, file) in enumerate(outer_first)
+    ]
+    return in_memory(
+        stacks=table("stacks", [{"thread_id": 1, "thread": thread, "start_ns": 50, "dur_ns": 100, "stack_id": 0}]),
+        frames=table("frames", frames),
+        phase_intervals=table("phase_intervals", [
+            {"phase": "import", "start_ns": 0, "dur_ns": 100}, {"phase": "fit.steps", "start_ns": 100, "dur_ns": 100},
+        ]),
+    )  # fmt: skip
+
+
+def of(run: Run) -> list[Sample]:
+    """Its samples."""
+    return samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
+
+
+def sample(*outer_first: str, main: bool = True, functions: tuple[str, ...] = ()) -> Sample:
+    """A sample in the steps, of calls in these files."""
+    names = functions or tuple("f" for _ in outer_first)
+    frames = tuple(Frame(name, file, 1) for name, file in zip(names, outer_first, strict=True))
+    return Sample(Tree.FIT_STEPS, main, 10, frames[::-1])
+
+
+def test_a_stack_is_cut_where_the_phase_changes() -> None:
+    """Half of it stood in the import."""
+    found = of(sampled(("main", USER)))
+
+    assert [(one.phase, one.dur_ns, one.main) for one in found] == [("import", 50, True), ("fit/steps", 50, True)]
+
+
+@pytest.mark.parametrize(
+    ("file", "phase"),
+    [
+        ("keras/src/callbacks/callback_list.py", "fit/callbacks"),
+        ("keras/callbacks.py", "fit/callbacks"),
+        ("keras/src/trainers/epoch_iterator.py", "fit/input"),
+        ("torch/utils/data/dataloader.py", "fit/input"),
+        ("tensorflow/python/data/ops/iterator_ops.py", "fit/input"),
+        ("keras/src/layers/core/dense.py", "fit/steps"),
+    ],
+)
+def test_callbacks_and_input_between_steps_are_told_by_the_stack(file: str, phase: str) -> None:
+    """As intervals of time they are not kept step by step."""
+    assert of(sampled(("fit", KERAS), ("f", file)))[-1].phase == phase
+
+
+def test_other_threads_keep_the_phase_of_the_main_thread() -> None:
+    """Whatever their own stack says."""
+    found = of(sampled(("fetch", "torch/utils/data/dataloader.py"), thread="worker"))
+
+    assert [(one.phase, one.main) for one in found] == [("import", False), ("fit/steps", False)]
+
+
+def test_a_stack_without_frames_is_left_out() -> None:
+    """Nothing is known of it."""
+    assert of(sampled()) == []
+
+
+def test_user_code_that_a_library_called_is_called_back() -> None:
+    """Not the script that called the library, nor what stands outside of it."""
+    users = {USER}
+
+    assert samples.is_called_back(sample("runpy.py", USER, KERAS, USER), users)
+    assert not samples.is_called_back(sample("runpy.py", USER, KERAS), users)
+    assert not samples.is_called_back(sample("runpy.py", USER), users)
+    assert samples.is_called_back(sample("threading.py", USER, main=False), users)
+    assert not samples.is_called_back(sample("threading.py", main=False), users)
+
+
+def test_operators_that_call_python_are_known_by_their_file() -> None:
+    """As `tf.py_function`."""
+    assert samples.is_operator(sample("tensorflow/python/ops/script_ops.py", USER))
+    assert not samples.is_operator(sample(KERAS, USER))
+
+
+def test_calls_for_a_batch_are_known_by_their_file() -> None:
+    """Of Keras, or of the engine."""
+    assert samples.is_of_input(sample("keras/src/trainers/data_adapters/py_dataset_adapter.py", USER))
+    assert not samples.is_of_input(sample(KERAS, USER))
+
+
+def test_the_share_of_waiting_is_that_of_stacks_that_wait() -> None:
+    """One of two; what other threads do does not count."""
+    waits = sample(USER, KERAS, functions=("main", "convert_to_numpy"))
+    found = [waits, sample(USER, KERAS), sample(USER, "jax/array.py", main=False, functions=("main", "_value"))]
+
+    assert samples.waiting_share(found, Tree.FIT_STEPS) == 0.5
+    assert samples.waiting_share(found, Tree.FIT_CALLBACKS) is None
+
+
+def test_a_wait_deep_below_other_calls_is_none() -> None:
+    """What it has called since is what runs."""
+    deep = sample(*(USER for _ in range(8)), functions=("asnumpy", *("f" for _ in range(7))))
+
+    assert samples.waiting_share([deep], Tree.FIT_STEPS) == 0.0
+
+
+def test_files_of_the_users_are_those_with_lines_or_calls() -> None:
+    """What was never seen is not among them."""
+    span: dict[str, Any] = {"span_id": 1, "kind": "fit", "name": "fit", "start_ns": 0, "dur_ns": 1, "ended": True}
+    run = in_memory(
+        lines=table("lines", [{"file": "net.py", "function": "f", "line": 1}]),
+        spans=table("spans", [{**span, "file": USER}, {**span, "span_id": 2}]),
+    )
+
+    assert samples.user_files(run) == {"net.py", USER}

@@ -1,0 +1,115 @@
+"""Runs and comparisons as notebooks open them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dlprof
+from dlprof.errors import NoInputError, UsageError
+from dlprof.notebook.views import ComparisonView
+from tests.unit import runs
+from tests.unit.runs import MS, S
+
+
+def test_importing_dlprof_loads_nothing_that_only_notebooks_use() -> None:
+    """`dlprof --help` stays as fast as it was."""
+    code = "import sys, dlprof; print([m for m in ('pandas', 'IPython', 'matplotlib', 'pyarrow', 'duckdb') if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+def test_a_star_import_leaves_pythons_own_open_alone() -> None:
+    """Though completion offers `dlprof.open`."""
+    assert "open" not in dlprof.__all__
+    assert {"open", "compare"} <= set(dir(dlprof))
+
+
+def test_a_run_is_opened_by_its_name_and_by_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the commands take it."""
+    runs.trained(tmp_path / "dlprof_runs" / "one")
+    monkeypatch.chdir(tmp_path)
+
+    assert dlprof.open("one").name == dlprof.open("last").name == dlprof.open().name == "one"
+
+
+def test_a_run_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    """With dlprof's own error."""
+    with pytest.raises(NoInputError, match=r"There is no run .*nothing\."):
+        dlprof.open(tmp_path / "nothing")
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="module 'dlprof' has no attribute 'opne'"):
+        _ = dlprof.opne
+
+
+def test_findings_are_ranked_from_one(tmp_path: Path) -> None:
+    """As `dlprof diagnose` ranks them."""
+    tables: dict[str, Any] = {
+        "phases": runs.phases(startup=1, fit_steps=2, fit_input=6, teardown=1),
+        "phase_intervals": runs.intervals(("startup", 0, 1), ("fit.steps", 1, 9), ("teardown", 9, 10)),
+        "steps": runs.steps(100, dur_ms=20, input_ns=60 * MS),
+        "spans": [runs.fit_span()],
+    }
+    runs.make(tmp_path / "a", **tables)
+    frame = dlprof.open(tmp_path / "a").findings()
+
+    assert frame.index.name == "rank"
+    assert list(frame.index) == list(range(1, len(frame) + 1))
+    assert frame.loc[1, "slug"] == "input-bound"
+    assert frame.loc[1, "at_stake_ns"] > 5 * S
+
+
+def test_a_run_without_phases_cannot_be_diagnosed_but_shown(tmp_path: Path) -> None:
+    """The page leaves the causes out."""
+    runs.make(tmp_path / "a")
+    view = dlprof.open(tmp_path / "a")
+
+    with pytest.raises(UsageError, match="cannot be diagnosed"):
+        view.findings()
+    assert "Where the time went is not known" in view._repr_html_()
+
+
+def test_sides_of_a_comparison_can_be_called_by_other_names(tmp_path: Path) -> None:
+    """Names of runs are long."""
+    runs.trained(tmp_path / "a")
+    found = dlprof.compare(tmp_path / "a", tmp_path / "a", labels=("before", "after"))
+
+    assert repr(found) == "<dlprof comparison of before and after>"
+
+
+def test_a_comparison_says_whether_it_is_fair(tmp_path: Path) -> None:
+    """And why not."""
+    runs.trained(tmp_path / "a")
+    runs.trained(tmp_path / "b", spans=[runs.fit_span(batch_size=32)])
+    found = dlprof.compare(tmp_path / "a", tmp_path / "b")
+
+    assert not found.comparable
+    assert "batch size" in found.why_not[0]
+    assert "Not comparable, because" in found._repr_html_()
+
+
+def test_a_run_says_where_it_is_and_on_what_it_ran(tmp_path: Path) -> None:
+    """Plain values."""
+    runs.trained(tmp_path / "a")
+    view = dlprof.open(tmp_path / "a")
+
+    assert (view.path, view.backend, view.wall_s) == (tmp_path / "a", "torch", 10.0)
+    assert view.manifest["engine"] == {"name": "torch", "version": "2.13"}
+    assert repr(view) == "<dlprof run a>"
+
+
+def test_why_a_is_slower_is_ranked_too(pair: ComparisonView) -> None:
+    """The same frame as that of a run."""
+    frame = pair.findings()
+
+    assert frame.index.name == "rank"
+    assert list(frame.columns)[:3] == ["slug", "claim", "at_stake_ns"]
