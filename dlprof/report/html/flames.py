@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlprof.analysis import samples
 from dlprof.analysis.samples import Sample
@@ -40,8 +40,8 @@ def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     """
     users = samples.user_files(run)
     roots: dict[tuple[str, bool], Node] = {}
-    for phase, main, ns, frames in _by_phase(sampled) or _by_thread(run):
-        _add(roots.setdefault((phase, main), Node()), ns, frames)
+    for stack in _by_phase(sampled) or _by_thread(run):
+        _add(roots.setdefault((stack.phase, stack.main), Node()), stack)
     order = sorted(roots.items(), key=lambda item: (not item[0][1], -item[1].ns))
     return [
         {
@@ -54,24 +54,38 @@ def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     ]
 
 
-Stood = tuple[str, bool, int, tuple[Frame, ...]]
-"""Phase or thread, whether it is of the main thread, for how long (ns), and the stack."""
+class _Stack(NamedTuple):
+    """A stack that was seen.
+
+    Attributes:
+        phase: The phase then; of a run of foreign traces the thread.
+        main: Whether it is of the main thread.
+        ns: For how long it was seen, by the samples.
+        frames: Innermost first.
+    """
+
+    phase: str
+    main: bool
+    ns: int
+    frames: tuple[Frame, ...]
 
 
-def _by_phase(sampled: Sequence[Sample]) -> list[Stood]:
-    return [(sample.phase, sample.main, sample.dur_ns, sample.frames) for sample in sampled]
+def _by_phase(sampled: Sequence[Sample]) -> list[_Stack]:
+    return [_Stack(sample.phase, sample.main, sample.dur_ns, sample.frames) for sample in sampled]
 
 
-def _by_thread(run: Run) -> list[Stood]:
-    return [(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames]
+def _by_thread(run: Run) -> list[_Stack]:
+    return [
+        _Stack(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames
+    ]
 
 
-def _add(root: Node, ns: int, frames: tuple[Frame, ...]) -> None:
-    root.ns += ns
+def _add(root: Node, stack: _Stack) -> None:
+    root.ns += stack.ns
     node = root
-    for frame in _outermost_first(frames):
+    for frame in _outermost_first(stack.frames):
         node = node.inner.setdefault(frame, Node(frame))
-        node.ns += ns
+        node.ns += stack.ns
 
 
 def _outermost_first(frames: tuple[Frame, ...]) -> Iterable[Frame]:

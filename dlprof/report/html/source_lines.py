@@ -54,6 +54,36 @@ class SourceFile:
     lines: tuple[SourceLine, ...]
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of lines, besides their counts.
+
+    Attributes:
+        sampled_ns: Time by line; None: nothing was sampled.
+        layers: Names of layers by the line that made them.
+        kernels_ns: Time by layer.
+    """
+
+    sampled_ns: Mapping[Place, int] | None
+    layers: Mapping[Place, tuple[str, ...]]
+    kernels_ns: Mapping[str, int]
+
+    def line(self, name: str, number: int, text: str, counted: Mapping[str, Any]) -> SourceLine:
+        """A line of a file."""
+        place = name, number
+        layers = self.layers.get(place, ())
+        kernels = [self.kernels_ns[layer] for layer in layers if layer in self.kernels_ns]
+        return SourceLine(
+            number=number,
+            text=text[:_LONGEST],
+            hits=counted.get("hits"),
+            time_ns=counted.get("time_ns"),
+            sampled_ns=None if self.sampled_ns is None else self.sampled_ns.get(place),
+            kernels_ns=sum(kernels) if kernels else None,
+            layers=layers,
+        )
+
+
 def of_run(run: Run, tree: Breakdown | None, sampled: Sequence[Sample]) -> list[SourceFile]:
     """The files with counted lines, those with most time first.
 
@@ -65,29 +95,16 @@ def of_run(run: Run, tree: Breakdown | None, sampled: Sequence[Sample]) -> list[
     counted: dict[str, dict[int, Mapping[str, Any]]] = {}
     for row in sorted(run.rows("lines"), key=lambda row: row["time_ns"]):
         counted.setdefault(row["file"], {})[row["line"]] = row  # a lambda and its line: the one with most time
-    stood = _sampled(sampled)
-    layers = _layers_by_place(run)
-    kernels = _kernels_by_layer(tree)
-    found = [_file(run, name, rows, stood, layers, kernels) for name, rows in counted.items()]
-    return sorted(found, key=lambda file: (-file.time_ns, file.name))
+    measured = Measured(_sampled(sampled), _layers_by_place(run), _kernels_by_layer(tree))
+    files = [_file(name, run.folder.source_lines(name), rows, measured) for name, rows in counted.items()]
+    return sorted(files, key=lambda file: (-file.time_ns, file.name))
 
 
 def _file(
-    run: Run, name: str, rows: Mapping[int, Mapping[str, Any]], sampled: Mapping[Place, int] | None,
-    layers: Mapping[Place, tuple[str, ...]], kernels: Mapping[str, int],
-) -> SourceFile:  # fmt: skip
-    texts = run.folder.source_lines(name) or _from_table(rows)
-    lines = []
-    for number, text in enumerate(texts, 1):
-        row = rows.get(number, {})
-        made = layers.get((name, number), ())
-        known = [kernels[layer] for layer in made if layer in kernels]
-        stood = None if sampled is None else sampled.get((name, number))
-        lines.append(
-            SourceLine(
-                number, text[:_LONGEST], row.get("hits"), row.get("time_ns"), stood, sum(known) if known else None, made
-            )
-        )
+    name: str, source: Sequence[str] | None, rows: Mapping[int, Mapping[str, Any]], measured: Measured
+) -> SourceFile:
+    texts = source or _from_table(rows)
+    lines = [measured.line(name, number, text, rows.get(number, {})) for number, text in enumerate(texts, 1)]
     return SourceFile(name, max((row["time_ns"] for row in rows.values()), default=0), tuple(lines))
 
 

@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from dlprof.store.run import Run
 from tests.unit.report.html.pages import Elements
-from tests.unit.runs import S, dlprof, lasting, trained
+from tests.unit.runs import S, dlprof, fit_span, lasting, manifest, phases, trained
+
+
+def slower(path: Path, import_s: float) -> Run:
+    """A run whose import takes so long, and whose wall time is longer by that."""
+    wall = int((8 + import_s) * S)
+    told = manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": wall})
+    rows = [
+        {"phase": "import", "parent": None, "dur_ns": int(import_s * S), "count": 1},
+        *phases(fit_steps=5, fit_callbacks=1, teardown=2),
+    ]
+    return trained(path, told, phases=rows)
+
+
+def test_the_command_takes_runs_repeats_and_several_sides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder of runs is one side; commas join runs."""
+    for n in range(3):
+        slower(tmp_path / "slow" / f"{n}", 4 + n / 10)
+        slower(tmp_path / "fast" / f"{n}", 2 + n / 10)
+    fast = ",".join(str(tmp_path / "fast" / f"{n}") for n in range(3))
+
+    assert dlprof("compare", str(tmp_path / "slow"), fast, str(tmp_path / "slow" / "0"), "--json") == 0
+
+    content = json.loads(capsys.readouterr().out)
+    assert content["a"]["runs"] == ["0", "1", "2"]
+    assert content["gap_ci_ns"] is not None
+    assert [one["b"]["runs"] for one in content["more"]] == [["0"]]
+
+
+def test_the_text_begins_with_what_makes_a_comparison_unfair(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then come the figures all the same."""
+    trained(tmp_path / "a")
+    trained(tmp_path / "b", spans=[fit_span(batch_size=64)])
+
+    assert dlprof("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--plain") == 0
+
+    out = capsys.readouterr().out
+    assert out.index("Not comparable, because") < out.index("Where the gap comes from")
+    assert "- the batch sizes differ: 128 and 64" in out
+
+
+def test_one_run_alone_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A comparison needs two."""
+    trained(tmp_path / "a")
+
+    assert dlprof("compare", str(tmp_path / "a")) == 64
+    assert "A comparison needs two runs." in capsys.readouterr().err
 
 
 def test_compare_writes_a_page_of_two_sides_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The gate of continuous integration."""
+"""`dlprof gate`: the gate of continuous integration."""
 
 from __future__ import annotations
 

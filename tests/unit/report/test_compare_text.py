@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis import compare
 from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.analysis.parity import Parity
 from dlprof.report import compare_text
 from dlprof.schema.vocabulary import TreePath
+from dlprof.store.run import Run
 from tests.unit.report.reports import rows
-from tests.unit.runs import MS, S, trained
+from tests.unit.runs import MS, S, manifest, phases, trained
 
 FIT = Item(path=TreePath("fit/steps"), a_ns=6 * S, b_ns=2 * S, ci_ns=None, noise=False)
 IMPORT = Item(path=TreePath("import"), a_ns=S, b_ns=2 * S, ci_ns=None, noise=False)
@@ -234,3 +236,35 @@ def test_several_comparisons_begin_with_an_overview(comparison: Comparison) -> N
 def test_differences_have_their_sign(ns: int, text: str) -> None:
     """Also above 0."""
     assert compare_text.signed(ns) == text
+
+
+def slower(path: Path, import_s: float) -> Run:
+    """A run whose import takes so long, and whose wall time is longer by that."""
+    wall = int((8 + import_s) * S)
+    told = manifest(process={"pid": 42, "exit_code": 0, "signal": None, "wall_ns": wall})
+    rows_ = [
+        {"phase": "import", "parent": None, "dur_ns": int(import_s * S), "count": 1},
+        *phases(fit_steps=5, fit_callbacks=1, teardown=2),
+    ]
+    return trained(path, told, phases=rows_)
+
+
+def compared(a: Run, b: Run) -> Comparison:
+    """Two runs as a comparison."""
+    return compare.compare(Side("a", (a,)), Side("b", (b,)))
+
+
+def test_no_difference_beyond_noise_is_said_in_these_words(tmp_path: Path) -> None:
+    """Two runs of the same thing give no story."""
+    found = compared(slower(tmp_path / "a", 2.05), trained(tmp_path / "b"))
+
+    assert compare_text.verdict(found) == "a took 10.1 s, b 10.0 s: no difference beyond noise."
+
+
+def test_the_verdict_names_the_slower_side_and_its_largest_part(tmp_path: Path) -> None:
+    """Whichever side that is."""
+    found = compared(trained(tmp_path / "a"), slower(tmp_path / "b", 4))
+
+    assert compare_text.verdict(found) == (
+        "a took 10.0 s, b 12.0 s: b is 1.20 x slower than a, by 2.00 s, most of it in import (2.00 s)."
+    )

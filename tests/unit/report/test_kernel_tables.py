@@ -119,12 +119,12 @@ def test_events_that_were_dropped_are_told(tmp_path: Path) -> None:
 
 def test_sums_of_a_profiler_that_keeps_no_times_are_told(tmp_path: Path) -> None:
     """They have neither wall time nor percentiles."""
-    sums: dict[str, list[dict[str, Any]]] = {
+    sums: dict[str, Any] = {
         "kernel_ops": [{"op_id": 0, "kind": "operator", "name": "dot", "op": "dot"}],
         "kernel_totals": [{"op_id": 0, "device": -1, "count": 3, "total_ns": 6 * MS}],
     }
 
-    lines = printed(trained(tmp_path / "r", None, **sums), "op")
+    lines = printed(trained(tmp_path / "r", **sums), "op")
 
     assert rows(lines)[1][1:] == ["cpu", "3", "6.00 ms", "6.00 ms", "-", "2.00 ms", "-", "100.0", "-", "dot"]
     assert "sums of a profiler that keeps no times" in lines[-1]

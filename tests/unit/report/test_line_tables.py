@@ -16,10 +16,10 @@ LINES = (Line(3, 0, 0, "def train():"), Line(4, 2, 90 * MS, "\tstep()"), Line(5,
 TRAIN = FunctionLines("train.py", "train", 3, 100 * MS, LINES)
 
 
-def printed(path: Path, *functions: FunctionLines, **tables: list[dict[str, Any]]) -> list[str]:
+def printed(path: Path, *functions: FunctionLines, probes: list[dict[str, Any]] | None = None) -> list[str]:
     """The lines of the text, without empty ones."""
     out = io.StringIO()
-    line_tables.print_tables(trained(path / "r", None, **tables), functions, file=out)
+    line_tables.print_tables(trained(path / "r", probes=probes or []), functions, file=out)
     return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
 
 
@@ -46,6 +46,6 @@ def test_lines_of_a_function_without_time_have_no_share(tmp_path: Path) -> None:
     ("probes", "reason"),
     [([{"name": "lines", "state": "off", "reason": "it was off"}], "it was off"), ([], "no profiled function ran")],
 )
-def test_a_run_without_lines_says_why(tmp_path: Path, probes: list[dict[str, object]], reason: str) -> None:
+def test_a_run_without_lines_says_why(tmp_path: Path, probes: list[dict[str, Any]], reason: str) -> None:
     """In place of a table."""
     assert printed(tmp_path, probes=probes) == [f"No line was measured, because {reason}."]

@@ -13,6 +13,7 @@ import pytest
 
 from dlprof.analysis.findings.rules import RULES
 from dlprof.report import diagnosis_json, diagnosis_text
+from dlprof.report.json_text import plain
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, Tables, pick
 
@@ -80,7 +81,7 @@ def _printed_safely(diagnosis: Any) -> None:
     diagnosis_text.print_diagnosis(diagnosis, "all", file=out, evidence=True, plain=True)
 
     assert "\x1b" not in out.getvalue()
-    assert json.loads(json.dumps(diagnosis_json.as_json(diagnosis, ["r"], None), default=str))["findings"]
+    assert plain(diagnosis_json.as_json(diagnosis, ["r"], None))["findings"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""What a command is."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pytest
+
+from dlprof import cli
+from dlprof.cli.command import arguments, load
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "dlprof"
+NOT_OF_A_PARSER = {"script_arguments"}
+"""Fields that are filled from what stands after `--`."""
+
+
+def parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """A parser, and those of its subcommands."""
+    subs = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return [parser, *(sub for action in subs for sub in action.choices.values())]
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_keeps_the_protocol(name: str) -> None:
+    """Examples, arguments, and two functions."""
+    command = load(name)
+
+    assert command.EXAMPLES.strip()
+    assert list(inspect.signature(command.configure).parameters) == ["parser"]
+    assert list(inspect.signature(command.run).parameters) == ["args"]
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_arguments_are_what_the_parser_knows(name: str) -> None:
+    """A field for each flag, and none for nothing."""
+    command = load(name)
+    parser = argparse.ArgumentParser()
+    command.configure(parser)
+
+    known = {action.dest for one in parsers(parser) for action in one._actions} - {"help"}
+
+    assert {field.name for field in fields(command.Arguments)} - NOT_OF_A_PARSER == known
+
+
+def test_every_module_of_the_command_line_is_a_command() -> None:
+    """But those that all of them share."""
+    modules = {path.stem for path in (PACKAGE / "cli").glob("*.py")} - {"__init__", "command"}
+
+    assert {name.rstrip("_") for name in modules} == set(cli.COMMANDS)
+
+
+def test_what_a_subcommand_does_not_have_keeps_its_default() -> None:
+    """And what the command does not know is left out."""
+
+    @dataclass(frozen=True)
+    class Arguments:
+        name: str
+        count: int = 3
+
+    assert arguments(Arguments, argparse.Namespace(name="x", more=True)) == Arguments("x", 3)
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_that_are_named_are_there(path: Path) -> None:
+    """In help, messages and docstrings."""
+    named = set(re.findall(r"\b(?:docs|scenarios)/[\w/.-]+\.(?:md|toml)\b", path.read_text(encoding="utf-8")))
+
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)
+def test_documents_that_a_page_names_are_there(path: Path) -> None:
+    """A reader follows them."""
+    named = set(re.findall(r"\bdocs/[\w/.-]+\.md\b", path.read_text(encoding="utf-8")))
+
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []

@@ -1,0 +1,66 @@
+"""`dlprof sql`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dlprof.schema.tables import TABLES
+from tests.unit.runs import dlprof, trained
+
+QUERY = "SELECT phase, count, NULL AS nothing FROM phases WHERE parent IS NULL ORDER BY phase LIMIT 2"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A stored run."""
+    return trained(tmp_path / "r").folder.path
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("csv", "phase,count,nothing\r\nfit,1,\r\nimport,1,\r\n"),
+        ("markdown", "| phase | count | nothing |\n| --- | --- | --- |\n| fit | 1 |  |\n| import | 1 |  |\n"),
+    ],
+)
+def test_answers_are_written_in_the_format_asked_for(
+    run: Path, form: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Null is empty."""
+    assert dlprof("sql", run, QUERY, "--format", form) == 0
+
+    assert capsys.readouterr().out == text
+
+
+def test_json_is_a_list_of_rows(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Null is null."""
+    assert dlprof("sql", run, QUERY, "--format", "json") == 0
+
+    assert json.loads(capsys.readouterr().out)[0] == {"phase": "fit", "count": 1, "nothing": None}
+
+
+def test_a_table_on_a_terminal_is_no_markup(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Brackets are text, control characters are replaced."""
+    assert dlprof("sql", run, "SELECT '[red]' || chr(27) AS a, 1 AS b") == 0
+
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "a       b",
+        "[red]\N{REPLACEMENT CHARACTER}  1",
+    ]
+
+
+def test_without_a_query_the_tables_are_listed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With their rows and columns."""
+    assert dlprof("sql", run, "--format", "json") == 0
+
+    listed = {row["table"]: row for row in json.loads(capsys.readouterr().out)}
+    assert list(listed) == list(TABLES)
+    assert (listed["steps"]["rows"], listed["probes"]["columns"]) == (250, "name, state, reason, cost_ns, cost_source")
+
+
+def test_a_query_that_makes_no_sense_is_a_wrong_command_line(run: Path) -> None:
+    """Exit code 64."""
+    assert dlprof("sql", run, "SELEKT 1") == 64
