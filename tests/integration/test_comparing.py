@@ -54,7 +54,10 @@ def test_backends_on_the_mlp_are_comparable_and_the_gap_adds_up(tmp_path: Path, 
 @pytest.mark.backend("torch")
 def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenarios: Path) -> None:
     """The switch for debugging that the script sets is off in the trial, and its time is gone."""
-    script = runner.write(tmp_path, "train.py", f"""\
+    script = runner.write(
+        tmp_path,
+        "train.py",
+        f"""\
         import sys
         sys.path.insert(0, {str(scenarios)!r})
         import torch
@@ -62,7 +65,8 @@ def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenari
         sys.argv[1:] = ["--samples", "4096", "--epochs", "18"]
         import mlp
         mlp.main()
-        """)  # fmt: skip
+        """,
+    )
     assert runner.trace(script.name, "--backend", "torch", cwd=tmp_path).code == 0
 
     found = asked(tmp_path, "diagnose", "run", "--confirm", "--yes", "--repeat", "2")

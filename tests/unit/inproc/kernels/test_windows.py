@@ -123,8 +123,13 @@ def test_a_window_is_described_in_a_file_beside_its_folder(run: Fixture, out: Re
     facts = json.loads((out.folder / "kernels" / "window-000.json").read_text())
 
     assert {name: facts[name] for name in ("engine", "loop", "loop_id", "steps", "files", "zero_ns")} == {
-        "engine": "engine", "loop": "fit", "loop_id": 1, "steps": 3, "files": ["window-000/trace.json"], "zero_ns": None,
-    }  # fmt: skip
+        "engine": "engine",
+        "loop": "fit",
+        "loop_id": 1,
+        "steps": 3,
+        "files": ["window-000/trace.json"],
+        "zero_ns": None,
+    }
     assert (facts["begin_ns"], facts["end_ns"]) == (1505, 1805)
     assert (facts["start_cost_ns"], facts["stop_cost_ns"]) == (5, 7)
 
@@ -135,8 +140,9 @@ def test_switching_is_a_phase_of_its_own(run: Fixture, out: Recorded) -> None:
     run.step(loop, 9)
 
     assert [row for row in out.spans() if row[0] == "dlprof"] == [
-        ("dlprof", "start kernel tracing", 1500, 1505), ("dlprof", "stop kernel tracing", 1805, 1812),
-    ]  # fmt: skip
+        ("dlprof", "start kernel tracing", 1500, 1505),
+        ("dlprof", "stop kernel tracing", 1805, 1812),
+    ]
     assert [row[7] for row in out.stream().steps] == [0] * 9
 
 
@@ -407,9 +413,14 @@ def test_without_kernels_every_method_does_nothing() -> None:
     nothing, loop = NoWindows(), object()
 
     results = (
-        nothing.use("engine", None), nothing.decline("reason"), nothing.opened(loop, "fit", False), nothing.planned(loop, 9),
-        nothing.closed(loop), nothing.finish(), nothing.annotation("text"),
-    )  # fmt: skip
+        nothing.use("engine", None),
+        nothing.decline("reason"),
+        nothing.opened(loop, "fit", False),
+        nothing.planned(loop, 9),
+        nothing.closed(loop),
+        nothing.finish(),
+        nothing.annotation("text"),
+    )
 
     assert set(results) == {None}
     assert (nothing.folder, nothing.active, nothing.everything) == (None, None, False)
