@@ -132,6 +132,7 @@ def test_every_backend_has_a_row_with_what_its_lock_pins() -> None:
     assert [name for name, spec in registry.all_specs().items() if not list(backends.pins(spec))] == []
 
 
+@pytest.mark.slow
 def test_every_probe_reader_setting_and_error_has_a_row() -> None:
     """Each on its page."""
     assert first_cells(formats.probes()) == set(config.PROBES)
@@ -148,6 +149,7 @@ def test_every_variable_that_the_source_names_is_told() -> None:
     assert set(settings.OTHERS) <= settings.named_in_source()
 
 
+@pytest.mark.slow
 def test_messages_are_what_the_source_raises() -> None:
     """With what is not known open, and what to try."""
     found = messages.Message("UsageError", "There is no script to trace.", "dlprof trace SCRIPT")
@@ -165,6 +167,7 @@ def test_text_of_the_code_comes_out_as_text() -> None:
     assert markdown.block("x\n```\n") == "````text\nx\n```\n````"
 
 
+@pytest.mark.slow
 def test_pages_are_written_once_and_removed_when_they_are_no_more(tmp_path: Path) -> None:
     """What has not changed keeps its time."""
     (tmp_path / "gone.md").write_text("old")

@@ -59,6 +59,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[Entry]]]
         cached.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_example_of_a_backend_is_one(
     plugged: dict[str, list[Entry]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ PRINTED = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(PRINTED)
 def test_a_terminal_shows_the_same(pieces: list[str]) -> None:

@@ -14,6 +14,7 @@ from dlprof.notebook import fresh
 from tests.unit.notebook.shells import Shell, elsewhere, rows
 
 
+@pytest.mark.slow
 def test_a_cell_in_a_process_of_its_own_leaves_the_names_of_the_notebook_alone(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -32,6 +33,7 @@ def test_a_cell_in_a_process_of_its_own_leaves_the_names_of_the_notebook_alone(
     assert rows(shell.names["_dlprof"])[1] == ("cell.py", "<module>", 2, 1, "x = beside.value")
 
 
+@pytest.mark.slow
 def test_a_name_of_the_notebook_that_the_process_lacks_is_named(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -46,6 +48,7 @@ def test_a_name_of_the_notebook_that_the_process_lacks_is_named(
     assert "model is a name of the notebook, and the cell ran in a process of its own" in shown
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_fails_the_cell(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     """The run is kept."""
     result = shell.run(elsewhere("raise SystemExit(3)"))
@@ -55,6 +58,7 @@ def test_a_process_that_fails_fails_the_cell(shell: Shell, capsys: pytest.Captur
     assert shell.names["_dlprof"].manifest["process"]["exit_code"] == 3
 
 
+@pytest.mark.slow
 def test_interrupt_reaches_the_process(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     """The first one is the cell's own: it may end as it likes."""
     cell = elsewhere("""

@@ -63,6 +63,7 @@ def planted(slug: str) -> Planted:
     return cause
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", RULES)
 def test_a_rule_finds_its_cause_whatever_the_names_are(slug: str, tmp_path: Path) -> None:
     """With the same time, and a sentence that has it."""

@@ -27,6 +27,8 @@ from tests.unit.ingest.formats.samples import (
 )
 from tests.unit.ingest.imports import DATA, imported
 
+pytestmark = pytest.mark.slow
+
 FILES = (
     "hta_a100_triton.json.gz",
     "hta_mi250_rocm62.json.gz",

@@ -72,6 +72,7 @@ def whole() -> dict[str, list[dict[str, Any]]]:
     return tables(make_trace())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [7, 50, 333])
 def test_a_trace_in_segments_gives_the_same_as_at_once(
     whole: dict[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch, size: int

@@ -82,6 +82,7 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Trace, Trace, Cou
     return fast, slow, counter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINETO)
 @pytest.mark.usefixtures("_small_blocks")
 def test_a_real_trace_is_the_same_both_ways(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

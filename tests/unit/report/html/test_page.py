@@ -11,6 +11,7 @@ from tests.unit.report.html.pages import HOSTILE, Elements, named, page_of, page
 from tests.unit.runs import trained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_names_stand_in_a_page_as_text(tmp_path: Path, name: str) -> None:
     """No name makes an element, an attribute or a script."""
