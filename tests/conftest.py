@@ -11,6 +11,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `quick` what needs neither an engine nor the network nor much time: `pytest -m quick`."""
+    for item in items:
+        if not item.get_closest_marker("integration") and not item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.quick)
+
+
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the developer's own shell reaches a test."""

@@ -34,7 +34,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of a loop in which kernels were traced (ns on the run's time line)."""
+    """A stretch of a loop in which kernels were traced (ns on the run's timeline)."""
 
     number: int
     engine: str

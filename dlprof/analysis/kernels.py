@@ -292,7 +292,7 @@ def _device(number: int) -> str:
 
 def _unions(group: Integers, start: Integers, dur: Integers, size: int) -> Integers:
     """Wall time of each group; events are in order of group and start."""
-    # Groups are moved apart on one long time line, so that one running maximum serves all of them.
+    # Groups are moved apart on one long timeline, so that one running maximum serves all of them.
     first = int(start.min())
     span = int((start + dur).max()) - first + 1
     start += group * span - first

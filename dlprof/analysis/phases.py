@@ -55,7 +55,7 @@ _OF_NO_STEP = frozenset({*_COVERS_NO_TIME, SpanKind.FIT, SpanKind.EPOCH})
 
 @dataclass(frozen=True)
 class Interval:
-    """A span of the main thread: [start, end) in ns on the run's time line."""
+    """A span of the main thread: [start, end) in ns on the run's timeline."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the main thread; times in ns on the run's time line."""
+    """A step of the main thread; times in ns on the run's timeline."""
 
     loop: Loop
     span: str
@@ -94,7 +94,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The moments that cut a process's life, in ns on the run's time line; None: not known."""
+    """The moments that cut a process's life, in ns on the run's timeline; None: not known."""
 
     wall: int
     boot: int | None

@@ -32,7 +32,7 @@ class Health:
 
 @dataclass(frozen=True)
 class ProcessId:
-    """The process that rows belong to, and the origin of the run's time line.
+    """The process that rows belong to, and the origin of the run's timeline.
 
     Attributes:
         host: Name of the machine.

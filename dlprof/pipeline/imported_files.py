@@ -30,7 +30,7 @@ from dlprof.store.writer import RowWriter
 
 
 class ImportedFiles:
-    """Puts foreign files on one time line, and stores them.
+    """Puts foreign files on one timeline, and stores them.
 
     Args:
         folder: The run folder.
@@ -49,7 +49,7 @@ class ImportedFiles:
         self._origin_ns: int | None = None
 
     def add(self, paths: Sequence[Path], files: Sequence[FileContent]) -> None:
-        """Put all files on one time line, and take in their events and tables."""
+        """Put all files on one timeline, and take in their events and tables."""
         shifts, self._origin_ns, health = alignment.shifts(list(files))
         self._tables.health.extend(health)
         for number, (path, content, shift) in enumerate(zip(paths, files, shifts, strict=True)):

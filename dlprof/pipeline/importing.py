@@ -19,7 +19,7 @@ from dlprof.store.run import Run
 
 
 def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | None, report: Report) -> Run:
-    """Read foreign traces into a new run folder, on one time line.
+    """Read foreign traces into a new run folder, on one timeline.
 
     The folder appears when all is done: nothing of it is left when a file cannot be read.
 

@@ -1,7 +1,7 @@
 """The tables of a run: names, columns, types and units, in one place.
 
 Every table is one Parquet file, `tables/NAME.parquet`. All times are integer nanoseconds on the
-run's time line, whose zero is the moment at which dlprof started the traced process
+run's timeline, whose zero is the moment at which dlprof started the traced process
 (`manifest.clock`). Units stand in the column names. A value that was not measured is null.
 
 History of SCHEMA_VERSION:
@@ -65,7 +65,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("dur_ns", _NS),
             ("count", pa.int32()),  # number of separate entries into the phase
         ),
-        # The time line behind `phases`: leaf phases in order (steps are not cut into their parts here).
+        # The timeline behind `phases`: leaf phases in order (steps are not cut into their parts here).
         "phase_intervals": _table(("phase", _TEXT), ("start_ns", _NS), ("dur_ns", _NS)),
         # One row per step (or per `count` merged steps on very long runs).
         "steps": _table(

@@ -199,8 +199,14 @@ def record(_pairs: int) -> None:
 
 
 BENCHMARKS: dict[str, Callable[[int], None]] = {
-    "pages": lambda _pairs: pages.main(), "record": record, "cli": cli, "startup": startup, "folder": folder, "sidecars": sidecars, "steps": steps,
-}  # fmt: skip
+    "pages": lambda _pairs: pages.main(),
+    "record": record,
+    "cli": cli,
+    "startup": startup,
+    "folder": folder,
+    "sidecars": sidecars,
+    "steps": steps,
+}
 
 
 def main() -> None:

@@ -86,10 +86,17 @@ def large(path: Path) -> Run:
     draw = np.random.default_rng(1)
     gap = draw.exponential(9000, EVENTS).astype(np.int64) + 2
     ops = [
-        {"op_id": n, "kind": "kernel", "name": f"kernel_{n}", "op": f"op{n % 40}", "layer": f"layer_{n % 50}",
-         "category": ("conv", "matmul", "elementwise")[n % 3], "direction": ("forward", "backward")[n % 2]}
+        {
+            "op_id": n,
+            "kind": "kernel",
+            "name": f"kernel_{n}",
+            "op": f"op{n % 40}",
+            "layer": f"layer_{n % 50}",
+            "category": ("conv", "matmul", "elementwise")[n % 3],
+            "direction": ("forward", "backward")[n % 2],
+        }
         for n in range(400)
-    ]  # fmt: skip
+    ]
     columns = {
         "op_id": draw.integers(0, 400, EVENTS),
         "device": np.zeros(EVENTS, np.int16),

@@ -155,8 +155,10 @@ class Peers:
         interpreter = place / "bin" / "python"
         if not (place / "complete").exists():
             print(f"installing {requirement} into {place}", file=sys.stderr, flush=True)
-            for command in (["venv", "--clear", "--python", sys.executable, str(place)],
-                            ["pip", "install", "--quiet", "--python", str(interpreter), requirement]):  # fmt: skip
+            for command in (
+                ["venv", "--clear", "--python", sys.executable, str(place)],
+                ["pip", "install", "--quiet", "--python", str(interpreter), requirement],
+            ):
                 done = subprocess.run([_uv(), *command], capture_output=True, text=True, check=False)
                 if done.returncode:
                     raise ToolError(f"{requirement} cannot be installed: {' '.join(done.stderr.split())[:160]}")

@@ -15,9 +15,15 @@ import msgspec
 from dlprof.ingest.parse import protowire
 
 _NUMBERED = {
-    "External id": "launch", "External Id": "launch", "correlation": "launch", "id": "launch",
-    "Sequence number": "autograd", "Ev Idx": "event", "Python id": "python", "Python parent id": "python",
-}  # fmt: skip
+    "External id": "launch",
+    "External Id": "launch",
+    "correlation": "launch",
+    "id": "launch",
+    "Sequence number": "autograd",
+    "Ev Idx": "event",
+    "Python id": "python",
+    "Python parent id": "python",
+}
 """Numbers that must differ from repetition to repetition; those of one kind are matched with each other."""
 
 

@@ -99,8 +99,14 @@ class KerasContract:
         calls = training.observed["probed"]["calls"]
 
         assert calls[:17] == [
-            "train begin", "epoch 0", *batches, "epoch 0 is over", "epoch 1", *batches, "epoch 1 is over",
-        ]  # fmt: skip
+            "train begin",
+            "epoch 0",
+            *batches,
+            "epoch 0 is over",
+            "epoch 1",
+            *batches,
+            "epoch 1 is over",
+        ]
         assert calls == training.observed["plain"]["calls"]
 
     def test_an_exception_passes_through(self, training: Training) -> None:
@@ -212,8 +218,13 @@ class KerasContract:
         names = [span.name for span in training.inside(training.loops("fit")[0], "callbacks")]
 
         assert [name for name in names if "test" not in name] == [
-            "on_train_begin", "on_epoch_begin", "on_epoch_end", "on_epoch_begin", "on_epoch_end", "on_train_end",
-        ]  # fmt: skip
+            "on_train_begin",
+            "on_epoch_begin",
+            "on_epoch_end",
+            "on_epoch_begin",
+            "on_epoch_end",
+            "on_train_end",
+        ]
 
     def test_metrics_of_epochs_are_those_of_history(self, training: Training) -> None:
         """Loss and validation's, each epoch."""

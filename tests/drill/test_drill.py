@@ -118,9 +118,13 @@ def test_kernels_have_layers_and_directions(user: User) -> None:
     told = {(row["layer"], row["direction"], row["op"]): row["count"] for row in rows}
 
     assert told == {
-        ("first", "forward", "add"): 10, ("first", "forward", "audit"): 10, ("first", "backward", "carry"): 10,
-        ("second", "forward", "add"): 10, ("second", "forward", "audit"): 10, ("second", "backward", "carry"): 10,
-    }  # fmt: skip
+        ("first", "forward", "add"): 10,
+        ("first", "forward", "audit"): 10,
+        ("first", "backward", "carry"): 10,
+        ("second", "forward", "add"): 10,
+        ("second", "forward", "audit"): 10,
+        ("second", "backward", "carry"): 10,
+    }
 
 
 def test_the_rule_finds_its_cause(user: User) -> None:
@@ -152,8 +156,12 @@ def test_a_stranger_without_the_package_is_told_what_is_missing(user: User) -> N
 
     done = subprocess.run(
         [sys.executable, "-m", "dlprof", "report", "run", "--rebuild", "--json"],
-        cwd=user.folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=user.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

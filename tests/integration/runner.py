@@ -80,9 +80,14 @@ class Background:
     def __init__(self, script: str, *flags: str, cwd: Path) -> None:
         self.cwd = cwd
         self.process = subprocess.Popen(
-            [*DLPROF, "trace", script, "-o", "run", "--no-report", *flags], cwd=cwd, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
+            [*DLPROF, "trace", script, "-o", "run", "--no-report", *flags],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
 
     def wait_for(self, name: str, seconds: float = 30) -> None:
         """Wait until the script has made the file `name`, and the sidecars have had time to start."""

@@ -467,7 +467,9 @@ def test_data_saving_and_validation_have_their_phases(modern: dict[str, Any]) ->
 def test_a_model_of_keras_mxnet_can_be_saved_and_loaded(tmp_path: Path, pythons: dict[str, Path]) -> None:
     """The shim of the environment bridges what h5py changed; also without dlprof."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import numpy as np
         import keras
         model = keras.models.Sequential([keras.layers.Dense(4, input_shape=(3,))])
@@ -478,7 +480,7 @@ def test_a_model_of_keras_mxnet_can_be_saved_and_loaded(tmp_path: Path, pythons:
         loaded.load_weights("model.h5")
         print(np.allclose(loaded.predict(np.ones((2, 3))), model.predict(np.ones((2, 3)))))
         """,
-    )  # fmt: skip
+    )
 
     env = {"KERAS_BACKEND": "mxnet", "KERAS_HOME": str(tmp_path / "home")}
     bare = runner.run([str(pythons["mxnet"]), "script.py"], cwd=tmp_path, env=env)

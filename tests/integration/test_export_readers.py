@@ -55,9 +55,11 @@ def test_perfetto_keeps_nanoseconds_and_nesting(tmp_path: Path) -> None:
     )
 
     assert kernels == [
-        [3_000_000_001, 100, "stream 7"], [3_000_000_001, 0, "stream 9"],
-        [3_000_000_050, 100, "stream 7 #2"], [3_000_000_101, 100, "stream 7"],
-    ]  # fmt: skip
+        [3_000_000_001, 100, "stream 7"],
+        [3_000_000_001, 0, "stream 9"],
+        [3_000_000_050, 100, "stream 7 #2"],
+        [3_000_000_101, 100, "stream 7"],
+    ]
     assert python == [[0, 1000], [1, 1000]]
 
 
@@ -88,8 +90,13 @@ def test_perfetto_has_the_facts_of_a_kernel(writer: Any, tmp_path: Path) -> None
 
     facts = {key.removeprefix("debug.").removeprefix("args."): value for key, value in found}
     assert {name: facts[name] for name in wanted} == {
-        "layer": "dense", "direction": "forward", "category": "matmul", "step": "0", "delay_ns": "7", "source": "train.py:7"
-    }  # fmt: skip
+        "layer": "dense",
+        "direction": "forward",
+        "category": "matmul",
+        "step": "0",
+        "delay_ns": "7",
+        "source": "train.py:7",
+    }
 
 
 @WRITERS
@@ -147,8 +154,10 @@ def test_tensorboard_has_phases_and_findings_as_text(board: Any) -> None:
     texts = {tag: board.Tensors(tag)[0].tensor_proto.string_val[0].decode() for tag in board.Tags()["tensors"]}
 
     assert texts["dlprof/phases"].splitlines()[:3] == [
-        "|phase|time|% of the run|entries|", "|---|---:|---:|---:|", "|startup|2.00 s|20.0|1|"
-    ]  # fmt: skip
+        "|phase|time|% of the run|entries|",
+        "|---|---:|---:|---:|",
+        "|startup|2.00 s|20.0|1|",
+    ]
     assert "cause" in texts["dlprof/findings"]
 
 

@@ -87,11 +87,13 @@ def test_a_full_disk_ends_the_probes_not_the_script(tmp_path: Path) -> None:
         pytest.skip("tmpfs cannot be mounted here")
     try:
         runner.write(
-            tmp_path, "script.py", f"""
+            tmp_path,
+            "script.py",
+            f"""
             import time
-            open({str(small / 'filler')!r}, 'wb').write(bytes(280_000))
+            open({str(small / "filler")!r}, 'wb').write(bytes(280_000))
             try:
-                open({str(small / 'filler2')!r}, 'wb').write(bytes(900_000))
+                open({str(small / "filler2")!r}, 'wb').write(bytes(900_000))
             except OSError:
                 print('full')
             def f(): pass
@@ -99,7 +101,7 @@ def test_a_full_disk_ends_the_probes_not_the_script(tmp_path: Path) -> None:
             print('done')
             raise SystemExit(5)
             """,
-        )  # fmt: skip
+        )
         done = runner.run([*runner.DLPROF, "trace", "script.py", "-o", str(small / "run"), "--no-report"], cwd=tmp_path)
         content = runner.report(small)
     finally:
@@ -127,7 +129,9 @@ def test_a_read_only_output_folder_is_refused(tmp_path: Path) -> None:
 def test_one_interrupt_is_the_scripts_and_what_there_is_gets_reported(tmp_path: Path) -> None:
     """The script handles Ctrl-C itself; dlprof ends with its exit code and a whole run."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import pathlib, time
         pathlib.Path("began").write_text("")
         try:
@@ -136,7 +140,7 @@ def test_one_interrupt_is_the_scripts_and_what_there_is_gets_reported(tmp_path: 
             print("stopped politely")
             raise SystemExit(9)
         """,
-    )  # fmt: skip
+    )
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
     others = background.others()
@@ -167,7 +171,9 @@ def test_an_unhandled_interrupt_ends_as_in_plain_python(tmp_path: Path) -> None:
 def test_a_second_interrupt_ends_a_script_that_does_not_listen(tmp_path: Path) -> None:
     """The script and the worker it started are gone; the run opens."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import pathlib, signal, subprocess, sys, time
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -176,7 +182,7 @@ def test_a_second_interrupt_ends_a_script_that_does_not_listen(tmp_path: Path) -
         pathlib.Path("began").write_text("")
         time.sleep(60)
         """,
-    )  # fmt: skip
+    )
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
     others = background.others()
@@ -284,13 +290,15 @@ def test_a_refused_py_spy_is_reported_with_its_reason(tmp_path: Path) -> None:
 def test_processes_that_outlive_the_script_are_named_and_left_alone(tmp_path: Path) -> None:
     """A server that the script started in the background goes on, as without dlprof."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import subprocess, sys
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(20)"], stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL, start_new_session=True)
         print(child.pid)
         """,
-    )  # fmt: skip
+    )
 
     done = runner.trace("script.py", cwd=tmp_path)
 
@@ -347,7 +355,9 @@ def test_a_run_that_goes_on_can_be_looked_at(tmp_path: Path) -> None:
 def test_a_forked_child_that_ends_in_python_leaves_the_parents_counts_alone(tmp_path: Path) -> None:
     """The child runs `work` five times more; the parent's two calls are what is counted."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import os
         def work():
             return 1
@@ -360,7 +370,7 @@ def test_a_forked_child_that_ends_in_python_leaves_the_parents_counts_alone(tmp_
         os.wait()
         work()
         """,
-    )  # fmt: skip
+    )
 
     runner.trace("script.py", cwd=tmp_path)
 

@@ -53,8 +53,10 @@ def tools(tmp_path: Path, library: Path, trace_file: Path) -> dict[str, str]:  #
     import os
 
     return {
-        "LD_LIBRARY_PATH": str(library), "PATH": f"{folder}:{os.environ['PATH']}", "STAND_IN_FILE": str(trace_file),
-    }  # fmt: skip
+        "LD_LIBRARY_PATH": str(library),
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "STAND_IN_FILE": str(trace_file),
+    }
 
 
 def test_nsight_systems_is_put_around_the_script_where_it_is_installed(tmp_path: Path, tools: dict[str, str]) -> None:

@@ -30,7 +30,9 @@ def hits(folder: Path) -> dict[tuple[str, str], int]:
 def test_the_scripts_functions_and_its_own_code_are_counted(tmp_path: Path) -> None:
     """Nested functions, methods, closures and equal bodies are told apart."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         class A:
             def get(self):
                 return 1
@@ -46,7 +48,7 @@ def test_the_scripts_functions_and_its_own_code_are_counted(tmp_path: Path) -> N
         for i in range(3):
             outer(4)
         """,
-    )  # fmt: skip
+    )
 
     runner.trace("script.py", cwd=tmp_path)
 
@@ -123,7 +125,9 @@ def test_line_profiling_can_be_left_out(tmp_path: Path) -> None:
 def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
     """A function that ran at a known time was sampled at that time, to a sample and py-spy's start."""
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import time
         def busy():
             end = time.perf_counter() + 0.5
@@ -135,7 +139,7 @@ def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
         print(start, time.perf_counter_ns())
         time.sleep(0.5)
         """,
-    )  # fmt: skip
+    )
 
     done = runner.trace("script.py", "--stacks-hz", "100", cwd=tmp_path)
 
@@ -169,7 +173,9 @@ def test_lines_are_counted_on_every_python_at_hand(python: str | None, tmp_path:
     if python is None:
         pytest.skip("no other Python on this machine")
     runner.write(
-        tmp_path, "script.py", """
+        tmp_path,
+        "script.py",
+        """
         import sys
         def work(n):
             total = 0
@@ -178,7 +184,7 @@ def test_lines_are_counted_on_every_python_at_hand(python: str | None, tmp_path:
             return total
         print(work(3), work(4), "line_profiler-cp" in str(sys.modules.get("typing_extensions")))
         """,
-    )  # fmt: skip
+    )
 
     done = runner.trace("script.py", "--python", python, cwd=tmp_path)
 

@@ -110,7 +110,8 @@ def test_a_script_that_is_killed_leaves_the_terminal_as_it_was(tmp_path: Path) -
 def test_one_interrupt_is_the_scripts(tmp_path: Path) -> None:
     """Ctrl-C once: it is handled, dlprof ends with the script's code."""
     traced = live(
-        tmp_path, """
+        tmp_path,
+        """
         import time
         try:
             print("waiting")
@@ -119,7 +120,7 @@ def test_one_interrupt_is_the_scripts(tmp_path: Path) -> None:
             print("stopped politely")
             raise SystemExit(9)
         """,
-    )  # fmt: skip
+    )
     traced.wait_for(lambda text: "waiting" in text and "script for" in text)
 
     traced.type(b"\x03")
@@ -132,7 +133,8 @@ def test_one_interrupt_is_the_scripts(tmp_path: Path) -> None:
 def test_a_second_interrupt_ends_a_script_that_does_not_listen(tmp_path: Path) -> None:
     """As without --live."""
     traced = live(
-        tmp_path, """
+        tmp_path,
+        """
         import signal, time
         signal.signal(signal.SIGINT, lambda *_: print("no"))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -140,7 +142,7 @@ def test_a_second_interrupt_ends_a_script_that_does_not_listen(tmp_path: Path) -
         while True:
             time.sleep(0.1)
         """,
-    )  # fmt: skip
+    )
     traced.wait_for(lambda text: "waiting" in text and "script for" in text)
 
     traced.type(b"\x03")
@@ -168,7 +170,8 @@ def test_keys_reach_the_script(tmp_path: Path) -> None:
 def test_a_new_size_reaches_the_script_and_the_screen(tmp_path: Path) -> None:
     """SIGWINCH, and the size of its own terminal."""
     traced = live(
-        tmp_path, """
+        tmp_path,
+        """
         import os, signal, time
         seen = []
         signal.signal(signal.SIGWINCH, lambda *_: seen.append(os.get_terminal_size()))
@@ -177,7 +180,7 @@ def test_a_new_size_reaches_the_script_and_the_screen(tmp_path: Path) -> None:
             time.sleep(0.05)
         print(tuple(seen[-1]))
         """,
-    )  # fmt: skip
+    )
     traced.wait_for(lambda text: "waiting" in text and "script for" in text)
 
     traced.resize(70, 20)

@@ -47,8 +47,9 @@ def test_marks_make_phases_epochs_and_steps(tmp_path: Path) -> None:
     assert {loop["loop"]: loop["count"] for loop in content["loops"]} == {"train": 6, "test": 2}
     assert content["steps"]["samples_per_s"] is not None
     assert [(e["epoch"], e["steps"], e["metrics"]) for e in content["epochs"]] == [
-        (0, 3, {"loss": 1.0}), (1, 3, {"loss": 0.5}),
-    ]  # fmt: skip
+        (0, 3, {"loss": 1.0}),
+        (1, 3, {"loss": 0.5}),
+    ]
     assert "mark-unknown" in {row["slug"] for row in content["health"]}
 
 
@@ -62,14 +63,18 @@ def test_marks_do_nothing_without_dlprof(tmp_path: Path) -> None:
 
 def test_an_exception_in_a_step_passes_as_it_is(tmp_path: Path) -> None:
     """With the traceback that it has without dlprof, and the steps before it."""
-    script = runner.write(tmp_path, "train.py", """
+    script = runner.write(
+        tmp_path,
+        "train.py",
+        """
         from dlprof_probes import mark
 
         with mark.phase("fit"):
             for batch in mark.steps(range(5)):
                 if batch == 3:
                     raise ValueError("bad batch")
-    """)  # fmt: skip
+    """,
+    )
     done = runner.trace(str(script), "--python", sys.executable, "--probes", "phases", cwd=tmp_path)
     bare = runner.run([sys.executable, str(script)], cwd=tmp_path)
 
@@ -80,7 +85,10 @@ def test_an_exception_in_a_step_passes_as_it_is(tmp_path: Path) -> None:
 
 def test_a_program_states_its_phases_in_a_file(tmp_path: Path) -> None:
     """And ends as it ends; its standard output is its own."""
-    program = runner.write(tmp_path, "program.sh", """\
+    program = runner.write(
+        tmp_path,
+        "program.sh",
+        """\
         #!/bin/sh
         mark() { echo "$@" >> "$DLPROF_MARK"; }
         mark begin data; sleep 0.2; mark end data
@@ -90,7 +98,8 @@ def test_a_program_states_its_phases_in_a_file(tmp_path: Path) -> None:
         mark end fit
         echo "arguments: $*"
         exit 7
-    """)  # fmt: skip
+    """,
+    )
     program.chmod(0o755)
     command = [*runner.DLPROF, "trace", "--exec", "-o", "run", "--no-report", "--", str(program), "a", "--b"]
     done = runner.run(command, cwd=tmp_path)

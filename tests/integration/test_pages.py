@@ -18,9 +18,14 @@ from tests.unit.runs import MS, S, dlprof, intervals, lasting, losses, span, ste
 pytestmark = pytest.mark.integration
 
 _FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +85,12 @@ def show(browser: Any, folder: Path, text: str, **options: Any) -> Shown:
 
 def rich(path: Path, scale: float = 1.0) -> Run:
     """A run with everything that a page shows; its kernels take `scale` times as long."""
-    kernels = window([
-        {"op": "conv2d", "category": "conv", "layer": "conv_1", "direction": "forward", "ms": 9 * scale},
-        {"op": "gemm", "category": "matmul", "layer": "dense_1", "direction": "backward", "ms": 6},
-    ])  # fmt: skip
+    kernels = window(
+        [
+            {"op": "conv2d", "category": "conv", "layer": "conv_1", "direction": "forward", "ms": 9 * scale},
+            {"op": "gemm", "category": "matmul", "layer": "dense_1", "direction": "backward", "ms": 6},
+        ]
+    )
     lines = [{"file": "train.py", "function": "<module>", "first_line": 1, "line": n, "hits": 1, "time_ns": n * S,
               "source": f"x{n} = {n}"} for n in range(1, 8)]  # fmt: skip
     frames = [

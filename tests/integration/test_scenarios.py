@@ -43,10 +43,16 @@ PAIRS = [
 KERAS = ("tensorflow", "jax", "torch", "mxnet", "theano", "tensorflow1", "cntk")
 """Backends that train."""
 NATIVE = {
-    "native-tensorflow": "conv_2", "native-tensorflow1": "conv_2", "native-jax": "conv_2", "native-torch": "conv_2",
-    "native-gluon": "conv1", "native-chainer": "conv_2", "native-cntk": "conv_2", "native-theano": None,
+    "native-tensorflow": "conv_2",
+    "native-tensorflow1": "conv_2",
+    "native-jax": "conv_2",
+    "native-torch": "conv_2",
+    "native-gluon": "conv1",
+    "native-chainer": "conv_2",
+    "native-cntk": "conv_2",
+    "native-theano": None,
     "native-lasagne": None,
-}  # fmt: skip
+}
 """Frameworks without Keras, and what the second convolution is called in their traces."""
 
 ENV = {"OMP_NUM_THREADS": "1"}
@@ -181,14 +187,18 @@ def test_a_run_under_the_tracer_gives_what_it_gives_without(
 
 def test_a_shorter_last_batch_is_a_recompilation_with_its_cause(tmp_path: Path) -> None:
     """On JAX: argument, shapes, and the line of the script that called fit."""
-    script = runner.write(tmp_path, "train.py", """
+    script = runner.write(
+        tmp_path,
+        "train.py",
+        """
         import numpy as np
         import keras
 
         model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2, activation="softmax")])
         model.compile("sgd", "categorical_crossentropy")
         model.fit(np.ones((20, 4), "float32"), np.ones((20, 2), "float32"), batch_size=16, epochs=2, verbose=0)
-    """)  # fmt: skip
+    """,
+    )
     done = runner.trace(str(script), "--backend", "jax", cwd=tmp_path)
 
     assert done.code == 0, done.err
@@ -201,7 +211,10 @@ def test_a_shorter_last_batch_is_a_recompilation_with_its_cause(tmp_path: Path) 
 
 def test_retracing_is_told_by_shape_dtype_and_value(tmp_path: Path) -> None:
     """Of a tf.function of the user's own."""
-    script = runner.write(tmp_path, "train.py", """
+    script = runner.write(
+        tmp_path,
+        "train.py",
+        """
         import keras
         import tensorflow as tf
 
@@ -213,14 +226,17 @@ def test_retracing_is_told_by_shape_dtype_and_value(tmp_path: Path) -> None:
         total(tf.ones((5, 3)))
         total(tf.ones((5, 3)), n=2)
         total(tf.ones((5, 3), tf.float64))
-    """)  # fmt: skip
+    """,
+    )
     done = runner.trace(str(script), "--backend", "tensorflow", cwd=tmp_path)
 
     assert done.code == 0, done.err
     found = [one for one in runner.report(tmp_path)["recompilations"] if one["function"] == "total"]
     assert sorted((one["what"], one["argument"], one["line"]) for one in found) == [
-        ("dtype", "x", 12), ("shape", "x", 10), ("value", "n", 11),
-    ]  # fmt: skip
+        ("dtype", "x", 12),
+        ("shape", "x", 10),
+        ("value", "n", 11),
+    ]
 
 
 def test_theano_compiles_when_it_makes_its_step_function(tmp_path: Path) -> None:

@@ -97,6 +97,10 @@ def test_a_value_that_makes_no_sense_is_refused(tmp_path: Path, name: str, value
 def test_every_setting_can_come_from_the_environment(tmp_path: Path) -> None:
     """What is run is no setting, nor is where values came from."""
     assert set(config.SETTABLE) == {field.name for field in fields(config.TraceConfig)} - {
-        "script", "module", "program", "arguments", "origins",
-    }  # fmt: skip
+        "script",
+        "module",
+        "program",
+        "arguments",
+        "origins",
+    }
     assert config.load({}, {"DLPROF_SCRIPT": "x"}, tmp_path).script == ""

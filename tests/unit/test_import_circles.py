@@ -10,10 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TREES = (ROOT / "dlprof", ROOT / "probes" / "dlprof_probes")
-ALLOWED = frozenset({
-    # The package's version is asked for by what its `load_ipython_extension` loads when it is called.
-    frozenset({"dlprof", "dlprof.notebook.magic", "dlprof.pipeline.trace"}),
-})  # fmt: skip
+ALLOWED = frozenset(
+    {
+        # The package's version is asked for by what its `load_ipython_extension` loads when it is called.
+        frozenset({"dlprof", "dlprof.notebook.magic", "dlprof.pipeline.trace"}),
+    }
+)
 """Circles that are there still."""
 
 

@@ -56,8 +56,11 @@ def test_the_subcommands_of_backends_have_sections_too() -> None:
     page = all_commands()
 
     assert re.findall(r"^### (dlprof backends \w+)$", page, re.MULTILINE) == [
-        "dlprof backends list", "dlprof backends install", "dlprof backends remove", "dlprof backends path",
-    ]  # fmt: skip
+        "dlprof backends list",
+        "dlprof backends install",
+        "dlprof backends remove",
+        "dlprof backends path",
+    ]
     assert "| `NAME ...` |" in page
 
 

@@ -1,4 +1,4 @@
-"""A run as one time line: groups of tracks with slices and curves, as viewers of traces draw them."""
+"""A run as one timeline: groups of tracks with slices and curves, as viewers of traces draw them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Timeline:
 
 
 def of_run(run: Run, *, stacks: bool = True) -> Timeline:
-    """The time line of a run.
+    """The timeline of a run.
 
     Args:
         run: The run.

@@ -52,7 +52,7 @@ class Series:
         group: What it is of: `machine`, `process 42`, `GPU 0`.
         name: What it is.
         unit: Of the values.
-        time_ns: Since when each value holds (ns on the run's time line).
+        time_ns: Since when each value holds (ns on the run's timeline).
         values: What was measured; moments without a value are left out.
     """
 

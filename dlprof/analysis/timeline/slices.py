@@ -30,7 +30,7 @@ class Slices:
     """Stretches of time.
 
     Attributes:
-        start_ns: On the run's time line.
+        start_ns: On the run's timeline.
         dur_ns: Not negative.
         what: Position in `whats` of each.
         whats: What they are.

@@ -10,7 +10,7 @@ from dlprof.store.run import Run
 
 
 class StackTime(NamedTuple):
-    """A stack that stood for a while (ns on the run's time line); its innermost frame comes first."""
+    """A stack that stood for a while (ns on the run's timeline); its innermost frame comes first."""
 
     start_ns: int
     dur_ns: int

@@ -20,7 +20,7 @@ class Attributor(Protocol):
         """Layer, direction and operator of each event of a segment.
 
         Args:
-            events: The segment, on the run's time line.
+            events: The segment, on the run's timeline.
             linked: Relations between its events.
         """
         ...

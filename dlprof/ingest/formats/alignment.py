@@ -1,4 +1,4 @@
-"""Puts traces of several clocks on one time line."""
+"""Puts traces of several clocks on one timeline."""
 
 from __future__ import annotations
 

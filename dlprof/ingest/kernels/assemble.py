@@ -1,4 +1,4 @@
-"""Makes the tables of kernels out of traces: attribution, places on the run's time line, gaps of the GPUs."""
+"""Makes the tables of kernels out of traces: attribution, places on the run's timeline, gaps of the GPUs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Assembly:
         """Add a trace; its events are given up.
 
         Returns:
-            Start of its first and end of its last event on the run's time line (ns); (0, 0) if it has none.
+            Start of its first and end of its last event on the run's timeline (ns); (0, 0) if it has none.
         """
         self._add_sums(trace, context)
         first, last = trace.first_ns, trace.last_ns

@@ -1,4 +1,4 @@
-"""Named stretches of a run's time line."""
+"""Named stretches of a run's timeline."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class KernelWindow:
         window: Its number.
         engine: What made the events.
         source: Name of its file.
-        start_ns: Start on the run's time line (ns).
+        start_ns: Start on the run's timeline (ns).
         dur_ns: Until all that was started in it had finished (ns).
         dropped: Events that are missing.
         loop: The loop that it is of; None: it is of no loop.

@@ -30,7 +30,7 @@ class Stacks:
     root: str | None = None
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
     rows: list[tuple[int, str, int, int, int]] = field(default_factory=list)
-    """(thread, its name, start, duration, stack), ns on the run's time line."""
+    """(thread, its name, start, duration, stack), ns on the run's timeline."""
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
     _threads: ThreadNames = field(init=False)
     error_ns: int | None = None

@@ -246,7 +246,7 @@ def tables(stream: Stream, process: ProcessId, end_ns: int, names: FileNames) ->
 
     Args:
         stream: What `read` gave.
-        process: Host, rank, process and the origin of its time line.
+        process: Host, rank, process and the origin of its timeline.
         end_ns: End of the process on the stream's clock; open spans are taken to last until then.
         names: How files are named in the tables.
 

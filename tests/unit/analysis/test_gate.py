@@ -36,8 +36,10 @@ def test_what_grew_beyond_noise_and_limit_regressed(tmp_path: Path) -> None:
     found = judged(tmp_path, {"construct": 3, "script": 4}, {"construct": 2, "script": 4})
 
     assert [(part.name, part.regressed) for part in found] == [
-        ("wall", True), ("construct", True), ("script", False),
-    ]  # fmt: skip
+        ("wall", True),
+        ("construct", True),
+        ("script", False),
+    ]
     assert found[1].change == pytest.approx(0.5)
 
 

@@ -21,10 +21,15 @@ def test_idle_time_is_summed_by_device_and_cause() -> None:
     run = in_memory(
         kernel_ops=table("kernel_ops", [op(0, "kernel", "k"), op(1, "operator", "o")]),
         kernel_events=table("kernel_events", [event(0, 0, 10, 0), event(0, 90, 10, 0), event(1, 0, 500)]),
-        gpu_gaps=table("gpu_gaps", [
-            gap(0, 10, 30, "load", 20, launch_ns=4, wait_ns=6), gap(0, 50, 40, "step", 35), gap(1, 0, 5),
-        ]),
-    )  # fmt: skip
+        gpu_gaps=table(
+            "gpu_gaps",
+            [
+                gap(0, 10, 30, "load", 20, launch_ns=4, wait_ns=6),
+                gap(0, 50, 40, "step", 35),
+                gap(1, 0, 5),
+            ],
+        ),
+    )
 
     assert gpu_idle.of_run(run) == [GpuIdle(0, 100, 70, 55, 4, 6, 2, [("step", 35), ("load", 20)])]
 

@@ -26,8 +26,10 @@ def test_the_window_of_the_training_is_the_main_one() -> None:
     found = [main_window(windows(*rows)) for rows in ([test, predict, *train], [test, predict], [test])]
 
     assert [one and (one.number, one.loop, one.begin_ns, one.end_ns) for one in found] == [
-        (2, "train", 20, 30), (1, "predict", 10, 20), (0, "test", 0, 10),
-    ]  # fmt: skip
+        (2, "train", 20, 30),
+        (1, "predict", 10, 20),
+        (0, "test", 0, 10),
+    ]
 
 
 def test_traces_without_steps_are_no_window_of_a_loop() -> None:
@@ -62,26 +64,33 @@ def test_a_step_is_in_the_window_that_it_began_in() -> None:
 def test_an_event_covers_what_its_operator_is(told: dict[str, Any], cover: Cover) -> None:
     """And nothing else."""
     run = in_memory(
-        kernel_ops=table("kernel_ops", [told]), kernel_events=table("kernel_events", [event(0, 10, 5)]),
+        kernel_ops=table("kernel_ops", [told]),
+        kernel_events=table("kernel_events", [event(0, 10, 5)]),
         kernel_windows=table("kernel_windows", [window(0, 100, 1)]),
-    )  # fmt: skip
+    )
     found = main_window(run)
 
     assert found is not None
     covers = covers_of_events(run, found)
-    assert {kind: list(zip(spans.begin, spans.end, strict=True)) for kind, spans in covers.items() if len(spans.begin)} == {
-        cover: [(10, 15)]
-    }  # fmt: skip
+    assert {
+        kind: list(zip(spans.begin, spans.end, strict=True)) for kind, spans in covers.items() if len(spans.begin)
+    } == {cover: [(10, 15)]}
 
 
 def test_an_operator_that_is_mostly_others_is_no_work_of_its_own() -> None:
     """A kernel always is; annotations cover nothing, and other windows do not count."""
-    events = [event(0, 0, 10, nested_ns=6), event(0, 20, 10, nested_ns=5), event(1, 40, 10, 0, nested_ns=9),
-              event(2, 0, 99), event(0, 70, 10, window=1)]  # fmt: skip
+    events = [
+        event(0, 0, 10, nested_ns=6),
+        event(0, 20, 10, nested_ns=5),
+        event(1, 40, 10, 0, nested_ns=9),
+        event(2, 0, 99),
+        event(0, 70, 10, window=1),
+    ]
     run = in_memory(
         kernel_ops=table("kernel_ops", [op(0, "operator", "mm"), op(1, "kernel", "k"), op(2, "annotation", "a")]),
-        kernel_events=table("kernel_events", events), kernel_windows=table("kernel_windows", [window(0, 100, 1)]),
-    )  # fmt: skip
+        kernel_events=table("kernel_events", events),
+        kernel_windows=table("kernel_windows", [window(0, 100, 1)]),
+    )
     found = main_window(run)
 
     assert found is not None

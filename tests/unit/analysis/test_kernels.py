@@ -39,9 +39,11 @@ def by(name: str, **more: Any) -> dict[tuple[Any, ...], tuple[int, int, int, int
 def test_by_operator_a_total_contains_what_runs_inside() -> None:
     """As in the engines' own summaries; own time does not."""
     assert by("op") == {
-        ("linear", "operator", "cpu"): (1, 100, 40, 100), ("mm", "operator", "cpu"): (2, 80, 80, 80),
-        ("sgemm", "kernel", "gpu:0"): (2, 80, 80, 60), ("copy", "transfer", "gpu:1"): (1, 10, 10, 10),
-    }  # fmt: skip
+        ("linear", "operator", "cpu"): (1, 100, 40, 100),
+        ("mm", "operator", "cpu"): (2, 80, 80, 80),
+        ("sgemm", "kernel", "gpu:0"): (2, 80, 80, 60),
+        ("copy", "transfer", "gpu:1"): (1, 10, 10, 10),
+    }
 
 
 def test_by_layer_rows_sum_to_the_time_of_all_kernels() -> None:

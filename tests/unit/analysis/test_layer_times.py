@@ -35,8 +35,11 @@ def test_without_kernels_nobody_has_a_share() -> None:
 def test_measured_kernels_have_their_own_time() -> None:
     """All kernels and operators, also those of input."""
     assert {layer.op: layer.ns for layer in layer_times.measured(RUN)} == {
-        "mm": 1030, "decode": 50, "PyFunc": 20, "add": 10,
-    }  # fmt: skip
+        "mm": 1030,
+        "decode": 50,
+        "PyFunc": 20,
+        "add": 10,
+    }
 
 
 def test_categories_are_sums_and_unknown_ones_are_other() -> None:
@@ -45,5 +48,7 @@ def test_categories_are_sums_and_unknown_ones_are_other() -> None:
     none = LayerTime("x", None, None, None, 2)
 
     assert layer_times.by_category([MATMUL, ADD, MATMUL, odd, none]) == {
-        "matmul": 150, "elementwise": 25, "other": 7,
-    }  # fmt: skip
+        "matmul": 150,
+        "elementwise": 25,
+        "other": 7,
+    }

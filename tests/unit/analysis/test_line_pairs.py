@@ -12,8 +12,15 @@ from tests.unit.runs import MS
 
 def line(number: int, source: str, ms: int, hits: int = 1) -> dict[str, Any]:
     """A row of `lines` of train.py."""
-    return {"file": "train.py", "function": "main", "first_line": 1, "line": number, "hits": hits,
-            "time_ns": ms * MS, "source": source}  # fmt: skip
+    return {
+        "file": "train.py",
+        "function": "main",
+        "first_line": 1,
+        "line": number,
+        "hits": hits,
+        "time_ns": ms * MS,
+        "source": source,
+    }
 
 
 def test_lines_are_joined_by_their_text(tmp_path: Path) -> None:
@@ -25,6 +32,9 @@ def test_lines_are_joined_by_their_text(tmp_path: Path) -> None:
 
     told = {(one.line, one.source): (one.a_ns, one.b_ns) for one in found}
     assert told == {
-        (2, "f()"): (30 * MS, 10 * MS), (3, "g()"): (5 * MS, 5 * MS), (4, "g()"): (7 * MS, None), (8, "h()"): (None, MS),
-    }  # fmt: skip
+        (2, "f()"): (30 * MS, 10 * MS),
+        (3, "g()"): (5 * MS, 5 * MS),
+        (4, "g()"): (7 * MS, None),
+        (8, "h()"): (None, MS),
+    }
     assert found[0].source == "f()"

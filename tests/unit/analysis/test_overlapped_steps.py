@@ -24,9 +24,11 @@ def own_loop(dur_ms: int) -> dict[str, list[dict[str, Any]]]:
     for row in rows:
         row["dur_ns"] = 20 * MS
     return {
-        **runs.window([{**KERNELS[0], "ms": dur_ms}], dur_ms=40.0), "phases": runs.phases(fit_steps=2, script=4, teardown=4),
-        "steps": rows, "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
-    }  # fmt: skip
+        **runs.window([{**KERNELS[0], "ms": dur_ms}], dur_ms=40.0),
+        "phases": runs.phases(fit_steps=2, script=4, teardown=4),
+        "steps": rows,
+        "spans": [runs.span("on_batch", 2, 2, name="train_on_batch", span_id=1)],
+    }
 
 
 def test_kernels_beside_the_scripts_own_loop_are_kernels(tmp_path: Path) -> None:
@@ -67,8 +69,10 @@ def test_kernels_that_fill_steps_are_a_share_of_them(
     )
     after_s = 3 + window_ms / 100
     steps = [
-        *runs.steps(50), *runs.steps(10, start_s=3, dur_ms=window_ms), *runs.steps(200, start_s=after_s),
-    ]  # fmt: skip
+        *runs.steps(50),
+        *runs.steps(10, start_s=3, dur_ms=window_ms),
+        *runs.steps(200, start_s=after_s),
+    ]
     tables = {**runs.window([{**KERNELS[0], "ms": kernel_ms}], dur_ms=window_ms), "steps": steps}
     tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
 
@@ -81,8 +85,10 @@ def test_kernels_do_not_grow_with_callbacks(tmp_path: Path) -> None:
     told = runs.manifest(backend={**runs.manifest()["backend"], "name": "jax", "asynchronous_dispatch": True})
     plain = {"callbacks_ns": 4 * MS}
     steps = [
-        *runs.steps(50, **plain), *runs.steps(10, start_s=3, dur_ms=16), *runs.steps(200, start_s=3.16, **plain),
-    ]  # fmt: skip
+        *runs.steps(50, **plain),
+        *runs.steps(10, start_s=3, dur_ms=16),
+        *runs.steps(200, start_s=3.16, **plain),
+    ]
     tables = {**runs.window([{**KERNELS[0], "ms": 12}], dur_ms=16), "steps": steps}
     tree = breakdown.of_run(runs.trained(tmp_path / "r", told, **tables))
 

@@ -96,8 +96,9 @@ def test_scripts_and_arguments_are_compared(tmp_path: Path) -> None:
     found = parity.check(*pair(tmp_path, runs.manifest(command=command)))
 
     assert found.why_not == (
-        "the scripts differ: train.py and other.py", "the arguments differ: none and --epochs 2",
-    )  # fmt: skip
+        "the scripts differ: train.py and other.py",
+        "the arguments differ: none and --epochs 2",
+    )
 
 
 def test_the_machine_and_its_settings_are_mentioned(tmp_path: Path) -> None:

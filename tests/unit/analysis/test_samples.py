@@ -27,10 +27,14 @@ def sampled(*outer_first: tuple[str, str], thread: str = "MainThread") -> Run:
     return in_memory(
         stacks=table("stacks", [{"thread_id": 1, "thread": thread, "start_ns": 50, "dur_ns": 100, "stack_id": 0}]),
         frames=table("frames", frames),
-        phase_intervals=table("phase_intervals", [
-            {"phase": "import", "start_ns": 0, "dur_ns": 100}, {"phase": "fit.steps", "start_ns": 100, "dur_ns": 100},
-        ]),
-    )  # fmt: skip
+        phase_intervals=table(
+            "phase_intervals",
+            [
+                {"phase": "import", "start_ns": 0, "dur_ns": 100},
+                {"phase": "fit.steps", "start_ns": 100, "dur_ns": 100},
+            ],
+        ),
+    )
 
 
 def of(run: Run) -> list[Sample]:

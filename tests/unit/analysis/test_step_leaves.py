@@ -26,8 +26,9 @@ def test_steps_are_split_by_their_window(tmp_path: Path) -> None:
     assert tree.leaves[TreePath("fit/steps/kernels/elementwise")] == S // 2
     assert tree.leaves[TreePath("fit/steps/dispatch")] == 5 * S // 2
     assert [(one.layer, one.direction, one.ns) for one in tree.layers] == [
-        ("dense", "forward", 2 * S), ("dense", "backward", S // 2),
-    ]  # fmt: skip
+        ("dense", "forward", 2 * S),
+        ("dense", "backward", S // 2),
+    ]
 
 
 def test_without_a_window_the_steps_are_one_leaf_with_the_reason(tmp_path: Path) -> None:

@@ -38,8 +38,14 @@ def test_a_step_is_split_by_what_ran() -> None:
     assert split is not None
     assert split.window_step_ns == 205
     assert split.window_ns == {
-        "kernels": 110, "transfer": 5, "input": 5, "sync": 5, "idle": 0, "dispatch": 40, "host python": 40,
-    }  # fmt: skip
+        "kernels": 110,
+        "transfer": 5,
+        "input": 5,
+        "sync": 5,
+        "idle": 0,
+        "dispatch": 40,
+        "host python": 40,
+    }
     assert sum(filter(None, split.window_ns.values())) == 205
 
 

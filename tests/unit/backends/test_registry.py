@@ -103,8 +103,11 @@ def test_the_interpreters_of_a_backend_are_those_of_its_lock(name: str) -> None:
     spec = registry.get(name)
 
     assert {v: SpecifierSet(spec.python).contains(v) for v in ("3.10.9", "3.11.0", "3.12.9", "3.13.0")} == {
-        "3.10.9": False, "3.11.0": True, "3.12.9": name != "theano", "3.13.0": False,
-    }  # fmt: skip
+        "3.10.9": False,
+        "3.11.0": True,
+        "3.12.9": name != "theano",
+        "3.13.0": False,
+    }
 
 
 def test_every_backend_of_dlprof_names_an_engine_that_is_known() -> None:

@@ -50,9 +50,13 @@ class Runs:
         self.names.append(cell.name)
         error = self.error.get(cell.name)
         return CellResult(
-            work=cell.work.name, backend=cell.backend, number=cell.number, error=error,
-            measures={} if error else {"wall_s": 2.0 + cell.number}, seconds=1.0,
-        )  # fmt: skip
+            work=cell.work.name,
+            backend=cell.backend,
+            number=cell.number,
+            error=error,
+            measures={} if error else {"wall_s": 2.0 + cell.number},
+            seconds=1.0,
+        )
 
 
 def silent(_line: str) -> None:

@@ -18,9 +18,15 @@ def test_a_matrix_names_every_pair_as_often_as_it_says(tmp_path: Path) -> None:
     assert found.name == "m"
     assert found.work[0].arguments == ("--n", "3")
     assert sorted(cell.name for cell in found.cells()) == [
-        "a-mxnet-001", "a-mxnet-002", "a-tensorflow-001", "a-tensorflow-002",
-        "b-large-jax-001", "b-large-jax-002", "b-small-jax-001", "b-small-jax-002",
-    ]  # fmt: skip
+        "a-mxnet-001",
+        "a-mxnet-002",
+        "a-tensorflow-001",
+        "a-tensorflow-002",
+        "b-large-jax-001",
+        "b-large-jax-002",
+        "b-small-jax-001",
+        "b-small-jax-002",
+    ]
 
 
 def test_every_pair_runs_once_before_any_runs_twice(tmp_path: Path) -> None:

@@ -62,9 +62,14 @@ def test_json_has_the_fields_of_the_contract(small: Environment, capsys: pytest.
 
     assert content["schema"] == "dlprof.backends/1"
     assert content["backends"][0] == {
-        "name": "small", "title": "Small", "state": "installed", "environment_of": None, "python": "3.11",
-        "size_bytes": 3_000_000, "path": str(small.path),
-    }  # fmt: skip
+        "name": "small",
+        "title": "Small",
+        "state": "installed",
+        "environment_of": None,
+        "python": "3.11",
+        "size_bytes": 3_000_000,
+        "path": str(small.path),
+    }
     assert content["backends"][1]["environment_of"] == "small"
     assert (content["backends"][2]["path"], content["backends"][2]["size_bytes"]) == (None, None)
 

@@ -34,8 +34,10 @@ def test_checks_are_printed_with_what_mends_them(
 
     assert dlprof("doctor") == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
-        ["ok", "uv", "/bin/uv"], ["missing", "py-spy", "none"], ["install", "it"],
-    ]  # fmt: skip
+        ["ok", "uv", "/bin/uv"],
+        ["missing", "py-spy", "none"],
+        ["install", "it"],
+    ]
 
 
 def test_what_every_trace_needs_is_told_by_the_exit_code(
@@ -67,8 +69,10 @@ def test_a_look_that_fails_does_not_end_the_others(
     assert dlprof("doctor", "--json") == 0
     checks = json.loads(capsys.readouterr().out)["checks"]
     assert [(check["name"], check["found"], check["mend"]) for check in checks] == [
-        ("uv", "uv is not there", "pip install uv"), ("odd", "ZeroDivisionError: by 0", None), ("a", "b", None),
-    ]  # fmt: skip
+        ("uv", "uv is not there", "pip install uv"),
+        ("odd", "ZeroDivisionError: by 0", None),
+        ("a", "b", None),
+    ]
 
 
 def test_installed_backends_are_well_and_others_say_how_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,8 +117,10 @@ def test_a_machine_that_tells_neither_frequency_nor_temperature_says_so(monkeypa
     monkeypatch.setattr(psutil, "sensors_temperatures", dict, raising=False)
 
     assert [(check.name, check.state) for check in doctor._cores()] == [
-        ("cores", "ok"), ("frequency", "missing"), ("temperature", "missing"),
-    ]  # fmt: skip
+        ("cores", "ok"),
+        ("frequency", "missing"),
+        ("temperature", "missing"),
+    ]
 
 
 def test_gpus_that_cannot_be_read_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,9 +179,10 @@ def test_tools_that_are_not_on_the_path_are_missing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(gpu_tracers, "choose", lambda _wanted: SimpleNamespace(name="nsys", reason="it is there"))
 
     assert [(check.name, check.state, check.found) for check in doctor._gpu_tools()] == [
-        ("nsys", "ok", "/bin/nsys"), ("nvprof", "missing", "not on PATH"),
+        ("nsys", "ok", "/bin/nsys"),
+        ("nvprof", "missing", "not on PATH"),
         ("GPU tracer", "ok", "Nsight Systems: it is there"),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_data_folder_that_may_not_be_written_to_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

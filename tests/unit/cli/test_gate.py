@@ -65,8 +65,9 @@ def test_parts_can_be_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", ["fast", "-5%", "5%%", ""])
 def test_a_limit_that_is_none_is_refused(tmp_path: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With what it should look like."""
-    code = runs.dlprof("gate", timed(tmp_path / "a", 2).folder.path, timed(tmp_path / "b", 2).folder.path,
-                       f"--max-regression={limit}")  # fmt: skip
+    code = runs.dlprof(
+        "gate", timed(tmp_path / "a", 2).folder.path, timed(tmp_path / "b", 2).folder.path, f"--max-regression={limit}"
+    )
 
     assert code == 64
     assert "must be a share such as 5% or 0.05" in capsys.readouterr().err

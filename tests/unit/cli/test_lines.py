@@ -13,8 +13,15 @@ from tests.unit.runs import MS, dlprof, trained
 
 def line(file: str, function: str, number: int, ms: int) -> dict[str, Any]:
     """A row of `lines`."""
-    return {"file": file, "function": function, "first_line": number, "line": number, "hits": 1, "time_ns": ms * MS,
-            "source": "x"}  # fmt: skip
+    return {
+        "file": file,
+        "function": function,
+        "first_line": number,
+        "line": number,
+        "hits": 1,
+        "time_ns": ms * MS,
+        "source": "x",
+    }
 
 
 @pytest.fixture

@@ -149,8 +149,10 @@ def test_repeats_go_into_a_folder_of_their_own(runs: Runs, capsys: pytest.Captur
     assert dlprof("trace", "train.py", "--repeat", "3", "-o", "base") == 0
 
     assert [Path(str(config.output)).parts[-2:] for config in runs.configs] == [
-        ("base", "001"), ("base", "002"), ("base", "003"),
-    ]  # fmt: skip
+        ("base", "001"),
+        ("base", "002"),
+        ("base", "003"),
+    ]
     said = capsys.readouterr().err
     assert "dlprof: run 3 of 3" in said
     assert "runs in " in said

@@ -36,9 +36,14 @@ class Interpreter:
         path.write_text(text)
         (self.folder / "status").write_bytes(b" " * 1024)
         config = {
-            "raw": str(self.folder), "status": str(self.folder / "status"), "lines": None,
-            "script": module or str(path), "module": module, "argv": [module or str(path), "--epochs", "2"], **more,
-        }  # fmt: skip
+            "raw": str(self.folder),
+            "status": str(self.folder / "status"),
+            "lines": None,
+            "script": module or str(path),
+            "module": module,
+            "argv": [module or str(path), "--epochs", "2"],
+            **more,
+        }
         (self.folder / "config.json").write_text(json.dumps(config))
         boot.main(str(self.folder / "config.json"), 500)
 
@@ -470,9 +475,14 @@ def test_a_process_of_its_own_ends_as_under_python(tmp_path: Path) -> None:
 
     done = python(tmp_path, WHOLE)
 
-    assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode) == (
-        "child\nat exit\ncode of child 4\nat exit\n", 1,
-    )  # fmt: skip
+    assert (
+        (done.stdout, done.returncode)
+        == (plain.stdout, plain.returncode)
+        == (
+            "child\nat exit\ncode of child 4\nat exit\n",
+            1,
+        )
+    )
     assert done.stderr.replace(str(tmp_path), "") == plain.stderr.replace(str(tmp_path / "plain"), "")
     assert wire.read(tmp_path / "inproc.wire").complete
 

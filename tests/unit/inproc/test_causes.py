@@ -31,8 +31,10 @@ def test_what_differs_is_named(before: str | None, now: str, what: str) -> None:
     facts = causes.note(function, "f", {"x": now})
 
     assert facts == {
-        "function": "f", "again": True, "cause": [{"argument": "x", "what": what, "before": before, "now": now}],
-    }  # fmt: skip
+        "function": "f",
+        "again": True,
+        "cause": [{"argument": "x", "what": what, "before": before, "now": now}],
+    }
 
 
 def test_the_first_compilation_has_no_cause() -> None:

@@ -56,10 +56,17 @@ def test_facts_of_a_training(model: Any) -> None:
 
     del told["threads"]
     assert told == {
-        "floatx": "float32", "layout": "channels_last", "policy": "float32", "run_eagerly": False, "jit_compile": False,
-        "steps_per_execution": 2, "loss": "mse", "optimizer": {"class": "SGD", "learning_rate": 0.5},
-        "weights": {"count": 8, "dtype": "float32", "sums": [[6, 3.0, 1.5], [2, 0.0, 0.0]]}, "flags": {},
-    }  # fmt: skip
+        "floatx": "float32",
+        "layout": "channels_last",
+        "policy": "float32",
+        "run_eagerly": False,
+        "jit_compile": False,
+        "steps_per_execution": 2,
+        "loss": "mse",
+        "optimizer": {"class": "SGD", "learning_rate": 0.5},
+        "weights": {"count": 8, "dtype": "float32", "sums": [[6, 3.0, 1.5], [2, 0.0, 0.0]]},
+        "flags": {},
+    }
 
 
 def test_values_of_weights_are_not_read_where_that_makes_a_session(model: Any) -> None:
@@ -131,8 +138,10 @@ def test_shape_type_and_mean_of_data() -> None:
     rows = np.concatenate([np.ones(16), np.zeros(16)]).astype("float32")
 
     assert facts.of_data([rows, "no array", np.zeros((0, 3))]) == [
-        {"shape": [32], "dtype": "float32", "mean": 1.0}, None, {"shape": [0, 3], "dtype": "float64"},
-    ]  # fmt: skip
+        {"shape": [32], "dtype": "float32", "mean": 1.0},
+        None,
+        {"shape": [0, 3], "dtype": "float64"},
+    ]
 
 
 def test_data_without_a_finite_mean_have_none() -> None:
@@ -162,8 +171,11 @@ def test_where_the_affinity_is_not_known_all_cores_count(monkeypatch: pytest.Mon
 def test_switches_that_are_set_are_told() -> None:
     """With their value if that is plain; what raises is not set."""
     switches = (
-        ("on", lambda _module: True), ("off", lambda _module: False), ("mode", lambda module: module),
-        ("object", lambda _module: [1]), ("absent", lambda module: module.absent),
-    )  # fmt: skip
+        ("on", lambda _module: True),
+        ("off", lambda _module: False),
+        ("mode", lambda module: module),
+        ("object", lambda _module: [1]),
+        ("absent", lambda module: module.absent),
+    )
 
     assert facts.flags(engines(Engine("a", switches=switches))) == {"on": True, "mode": "module of a", "object": True}

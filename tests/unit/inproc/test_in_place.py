@@ -88,9 +88,15 @@ def state() -> dict[str, Any]:
     """All of the process that the probes change."""
     machinery: Any = sys.modules["_frozen_importlib"]
     return {
-        "find": machinery._find_and_load, "exit": os._exit, "walk": traceback.walk_tb, "collections": list(gc.callbacks),
-        "hook": sys.excepthook, "trace": sys.gettrace(), "marks": mark._sink, "at exit": list(at_exit.functions),
-    }  # fmt: skip
+        "find": machinery._find_and_load,
+        "exit": os._exit,
+        "walk": traceback.walk_tb,
+        "collections": list(gc.callbacks),
+        "hook": sys.excepthook,
+        "trace": sys.gettrace(),
+        "marks": mark._sink,
+        "at exit": list(at_exit.functions),
+    }
 
 
 def test_the_process_is_as_before_afterwards(tmp_path: Path) -> None:
@@ -102,8 +108,13 @@ def test_the_process_is_as_before_afterwards(tmp_path: Path) -> None:
     assert probes.stop() == []
     assert state() == before
     assert [name for name in before if during[name] != before[name]] == [
-        "find", "exit", "walk", "collections", "marks", "at exit",
-    ]  # fmt: skip
+        "find",
+        "exit",
+        "walk",
+        "collections",
+        "marks",
+        "at exit",
+    ]
 
 
 def test_the_stretch_between_is_a_script_of_the_stream(tmp_path: Path) -> None:

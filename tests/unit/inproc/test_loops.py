@@ -167,8 +167,10 @@ def test_very_long_runs_put_several_steps_into_one_record(
     running.close(loop)
 
     assert [(r["step"], r["count"], r["input"], r["callbacks"], r["call"]) for r in steps(out)] == [
-        (0, 4, 80, 40, 240), (4, 4, 80, 40, 240), (8, 2, 40, 20, 120),
-    ]  # fmt: skip
+        (0, 4, 80, 40, 240),
+        (4, 4, 80, 40, 240),
+        (8, 2, 40, 20, 120),
+    ]
     assert [(r["begin"], r["end"]) for r in steps(out)] == [(1020, 1480), (1500, 1960), (1980, 2200)]
 
 
@@ -238,8 +240,10 @@ def test_single_batches_are_steps_of_a_loop_of_their_own(running: loops.Loops, o
 
     assert out.names() == [("on_batch", "train_on_batch"), ("on_batch", "test_on_batch")]
     assert [(r["step"], r["begin"], r["end"], r["flags"]) for r in steps(out)] == [
-        (0, 1000, 1010, 0), (0, 2010, 2020, 0), (1, 3020, 3030, 0),
-    ]  # fmt: skip
+        (0, 1000, 1010, 0),
+        (0, 2010, 2020, 0),
+        (1, 3020, 3030, 0),
+    ]
 
 
 def test_a_single_batch_inside_a_loop_is_none_of_its_own(running: loops.Loops, loop: Any) -> None:

@@ -127,8 +127,9 @@ def test_an_epoch_ends_the_one_before(marks: Marks, out: Recorded, now: Clock) -
         now.ns += 10
 
     assert [(name, begin, end) for kind, name, begin, end in out.spans() if kind == "epoch"] == [
-        ("0", 1000, 1010), ("1", 1010, 1020),
-    ]  # fmt: skip
+        ("0", 1000, 1010),
+        ("1", 1010, 1020),
+    ]
 
 
 def test_marks_outside_a_loop_do_nothing(marks: Marks, out: Recorded) -> None:

@@ -299,8 +299,11 @@ def test_an_engine_s_own_epochs_and_steps_are_those_of_the_loop(probe: Probe, ou
 
     assert out.spans() == [("fit", "fit", 1000, 1040), ("epoch", "0", 1000, 1020), ("epoch", "1", 1020, 1040)]
     assert [row[2:7] for row in out.stream().steps] == [
-        (0, 0, 1, 1000, 1010), (0, 1, 1, 1010, 1020), (1, 0, 1, 1020, 1030), (1, 1, 1, 1030, 1040),
-    ]  # fmt: skip
+        (0, 0, 1, 1000, 1010),
+        (0, 1, 1, 1010, 1020),
+        (1, 0, 1, 1020, 1030),
+        (1, 1, 1, 1030, 1040),
+    ]
 
 
 def test_epochs_and_steps_outside_loops_only_run(probe: Probe, out: Recorded) -> None:

@@ -21,9 +21,12 @@ class Lines:
         self.profiler: Any = type(
             "LineProfiler",
             (),
-            {"add_function": lambda _self, f: self.calls.append(f.__name__), "__call__": lambda _self, f: ("theirs", f),
-             "print_stats": "of line_profiler"},
-        )()  # fmt: skip
+            {
+                "add_function": lambda _self, f: self.calls.append(f.__name__),
+                "__call__": lambda _self, f: ("theirs", f),
+                "print_stats": "of line_profiler",
+            },
+        )()
 
     def selects(self, _path: str) -> bool:
         return self._selected

@@ -13,8 +13,13 @@ def test_probes_that_nobody_asked_for_are_off() -> None:
     states = ProbeStates.of(TraceConfig(probes=("phases", "cores")))
 
     assert [(probe.name, probe.state) for probe in states.all_probes()] == [
-        ("phases", "on"), ("lines", "off"), ("stacks", "off"), ("kernels", "off"), ("cores", "on"), ("gpu", "off"),
-    ]  # fmt: skip
+        ("phases", "on"),
+        ("lines", "off"),
+        ("stacks", "off"),
+        ("kernels", "off"),
+        ("cores", "on"),
+        ("gpu", "off"),
+    ]
 
 
 def test_a_tracer_of_kernels_that_is_switched_off_is_off() -> None:

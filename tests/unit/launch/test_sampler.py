@@ -23,9 +23,14 @@ def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) ->
     sampler.prepare()
 
     assert json.loads((tmp_path / "sampler-config.json").read_text()) == {
-        "raw": str(tmp_path), "pid": 1, "conductor": None, "probes": ["cores"], "hz": 10.0, "stacks_hz": None,
+        "raw": str(tmp_path),
+        "pid": 1,
+        "conductor": None,
+        "probes": ["cores"],
+        "hz": 10.0,
+        "stacks_hz": None,
         "live": False,
-    }  # fmt: skip
+    }
 
 
 def test_what_it_said_is_taken_out_of_the_folder(sampler: Sampler, tmp_path: Path) -> None:

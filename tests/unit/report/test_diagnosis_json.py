@@ -24,8 +24,15 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
     content = plain(diagnosis_json.as_json(diagnosis, ["r"], None))
 
     assert list(content) == [
-        "schema", "runs", "comparable", "why_not", "whole_ns", "explained_ns", "findings", "abstained",
-    ]  # fmt: skip
+        "schema",
+        "runs",
+        "comparable",
+        "why_not",
+        "whole_ns",
+        "explained_ns",
+        "findings",
+        "abstained",
+    ]
     assert content["findings"] == [
         {
             "slug": "slow-callback", "claim": "It is slow.", "at_stake_ns": 2 * S, "share": 0.2,

@@ -45,7 +45,14 @@ def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
     report = gate_report.as_json(compare.compare(new, base), [FIT, WALL], 0.05)
 
     assert list(plain(report)) == [
-        "schema", "passed", "max_regression", "base", "new", "comparable", "why_not", "components",
-    ]  # fmt: skip
+        "schema",
+        "passed",
+        "max_regression",
+        "base",
+        "new",
+        "comparable",
+        "why_not",
+        "components",
+    ]
     assert (report.passed, report.base, report.new) == (False, ("base",), ("new",))
     assert report.components[0] == ComponentReport("fit/steps", 4 * S, 5 * S, 0.25, (S // 2, 2 * S), False, True)

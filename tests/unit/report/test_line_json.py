@@ -14,7 +14,12 @@ def test_each_line_is_an_object() -> None:
     first, second = plain(line_json.as_json([function]))
 
     assert list(first.items()) == [
-        ("file", "train.py"), ("function", "main"), ("first_line", 3), ("line", 3), ("hits", 0), ("time_ns", 0),
+        ("file", "train.py"),
+        ("function", "main"),
+        ("first_line", 3),
+        ("line", 3),
+        ("hits", 0),
+        ("time_ns", 0),
         ("source", None),
-    ]  # fmt: skip
+    ]
     assert (second["line"], second["hits"], second["time_ns"], second["source"]) == (4, 2, 9, "step()")

@@ -22,9 +22,15 @@ def test_a_run_is_told_by_its_manifest(tmp_path: Path) -> None:
 
     assert row.pop("size_bytes") == folder.size_bytes()
     assert row == {
-        "run": "r", "created": "2026-11-21T10:00:00+00:00", "script": "train.py", "backend": "torch",
-        "state": "finished", "exit_code": 0, "signal": None, "wall_ns": 10 * S,
-    }  # fmt: skip
+        "run": "r",
+        "created": "2026-11-21T10:00:00+00:00",
+        "script": "train.py",
+        "backend": "torch",
+        "state": "finished",
+        "exit_code": 0,
+        "signal": None,
+        "wall_ns": 10 * S,
+    }
 
 
 @pytest.mark.parametrize(

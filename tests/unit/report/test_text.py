@@ -72,9 +72,16 @@ def test_plain_text_is_ascii_but_for_what_the_run_says(run: Run) -> None:
 def test_sections_come_in_their_order(run: Run) -> None:
     """Those that every run has."""
     assert titles(printed(run))[2:] == [
-        "Phases", "Steps", "Hottest lines", "Hottest stacks by phase", "Cores and memory", "GPU", "Overhead ledger",
-        "Health", "more: dlprof lines r",
-    ]  # fmt: skip
+        "Phases",
+        "Steps",
+        "Hottest lines",
+        "Hottest stacks by phase",
+        "Cores and memory",
+        "GPU",
+        "Overhead ledger",
+        "Health",
+        "more: dlprof lines r",
+    ]
 
 
 def test_of_foreign_traces_only_what_is_in_them_is_shown(tmp_path: Path) -> None:

@@ -13,9 +13,13 @@ from dlprof.schema.manifest import Clock, Command, Gpu, Manifest, Process
 def test_a_manifest_is_read_as_it_was_written() -> None:
     """All of it."""
     told = Manifest(
-        format="dlprof.run/1", state="interrupted", command=Command(script="a.py", argv=("--epochs", "3")),
-        clock=Clock(origin_perf_ns=5), process=Process(pid=7, signal=9), gpus=(Gpu(gpu=1, name="H100"),),
-    )  # fmt: skip
+        format="dlprof.run/1",
+        state="interrupted",
+        command=Command(script="a.py", argv=("--epochs", "3")),
+        clock=Clock(origin_perf_ns=5),
+        process=Process(pid=7, signal=9),
+        gpus=(Gpu(gpu=1, name="H100"),),
+    )
 
     assert manifests.decode(manifests.encode(told)) == told
 

@@ -13,9 +13,15 @@ ROOT = Path(dlprof.__file__).parent
 VOCABULARY = ROOT / "schema" / "vocabulary.py"
 PATHS = (value for value in vars(Tree).values() if isinstance(value, TreePath) and "/" in value)
 ROOTS = (Tree.FIT_STEPS, Tree.EVALUATE_STEPS, Tree.PREDICT_STEPS)
-WORDS = frozenset({
-    *FIT_PHASES, *PATHS, *(root / part for root in ROOTS for part in StepPart), StepPart.HOST_PYTHON, "host_python",
-})  # fmt: skip
+WORDS = frozenset(
+    {
+        *FIT_PHASES,
+        *PATHS,
+        *(root / part for root in ROOTS for part in StepPart),
+        StepPart.HOST_PYTHON,
+        "host_python",
+    }
+)
 NOT_YET = ("report/colours.py",)
 """Modules that still spell some of them."""
 
@@ -44,6 +50,9 @@ def test_a_word_that_is_spelled_is_found() -> None:
     source = 'a = "fit.steps"\nb = ("fit/steps/idle", "fit")\nc = {"host python": "see fit.steps", "host_python": 1}'
 
     assert list(spelled(source)) == [
-        (1, "fit.steps"), (2, "fit/steps/idle"), (3, "host python"), (3, "host_python"),
-    ]  # fmt: skip
+        (1, "fit.steps"),
+        (2, "fit/steps/idle"),
+        (3, "host python"),
+        (3, "host_python"),
+    ]
     assert Phase.FIT not in WORDS

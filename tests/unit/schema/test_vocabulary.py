@@ -33,8 +33,13 @@ def test_every_kind_of_span_of_the_probe_has_its_word() -> None:
 def test_phases_of_fit_are_those_that_the_tables_name() -> None:
     """In the order of reports."""
     assert list(FIT_PHASES) == [
-        "fit.build", "fit.graph_compile", "fit.input", "fit.steps", "fit.callbacks", "fit.validation"
-    ]  # fmt: skip
+        "fit.build",
+        "fit.graph_compile",
+        "fit.input",
+        "fit.steps",
+        "fit.callbacks",
+        "fit.validation",
+    ]
     assert "fit.steps" not in TOP_PHASES
 
 
@@ -73,8 +78,10 @@ def test_words_are_plain_text_in_json() -> None:
 def test_a_phase_that_is_not_known_is_unattributed() -> None:
     """A stored run may be damaged, or of another dlprof."""
     assert [known_phase(text) for text in ("fit.steps", "fit.dreams", "")] == [
-        Phase.FIT_STEPS, Phase.UNATTRIBUTED, Phase.UNATTRIBUTED,
-    ]  # fmt: skip
+        Phase.FIT_STEPS,
+        Phase.UNATTRIBUTED,
+        Phase.UNATTRIBUTED,
+    ]
 
 
 def test_a_category_that_is_not_known_is_other() -> None:

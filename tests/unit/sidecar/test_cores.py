@@ -159,9 +159,13 @@ def test_the_temperature_is_the_highest(monkeypatch: pytest.MonkeyPatch, reading
 
 @pytest.mark.parametrize(
     ("readings", "expected"),
-    [([SimpleNamespace(current=2000.04), SimpleNamespace(current=0)], [2000.0, 0]), ([SimpleNamespace(current=0)], None),
-     ([], None), (NotImplementedError, None)],
-)  # fmt: skip
+    [
+        ([SimpleNamespace(current=2000.04), SimpleNamespace(current=0)], [2000.0, 0]),
+        ([SimpleNamespace(current=0)], None),
+        ([], None),
+        (NotImplementedError, None),
+    ],
+)
 def test_frequencies_are_megahertz_per_core(monkeypatch: pytest.MonkeyPatch, readings: Any, expected: Any) -> None:
     """A virtual machine may not know them."""
     monkeypatch.setattr(psutil, "cpu_freq", giving(readings))
@@ -216,8 +220,9 @@ def test_a_process_that_came_and_went_is_told(tmp_path: Path) -> None:
 
     assert child.pid not in sampler.tree()
     assert [row[5] for row in rows(tmp_path) if isinstance(row, list) and row[0] == "p" and row[2] == child.pid] == [
-        False, True,
-    ]  # fmt: skip
+        False,
+        True,
+    ]
 
 
 def test_the_sampler_is_none_of_the_tree_of_a_notebook(tmp_path: Path, kernel: Kernel) -> None:

@@ -46,8 +46,11 @@ def test_a_file_is_a_header_rows_and_a_trailer(tmp_path: Path) -> None:
     writer.finish({"missed": 3})
 
     assert lines(tmp_path / "x.jsonl") == [
-        {"format": "dlprof.x/1"}, ["c", 1], ["c", None], {"end": True, "rows": 2, "missed": 3},
-    ]  # fmt: skip
+        {"format": "dlprof.x/1"},
+        ["c", 1],
+        ["c", None],
+        {"end": True, "rows": 2, "missed": 3},
+    ]
 
 
 def test_rows_wait_for_a_second_at_most(tmp_path: Path, clock: Clock) -> None:

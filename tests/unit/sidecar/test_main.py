@@ -200,8 +200,9 @@ def child(code: str) -> subprocess.Popen[str]:
     """A process that is ready."""
     process = subprocess.Popen(
         [sys.executable, "-c", f"import signal, time\n{code}\nprint('ready', flush=True)\ntime.sleep(60)"],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout is not None
     process.stdout.readline()
     return process

@@ -11,6 +11,11 @@ from keras.src.backend.settings import (
 )
 
 __all__ = [
-    "backend", "dtype_policy", "floatx", "image_data_format", "set_dtype_policy", "set_floatx",
+    "backend",
+    "dtype_policy",
+    "floatx",
+    "image_data_format",
+    "set_dtype_policy",
+    "set_floatx",
     "set_image_data_format",
-]  # fmt: skip
+]

@@ -13,12 +13,17 @@ def run() -> Run:
     """An operator of the host and two streams of GPU 0, of which one has nothing to do for 30 ns."""
     return in_memory(
         kernel_ops=table("kernel_ops", [op(0, "operator", "mm", "dense"), op(1, "kernel", "k", flops=4.0)]),
-        kernel_events=table("kernel_events", [
-            event(1, 5, 10, 0, lane="s1", delay_ns=3), event(1, 50, 10, 0, lane="s1"), event(0, 0, 20, lane="main"),
-            event(1, 6, 2, 0, lane="s2"),
-        ]),
+        kernel_events=table(
+            "kernel_events",
+            [
+                event(1, 5, 10, 0, lane="s1", delay_ns=3),
+                event(1, 50, 10, 0, lane="s1"),
+                event(0, 0, 20, lane="main"),
+                event(1, 6, 2, 0, lane="s2"),
+            ],
+        ),
         gpu_gaps=table("gpu_gaps", [{"device": 0, "start_ns": 15, "dur_ns": 30, "blamed": "load"}]),
-    )  # fmt: skip
+    )
 
 
 def test_executions_stand_by_device_and_lane() -> None:

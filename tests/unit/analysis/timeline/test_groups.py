@@ -14,8 +14,10 @@ def test_every_execution_is_on_the_lane_of_its_stream(tmp_path: Path) -> None:
     by_name = {group.name: group for group in groups.of_run(whole(tmp_path / "run")).groups}
 
     assert [(name, len(slices.start_ns)) for name, slices in by_name["GPU 0"].tracks] == [
-        ("stream 7", 2), ("stream 7 #2", 1), ("stream 9", 1)
-    ]  # fmt: skip
+        ("stream 7", 2),
+        ("stream 7 #2", 1),
+        ("stream 9", 1),
+    ]
 
 
 def test_processes_and_ranks_have_groups_of_their_own(tmp_path: Path) -> None:

@@ -39,9 +39,12 @@ def test_a_step_has_its_call_inside_and_its_input_before() -> None:
     run = in_memory(steps=table("steps", [step(0, 100, 100)]))
 
     assert sorted(told(program.steps(run)), key=lambda row: row[1:]) == [
-        ("input", 95, 5), ("before the call", 100, 10), ("train step", 100, 100), ("call", 110, 80),
+        ("input", 95, 5),
+        ("before the call", 100, 10),
+        ("train step", 100, 100),
+        ("call", 110, 80),
         ("after the call", 190, 10),
-    ]  # fmt: skip
+    ]
 
 
 def test_parts_of_several_steps_have_no_place() -> None:
@@ -78,8 +81,10 @@ def test_calls_stand_by_thread() -> None:
     found = dict(program.calls(in_memory(spans=table("spans", rows))))
 
     assert {thread: told(slices) for thread, slices in found.items()} == {
-        "main": [("fit", 0, 5)], "w (2)": [("import numpy", 1, 5)], "w (3)": [("data load", 2, 5)],
-    }  # fmt: skip
+        "main": [("fit", 0, 5)],
+        "w (2)": [("import numpy", 1, 5)],
+        "w (3)": [("data load", 2, 5)],
+    }
     assert found["main"].whats[0].facts["ended"] == "no: it is drawn up to the end of the run"
 
 

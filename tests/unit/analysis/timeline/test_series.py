@@ -35,6 +35,7 @@ def test_processes_and_gpus_have_groups_of_their_own() -> None:
     gpu: list[dict[str, Any]] = [{"time_ns": 3, "gpu": 0, "power_w": None}, {"time_ns": 4, "gpu": 0, "power_w": 70.5}]
 
     assert series(process_samples=samples, gpu=gpu) == [
-        ("process 42", "threads (threads)", [9], [42.0]), ("process 43", "threads (threads)", [9], [43.0]),
+        ("process 42", "threads (threads)", [9], [42.0]),
+        ("process 43", "threads (threads)", [9], [43.0]),
         ("GPU 0", "power (W)", [4], [70.5]),
-    ]  # fmt: skip
+    ]

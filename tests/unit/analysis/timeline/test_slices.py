@@ -34,8 +34,9 @@ def test_kinds_are_joined_with_their_own_numbers() -> None:
 
     assert found.what.tolist() == [0, 0, 1]
     assert {name: values.tolist() for name, values in found.own.items()} == {
-        "step": [1, 2, MISSING], "bytes": [MISSING, MISSING, 7],
-    }  # fmt: skip
+        "step": [1, 2, MISSING],
+        "bytes": [MISSING, MISSING, 7],
+    }
 
 
 def test_slices_are_taken_with_their_numbers() -> None:

@@ -20,7 +20,9 @@ def test_stacks_stand_by_thread_in_order_of_time() -> None:
     found = threads(in_memory(stacks=table("stacks", stood), frames=table("frames", frames)))
 
     assert [(thread.title, thread.name, [row[0] for row in thread.rows]) for thread in found] == [
-        ("w (3)", "w", [10]), ("w (2)", "w", [20, 30]), ("main", "main", [40]),
-    ]  # fmt: skip
+        ("w (3)", "w", [10]),
+        ("w (2)", "w", [20, 30]),
+        ("main", "main", [40]),
+    ]
     assert [frame.function for frame in found[2].rows[0][2]] == ["f", "main"]
     assert found[0].rows[0][2] == ()

@@ -39,7 +39,9 @@ def test_instructions_that_xla_inserted_belong_to_their_neighbours() -> None:
     found = labelled(trace)
 
     assert found == [
-        ("dot.1", ("dense_1", "forward"), "dot_general"), ("copy.2", ("dense_1", "forward"), "copy"),
-        ("fusion.3", ("dense_2", "backward"), "fusion"), ("scatter.4", ("dense_2", "backward"), "scatter"),
+        ("dot.1", ("dense_1", "forward"), "dot_general"),
+        ("copy.2", ("dense_1", "forward"), "copy"),
+        ("fusion.3", ("dense_2", "backward"), "fusion"),
+        ("scatter.4", ("dense_2", "backward"), "scatter"),
         ("copy.5", ("(xla)", None), "copy"),
-    ]  # fmt: skip
+    ]

@@ -25,18 +25,25 @@ def test_functions_of_chainer_have_link_and_pass(tmp_path: Path) -> None:
         return {"name": name, "cat": "chainer", "ph": "X", "ts": ts, "dur": dur, "pid": 1, "tid": 7, "args": told}
 
     path = tmp_path / "trace.json"
-    path.write_text(json.dumps({"traceEvents": [
-        event("LinearFunction", 10, 5, "dense_1", "forward"),
-        event("LinearGradWeight", 22, 3, "dense_1", "backward"),
-        event("LinearFunction", 20, 7, "dense_1", "backward"),
-        event("RMSpropRule", 30, 2, "", "update"),
-    ]}))  # fmt: skip
+    path.write_text(
+        json.dumps(
+            {
+                "traceEvents": [
+                    event("LinearFunction", 10, 5, "dense_1", "forward"),
+                    event("LinearGradWeight", 22, 3, "dense_1", "backward"),
+                    event("LinearFunction", 20, 7, "dense_1", "backward"),
+                    event("RMSpropRule", 30, 2, "", "update"),
+                ]
+            }
+        )
+    )
 
     assert formats.find(path).name == "chainer"
     run = imported(path)
 
-    found = [(r.keys["layer"], r.keys["direction"], r.keys["op"], r.total_ns)
-             for r in kernels.summarise(run, "layer").rows]  # fmt: skip
+    found = [
+        (r.keys["layer"], r.keys["direction"], r.keys["op"], r.total_ns) for r in kernels.summarise(run, "layer").rows
+    ]
     assert sorted(found) == [
         ("dense_1", "backward", "LinearFunction", 4000),
         ("dense_1", "backward", "LinearGradWeight", 3000),

@@ -28,9 +28,13 @@ from tests.unit.ingest.formats.samples import (
 from tests.unit.ingest.imports import DATA, imported
 
 FILES = (
-    "hta_a100_triton.json.gz", "hta_mi250_rocm62.json.gz", "mxnet_gluon.json.gz", "tracelens_jax_gemm_mi300x.xplane.pb",
-    "nvprof_summary.txt", "line_profiler.lprof",
-)  # fmt: skip
+    "hta_a100_triton.json.gz",
+    "hta_mi250_rocm62.json.gz",
+    "mxnet_gluon.json.gz",
+    "tracelens_jax_gemm_mi300x.xplane.pb",
+    "nvprof_summary.txt",
+    "line_profiler.lprof",
+)
 MEMORY_LIMIT_KB = 800_000
 
 
@@ -235,8 +239,9 @@ PIECES = [
 
 EDITS = st.lists(
     st.tuples(st.sampled_from(["cut", "flip", "insert", "drop"]), st.integers(0, 1 << 30), st.sampled_from(PIECES)),
-    min_size=1, max_size=4,
-)  # fmt: skip
+    min_size=1,
+    max_size=4,
+)
 
 
 def damaged(content: bytes, edits: list[tuple[str, int, bytes]]) -> bytes:

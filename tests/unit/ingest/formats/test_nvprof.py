@@ -43,9 +43,10 @@ def test_a_database_of_nvprof_gives_launches_ranges_and_gaps(tmp_path: Path) -> 
         run, "SELECT name, op, kind, dur_ns, delay_ns, bytes FROM kernels WHERE device = 'gpu:0' ORDER BY start_ns"
     ).rows
     assert rows == [
-        ("sgemm", "F.linear", "kernel", 2000, 600, None), ("sgemm", None, "kernel", 1000, 500, None),
+        ("sgemm", "F.linear", "kernel", 2000, 600, None),
+        ("sgemm", None, "kernel", 1000, 500, None),
         ("memcpy DtoH", None, "transfer", 500, 1000, 64.0),
-    ]  # fmt: skip
+    ]
     gaps = query.ask(run, "SELECT dur_ns, host_ns, launch_ns, wait_ns FROM gpu_gaps ORDER BY start_ns").rows
     assert gaps == [(3000, 2500, 500, 0), (2000, 1000, 750, 250)]
     idle = gpu_idle.of_run(run)[0]

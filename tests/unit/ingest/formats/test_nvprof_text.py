@@ -67,9 +67,12 @@ def test_the_csv_summary_is_read_without_its_ranges() -> None:
     foreign = nvprof_text.read(DATA / "nvprof_summary.csv")
 
     assert foreign.facts == {
-        "gpu_activity_rows": 44, "gpu_calls": 331, "gpu_kernel_calls": 284, "gpu_time_ns": 8_348_840,
+        "gpu_activity_rows": 44,
+        "gpu_calls": 331,
+        "gpu_kernel_calls": 284,
+        "gpu_time_ns": 8_348_840,
         "api_call_rows": 11,
-    }  # fmt: skip
+    }
     rows = totals(foreign)
     assert rows[0] == ("volta_sgemm_32x128_nn", EventKind.KERNEL, 1, 1_327_075, 0)
     assert rows[44] == ("cudaLaunchKernel", EventKind.RUNTIME, 284, 2_348_514_103, -1)
@@ -80,9 +83,12 @@ def test_the_text_summary_is_read_without_its_ranges() -> None:
     foreign = nvprof_text.read(DATA / "nvprof_summary.txt")
 
     assert foreign.facts == {
-        "gpu_activity_rows": 44, "gpu_calls": 331, "gpu_kernel_calls": 284, "gpu_time_ns": 8_348_832,
+        "gpu_activity_rows": 44,
+        "gpu_calls": 331,
+        "gpu_kernel_calls": 284,
+        "gpu_time_ns": 8_348_832,
         "api_call_rows": 11,
-    }  # fmt: skip
+    }
     rows = totals(foreign)
     assert rows[0] == ("volta_sgemm_32x128_nn", EventKind.KERNEL, 1, 1_327_100, 0)
     assert rows[44] == ("cudaLaunchKernel", EventKind.RUNTIME, 284, 2_348_510_000, -1)

@@ -71,13 +71,17 @@ def test_chrometraces_of_py_spy_keep_their_times_and_file_names(tmp_path: Path) 
     "text",
     [
         "thread (9);run (a.py:2) 3\nthread (8);work (a.py:4) 2\n",
-        CHROME.replace(": worker", "").replace("[", '[{"args":{"filename":"","line":0},"cat":"py-spy","name":"thread (9)",'
-        '"ph":"B","pid":7,"tid":0,"ts":1},{"args":{"filename":"/x/a.py","line":2},"cat":"py-spy","name":"run","ph":"B",'
-        '"pid":7,"tid":0,"ts":1},{"args":{"filename":"/x/a.py","line":2},"cat":"py-spy","name":"run","ph":"E",'
-        '"pid":7,"tid":0,"ts":9},', 1),
+        CHROME.replace(": worker", "").replace(
+            "[",
+            '[{"args":{"filename":"","line":0},"cat":"py-spy","name":"thread (9)",'
+            '"ph":"B","pid":7,"tid":0,"ts":1},{"args":{"filename":"/x/a.py","line":2},"cat":"py-spy","name":"run","ph":"B",'
+            '"pid":7,"tid":0,"ts":1},{"args":{"filename":"/x/a.py","line":2},"cat":"py-spy","name":"run","ph":"E",'
+            '"pid":7,"tid":0,"ts":9},',
+            1,
+        ),
     ],
     ids=["raw", "chrometrace"],
-)  # fmt: skip
+)
 def test_of_threads_without_names_the_first_is_the_main_one(text: str, tmp_path: Path) -> None:
     """Engines call Python from threads that Python did not start."""
     rows = pyspy_files.read(put(tmp_path, text)).tables["stacks"].to_pylist()

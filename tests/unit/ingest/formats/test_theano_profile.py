@@ -69,8 +69,10 @@ def test_loops_of_theano_are_not_counted_twice(tmp_path: Path) -> None:
 
     assert [row[0] for row in totals(foreign)] == ["dot"]
     assert [(entry.slug, entry.count) for entry in trace_of(foreign).health] == [
-        ("times-rounded", None), ("theano-rows-left-out", 4), ("theano-loops-passed-over", 1),
-    ]  # fmt: skip
+        ("times-rounded", None),
+        ("theano-rows-left-out", 4),
+        ("theano-loops-passed-over", 1),
+    ]
 
 
 def test_a_sum_of_theano_counts_where_there_is_nothing_else(tmp_path: Path) -> None:

@@ -22,8 +22,10 @@ def test_rows_become_columns_of_their_types() -> None:
 
     assert (events.start.tolist(), events.ends.tolist()) == ([10, 20, 30], [15, 27, 31])
     assert (events.device.tolist(), events.link.tolist(), events.scope.tolist()) == (
-        [CPU, 0, 0], [NONE, 9, NONE], [NONE, NONE, 4],
-    )  # fmt: skip
+        [CPU, 0, 0],
+        [NONE, 9, NONE],
+        [NONE, NONE, 4],
+    )
     assert [events.kind.dtype, events.name.dtype, events.device.dtype, events.link.dtype] == ["i1", "i4", "i2", "i8"]
 
 

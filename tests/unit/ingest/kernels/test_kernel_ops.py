@@ -17,10 +17,14 @@ from dlprof.schema.vocabulary import EventKind
 def numbered(*rows: tuple[EventKind, str, Scope | None]) -> tuple[list[int], list[dict[str, Any]]]:
     """The row of each event (kind, name, scope), and the rows."""
     trace, ops = Trace(Path("t.json"), "kineto", "torch"), KernelOps()
-    trace.add_rows([
-        EventRow(kind, trace.names.number(name), 0, 1, 0, scope=NONE if scope is None else trace.scopes.number(scope))
-        for kind, name, scope in rows
-    ])  # fmt: skip
+    trace.add_rows(
+        [
+            EventRow(
+                kind, trace.names.number(name), 0, 1, 0, scope=NONE if scope is None else trace.scopes.number(scope)
+            )
+            for kind, name, scope in rows
+        ]
+    )
     events = trace.events.take()
     numbers = ops.number_events(trace, events, Labels.empty(len(events)))
     return numbers.tolist(), ops.table().to_pylist()
@@ -36,16 +40,19 @@ def test_equal_events_share_a_row() -> None:
 
     assert numbers == [0, 0, 1]
     assert [(row["kind"], row["name"], row["category"]) for row in rows] == [
-        ("operator", "mm", "matmul"), ("kernel", "mm", "matmul"),
-    ]  # fmt: skip
+        ("operator", "mm", "matmul"),
+        ("kernel", "mm", "matmul"),
+    ]
 
 
 def test_the_bytes_of_copies_are_told() -> None:
     """Those of other kinds of events are not: what they mean is not known."""
     numbers, rows = numbered(
-        (EventKind.TRANSFER, "Memcpy", BytesMoved(64)), (EventKind.TRANSFER, "Memcpy", BytesMoved(8)),
-        (EventKind.KERNEL, "k", BytesMoved(64)), (EventKind.KERNEL, "k", BytesMoved(8)),
-    )  # fmt: skip
+        (EventKind.TRANSFER, "Memcpy", BytesMoved(64)),
+        (EventKind.TRANSFER, "Memcpy", BytesMoved(8)),
+        (EventKind.KERNEL, "k", BytesMoved(64)),
+        (EventKind.KERNEL, "k", BytesMoved(8)),
+    )
 
     assert (numbers, [row["bytes"] for row in rows]) == ([0, 1, 2, 2], [64.0, 8.0, None])
 
@@ -67,5 +74,6 @@ def test_a_sum_is_a_row_of_its_name_alone() -> None:
         ops.number_sum(OperatorSum(kind, name, CPU, 1, 1))
 
     assert [(row["kind"], row["op"], row["category"]) for row in ops.table().to_pylist()] == [
-        ("operator", "Dot22", "matmul"), ("runtime", None, "transfer"),
-    ]  # fmt: skip
+        ("operator", "Dot22", "matmul"),
+        ("runtime", None, "transfer"),
+    ]

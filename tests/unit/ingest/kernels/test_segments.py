@@ -32,11 +32,13 @@ def make_trace() -> Trace:
     for step in range(300):
         at = step * 1000
         host += [
-            (EventKind.OPERATOR, "aten::linear", at + 10, 100, CPU, 0, step), (EventKind.OPERATOR, "aten::addmm", at + 20, 60, CPU, 0, step),
+            (EventKind.OPERATOR, "aten::linear", at + 10, 100, CPU, 0, step),
+            (EventKind.OPERATOR, "aten::addmm", at + 20, 60, CPU, 0, step),
             (EventKind.RUNTIME, "cudaLaunchKernel", at + 30, 5, CPU, 0, 2 * step),
-            (EventKind.OPERATOR, ENGINE, at + 500, 100, CPU, 1, step), (EventKind.OPERATOR, "aten::mm", at + 510, 50, CPU, 1, -1),
+            (EventKind.OPERATOR, ENGINE, at + 500, 100, CPU, 1, step),
+            (EventKind.OPERATOR, "aten::mm", at + 510, 50, CPU, 1, -1),
             (EventKind.RUNTIME, "cudaLaunchKernel", at + 520, 5, CPU, 1, 2 * step + 1),
-        ]  # fmt: skip
+        ]
         ranges.append((EventKind.ANNOTATION, f"dlprof:layer:dense_{step % 3}", at, 200, CPU, 0, -1))
         # Kernels run late: some in a later segment than the call that launched them.
         device += [

@@ -10,9 +10,11 @@ from dlprof.schema.vocabulary import Loop
 
 def test_a_window_is_a_row_of_the_schema() -> None:
     """What it does not say is null."""
-    table = windows_table([
-        KernelWindow(ProcessId("h", 2, 42, 5), 3, "torch", "w.json", 100, 50, loop=Loop.TEST, steps=4),
-    ])  # fmt: skip
+    table = windows_table(
+        [
+            KernelWindow(ProcessId("h", 2, 42, 5), 3, "torch", "w.json", 100, 50, loop=Loop.TEST, steps=4),
+        ]
+    )
 
     assert table.schema == TABLES["kernel_windows"]
     assert table.to_pylist() == [{

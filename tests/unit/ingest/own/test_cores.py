@@ -43,7 +43,8 @@ def sample(time_ns: int, busy: int, idle: int, own: int, ticks: int, rss: int = 
 def core_file(folder: Path) -> Path:
     """Two seconds of one process on one of two cores."""
     return write(
-        folder / "cores.jsonl", HEADER,
+        folder / "cores.jsonl",
+        HEADER,
         ["p", 1_000, 42, 1, "python x.py", False],
         ["m", 1_000, 5_000, 0, None, [2000.0, 1000.0], [[42, 7, 2, 11, 12]]],
         sample(1_000, 0, 0, 0, 0),
@@ -51,7 +52,7 @@ def core_file(folder: Path) -> Path:
         ["m", 1_000_001_000, 4_000, 0, 61.5, [2000.0, 1000.0], [[42, 9, 4, 21, 22]]],
         sample(1_000_001_000, 80, 20, 2, 60),
         {"end": True, "cost_cpu_ns": 5, "missed": 0},
-    )  # fmt: skip
+    )
 
 
 def test_busy_shares_are_ticks_over_the_ticks_of_the_core(tmp_path: Path) -> None:

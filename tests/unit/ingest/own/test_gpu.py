@@ -21,9 +21,11 @@ def write(path: Path, *rows: Any) -> Path:
 def test_gpu_rows_become_columns(tmp_path: Path) -> None:
     """Missing values stay null."""
     path = write(
-        tmp_path / "gpu.jsonl", {"format": "dlprof.gpu/1", "columns": ["utilisation_pct", "power_w"], "gpus": [{"name": "A"}]},
-        [2_000, 0, 50, None], {"end": True, "missing": [{"gpu": 0, "metric": "power_w", "reason": "Not Supported"}]},
-    )  # fmt: skip
+        tmp_path / "gpu.jsonl",
+        {"format": "dlprof.gpu/1", "columns": ["utilisation_pct", "power_w"], "gpus": [{"name": "A"}]},
+        [2_000, 0, 50, None],
+        {"end": True, "missing": [{"gpu": 0, "metric": "power_w", "reason": "Not Supported"}]},
+    )
 
     table, health, _ = gpu.read(path, PROCESS)
 

@@ -29,8 +29,15 @@ def spans(found: Stream) -> list[tuple[str, str, float, float]]:
 
 def test_phases_last_from_begin_to_end(tmp_path: Path) -> None:
     """An `end` without a name ends the innermost."""
-    found = stream(tmp_path, (101, "begin data"), (102, "end data"), (103, "begin fit"), (104, "begin input"), (105, "end"),
-                   (106, "end"))  # fmt: skip
+    found = stream(
+        tmp_path,
+        (101, "begin data"),
+        (102, "end data"),
+        (103, "begin fit"),
+        (104, "begin input"),
+        (105, "end"),
+        (106, "end"),
+    )
 
     assert spans(found) == [("data", "data", 101, 102), ("fit", "fit", 103, 106), ("input", "input", 104, 105)]
     assert not found.notes

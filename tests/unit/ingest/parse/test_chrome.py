@@ -34,9 +34,11 @@ def test_names_in_another_encoding_cost_nothing_else(tmp_path: Path) -> None:
 
 def test_events_that_make_no_sense_are_counted(tmp_path: Path) -> None:
     """And the others are read."""
-    events = ['{"ph": "X", "cat": "cpu_op", "name": "good", "ts": 1, "dur": 2, "pid": 1, "tid": 1}',
-              '{"ph": "X", "cat": "cpu_op", "name": "far", "ts": 1e300, "dur": 2, "pid": 1, "tid": 1}',
-              '{"ph": "X", "cat": "cpu_op", "name": "odd", "ts": {}, "dur": 2, "pid": 1, "tid": 1}']  # fmt: skip
+    events = [
+        '{"ph": "X", "cat": "cpu_op", "name": "good", "ts": 1, "dur": 2, "pid": 1, "tid": 1}',
+        '{"ph": "X", "cat": "cpu_op", "name": "far", "ts": 1e300, "dur": 2, "pid": 1, "tid": 1}',
+        '{"ph": "X", "cat": "cpu_op", "name": "odd", "ts": {}, "dur": 2, "pid": 1, "tid": 1}',
+    ]
     path = tmp_path / "t.json"
     path.write_text('{"schemaVersion": 1, "traceEvents": [' + ",".join(events) + "]}")
     run = imported(tmp_path, path)

@@ -49,14 +49,19 @@ def told(trace: Trace) -> list[tuple[Any, ...]]:
     return sorted(
         (
             (
-                int(events.kind[at]), trace.names[events.name[at]], int(events.start[at]), int(events.dur[at]),
-                int(events.device[at]), trace.lanes[events.lane[at]], int(events.link[at]),
+                int(events.kind[at]),
+                trace.names[events.name[at]],
+                int(events.start[at]),
+                int(events.dur[at]),
+                int(events.device[at]),
+                trace.lanes[events.lane[at]],
+                int(events.link[at]),
                 _carried(trace.scopes[events.scope[at]]) if events.scope[at] >= 0 else None,
             )
             for at in range(len(events))
         ),
         key=str,
-    )  # fmt: skip
+    )
 
 
 def _carried(scope: Scope) -> Any:
@@ -106,7 +111,7 @@ ODD = {
     "bytes as a text": '{"ph": "X", "cat": "gpu_memcpy", "name": "c", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"bytes": "512", "device": 1}}',
     "a fraction of a byte": '{"ph": "X", "cat": "gpu_memcpy", "name": "c", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"bytes": 512.0, "device": 1}}',
     "no event": "17",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("odd", ODD)

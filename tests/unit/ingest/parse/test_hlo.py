@@ -31,11 +31,18 @@ def instruction(
     return field(2, b"".join([*parts, field(36, operands), *([field(38, called)] if called else [])]))
 
 
-PROGRAM = field(1, b"".join([
-    field(1, b"jit_f"),
-    field(3, instruction(b"dot.1", b"dot", 11, path=b"jit(f)/dense_1/dot_general") + field(5, 7)),
-    field(3, instruction(b"fusion.2", b"fusion", 12, operands=varint(11) + varint(300), called=7) + field(5, 8)),
-]))  # fmt: skip
+PROGRAM = field(
+    1,
+    b"".join(
+        [
+            field(1, b"jit_f"),
+            field(3, instruction(b"dot.1", b"dot", 11, path=b"jit(f)/dense_1/dot_general") + field(5, 7)),
+            field(
+                3, instruction(b"fusion.2", b"fusion", 12, operands=varint(11) + varint(300), called=7) + field(5, 8)
+            ),
+        ]
+    ),
+)
 
 
 def test_instructions_are_read_with_what_was_fused_into_them() -> None:

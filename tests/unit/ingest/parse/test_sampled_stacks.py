@@ -15,19 +15,28 @@ def stacks(*events: FrameEvent) -> list[tuple[int, float, float, list[str]]]:
 def test_a_stack_stands_until_an_event_changes_it() -> None:
     """What is no frame of the user's is not in it."""
     assert stacks(
-        FrameEvent(1, 9, 0, "B", "thread (77): main"), FrameEvent(1, 9, 0, "B", "f", "/s/a.py", 1),
+        FrameEvent(1, 9, 0, "B", "thread (77): main"),
+        FrameEvent(1, 9, 0, "B", "f", "/s/a.py", 1),
         FrameEvent(1, 9, 5, "B", "_find_and_load", "<frozen importlib._bootstrap>", 2),
-        FrameEvent(1, 9, 6, "B", "g", "/s/a.py", 3), FrameEvent(1, 9, 8, "E"), FrameEvent(1, 9, 9, "E"), FrameEvent(1, 9, 10, "E"),
-    ) == [(77, 0, 5, ["f"]), (77, 5, 6, ["f"]), (77, 6, 8, ["f", "g"]), (77, 8, 9, ["f"]), (77, 9, 10, ["f"])]  # fmt: skip
+        FrameEvent(1, 9, 6, "B", "g", "/s/a.py", 3),
+        FrameEvent(1, 9, 8, "E"),
+        FrameEvent(1, 9, 9, "E"),
+        FrameEvent(1, 9, 10, "E"),
+    ) == [(77, 0, 5, ["f"]), (77, 5, 6, ["f"]), (77, 6, 8, ["f", "g"]), (77, 8, 9, ["f"]), (77, 9, 10, ["f"])]
 
 
 def test_what_stood_before_a_thread_has_another_number_is_the_old_ones() -> None:
     """py-spy's rows of threads are used again."""
     found = []
-    for interval in intervals([
-        FrameEvent(1, 9, 0, "B", "thread (77)"), FrameEvent(1, 9, 0, "B", "f", "/s/a.py", 1), FrameEvent(1, 9, 5, "B", "thread (78)"),
-        FrameEvent(1, 9, 7, "E"),
-    ], FileNames("/s")):  # fmt: skip
+    for interval in intervals(
+        [
+            FrameEvent(1, 9, 0, "B", "thread (77)"),
+            FrameEvent(1, 9, 0, "B", "f", "/s/a.py", 1),
+            FrameEvent(1, 9, 5, "B", "thread (78)"),
+            FrameEvent(1, 9, 7, "E"),
+        ],
+        FileNames("/s"),
+    ):
         found.append((interval.thread.number, interval.end_us))
 
     assert found == [(77, 5), (78, 7)]

@@ -13,9 +13,12 @@ from dlprof.schema.vocabulary import EventKind
 
 DEVICE = "/job:localhost/replica:0/task:0/device:GPU:0"
 ROWS = {
-    1: f"{DEVICE} Compute", 2: f"{DEVICE}/stream:7 Compute", 3: f"{DEVICE}/stream:all Compute", 4: f"{DEVICE}/memcpy Compute",
+    1: f"{DEVICE} Compute",
+    2: f"{DEVICE}/stream:7 Compute",
+    3: f"{DEVICE}/stream:all Compute",
+    4: f"{DEVICE}/memcpy Compute",
     5: "/host:CPU Compute",
-}  # fmt: skip
+}
 
 
 def taken(*events: tuple[int, str, float]) -> list[tuple[EventKind, str, int]]:
@@ -29,8 +32,9 @@ def taken(*events: tuple[int, str, float]) -> list[tuple[EventKind, str, int]]:
 def test_a_kernel_is_taken_from_its_stream_alone() -> None:
     """The row of the device has the call that launched it."""
     assert taken((1, "MatMul", 1.0), (2, "MatMul", 2.0), (3, "MatMul", 2.0)) == [
-        (EventKind.RUNTIME, "MatMul", -1), (EventKind.KERNEL, "MatMul", 0),
-    ]  # fmt: skip
+        (EventKind.RUNTIME, "MatMul", -1),
+        (EventKind.KERNEL, "MatMul", 0),
+    ]
 
 
 def test_what_the_row_of_copies_has_too_is_a_copy() -> None:

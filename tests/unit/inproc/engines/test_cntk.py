@@ -68,5 +68,8 @@ def test_a_named_node_owns_those_behind_it_up_to_the_next_named_one(probed: Call
     assert setup.engine.named_layers(object()) is None
     os.makedirs(setup.windows.folder)
     assert owners(setup.engine._nodes, setup.windows.folder) == {
-        times.uid: "first", plus.uid: "second", inside.uid: "second", last.root_function.uid: "second",
-    }  # fmt: skip
+        times.uid: "first",
+        plus.uid: "second",
+        inside.uid: "second",
+        last.root_function.uid: "second",
+    }

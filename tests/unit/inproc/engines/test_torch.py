@@ -43,9 +43,13 @@ def test_layers_loss_metrics_and_optimiser_of_keras_are_ranges(probed: Callable[
         optimizer.apply([])
 
     assert in_window(setup, tmp_path, step) == [
-        "dlprof:start", "dlprof:layer:dense", "dlprof:loss:", "dlprof:metrics:", "dlprof:optimizer:adam",
+        "dlprof:start",
+        "dlprof:layer:dense",
+        "dlprof:loss:",
+        "dlprof:metrics:",
         "dlprof:optimizer:adam",
-    ]  # fmt: skip
+        "dlprof:optimizer:adam",
+    ]
 
 
 def test_outside_of_windows_no_range_is_made(probed: Callable[..., Any]) -> None:

@@ -102,8 +102,11 @@ def test_facts_of_the_data_adapter(keras: Any, out: Recorded) -> None:
 
     detail = loops(out, "fit")[0].detail
     assert {name: detail[name] for name in ("batch_size", "batches", "partial_batch_size", "adapter")} == {
-        "batch_size": 4, "batches": 3, "partial_batch_size": 2, "adapter": "ArrayDataAdapter",
-    }  # fmt: skip
+        "batch_size": 4,
+        "batches": 3,
+        "partial_batch_size": 2,
+        "adapter": "ArrayDataAdapter",
+    }
 
 
 def test_data_that_do_not_know_their_size_have_fewer_facts(keras: Any, out: Recorded) -> None:

@@ -22,7 +22,7 @@ class StandIn(Tracer):
     def __init__(self, now: Clock) -> None:
         self.calls: list[str] = []
         self._now = now
-        self._folder = Path()
+        self._folder: Path | None = None
 
     def drain(self) -> None:
         self.calls.append("drain")
@@ -35,8 +35,11 @@ class StandIn(Tracer):
     def stop(self) -> list[str]:
         self.calls.append("stop")
         self._now.ns += 7
+        if self._folder is None:  # it could not be started
+            return []
         path = self._folder / "trace.json"
-        path.write_text("{}")
+        if self._folder != Path():  # it was never started, or could not be
+            path.write_text("{}")
         return [str(path)]
 
     def annotation(self, text: str) -> Callable[[], None]:
@@ -120,8 +123,13 @@ def test_a_window_is_described_in_a_file_beside_its_folder(run: Fixture, out: Re
     facts = json.loads((out.folder / "kernels" / "window-000.json").read_text())
 
     assert {name: facts[name] for name in ("engine", "loop", "loop_id", "steps", "files", "zero_ns")} == {
-        "engine": "engine", "loop": "fit", "loop_id": 1, "steps": 3, "files": ["window-000/trace.json"], "zero_ns": None,
-    }  # fmt: skip
+        "engine": "engine",
+        "loop": "fit",
+        "loop_id": 1,
+        "steps": 3,
+        "files": ["window-000/trace.json"],
+        "zero_ns": None,
+    }
     assert (facts["begin_ns"], facts["end_ns"]) == (1505, 1805)
     assert (facts["start_cost_ns"], facts["stop_cost_ns"]) == (5, 7)
 
@@ -132,8 +140,9 @@ def test_switching_is_a_phase_of_its_own(run: Fixture, out: Recorded) -> None:
     run.step(loop, 9)
 
     assert [row for row in out.spans() if row[0] == "dlprof"] == [
-        ("dlprof", "start kernel tracing", 1500, 1505), ("dlprof", "stop kernel tracing", 1805, 1812),
-    ]  # fmt: skip
+        ("dlprof", "start kernel tracing", 1500, 1505),
+        ("dlprof", "stop kernel tracing", 1805, 1812),
+    ]
     assert [row[7] for row in out.stream().steps] == [0] * 9
 
 
@@ -404,9 +413,14 @@ def test_without_kernels_every_method_does_nothing() -> None:
     nothing, loop = NoWindows(), object()
 
     results = (
-        nothing.use("engine", None), nothing.decline("reason"), nothing.opened(loop, "fit", False), nothing.planned(loop, 9),
-        nothing.closed(loop), nothing.finish(), nothing.annotation("text"),
-    )  # fmt: skip
+        nothing.use("engine", None),
+        nothing.decline("reason"),
+        nothing.opened(loop, "fit", False),
+        nothing.planned(loop, 9),
+        nothing.closed(loop),
+        nothing.finish(),
+        nothing.annotation("text"),
+    )
 
     assert set(results) == {None}
     assert (nothing.folder, nothing.active, nothing.everything) == (None, None, False)

@@ -101,8 +101,10 @@ def page_of_both(a: Run, b: Run) -> str:
 def named(path: Path, name: str) -> Run:
     """A run in which everything that has a name has this one."""
     kernels = window([{"op": name, "category": name[:50], "layer": name, "direction": "forward", "ms": 15}])
-    lines = [{"file": name, "function": name, "first_line": 1, "line": n, "hits": 1, "time_ns": S, "source": name}
-             for n in (1, 2)]  # fmt: skip
+    lines = [
+        {"file": name, "function": name, "first_line": 1, "line": n, "hits": 1, "time_ns": S, "source": name}
+        for n in (1, 2)
+    ]
     frames = [{"stack_id": 1, "depth": 0, "function": name, "file": name, "line": 1}]
     stacks = [{"thread_id": 1, "thread": name, "start_ns": 3 * S, "dur_ns": S, "stack_id": 1}]
     metrics = [{"loop_id": 1, "epoch": 0, "step": None, "name": name, "value": 1.0, "time_ns": 0}]
@@ -112,7 +114,14 @@ def named(path: Path, name: str) -> Run:
     made = span("construct", 1, 2, span_id=3, name=name, file=name, line=1, detail=json.dumps({"layer": name}))
     told = manifest(command={"script": f"{name}.py", "module": None, "program": None, "argv": [name]})
     changes: dict[str, Any] = {
-        **kernels, "lines": lines, "frames": frames, "stacks": stacks, "metrics": metrics, "epochs": epochs,
-        "probes": probes, "health": health, "spans": [*trained(path.with_name("s")).rows("spans"), made],
-    }  # fmt: skip
+        **kernels,
+        "lines": lines,
+        "frames": frames,
+        "stacks": stacks,
+        "metrics": metrics,
+        "epochs": epochs,
+        "probes": probes,
+        "health": health,
+        "spans": [*trained(path.with_name("s")).rows("spans"), made],
+    }
     return trained(path.with_name("named"), told, **changes)

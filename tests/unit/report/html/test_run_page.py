@@ -45,8 +45,10 @@ def test_a_diverged_run_is_valid_json(tmp_path: Path) -> None:
 
 def test_a_long_file_does_not_drive_a_short_one_off(tmp_path: Path) -> None:
     """7,000 lines are too many for a page, 40 are not."""
-    lines = [{"file": f, "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": t, "source": "x"}
-             for f, n, t in (("long.py", 7000, 9), ("train.py", 40, 5))]  # fmt: skip
+    lines = [
+        {"file": f, "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": t, "source": "x"}
+        for f, n, t in (("long.py", 7000, 9), ("train.py", 40, 5))
+    ]
     text = page_of(trained(tmp_path / "r", lines=lines))
     assert 'id="L-train_2e_py-40"' in text
     assert 'id="L-long_2e_py-7000"' not in text

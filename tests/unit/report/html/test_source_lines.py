@@ -13,8 +13,10 @@ from tests.unit.runs import S, span, trained, window
 def test_a_line_has_the_kernels_of_the_layers_that_it_made(tmp_path: Path) -> None:
     """The construction of the layer says where."""
     kernels = window([{"op": "matmul", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 20}])
-    lines = [{"file": "train.py", "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": n, "source": "x"}
-             for n in (1, 2)]  # fmt: skip
+    lines = [
+        {"file": "train.py", "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": n, "source": "x"}
+        for n in (1, 2)
+    ]
     made = span("construct", 1, 2, span_id=3, line=2, detail=json.dumps({"layer": "dense"}))
     run = trained(tmp_path / "r", **kernels, lines=lines, spans=[*trained(tmp_path / "o").rows("spans"), made])
     (file,) = source_lines.of_run(run, breakdown.of_run(run), [])

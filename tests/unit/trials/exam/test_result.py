@@ -12,10 +12,12 @@ from tests.unit.trials.exam.cases import GOOD, truth
 def test_the_figures_of_an_exam_are_those_of_its_cases(tmp_path: Path) -> None:
     """Two planted causes: one first and 10 % too high, the other second, behind a wrong one."""
     one, two = truths.load(truth(tmp_path, GOOD))
-    told = result.Result((
-        result.Answer(one, ("slow-callback",), 1, 11 * S, 10 * S),
-        result.Answer(two, ("io-bound", "slow-callback"), 2, 5 * S, 10 * S),
-    ))  # fmt: skip
+    told = result.Result(
+        (
+            result.Answer(one, ("slow-callback",), 1, 11 * S, 10 * S),
+            result.Answer(two, ("io-bound", "slow-callback"), 2, 5 * S, 10 * S),
+        )
+    )
 
     rows = {row.slug: row for row in result.rows(told)}
 

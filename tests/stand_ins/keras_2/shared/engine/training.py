@@ -73,9 +73,15 @@ class Model(Layer):
         if validation_data:
             self._make_test_function()
         return training_arrays.fit_loop(
-            self, self.train_function, x + y, batch_size=batch_size or 32, epochs=epochs, callbacks=callbacks,
-            val_inputs=val_x + val_y, initial_epoch=initial_epoch,
-        )  # fmt: skip
+            self,
+            self.train_function,
+            x + y,
+            batch_size=batch_size or 32,
+            epochs=epochs,
+            callbacks=callbacks,
+            val_inputs=val_x + val_y,
+            initial_epoch=initial_epoch,
+        )
 
     def fit_generator(self, generator, steps_per_epoch, epochs=1, verbose=1, callbacks=None):
         callbacks = training_arrays.callback_list(self, callbacks, {"epochs": epochs, "steps": steps_per_epoch})

@@ -13,9 +13,12 @@ class FittingTrainer(Trainer):
         shuffle=True, initial_epoch=0, steps_per_epoch=None,
     ):  # fmt: skip
         iterator = self._epoch_iterator(
-            x=x, y=y, batch_size=batch_size, steps_per_epoch=steps_per_epoch,
+            x=x,
+            y=y,
+            batch_size=batch_size,
+            steps_per_epoch=steps_per_epoch,
             steps_per_execution=self.steps_per_execution,
-        )  # fmt: skip
+        )
         if not self._built:
             self._symbolic_build(data_batch=None)
         iterator.reset()
