@@ -12,7 +12,7 @@ from dlprof.report import summary
 from dlprof.report.html import run_page
 from dlprof.report.json_text import plain
 from tests.unit.report.html.pages import Elements, embedded, page_of
-from tests.unit.runs import S, losses, trained
+from tests.unit.runs import S, losses, manifest, trained
 
 
 def test_a_page_carries_the_report_as_json(tmp_path: Path) -> None:
@@ -53,3 +53,15 @@ def test_a_long_file_does_not_drive_a_short_one_off(tmp_path: Path) -> None:
     assert 'id="L-train_2e_py-40"' in text
     assert 'id="L-long_2e_py-7000"' not in text
     assert "Too long for this page" in text
+
+
+def test_figures_of_gpus_have_their_units(tmp_path: Path) -> None:
+    """And what was not measured is said to be so."""
+    run = trained(tmp_path / "r", manifest(gpus=[{"gpu": 0, "name": "T4"}]), gpu=[
+        {"time_ns": S, "gpu": 0, "power_w": 70.5, "memory_used_bytes": 5_000_000, "temperature_c": 60.0}
+    ])  # fmt: skip
+
+    text = " ".join(Elements(page_of(run)).text.split())
+
+    assert "gpu 0, name T4, utilisation mean not measured, memory peak 5 MB" in text
+    assert "power mean 70.5 W, temperature peak 60 °C" in text
