@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import entry_points
 
+from dlprof import plugins
 from dlprof.backends import cntk, jax, mxnet, native, openvino, tensorflow, tensorflow1, theano, torch
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.engines import registry as engines
@@ -55,22 +54,7 @@ def all_specs() -> dict[str, BackendSpec]:
 
 @cache  # one warning, however often the backends are asked for
 def _plugged_in() -> tuple[BackendSpec, ...]:
-    specs = []
-    for entry in entry_points(group=GROUP):
-        try:
-            spec = entry.load()
-        except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
-            _warn(entry.name, f"cannot be loaded: {error}")
-            continue
-        if isinstance(spec, BackendSpec):
-            specs.append(spec)
-        else:
-            _warn(entry.name, "gives no BackendSpec")
-    return tuple(specs)
-
-
-def _warn(name: str, reason: str) -> None:
-    print(f"dlprof: warning: backend plug-in {name} {reason}", file=sys.stderr)
+    return tuple(spec for _, spec in plugins.loaded(GROUP, "backend", BackendSpec))
 
 
 def get(name: str) -> BackendSpec:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from dlprof import plugins
 from dlprof.engines import caffe2, chainer, cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch
 from dlprof.engines.base import Dispatch, EngineSpec
 
@@ -33,22 +32,7 @@ def all_specs() -> Mapping[str, EngineSpec]:
 @cache  # one warning, however often the engines are asked for
 def plugged_in() -> tuple[EngineSpec, ...]:
     """The engines of plug-ins."""
-    found = []
-    for entry in entry_points(group=GROUP):
-        try:
-            spec = entry.load()
-        except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
-            _warn(entry.name, f"cannot be loaded: {error}")
-            continue
-        if isinstance(spec, EngineSpec):
-            found.append(spec)
-        else:
-            _warn(entry.name, "gives no EngineSpec")
-    return tuple(found)
-
-
-def _warn(name: str, reason: str) -> None:
-    print(f"dlprof: warning: engine plug-in {name} {reason}", file=sys.stderr)
+    return tuple(spec for _, spec in plugins.loaded(GROUP, "engine", EngineSpec))
 
 
 def find(name: str | None, version: str | None = None) -> EngineSpec | None:

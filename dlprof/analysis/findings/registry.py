@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
 
+from dlprof import plugins
 from dlprof.analysis.findings.rule import Rule
 from dlprof.analysis.findings.rules import RULES
 
@@ -33,28 +32,19 @@ def _position(rules: list[Rule], after: str | None) -> int:
 def plugged_in() -> tuple[Rule, ...]:
     """The rules of plug-ins."""
     found: dict[str, Rule] = {}
-    for entry in entry_points(group=GROUP):
-        try:
-            home = entry.load()
-        except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
-            _warn(entry.name, f"cannot be loaded: {error}")
-            continue
+    for name, home in plugins.loaded(GROUP, "rule"):
         if not callable(getattr(home, "look", None)):
-            _warn(entry.name, "has no function look")
-        elif entry.name in RULES or entry.name in found:
-            _warn(entry.name, "has the name of another rule")
+            plugins.warn("rule", name, "has no function look")
+        elif name in RULES or name in found:
+            plugins.warn("rule", name, "has the name of another rule")
         else:
-            found[entry.name] = Rule(entry.name, home.look, _after(entry.name, home))
+            found[name] = Rule(name, home.look, _after(name, home))
     return tuple(found.values())
 
 
 def _after(name: str, home: object) -> str | None:
     after = getattr(home, "AFTER", None)
     if after is not None and after not in RULES:
-        _warn(name, f"wants to come after {after}, which is no rule of dlprof; it comes last")
+        plugins.warn("rule", name, f"wants to come after {after}, which is no rule of dlprof; it comes last")
         return None
     return after
-
-
-def _warn(name: str, reason: str) -> None:
-    print(f"dlprof: warning: rule plug-in {name} {reason}", file=sys.stderr)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
 
+from dlprof import plugins
 from dlprof.ingest.attribution import by_autograd, by_launch, by_node, by_order, by_path, by_program, by_range, by_scope
 from dlprof.ingest.attribution.base import Attribution
 
@@ -23,12 +22,8 @@ _OWN = tuple(
 def all_attributions() -> Mapping[str, Attribution]:
     """Every attribution by name; a plug-in that cannot be loaded is passed over with a warning."""
     known = {attribution.name: attribution for attribution in _OWN}
-    for entry in entry_points(group=GROUP):
-        try:
-            attribution = entry.load()
-            known.setdefault(attribution.name, attribution)
-        except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
-            print(f"dlprof: warning: attribution plug-in {entry.name} cannot be loaded: {error}", file=sys.stderr)
+    for _, attribution in plugins.loaded(GROUP, "attribution", Attribution):
+        known.setdefault(attribution.name, attribution)
     return MappingProxyType(known)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import zlib
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from dlprof import plugins
 from dlprof.errors import NoInputError
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import (
@@ -107,10 +106,4 @@ def read(path: Path, reader: Reader) -> FileContent:
 @cache
 def all_readers() -> tuple[Reader, ...]:
     """Every reader, those of plug-ins last; one that cannot be loaded is passed over with a warning."""
-    readers = list(READERS)
-    for entry in entry_points(group=GROUP):
-        try:
-            readers.append(entry.load())
-        except Exception as error:  # noqa: BLE001  (a foreign plug-in may fail in any way)
-            print(f"dlprof: warning: reader plug-in {entry.name} cannot be loaded: {error}", file=sys.stderr)
-    return tuple(readers)
+    return (*READERS, *(reader for _, reader in plugins.loaded(GROUP, "reader", Reader)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from dlprof import plugins
 from dlprof.backends import registry
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.engines import registry as engines
@@ -35,7 +36,7 @@ class Entry:
 def entries(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
     """The installed plug-ins: a list to fill."""
     found: list[Entry] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: found if group == "dlprof.backends" else [])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: found if group == "dlprof.backends" else [])
     registry._plugged_in.cache_clear()
     yield found
     registry._plugged_in.cache_clear()

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dlprof import plugins
 from dlprof.analysis.findings import diagnose, registry
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[4]
 def entries(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
     """The installed plug-ins: a list to fill."""
     installed: list[Entry] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: installed if group == "dlprof.rules" else [])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: installed if group == "dlprof.rules" else [])
     registry.plugged_in.cache_clear()
     yield installed
     registry.plugged_in.cache_clear()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof import plugins
 from dlprof.ingest.artifact import ProcessId
 from dlprof.ingest.attribution import by_launch, registry
 from dlprof.ingest.attribution.base import Attribution, Attributor
@@ -56,7 +57,7 @@ class Entry:
 def plugged(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
     """The installed plug-ins: a list to fill."""
     entries: list[Entry] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == registry.GROUP else [])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group == registry.GROUP else [])
     registry.all_attributions.cache_clear()
     yield entries
     registry.all_attributions.cache_clear()

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dlprof import plugins
 from dlprof.engines import registry as engines
 from dlprof.engines.base import EngineSpec
 from dlprof.ingest.artifact import ArtifactError, ProcessId
@@ -66,8 +67,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     spec = EngineSpec("toy", "Toy", "toy", ("toy",), window_format="toy-lines")
     reader = Reader("toy-lines", "toy", lambda _sample: False, read_toy)
     given = {engines.GROUP: [Entry(spec)], formats.GROUP: [Entry(reader)]}
-    for home, cached in ((engines, engines.plugged_in), (formats, formats.all_readers)):
-        monkeypatch.setattr(home, "entry_points", lambda group: given[group])
+    monkeypatch.setattr(plugins, "entry_points", lambda group: given.get(group, []))
+    for cached in (engines.plugged_in, formats.all_readers):
         cached.cache_clear()
     yield
     engines.plugged_in.cache_clear()
