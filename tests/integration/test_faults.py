@@ -338,11 +338,19 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_that_goes_on_can_be_looked_at(tmp_path: Path) -> None:
     """Figures so far, and a note; the run itself is not disturbed."""
-    runner.write(tmp_path, "script.py", SLEEPER.replace("600", "60") + "    print('done')\n")
+    script = """
+        import pathlib, time
+        pathlib.Path("began").write_text("")
+        while not pathlib.Path("looked").exists():
+            time.sleep(0.05)
+        print("done")
+        """
+    runner.write(tmp_path, "script.py", script)
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
 
     during = runner.report(tmp_path)
+    (tmp_path / "looked").touch()
     done = background.end()
 
     assert "still-running" in [entry["slug"] for entry in during["health"]]
