@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -141,6 +142,7 @@ def nested(draw: st.DrawFn, low: int = 20, high: int = 900, depth: int = 0) -> l
     return spans
 
 
+@pytest.mark.slow
 @given(nested())
 def test_phases_never_overlap_and_sum_to_the_wall_time(spans: list[Interval]) -> None:
     """Whatever the spans: intervals follow each other without a gap, and the sums agree."""

@@ -23,6 +23,7 @@ def screen(
     return "\n".join(text(Screen(*size).rows(live, now * MS, output or [])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [*SIZES, (40, 10), (76, 12), (20, 5), (1, 1), (300, 200)])
 def test_the_screen_fills_the_terminal_and_no_more(size: tuple[int, int]) -> None:
     """Every row is exactly as wide, in cells, at any size and with any name."""

@@ -39,6 +39,7 @@ def state() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["import colorsys", "1 / 0", "import no_such_module"])
 def test_nothing_is_left_behind(shell: Shell, cell: str) -> None:
     """No hook, no trace function, no open file, no helper, however the cell ended."""
@@ -57,6 +58,7 @@ def test_nothing_is_left_behind(shell: Shell, cell: str) -> None:
     assert not [name for name in ("run_code", "showtraceback") if name in vars(shell.shell)]
 
 
+@pytest.mark.slow
 def test_methods_of_a_class_that_were_replaced_are_its_own_again(shell: Shell) -> None:
     """A stand-in for Keras is loaded before the cell, hooked in it, and left as it was."""
     shell.run("""
@@ -98,6 +100,7 @@ def test_methods_of_a_class_that_were_replaced_are_its_own_again(shell: Shell) -
     assert shell.names["Model"].fit is shell.names["fit"]
 
 
+@pytest.mark.slow
 def test_a_trace_function_of_somebody_else_is_left_alone(shell: Shell) -> None:
     """A debugger's, or that of a tool that measures coverage: lines are not counted then, and the reason is told."""
 

@@ -10,6 +10,7 @@ import dlprof
 from tests.unit.notebook.shells import HERE, Shell, rows
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untraced")
 def test_lines_of_the_cell_are_counted_under_one_name(shell: Shell) -> None:
     """The code of the cell is `cell.py`, in one piece; its text is kept in the run."""
@@ -26,6 +27,7 @@ def test_lines_of_the_cell_are_counted_under_one_name(shell: Shell) -> None:
     assert shell.names["_dlprof"].run.folder.source_lines("cell.py")[0] == "total = 0"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untraced")
 def test_two_runs_of_a_cell_can_be_compared_line_by_line(shell: Shell) -> None:
     """Also when the cell was changed in between."""
@@ -39,6 +41,7 @@ def test_two_runs_of_a_cell_can_be_compared_line_by_line(shell: Shell) -> None:
     assert lines["b_hits"].isna()["x = 1"]
 
 
+@pytest.mark.slow
 def test_the_time_line_begins_and_ends_with_the_cell(shell: Shell) -> None:
     """Phases sum to the wall time, without the time in which the process was there before."""
     shell.run(f"{HERE}\nimport time\ntime.sleep(0.2)")
@@ -50,6 +53,7 @@ def test_the_time_line_begins_and_ends_with_the_cell(shell: Shell) -> None:
     assert phases.loc["startup", "dur_ns"] < 0.1e9
 
 
+@pytest.mark.slow
 def test_marks_in_a_cell_make_phases_and_steps(shell: Shell) -> None:
     """For training without Keras; marks do nothing again afterwards."""
     from dlprof_probes import mark
@@ -66,6 +70,7 @@ def test_marks_in_a_cell_make_phases_and_steps(shell: Shell) -> None:
     assert mark._sink is None
 
 
+@pytest.mark.slow
 def test_all_probes_work_beside_the_notebook(shell: Shell) -> None:
     """Cores of the machine, this process, and stacks that begin with the cell; not dlprof's own helpers."""
     shell.run("""
@@ -91,6 +96,7 @@ def test_all_probes_work_beside_the_notebook(shell: Shell) -> None:
         assert "cell.py" in outer["file"].to_list()
 
 
+@pytest.mark.slow
 def test_two_traced_cells_measure_the_same(shell: Shell) -> None:
     """Nothing of the first is left to disturb the second."""
     for name in ("a", "b"):

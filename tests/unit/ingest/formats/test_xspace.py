@@ -24,6 +24,7 @@ def test_an_xspace_of_jax_is_read_exactly(tmp_path: Path) -> None:
     assert query.ask(run, "SELECT max(delay_ns) > 0 FROM kernels WHERE kind = 'kernel'").rows == [(True,)]
 
 
+@pytest.mark.slow
 def test_an_xspace_read_in_small_pieces_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events that a piece would cut wait for the next one."""
     path = DATA / "tracelens_jax_gemm_mi300x.xplane.pb"

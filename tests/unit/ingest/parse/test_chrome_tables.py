@@ -148,6 +148,7 @@ def test_a_damage_behind_tables_is_told_with_its_place(tmp_path: Path) -> None:
         kineto.read(path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small_blocks")
 def test_a_packed_trace_that_ends_early_is_told(tmp_path: Path) -> None:
     path = written(tmp_path, [EVENT.format(n) for n in range(3000)])
