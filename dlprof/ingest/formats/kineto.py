@@ -253,12 +253,11 @@ def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers
     """The number of each pair of texts."""
     left, right = firsts.combine_chunks(), seconds.combine_chunks()
     size = max(1, len(right.dictionary))
-    code: Integers = _codes(left) * size + _codes(right)
-    table: Integers = np.full(max(1, len(left.dictionary)) * size, NONE, np.int64)
+    # Only the pairs that there are: of as many threads as processes a table of all pairs would be their square.
+    codes, place = np.unique(_codes(left) * size + _codes(right), return_inverse=True)
     texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
-    for place in np.flatnonzero(np.bincount(code, minlength=len(table))).tolist():
-        table[place] = numbers[texts[place // size], others[place % size]]
-    return table[code]
+    table: Integers = np.asarray([numbers[texts[code // size], others[code % size]] for code in codes.tolist()], np.int64)
+    return table[place.reshape(-1)]
 
 
 def _integers(column: pa.ChunkedArray) -> Integers:
@@ -288,7 +287,7 @@ def _number(value: Any, default: Any) -> Any:
 
 def _said(value: Any) -> str | int | None:
     """A value that the file gives, if it is a text or a number."""
-    return value if isinstance(value, str) or (isinstance(value, int) and abs(value) < 2**62) else None
+    return value if isinstance(value, str) or (type(value) is int and abs(value) < 2**62) else None
 
 
 def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
