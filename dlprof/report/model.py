@@ -12,6 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
@@ -256,6 +257,8 @@ class Report(Struct, frozen=True, kw_only=True):
     recompilations: tuple[Recompilation, ...]
     step_split: StepParts | None
     kernels: KernelSums | None
+    devices: tuple[DeviceTime, ...] = ()
+    """How long each traced device was busy and idle; none where no device was traced."""
     gpu_idle: tuple[GpuIdle, ...]
     sources: tuple[Source, ...]
     window_starts: Mapping[str, int]

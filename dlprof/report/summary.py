@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 
 from msgspec import convert, structs
 
-from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
+from dlprof.analysis import (
+    device_time,
+    gpu_idle,
+    kernels,
+    lines,
+    recompilations,
+    stacks,
+    step_split,
+    steps,
+    utilisation,
+)
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
     CategoryKernels,
@@ -75,6 +85,7 @@ def summarise(run: Run, *, top: int = 10) -> Report:
         recompilations=tuple(recompilations.find(run.table("spans"))),
         step_split=_step_parts(run),
         kernels=_kernels(run, top),
+        devices=tuple(device_time.of_run(run)),
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
