@@ -103,6 +103,15 @@ def of_run(run: Run) -> Breakdown | None:
     )
 
 
+def why_none(run: Run) -> str:
+    """Why a run has no tree, as the end of a sentence."""
+    if run.manifest.state != RunState.IMPORTED:
+        return "the run has no phases"
+    if run.count("kernel_totals"):
+        return "its files hold sums without times, so that it has no beginning and no end"
+    return "its files hold no event with a time"
+
+
 def _of_traces(run: Run) -> Breakdown | None:
     """The tree of a run of foreign traces; None: they do not tell how long it was."""
     if run.wall_ns is None:
