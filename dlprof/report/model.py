@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -90,7 +91,7 @@ class LayerKernels(Struct, frozen=True):
     count: int
     total_ns: int
     share: float
-    """Of the time of all kernels."""
+    """Of the time of all that ran on devices, or of all that ran on the host: as these did."""
 
 
 class CategoryKernels(Struct, frozen=True):
@@ -120,6 +121,10 @@ class KernelSums(Struct, frozen=True):
     dropped_events: int
     by_category: tuple[CategoryKernels, ...]
     by_direction: tuple[DirectionKernels, ...]
+    all_of: str = OF_HOST
+    """What `all_ns` is the time of: `devices`, or where nothing ran on one, `host`. The two are never added."""
+    host_ns: int | None = None
+    """Time of all operators of the host."""
 
 
 class Source(Struct, frozen=True):

@@ -194,10 +194,11 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
     if not run.table("kernel_ops").num_rows:
         return None
     by_layer, by_category, by_direction = (kernels.summarise(run, by) for by in ("layer", "category", "direction"))
-    whole = max(1, by_layer.all_ns)
     return KernelSums(
         tuple(
-            LayerKernels(**row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / whole)
+            LayerKernels(
+                **row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / max(1, by_layer.whole_ns(row))
+            )
             for row in by_layer.rows[:top]
         ),
         by_layer.all_ns,
@@ -205,6 +206,8 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
         by_layer.dropped_events,
         tuple(CategoryKernels(**row.keys, total_ns=row.total_ns) for row in by_category.rows),
         tuple(DirectionKernels(**row.keys, total_ns=row.total_ns) for row in by_direction.rows),
+        by_layer.all_of,
+        by_layer.host_ns,
     )
 
 

@@ -213,6 +213,7 @@ REPORT_KEYS = [
     "recompilations",
     "step_split",
     "kernels",
+    "devices",
     "gpu_idle",
     "sources",
     "window_starts",
