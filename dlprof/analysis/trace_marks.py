@@ -1,7 +1,7 @@
 """What ranges of a foreign trace say of its steps and epochs, and of waiting for data, by their names.
 
-Only names that people and frameworks give to whole steps count (`ProfilerStep#7`, `train_step`, `iteration 12`): what no
-range says is not guessed from the work that ran.
+Only names that people and frameworks give to whole steps count (`ProfilerStep#7`, `train_step`, `iteration 12`): what
+no range says is not guessed from the work that ran.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ _WHOSE = (
     r"|predict(?:ion)?)[ _-]?)?"
 )
 _NUMBER = r"[ _:#=-]*[\[(]?(?P<number>\d{1,8})[\])]?"
-_NUMBERED = re.compile(
-    rf"(?:{_WHOSE}(?:step|iter(?:ation)?|batch)|(?P<alone>train(?:ing)?)){_NUMBER}", re.IGNORECASE
-)
+_NUMBERED = re.compile(rf"(?:{_WHOSE}(?:step|iter(?:ation)?|batch)|(?P<alone>train(?:ing)?)){_NUMBER}", re.IGNORECASE)
 _NAMED = re.compile(rf"{_WHOSE}(?:batch[ _-]?)?(?:step|iteration)(?:[ _-]?fn)?|train[ _-]?batch", re.IGNORECASE)
 _EPOCH = re.compile(rf"{_WHOSE}epoch{_NUMBER}", re.IGNORECASE)
 _OPTIMISER = re.compile(r"Optimizer\.step#.*")

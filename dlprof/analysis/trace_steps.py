@@ -5,6 +5,7 @@ One process has them: the one of lowest rank that names steps. Times are in ns o
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -158,9 +159,7 @@ def _in_order(ranges: Sequence[_Range]) -> tuple[TraceStep, ...]:
     """Ranges with a duration as steps, in order of time; those without a number are counted."""
     lasting = sorted((one for one in ranges if one.end > one.begin), key=lambda one: (one.begin, -one.end))
     return tuple(
-        TraceStep(
-            at if one.mark.number is None else one.mark.number, one.begin, one.end, one.mark.loop or Loop.UNKNOWN
-        )
+        TraceStep(at if one.mark.number is None else one.mark.number, one.begin, one.end, one.mark.loop or Loop.UNKNOWN)
         for at, one in enumerate(lasting)
     )
 
@@ -182,9 +181,7 @@ def _cut(steps: Sequence[TraceStep]) -> tuple[tuple[TraceStep, ...], int]:
 def _between_updates(updates: Sequence[_Range]) -> tuple[TraceStep, ...]:
     """From the end of one update to that of the next: when the first step began is not known."""
     ends = sorted({one.end for one in updates})
-    return tuple(
-        TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(zip(ends, ends[1:], strict=False))
-    )
+    return tuple(TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(itertools.pairwise(ends)))
 
 
 def _of_files(run: Run) -> Structure | None:
@@ -197,7 +194,7 @@ def _of_files(run: Run) -> Structure | None:
     steps = sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows)
     cut, overlapping = _cut([TraceStep(at, begin, end) for at, (begin, end) in enumerate(steps)])
     place = Place(first["rank"], first["host"], first["pid"], first["window"])
-    return Structure(place, cut, (), _ONE_STEP[sorted(formats)[0]], overlapping)
+    return Structure(place, cut, (), _ONE_STEP[min(formats)], overlapping)
 
 
 def _with_loops(run: Run, found: Structure) -> tuple[TraceStep, ...]:

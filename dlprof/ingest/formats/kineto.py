@@ -264,8 +264,11 @@ def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers
     # Only the pairs that there are: of as many threads as processes a table of all pairs would be their square.
     codes, place = np.unique(_codes(left) * size + _codes(right), return_inverse=True)
     texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
-    table: Integers = np.asarray([numbers[texts[code // size], others[code % size]] for code in codes.tolist()], np.int64)
-    return table[place.reshape(-1)]
+    table: Integers = np.asarray(
+        [numbers[texts[code // size], others[code % size]] for code in codes.tolist()], np.int64
+    )
+    paired: Integers = table[place.reshape(-1)]
+    return paired
 
 
 def _integers(column: pa.ChunkedArray) -> Integers:
