@@ -112,7 +112,7 @@ def test_no_rule_fails(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_page_is_made(run: Run, tmp_path: Path) -> None:
     """With the answer on it."""
-    from dlprof.cli import view  # noqa: PLC0415  (what `dlprof view` makes)
+    from dlprof.cli import view
 
     path = Path(write(view.run_page(str(run.folder.path), rebuild=False), tmp_path / "page.html"))
 
