@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from msgspec import convert, structs
 
 from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
+from dlprof.report import step_words
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
     CategoryKernels,
@@ -52,7 +53,7 @@ def summarise(run: Run, *, top: int = 10) -> Report:
     """
     manifest = run.manifest
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    loops = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -105,10 +106,7 @@ def verdict(report: Report) -> str:
     loop = report.steps
     if loop is None:
         return f"{shares}. No step of fit, evaluate or predict was seen."
-    if loop.median_ns is None:
-        return f"{shares}. All {loop.count} steps were first steps."
-    rate = f", {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
-    return f"{shares}. A {loop.loop} step takes {duration(loop.median_ns)}{rate}."
+    return f"{shares}. {step_words.sentence(loop)}"
 
 
 def cores(run: Run) -> tuple[CoreLoad, ...]:
