@@ -33,7 +33,7 @@ class PhaseTime(Struct, frozen=True):
     count: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MainLoop(StepSummary):
     """The loop that counts most: training, where there was some.
 

@@ -88,7 +88,7 @@ def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
 def _without_answer(run: Run, top: int) -> Report:
     manifest = run.manifest
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    loops = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
