@@ -226,6 +226,7 @@ REPORT_KEYS = [
     "recompilations",
     "step_split",
     "kernels",
+    "devices",
     "gpu_idle",
     "sources",
     "window_starts",
