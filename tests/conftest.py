@@ -24,7 +24,8 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("DLPROF_", "KERAS_")) and name != "DLPROF_DATA":
             monkeypatch.delenv(name)
-    for name in ("COLUMNS", "LINES"):  # shells and pytest-xdist set them, and reports heed them
+    # Shells, pytest-xdist and continuous integration set them, and reports heed them.
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
 
