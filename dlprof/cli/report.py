@@ -54,10 +54,13 @@ def run(args: Arguments) -> int:
         return 0
     opened = open_run(args.run, rebuild=args.rebuild)
     if args.json:
+        import math
+
+        from dlprof.analysis.findings.diagnose import brief
         from dlprof.report import summary
         from dlprof.report.json_text import print_json
 
-        print_json(summary.summarise(opened, top=args.top))
+        print_json(summary.summarise(opened, top=args.top, diagnosis=brief(opened, within_s=math.inf)))
     else:
         from dlprof.report import text
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,7 +94,9 @@ def _print_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def _print_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1, default=str))
+    from dlprof.report.json_text import print_json
+
+    print_json([dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def _print_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
