@@ -53,7 +53,7 @@ class Switch:
 
     name: str
     cost: float
-    """Share of the steps that it costs on the scenarios, by the exam (docs/exam.md); `--confirm` measures it."""
+    """Share of the steps that it costs on the scenarios, by the exam (`dlprof help exam`); `--confirm` measures it."""
     environment: Mapping[str, str | None] = field(default_factory=dict)
     """Environment variables that switch it off; None: to take away. Empty: the probe switches it off."""
     python: PythonCost | None = None

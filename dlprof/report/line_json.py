@@ -22,7 +22,7 @@ class LineCount(Struct, frozen=True):
 
 
 def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
-    """The lines of functions, in their order. See docs/json.md."""
+    """The lines of functions, in their order. See `dlprof help json`."""
     return tuple(
         LineCount(
             function.file,

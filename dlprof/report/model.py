@@ -1,6 +1,7 @@
 """The report of a run (`dlprof.report/1`) as typed objects: `summary` makes them; texts, pages and JSON read them.
 
-The fields, in this order, are those of `dlprof report --json` (docs/json.md): new ones may come, none changes or goes.
+The fields, in this order, are those of `dlprof report --json` (`dlprof help json`): new ones may come, none
+changes or goes.
 Names that end with `_ns` are nanoseconds. None: not known, or not measured.
 """
 

@@ -72,8 +72,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("thread_id", pa.int64()),
             ("loop", _TEXT),  # train | test | predict | data (a tf.data iterator in user code)
             ("loop_id", pa.int32()),  # span_id of the fit / evaluate / predict around it
-            ("epoch", pa.int32()),
-            ("step", pa.int32()),  # index of the batch in its epoch
+            ("epoch", pa.int32()),  # from 0, as Keras tells its callbacks; reports count from 1
+            ("step", pa.int32()),  # index of the batch in its epoch, from 0
             ("count", pa.int32()),
             ("start_ns", _NS),  # begin of the batch: right before the batch-begin callbacks
             ("dur_ns", _NS),  # to right after the batch-end callbacks
@@ -88,13 +88,17 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
         ),
         # One row per epoch of fit.
         "epochs": _table(
-            ("loop_id", pa.int32()), ("epoch", pa.int32()), ("start_ns", _NS), ("dur_ns", _NS), ("steps", pa.int32())
+            ("loop_id", pa.int32()),
+            ("epoch", pa.int32()),  # from 0; reports count from 1
+            ("start_ns", _NS),
+            ("dur_ns", _NS),
+            ("steps", pa.int32()),
         ),
         # Metrics that Keras had computed anyway. `step` is null for an epoch's metrics.
         "metrics": _table(
             ("loop_id", pa.int32()),
-            ("epoch", pa.int32()),
-            ("step", pa.int32()),
+            ("epoch", pa.int32()),  # from 0; reports count from 1
+            ("step", pa.int32()),  # from 0
             ("name", _TEXT),
             ("value", pa.float64()),
             ("time_ns", _NS),
