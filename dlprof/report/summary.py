@@ -28,6 +28,7 @@ from dlprof.report.model import (
     ProbeCost,
     ProcessUse,
     Report,
+    SkippedEvents,
     Source,
     StackFrame,
     StepParts,
@@ -85,6 +86,7 @@ def summarise(run: Run, *, top: int = 10) -> Report:
         gpu=_gpu(run),
         probes=_typed(run.rows("probes"), ProbeCost),
         health=_typed(run.rows("health"), HealthLine),
+        skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
     )

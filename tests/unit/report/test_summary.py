@@ -223,6 +223,7 @@ REPORT_KEYS = [
     "gpu",
     "probes",
     "health",
+    "skipped",
     "clock",
     "exit",
 ]
