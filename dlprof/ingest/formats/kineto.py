@@ -50,6 +50,7 @@ _REASONS = {
     "ac2g": "they take no time: launches are told by correlation numbers",
     "fwdbwd": "they take no time: sequence numbers tell the same",
 }
+_EXTERNAL_ID = re.compile(rb'"[Ee]xternal id"\s*:')
 _CATEGORIES = frozenset((
     *_KINDS, *(category.capitalize() for category in _KINDS),
     "ac2g", "fwdbwd", "Trace", "cuda_sync", "gpu_user_annotation", "cpu_instant_event", "async",
@@ -63,7 +64,10 @@ def claims(sample: Sample) -> bool:
     if head is None or head.keys:
         return head is not None
     seen = {event.cat for event in head.events if event.cat}
-    return len(seen & _CATEGORIES) >= 2 or bool(seen & {"cpu_op", "gpu_user_annotation", "cuda_runtime"})
+    if len(seen & _CATEGORIES) >= 2 or seen & {"cpu_op", "gpu_user_annotation", "cuda_runtime"}:
+        return True
+    # Of 2020 and 2021: a bare list that may begin with hundreds of operators, and none of another category.
+    return bool(seen & _CATEGORIES and _EXTERNAL_ID.search(sample.head))
 
 
 def read(path: Path) -> FileContent:
