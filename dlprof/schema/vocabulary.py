@@ -119,6 +119,15 @@ PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
 """The phase that the steps of a loop are in."""
 
 
+class LineSource(StrEnum):
+    """How the time of a line is known: column `how` of `lines`."""
+
+    COUNTED = "counted"
+    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    SAMPLED = "sampled"
+    """From the sampled stacks that it stood in: it ran where lines are not counted."""
+
+
 class StepPart(StrEnum):
     """What a step consists of, in the order in which a moment is claimed."""
 
