@@ -12,7 +12,7 @@ from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, tota
 from dlprof.schema.vocabulary import Loop, SpanKind
 from dlprof.store.run import Run
 
-LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT)
+LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT, Loop.UNKNOWN)
 """Loops that have steps of a model, the one that counts most first."""
 _OWN_STEPS = 3
 """Fewer calls of a step by the script itself are no loop."""
@@ -23,7 +23,7 @@ class StepSummary:
     """Steps of one kind of loop. A step lasts from the end of the batch before it to its own end.
 
     Attributes:
-        loop: `train`, `test` or `predict`.
+        loop: `train`, `test` or `predict`; `unknown` where a foreign trace does not tell it.
         count: Steps in all.
         first_ns: The first step, with what is compiled in it (ns).
         median_ns: Median over steady steps: those in which nothing was compiled or traced (ns); None: there are none.

@@ -58,6 +58,12 @@ class Phase(StrEnum):
     SCRIPT = "script"
     TEARDOWN = "teardown"
     DLPROF = "dlprof"
+    STEPS = "steps"
+    """Of a foreign trace: steps that it names, without telling what they are for."""
+    OUTSIDE_STEPS = "outside_steps"
+    """Of a foreign trace that names steps: what is in none of them."""
+    TRACE = "trace"
+    """Of a foreign trace that names no steps: all of it."""
     UNATTRIBUTED = "unattributed"
 
     @property
@@ -98,6 +104,8 @@ class Loop(StrEnum):
     PREDICT = "predict"
     DATA = "data"
     """A data set that user code iterates."""
+    UNKNOWN = "unknown"
+    """Steps of a foreign trace that does not tell what they are for."""
 
 
 LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType(
@@ -114,6 +122,7 @@ PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
         Loop.TEST: Phase.EVALUATE,
         Loop.PREDICT: Phase.PREDICT,
         Loop.DATA: Phase.DATA,
+        Loop.UNKNOWN: Phase.STEPS,
     }
 )
 """The phase that the steps of a loop are in."""
@@ -259,7 +268,7 @@ class UnknownPathError(ValueError):
 
 EDGES = "edges"
 """Between the steps of a loop: beginnings and ends of epochs, what is left of first steps."""
-_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps")
+_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps", "steps", "outside_steps", "trace")
 
 
 def _word(text: str) -> str:
@@ -329,6 +338,11 @@ class Tree:
     """dlprof's own time in the process."""
     TRACING = TreePath("dlprof/tracing")
     """What kernel windows made their steps longer."""
+    STEPS = TreePath("steps")
+    """Steps of a foreign trace that does not tell what they are for."""
+    OUTSIDE_STEPS = TreePath("outside_steps")
+    TRACE = TreePath("trace")
+    """A foreign trace that names no steps."""
     UNATTRIBUTED = TreePath("unattributed")
     """In no phase: samples may stand there, but it is no leaf."""
 
@@ -338,6 +352,7 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
         Loop.TRAIN: Tree.FIT_STEPS,
         Loop.TEST: Tree.EVALUATE_STEPS,
         Loop.PREDICT: Tree.PREDICT_STEPS,
+        Loop.UNKNOWN: Tree.STEPS,
     }
 )
 """Where the steps of each loop are in the tree."""
