@@ -29,6 +29,8 @@ class MarkSort(IntEnum):
     EPOCH = 4
     INPUT = 5
     """The program waits for its next batch, or makes it."""
+    COLLECTIVE = 6
+    """A thread of the host exchanges values with other processes: `gloo:all_reduce`."""
 
 
 HOW = {
@@ -55,6 +57,7 @@ _INPUT = re.compile(
     r"|(?:load|fetch|get)[ _-]?(?:next[ _-]?)?(?:data|batch)|next[ _-]?batch",
     re.IGNORECASE,
 )
+_COLLECTIVE = re.compile(r"(?:gloo|mpi|ucc|ccl|oneccl):\w+")
 _PURPOSES = {
     "train": Loop.TRAIN,
     "eval": Loop.TEST,
@@ -92,6 +95,8 @@ def of_name(name: str) -> Mark | None:
         return Mark(MarkSort.OPTIMISER, plain)
     if _INPUT.fullmatch(plain):
         return Mark(MarkSort.INPUT, "")
+    if _COLLECTIVE.fullmatch(plain):
+        return Mark(MarkSort.COLLECTIVE, plain)
     for sort, pattern in ((MarkSort.NUMBERED_STEP, _NUMBERED), (MarkSort.EPOCH, _EPOCH), (MarkSort.STEP, _NAMED)):
         found = pattern.fullmatch(plain)
         if found is not None:

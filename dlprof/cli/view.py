@@ -29,7 +29,13 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run; or two, to compare (each may be repeats)")
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="*",
+        default=("last",),
+        help="a run (default: `last`); or two, to compare (each may be repeats)",
+    )
     parser.add_argument("-o", dest="output", metavar="FILE", help="where to write the page")
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--serve", action="store_true", help="serve it on a loopback address with a random token")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from rich.console import Console
 
+from dlprof import color
 from dlprof.config import TraceConfig
 from dlprof.launch.view import Progress, Streams
 from dlprof.live.model import LiveRun, ProbeStatus
@@ -117,7 +118,7 @@ class _Picture:
         self._tail = Tail(folder.raw, live)
         self._output = Output(spool)
         console = Console(file=sys.stderr, force_terminal=True)
-        self._painter = Painter(None if console.no_color else console.color_system)
+        self._painter = Painter(console.color_system if color.wanted(sys.stderr) else None)
         self._encoding = getattr(sys.stderr, "encoding", None) or "ascii"
         self._ascii = not _can_encode("█─", self._encoding)
         self._size = (0, 0)

@@ -78,7 +78,7 @@ class _Diagnosed(ABC):
             UnavailableError: pandas is not installed.
         """
         rows = [
-            {**vars(finding), "remedy": finding.remedy.title if finding.remedy else None}
+            {**vars(finding), "title": finding.heading, "remedy": finding.remedy.title if finding.remedy else None}
             for finding in self.diagnosis.findings
         ]
         frame = frames.of_rows(rows, columns.FINDINGS)
@@ -87,11 +87,14 @@ class _Diagnosed(ABC):
         return frame
 
     def _repr_html_(self) -> str:
+        return self._page(self._known())
+
+    def _known(self) -> Diagnosis | None:
+        """The diagnosis; None: nothing can be said of causes."""
         try:
-            diagnosis: Diagnosis | None = self.diagnosis
+            return self.diagnosis
         except UsageError:
-            diagnosis = None
-        return self._page(diagnosis)
+            return None
 
     @abstractmethod
     def _diagnose(self) -> Diagnosis: ...
@@ -140,7 +143,7 @@ class RunView(RunFrames, _Diagnosed):
     @cached_property
     def report(self) -> Report:
         """The report as typed objects."""
-        return summary.summarise(self.run)
+        return summary.summarise(self.run, diagnosis=self._known())
 
     @property
     def plot(self) -> RunPlots:

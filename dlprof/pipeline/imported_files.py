@@ -104,7 +104,11 @@ class ImportedFiles:
         self._tables.put_rows("sources", self._sources)
         self._tables.health.extend(self._assembly.health)
         folder, manifest = RunDir(self._folder), self._manifest(now)
-        trace_structure.add(self._tables, folder, manifest)
+        found = trace_structure.add(self._tables, folder, manifest)
+        if found is not None:
+            source = self._sources[found.place.window]
+            source["facts"] = json.dumps({**json.loads(source["facts"]), "steps": found.how})
+            self._tables.put_rows("sources", self._sources)
         self._tables.write(self._folder / "tables")
         folder.write_manifest(manifest)
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from dlprof import rundir
-from dlprof.errors import Report, UsageError
+from dlprof.errors import Report, UsageError, nearest
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.pipeline.imported_files import ImportedFiles
@@ -82,8 +82,8 @@ def _named(name: str) -> Reader:
     reader = formats.named(name)
     if reader is not None:
         return reader
-    known = ", ".join(reader.name for reader in formats.all_readers())
-    raise UsageError(f"There is no format {name}.", hint=f"one of: {known}")
+    known = [reader.name for reader in formats.all_readers()]
+    raise UsageError(f"There is no format {name}.", hint=f"one of: {', '.join(known)}", near=nearest(name, known))
 
 
 def _size(content: FileContent) -> str:

@@ -11,21 +11,25 @@ from dlprof.schema.manifest import Manifest
 from dlprof.store.run import Run
 
 
-def add(tables: RunTables, folder: RunDir, manifest: Manifest) -> None:
+def add(tables: RunTables, folder: RunDir, manifest: Manifest) -> Structure | None:
     """Add the tables `steps`, `epochs`, `phases` and `phase_intervals`, and what is to be said of them.
 
     Args:
         tables: All tables of the run but its events.
         folder: The run folder; its events are stored.
         manifest: What is known of the run.
+
+    Returns:
+        The steps; None: no trace names any.
     """
     run = Run(folder, manifest, dict(tables.by_name))
     if not run.count("kernel_events"):
-        return
+        return None
     found = trace_steps.find(run)
     for name, rows in trace_phases.rows(run, found).items():
         tables.put_rows(name, rows)
     tables.health.extend(_said(run, found))
+    return found
 
 
 def _said(run: Run, found: Structure | None) -> list[Health]:
@@ -33,8 +37,6 @@ def _said(run: Run, found: Structure | None) -> list[Health]:
     processes = {(row["host"], row["rank"]) for row in run.rows("kernel_windows")}
     said = []
     if found is not None:
-        count = len(found.steps)
-        said.append(Health("trace-steps", "info", f"Steps of the trace: {found.how}.", count))
         if found.overlapping:
             text = "Steps that began before the one before had ended: that one is cut there."
             said.append(Health("trace-steps-overlap", "warning", text, found.overlapping))

@@ -29,6 +29,8 @@ class FindingReport(Struct, frozen=True):
     remedy: str | None
     not_tried_because: str | None
     saving_ns: Mapping[str, int | None] | None
+    title: str
+    """What it is called for people."""
 
 
 class DiagnosisReport(Struct, frozen=True, kw_only=True):
@@ -82,4 +84,5 @@ def _finding(finding: Finding) -> FindingReport:
         remedy=remedy.title if remedy else None,
         not_tried_because=finding.not_tried,
         saving_ns=finding.saving_ns or None,
+        title=finding.heading,
     )

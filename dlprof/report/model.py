@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
@@ -34,7 +35,7 @@ class PhaseTime(Struct, frozen=True):
     count: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MainLoop(StepSummary):
     """The loop that counts most: training, where there was some.
 
@@ -55,6 +56,8 @@ class EpochTime(Struct, frozen=True):
     dur_ns: int
     steps: int
     metrics: Mapping[str, float]
+    not_finite: Mapping[str, str] = MappingProxyType({})
+    """Those that are no number: `NaN`, `Infinity` or `-Infinity`; JSON has null for them in `metrics`."""
 
 
 class PartTime(Struct, frozen=True):
@@ -221,6 +224,22 @@ class HealthLine(Struct, frozen=True):
     count: int | None
 
 
+class Cause(Struct, frozen=True):
+    """A finding of the run's diagnosis."""
+
+    slug: str
+    title: str
+    """What it is called for people."""
+    claim: str
+    at_stake_ns: int
+    share: float
+    """Of the wall time."""
+    basis: str
+    file: str | None
+    line: int | None
+    next_step: str
+
+
 class ClockErrors(Struct, frozen=True):
     """How well the clocks are known."""
 
@@ -277,6 +296,12 @@ class Report(Struct, frozen=True, kw_only=True):
     health: tuple[HealthLine, ...]
     clock: ClockErrors
     exit: Exit
+    verdict: str = ""
+    """Where the time went, in one sentence."""
+    findings: tuple[Cause, ...] | None = None
+    """Causes, those with most time at stake first; None: not looked for, or the run cannot be diagnosed."""
+    not_asked: tuple[str, ...] = ()
+    """Rules that were not asked for want of time: findings may be missing."""
 
     @property
     def imported(self) -> bool:
