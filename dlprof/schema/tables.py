@@ -252,16 +252,20 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("stop_cost_ns", _NS),  # of switching it off and writing
             ("dropped", pa.int64()),  # events that are missing
         ),
-        # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it.
+        # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it. Where that
+        # launch is not known the parts are 0: dur_ns less the three is time of no known cause.
         "gpu_gaps": _table(
             ("device", pa.int16()),
             ("start_ns", _NS),
             ("dur_ns", _NS),
-            ("host_ns", _NS),  # before the launch: the host had nothing launched
+            ("host_ns", _NS),  # before the launch, or in a launch that took long: the host had nothing launched
             ("launch_ns", _NS),  # latency of the launch
             ("wait_ns", _NS),  # launched, but held up on the device
             ("kernel", _TEXT),  # that ended it
             ("blamed", _TEXT),  # what ran longest on the launching thread during host_ns; null: nothing known
+            ("blamed_within", _TEXT),  # the range around that which somebody named; null: none
+            ("blamed_at", _TEXT),  # the function of Python around it, rather the user's; null: none recorded
+            ("blamed_elsewhere", pa.bool_()),  # it ran on another thread: nothing is known of the launching one
             ("window", pa.int16()),
         ),
         # Files that an imported run was made of.
