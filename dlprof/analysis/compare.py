@@ -85,7 +85,7 @@ class Comparison:
         unattributed_ns: Difference of what is in no phase.
         unsplit: Why the steps could not be compared part by part; None: they could.
         layers: Kernels by layer and direction, the largest difference first.
-        a_step_ns, b_step_ns: A steady step; None where there was none, or where steps return before they are done.
+        a_step_ns, b_step_ns: A steady step, as reports have it (`analysis.steps`); None where that is not known.
         common: By how much everything took longer in A, where both are single runs of the same script and backend:
             then the machine was slower, or busier. 1 in all other comparisons.
     """
@@ -254,9 +254,7 @@ def _step(side: Side) -> int | None:
     """Median over the runs of their steady step (ns)."""
     medians = []
     for run in side.runs:
-        if not run.manifest.backend.asynchronous_dispatch:
-            loops = steps.summarise(run.table("steps"), run.table("kernel_windows"))
-            medians += [loop.median_ns for loop in loops[:1] if loop.median_ns is not None]
+        medians += [loop.median_ns for loop in steps.of_run(run)[:1] if loop.median_ns is not None]
     return int(statistics.median(medians)) if medians else None
 
 

@@ -122,7 +122,7 @@ class RunView(RunFrames, _Diagnosed):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What was run, where and how (docs/run-folder.md)."""
+        """What was run, where and how (`dlprof help run-folder`)."""
         return as_builtins(self.run.manifest)
 
     @property
@@ -137,7 +137,7 @@ class RunView(RunFrames, _Diagnosed):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All that the report says, as `dlprof report --json` (docs/json.md)."""
+        """All that the report says, as `dlprof report --json` (`dlprof help json`)."""
         return summary.as_builtins(self.report)
 
     @cached_property

@@ -19,6 +19,7 @@ _PHASES: Mapping[str, str] = {
     Phase.FIT_INPUT: "#e69f00",
     Phase.FIT_GRAPH_COMPILE: "#d55e00",
     Phase.FIT_BUILD: "#f0a878",
+    Phase.FIT_WAIT: "#b8c4ce",
     Phase.FIT_CALLBACKS: "#cc79a7",
     Phase.FIT_VALIDATION: "#56b4e9",
     Phase.EVALUATE: "#56b4e9",

@@ -69,7 +69,8 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
         return
     rows = kernels.rows[: top or None]
     table = _table(rows, kernels, by, wide=console.width >= _WIDE)
-    keep_widths(table, console.width, last_at_least=20)
+    if not console.whole:
+        keep_widths(table, console.width, last_at_least=20)
     console.print(table)
     rest = kernels.rows[len(rows) :]
     if rest:

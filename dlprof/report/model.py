@@ -1,6 +1,7 @@
 """The report of a run (`dlprof.report/1`) as typed objects: `summary` makes them; texts, pages and JSON read them.
 
-The fields, in this order, are those of `dlprof report --json` (docs/json.md): new ones may come, none changes or goes.
+The fields, in this order, are those of `dlprof report --json` (`dlprof help json`): new ones may come, none
+changes or goes.
 Names that end with `_ns` are nanoseconds. None: not known, or not measured.
 """
 
@@ -35,7 +36,7 @@ class PhaseTime(Struct, frozen=True):
     count: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MainLoop(StepSummary):
     """The loop that counts most: training, where there was some.
 
@@ -248,6 +249,16 @@ class Cause(Struct, frozen=True):
     next_step: str
 
 
+class SkippedEvents(Struct, frozen=True):
+    """What a reader of traces passed over."""
+
+    source: str
+    """The file; `kernel windows` for those of dlprof's own."""
+    what: str
+    events: int
+    why: str
+
+
 class ClockErrors(Struct, frozen=True):
     """How well the clocks are known."""
 
@@ -302,6 +313,8 @@ class Report(Struct, frozen=True, kw_only=True):
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     health: tuple[HealthLine, ...]
+    skipped: tuple[SkippedEvents, ...] | None = None
+    """None: the run is of a dlprof that did not count it."""
     clock: ClockErrors
     exit: Exit
     verdict: str = ""

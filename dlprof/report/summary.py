@@ -44,6 +44,7 @@ from dlprof.report.model import (
     ProbeCost,
     ProcessUse,
     Report,
+    SkippedEvents,
     Source,
     StackFrame,
     StepParts,
@@ -104,7 +105,7 @@ def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
 def _without_answer(run: Run, top: int) -> Report:
     manifest = run.manifest
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    loops = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -138,6 +139,7 @@ def _without_answer(run: Run, top: int) -> Report:
         gpu=_gpu(run),
         probes=_typed(run.rows("probes"), ProbeCost),
         health=_typed(run.rows("health"), HealthLine),
+        skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
     )

@@ -50,6 +50,8 @@ class Phase(StrEnum):
     FIT_GRAPH_COMPILE = "fit.graph_compile"
     FIT_INPUT = "fit.input"
     FIT_STEPS = "fit.steps"
+    FIT_WAIT = "fit.wait"
+    """The host waits for the device, or for values of it."""
     FIT_CALLBACKS = "fit.callbacks"
     FIT_VALIDATION = "fit.validation"
     EVALUATE = "evaluate"
@@ -126,6 +128,26 @@ PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
     }
 )
 """The phase that the steps of a loop are in."""
+
+
+class StepTime(StrEnum):
+    """How the time of a step was got."""
+
+    MEASURED = "measured"
+    """From the steps themselves, each of which was done when it ended."""
+    EPOCHS = "epochs"
+    """From the time of whole epochs, or calls, over their steps: it was waited for at their end."""
+    WINDOW = "window"
+    """From the length of a kernel window over its steps, which ran under a tracer."""
+
+
+class LineSource(StrEnum):
+    """How the time of a line is known: column `how` of `lines`."""
+
+    COUNTED = "counted"
+    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    SAMPLED = "sampled"
+    """From the sampled stacks that it stood in: it ran where lines are not counted."""
 
 
 class StepPart(StrEnum):
@@ -324,6 +346,8 @@ class Tree:
     FIT_STEPS = TreePath("fit/steps")
     FIT_STEPS_EDGES = TreePath("fit/steps/edges")
     """Between the steps: beginnings and ends of epochs, what is left of first steps."""
+    FIT_WAIT = TreePath("fit/wait")
+    """The host waited for values of the device, which ran nothing that a kernel window saw."""
     FIT_CALLBACKS = TreePath("fit/callbacks")
     FIT_VALIDATION = TreePath("fit/validation")
     EVALUATE = TreePath("evaluate")

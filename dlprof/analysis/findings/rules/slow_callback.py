@@ -14,7 +14,7 @@ TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05
 _BY_EPOCH = Query(
     "callbacks by epoch",
-    "SELECT loop, epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
+    "SELECT loop, epoch + 1 AS epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
     "FROM steps GROUP BY ALL ORDER BY callbacks_ns DESC NULLS LAST LIMIT 8",
 )
 
