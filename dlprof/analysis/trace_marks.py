@@ -106,11 +106,9 @@ def of_name(name: str) -> Mark | None:
 
 def of_line(line: str, name: str) -> Mark | None:
     """What an event marks that lies on a line of a device which shows steps, or programs."""
-    if line.endswith(STEP_LINE):
+    if line == STEP_LINE:
         return Mark(MarkSort.NUMBERED_STEP, STEP_LINE, int(name) if re.fullmatch(r"\d{1,8}", name) else None)
-    if line.endswith(PROGRAM_LINE):
-        return Mark(MarkSort.PROGRAM, _PROGRAM_RUN.sub("", name))
-    return None
+    return Mark(MarkSort.PROGRAM, _PROGRAM_RUN.sub("", name)) if line == PROGRAM_LINE else None
 
 
 def of_ops(ops: Iterable[Mapping[str, Any]]) -> dict[int, Mark]:

@@ -172,6 +172,30 @@ def test_a_file_of_one_call_is_one_step(tmp_path: Path) -> None:
     assert structure.how == "one call of session.run"
 
 
+def test_executions_of_the_program_with_most_time_are_the_steps_of_a_device(tmp_path: Path) -> None:
+    """Each device shows them; those of one are taken."""
+    runs = [
+        marked(name, at + device, dur, device=device, lane="XLA Modules")
+        for device in (0, 1)
+        for name, at, dur in (("jit_init(7)", 0, 3), ("jit_f(8)", 5, 4), ("jit_f(8)", 10, 4), ("jit_init(7)", 15, 3))
+    ]
+    structure = found(tmp_path / "r", *runs)
+
+    assert times(structure.steps) == [(0, 5, 9), (1, 10, 14)]
+    assert structure.how == "executions of the compiled program that took most of the time"
+
+
+def test_a_line_of_steps_counts_before_that_of_programs(tmp_path: Path) -> None:
+    """With the numbers that stand there."""
+    structure = found(
+        tmp_path / "r",
+        *(marked("jit_f(8)", at, 4, device=0, lane="XLA Modules") for at in (0, 10)),
+        *(marked(str(number), number, 10, device=0, lane="Steps") for number in (100, 110)),
+    )
+
+    assert times(structure.steps) == [(100, 100, 110), (110, 110, 120)]
+
+
 def test_a_trace_that_names_no_steps_has_none(tmp_path: Path) -> None:
     """They are not guessed from kernels that repeat."""
     assert trace_steps.find(foreign(tmp_path / "r", *(kernel("k", at, 1) for at in range(9)))) is None
