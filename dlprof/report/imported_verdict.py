@@ -213,7 +213,10 @@ def _time(report: Report, part: StepPart, sort: Category | None = None) -> int:
 
 
 def _percent(part: float, whole: float | None) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "-"
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return f"{share:.0f} %" if share >= 1 or not part else "below 1 %"
 
 
 def _short(name: str) -> str:
