@@ -15,7 +15,7 @@ from dlprof.analysis.gpu_idle import HostDoing
 from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
-from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart
+from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
 from dlprof.units import duration
 
 _WORTH = 0.05
@@ -202,7 +202,8 @@ def _of_steps(report: Report) -> str:
     kind = "step" if steps.loop == "unknown" else f"{steps.loop} step"
     if steps.count == 1:
         return f" The trace holds one {kind}, of {duration(steps.median_ns)}."
-    return f" A {kind} takes {duration(steps.median_ns)}, the median of {steps.count}."
+    figure = "median" if steps.how is StepTime.MEASURED else "mean"
+    return f" A {kind} takes {duration(steps.median_ns)}, the {figure} of {steps.count}."
 
 
 def _time(report: Report, part: StepPart, sort: Category | None = None) -> int:

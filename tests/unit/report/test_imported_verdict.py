@@ -28,7 +28,7 @@ def test_a_gpu_that_waits_for_data(tmp_path: Path) -> None:
 
     assert verdict(run) == (
         "The GPU was busy 30 % and idle 70 % of the 20.0 ms from first to last kernel; in most of the idle time (57 %) "
-        "the host was in no operator and no call that the trace shows. A train step takes 10.0 ms, the median of 2."
+        "the host was in no operator and no call that the trace shows. A train step takes 10.0 ms, the mean of 2."
     )
 
 
