@@ -11,7 +11,7 @@ from dlprof.report.html.source_lines import SourceLine
 LEAST_SHARE = 0.01
 """Lines with less than this share of the wall time are folded."""
 _AROUND = 1
-_SHORTEST_FOLD = 4
+_SHORTEST_FOLD = 6
 """Fewer lines than that are shown rather than folded: the row that stands for them is no shorter."""
 
 

@@ -26,6 +26,7 @@ _FINE_EVENTS = 50_000
 _LINKED_EVENTS = 250_000
 """Up to so many events a page keeps when each was launched."""
 _STRIP_PARTS = 600
+_WINDOWS = "kernel windows"
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,11 @@ def of_run(run: Run) -> Drawing | None:
             return None
         timeline = groups.Timeline([], 0)
     shift = max([timeline.shift_ns, *(-track.begin_ns for track in python)])
+    imported = run.manifest.state == RunState.IMPORTED
     found = [track for group in timeline.groups for track in tracks.of_group(group, names)]
-    drawn = _in_order(found, python, devices_first=run.manifest.state == RunState.IMPORTED)
+    if imported:
+        found = [track for track in found if track.lane != _WINDOWS]  # they are the whole trace
+    drawn = _in_order(found, python, devices_first=imported)
     shifted = [replace(track, start_ns=track.start_ns + shift) for track in drawn]
     below = [replace(curve, time_ns=curve.time_ns + shift) for curve in curves.of_run(run)]
     cores_end = max(run.table("cores")["time_ns"].to_pylist(), default=None)

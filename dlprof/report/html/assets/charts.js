@@ -92,7 +92,7 @@ function phaseChart(data) {
     grid: {left: 4, right: 12, top: 34, bottom: 22},
     legend: {top: 0, type: 'scroll', textStyle: {color: css('--text')}, itemWidth: 14, itemHeight: 10},
     tooltip: tooltip(item => [item.seriesName, `${duration(item.value)}, ${percent(item.value, data.wall_ns)} of the wall time`]),
-    xAxis: {type: 'value', max: data.wall_ns, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => moment(v, data.wall_ns)}},
+    xAxis: {type: 'value', max: data.wall_ns, ...axisStyle(), axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => moment(v, data.wall_ns)}},
     yAxis: {type: 'category', data: [''], show: false},
     series: leaves.map(phase => ({
       name: phase.name, type: 'bar', stack: 'wall', data: [phase.dur_ns], barWidth: 26,
@@ -204,7 +204,7 @@ function horizontalBars(element, labels, series, stack) {
     grid: {left: sideWidth(element, 190), right: 30, top: 30, bottom: 30},
     legend: {top: 0, type: 'scroll', textStyle: {color: css('--text')}},
     tooltip: tooltip(item => [item.name, `${item.seriesName}: ${duration(item.value)}, in all steps`]),
-    xAxis: {type: 'value', ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
+    xAxis: {type: 'value', ...axisStyle(), axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => duration(v)}},
     yAxis: {type: 'category', data: labels, ...axisStyle(), axisLabel: {color: css('--text'), interval: 0, formatter: name => middled(name, sideWidth(element, 190) - 15)}},
     series: series.map(one => ({name: one.name, type: 'bar', stack, data: one.values, itemStyle: {color: one.colour}})),
   }));
@@ -240,7 +240,7 @@ function waterfallChart(data) {
       const interval = part.ci_ns ? `95 %: ${duration(part.ci_ns[0])} to ${duration(part.ci_ns[1])}` : '';
       return [part.path, `${duration(part.delta_ns)} (${a} − ${b})`, interval, part.noise ? 'within noise' : ''];
     }),
-    xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
+    xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => duration(v)}},
     yAxis: {type: 'category', inverse: true, data: labels, ...axisStyle(), axisLabel: {color: css('--text'), interval: 0, formatter: name => middled(name, sideWidth(element, 230) - 15)}},
     series: [
       {type: 'bar', stack: 'w', data: low, itemStyle: {color: 'transparent', decal: {symbol: 'none', color: 'transparent'}}, silent: true, tooltip: {show: false}},

@@ -52,13 +52,14 @@ function openTarget() {
 addEventListener('hashchange', openTarget);
 
 async function fill() {
+  const page = window.dlprofPage = {};
   const [data] = await Promise.all([readData(), loadLibrary()]);
   const jobs = [];
   const job = (id, work) => { if ($(id)) jobs.push(work); };
   if (data.kind === 'run') {
     job('phase-chart', () => phaseChart(data));
     job('step-chart', () => stepChart(data));
-    job('flame-chart', () => new Flames(data));
+    job('flame-chart', () => { page.flames = new Flames(data); });
     job('layer-chart', () => layerChart(data));
   } else {
     job('waterfall-chart', () => waterfallChart(data));
@@ -85,7 +86,7 @@ async function fill() {
     }
   }
   if (timelines.length === 2) tie(timelines);
-  window.dlprofPage = {data, timelines};
+  Object.assign(page, {data, timelines});
   if (failures.length) throw failures[0];
   root.dataset.ready = 'yes';
 }

@@ -313,10 +313,9 @@ class Timeline {
   label(row, index, x, y, width, height, colour) {
     const count = row.merged ? row.merged[index] : 1;
     const name = this.nameOf(row, index);
-    const dark = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f'].includes(colour);
     return {type: 'text', silent: true, style: {
       text: count > 1 ? `${count} events` : name, x: x + 3, y: y + height / 2, verticalAlign: 'middle', fontSize: 10,
-      fill: dark ? '#fff' : '#111', width: width - 6, overflow: 'truncate', ellipsis: '…',
+      fill: isDark(colour) ? '#fff' : '#111', width: width - 6, overflow: 'truncate', ellipsis: '…',
     }};
   }
 
@@ -606,6 +605,12 @@ class Timeline {
     }
     return found;
   }
+}
+
+/** Whether white is easier to read on a colour than black. */
+function isDark(colour) {
+  const [red, green, blue] = [1, 3, 5].map(at => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.19;
 }
 
 /** What held at a moment: the last value that began by then. */

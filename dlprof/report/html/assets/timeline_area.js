@@ -81,7 +81,7 @@ Object.assign(Timeline.prototype, {
     const {places, names} = sumsOf(this, area), span = area.to - area.from;
     const text = line => Object.assign(document.createElement('p'), {textContent: line});
     const told = [text(`${area.whole ? 'In sight' : 'Area'}: ${this.moment(area.from, span)} to ${this.moment(area.to, span)}, ${duration(span)}${this.content.drawn < this.content.events ? '; some short events are drawn as one' : ''}`)];
-    for (const one of places) told.push(text(`${one.name}: ${one.count.toLocaleString('en')} events, at least one of them for ${duration(one.covered)} (${percent(one.covered, span)})`));
+    for (const one of places) told.push(text(`${one.name}: ${one.count.toLocaleString('en')} ${one.count === 1 ? 'event' : 'events, at least one of them'} for ${duration(one.covered)} (${percent(one.covered, span)})`));
     if (!places.length) told.push(text('No event.'));
     if (names.length) told.push(areaTable(names));
     if (names.length > TOP_NAMES) told.push(text(`${names.length - TOP_NAMES} more names, ${duration(names.slice(TOP_NAMES).reduce((sum, one) => sum + one.own, 0))} of own time, over all rows`));
