@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,7 +13,7 @@ import jinja2
 
 from dlprof import __version__
 from dlprof.analysis.stacks import shown_name
-from dlprof.report import strict_json
+from dlprof.report import step_words, strict_json
 from dlprof.report.html import timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
@@ -26,7 +25,6 @@ _EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
 _PAGE_BYTES = 4_800_000
 """How large a page may become: of the numbers of events it draws the first one with which it is no larger."""
 _SCRIPTS = ("data.js", "tables.js", "charts.js", "flames.js", "timeline.js", "timeline_area.js", "page.js")
-_MICROSECONDS = re.compile(r"(?<=\d) us\b")
 _MISSING = "\N{EN DASH}"
 _SHADES = 8
 """Strengths of a cell's colour."""
@@ -85,8 +83,8 @@ def _templates() -> jinja2.Environment:
     )
     environment.filters.update(
         duration=_duration,
-        prose=_prose,
         frame_name=lambda frame: shown_name(frame.function, frame.file),
+        how_known=step_words.how,
         size=size,
         percent=percent,
         count=_count,
@@ -108,13 +106,8 @@ def _in_script(value: Any) -> str:
 
 
 def _duration(ns: float | None) -> str:
-    """A time as pages print it: with the sign for micro, and a dash where there is none."""
-    return _MISSING if ns is None else _prose(duration(ns))
-
-
-def _prose(text: str) -> str:
-    """Sentences of a report as pages print them: microseconds have one sign on a page."""
-    return _MICROSECONDS.sub(" µs", text)
+    """A time as pages print it: with a dash where there is none."""
+    return _MISSING if ns is None else duration(ns)
 
 
 def _shade(value: float | None, whole: float) -> int:

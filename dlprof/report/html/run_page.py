@@ -40,7 +40,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         diagnosis: Its findings; None: it cannot be diagnosed.
         no_diagnosis: Why not.
     """
-    report = summary.summarise(run, top=_TOP)
+    report = summary.summarise(run, top=_TOP, diagnosis=diagnosis)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
     sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
     sources = source_lines.of_run(run, tree, sampled)
@@ -50,7 +50,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     rows = [row for row in table.rows if row.total_ns]
     charts: dict[str, Any] = {
-        "steps": step_chart.of_run(run, {loop.loop: loop.median_ns for loop in report.loops}),
+        "steps": step_chart.of_run(run, report.loops),
         "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
     }
@@ -64,7 +64,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         [run],
         title=_title(report),
         report=report,
-        verdict="" if report.imported else summary.verdict(report),
+        verdict="" if report.imported else report.verdict,
         diagnosis=findings,
         no_diagnosis=no_diagnosis,
         files=files,

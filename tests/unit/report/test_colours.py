@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +49,10 @@ def test_the_same_thing_has_one_colour_as_a_phase_and_as_a_call() -> None:
     assert colours.of_event("fit") == colours.of_phase("fit") == "#0072b2"
     assert colours.of_event("graph_compile") == colours.of_phase("fit.graph_compile")
     assert colours.of_event("callbacks") == colours.of_phase("fit.callbacks")
+
+
+def test_slower_and_faster_have_one_colour_on_pages_and_in_notebooks() -> None:
+    """Pages draw by themselves, in the same colours."""
+    script = (Path(colours.__file__).parent / "html" / "assets" / "charts.js").read_text(encoding="utf-8")
+
+    assert f"const SLOWER = '{colours.SLOWER}', FASTER = '{colours.FASTER}';" in script

@@ -41,10 +41,9 @@ def test_a_page_names_no_other_place(tmp_path: Path) -> None:
             assert value.startswith(("#", "data:,")) or not value, (tag, key, value)
 
 
-def test_a_page_has_one_sign_for_micro(tmp_path: Path) -> None:
-    """In cells and in sentences; a word that ends so is left alone."""
-    assert page._duration(1500) == "1.50 µs"
-    assert page._prose("a step takes 113 us, 20 users wait; bus 7") == "a step takes 113 µs, 20 users wait; bus 7"
+def test_a_time_that_is_not_known_is_a_dash() -> None:
+    """Never 0."""
+    assert [page._duration(ns) for ns in (1500, 0, None)] == ["1.50 µs", "0 ns", "\N{EN DASH}"]
 
 
 def test_what_takes_next_to_nothing_has_no_colour() -> None:

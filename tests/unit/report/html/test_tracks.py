@@ -61,5 +61,5 @@ def test_colours_are_told_what_they_stand_for(tmp_path: Path) -> None:
     """Operators by their category, phases and calls by their names."""
     kernels = window([{"op": "gemm", "category": "matmul", "ms": 5}])
     names = unpacked(page_of(trained(tmp_path / "r", **kernels)))[0]["timelines"][0]["names"]
-    kinds = dict(zip(names["text"], names["kind"], strict=True))
-    assert (kinds["gemm"], kinds["import"], kinds["input"]) == ("matmul", "import", "input")
+    told = set(zip(names["text"], names["kind"], strict=True))
+    assert told >= {("gemm", "matmul"), ("import", "import"), ("input", "input"), ("train step", "compiled")}
