@@ -204,8 +204,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             (
                 "kind",
                 _TEXT,
-            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation | python
-                # (a function that no other function of the trace is around)
+            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation
+            # ... | python (a function that no other one of the trace is around)
             ("name", _TEXT),
             ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
             ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories
