@@ -56,7 +56,7 @@ class ProcessId:
         rank, host = facts.get("rank"), facts.get("host")
         return replace(
             self,
-            rank=rank if isinstance(rank, int) and rank in _RANKS else self.rank,
+            rank=rank if type(rank) is int and rank in _RANKS else self.rank,
             host=str(host) if host else self.host,
         )
 

@@ -19,7 +19,7 @@ from dlprof.ingest.kernels.assemble import Assembly
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
-from dlprof.pipeline import table_columns
+from dlprof.pipeline import table_columns, trace_structure
 from dlprof.pipeline.run_tables import RunTables
 from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
@@ -103,8 +103,14 @@ class ImportedFiles:
         self._tables.put({"kernel_windows": windows_table(self._windows)})
         self._tables.put_rows("sources", self._sources)
         self._tables.health.extend(self._assembly.health)
+        folder, manifest = RunDir(self._folder), self._manifest(now)
+        found = trace_structure.add(self._tables, folder, manifest)
+        if found is not None:
+            source = self._sources[found.place.window]
+            source["facts"] = json.dumps({**json.loads(source["facts"]), "steps": found.how})
+            self._tables.put_rows("sources", self._sources)
         self._tables.write(self._folder / "tables")
-        RunDir(self._folder).write_manifest(self._manifest(now))
+        folder.write_manifest(manifest)
 
     def _manifest(self, now: datetime) -> Manifest:
         recorded = datetime.fromtimestamp(self._origin_ns / 1e9, UTC).isoformat() if self._origin_ns else None

@@ -19,6 +19,7 @@ _PHASES: Mapping[str, str] = {
     Phase.FIT_INPUT: "#e69f00",
     Phase.FIT_GRAPH_COMPILE: "#d55e00",
     Phase.FIT_BUILD: "#f0a878",
+    Phase.FIT_WAIT: "#b8c4ce",
     Phase.FIT_CALLBACKS: "#cc79a7",
     Phase.FIT_VALIDATION: "#56b4e9",
     Phase.EVALUATE: "#56b4e9",
@@ -32,6 +33,9 @@ _PHASES: Mapping[str, str] = {
     Phase.STARTUP: "#b0b0b0",
     Phase.TEARDOWN: "#b0b0b0",
     Phase.DLPROF: "#cccccc",
+    Phase.STEPS: "#0072b2",
+    Phase.OUTSIDE_STEPS: "#7f7f7f",
+    Phase.TRACE: "#7f7f7f",
 }
 _EVENTS: Mapping[str, str] = {
     "epoch": "#8fcdf2",

@@ -14,7 +14,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -34,7 +36,7 @@ class PhaseTime(Struct, frozen=True):
     count: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MainLoop(StepSummary):
     """The loop that counts most: training, where there was some.
 
@@ -93,7 +95,7 @@ class LayerKernels(Struct, frozen=True):
     count: int
     total_ns: int
     share: float
-    """Of the time of all kernels."""
+    """Of the time of all that ran on devices, or of all that ran on the host: as these did."""
 
 
 class CategoryKernels(Struct, frozen=True):
@@ -123,6 +125,10 @@ class KernelSums(Struct, frozen=True):
     dropped_events: int
     by_category: tuple[CategoryKernels, ...]
     by_direction: tuple[DirectionKernels, ...]
+    all_of: str = OF_HOST
+    """What `all_ns` is the time of: `devices`, or where nothing ran on one, `host`. The two are never added."""
+    host_ns: int | None = None
+    """Time of all operators of the host."""
 
 
 class Source(Struct, frozen=True):
@@ -276,6 +282,8 @@ class Report(Struct, frozen=True, kw_only=True):
     recompilations: tuple[Recompilation, ...]
     step_split: StepParts | None
     kernels: KernelSums | None
+    devices: tuple[DeviceTime, ...] = ()
+    """How long each traced device was busy and idle; none where no device was traced."""
     gpu_idle: tuple[GpuIdle, ...]
     sources: tuple[Source, ...]
     window_starts: Mapping[str, int]

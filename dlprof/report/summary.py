@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 
 from msgspec import convert, structs
 
-from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
+from dlprof.analysis import (
+    device_time,
+    gpu_idle,
+    kernels,
+    lines,
+    recompilations,
+    stacks,
+    step_split,
+    steps,
+    utilisation,
+)
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.report import strict_json, verdict
@@ -88,7 +98,7 @@ def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
 def _without_answer(run: Run, top: int) -> Report:
     manifest = run.manifest
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    loops = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -111,6 +121,7 @@ def _without_answer(run: Run, top: int) -> Report:
         recompilations=tuple(recompilations.find(run.table("spans"))),
         step_split=_step_parts(run),
         kernels=_kernels(run, top),
+        devices=tuple(device_time.of_run(run)),
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
@@ -203,10 +214,11 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
     if not run.table("kernel_ops").num_rows:
         return None
     by_layer, by_category, by_direction = (kernels.summarise(run, by) for by in ("layer", "category", "direction"))
-    whole = max(1, by_layer.all_ns)
     return KernelSums(
         tuple(
-            LayerKernels(**row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / whole)
+            LayerKernels(
+                **row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / max(1, by_layer.whole_ns(row))
+            )
             for row in by_layer.rows[:top]
         ),
         by_layer.all_ns,
@@ -214,6 +226,8 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
         by_layer.dropped_events,
         tuple(CategoryKernels(**row.keys, total_ns=row.total_ns) for row in by_category.rows),
         tuple(DirectionKernels(**row.keys, total_ns=row.total_ns) for row in by_direction.rows),
+        by_layer.all_of,
+        by_layer.host_ns,
     )
 
 

@@ -78,12 +78,13 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("start_ns", _NS),  # begin of the batch: right before the batch-begin callbacks
             ("dur_ns", _NS),  # to right after the batch-end callbacks
             ("input_ns", _NS),  # host time between the previous batch and this one, before start_ns
-            ("callbacks_ns", _NS),  # batch-begin and batch-end callbacks, on the calling thread
+            ("callbacks_ns", _NS),  # batch-begin and batch-end callbacks, on the calling thread, without wait_ns
             ("call_offset_ns", _NS),  # start of the step function's call, from start_ns
             ("call_ns", _NS),  # the step function's call (dispatch only on asynchronous backends)
             ("compiled", pa.bool_()),  # a graph was compiled in it, or it is the first call of its step function
             ("first", pa.bool_()),  # first call of its step function: tracing, compilation and one execution
             ("samples", pa.int64()),  # null where Keras does not say
+            ("wait_ns", _NS),  # in it, the host waited for values of the device; null: not looked at
         ),
         # One row per epoch of fit.
         "epochs": _table(
@@ -200,7 +201,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             (
                 "kind",
                 _TEXT,
-            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation
+            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation | python
+                # (a function that no other function of the trace is around)
             ("name", _TEXT),
             ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
             ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories

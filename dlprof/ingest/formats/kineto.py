@@ -32,6 +32,7 @@ _CATEGORIES_OF_KIND = {
 }
 """The categories of the versions of torch.profiler, in lower case."""
 _KINDS = {category: kind for kind, categories in _CATEGORIES_OF_KIND.items() for category in categories}
+_UNLINKED = (EventKind.ANNOTATION, EventKind.PYTHON, EventKind.INPUT)
 _OTHER = -1
 """Events that tell again what others tell, or that are of no use here."""
 _NO_ARGS = Args()
@@ -40,6 +41,8 @@ _HOST = CPU - 1
 """In place of a device, for lanes of the host: a kernel may say that it ran on device -1."""
 _SHAPED = frozenset(flops.TORCH_OPERATORS)
 _DEVICES_AT_MOST = 2**15
+_RANGE = re.compile(r"(ProfilerStep|Optimizer\.(step|zero_grad))#")
+_NEXT_BATCH = re.compile(r"enumerate\(DataLoader\)#")
 _WAITING = re.compile(r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$")
 _CATEGORIES = frozenset((
     *_KINDS, *(category.capitalize() for category in _KINDS),
@@ -124,7 +127,7 @@ class _Work:
         self.shapes = _Numbers(lambda dims: trace.scopes.number(flops.TorchShapes(dims)))
         self.threads = _Numbers(lambda _: len(self.threads))
         self._lanes = _Numbers(self._lane)
-        self._waits: list[bool] = []
+        self._named: dict[re.Pattern[str], list[bool]] = {}
         self.thread_names: dict[tuple[str, str], str] = {}
 
     def add(self, batch: _Batch) -> int:
@@ -134,7 +137,11 @@ class _Work:
         if not good.all():
             batch = _Batch(**{name: column[good] for name, column in vars(batch).items()})
         kind = batch.kind
-        kind[(kind == EventKind.RUNTIME) & self._is_waiting(batch.name)] = EventKind.WAIT
+        kind[(kind == EventKind.RUNTIME) & self._is_named(_WAITING, batch.name)] = EventKind.WAIT
+        # Older versions have ranges among their operators.
+        ranges = (kind == EventKind.OPERATOR) | (kind == EventKind.ANNOTATION)
+        kind[ranges & self._is_named(_RANGE, batch.name)] = EventKind.ANNOTATION
+        kind[ranges & self._is_named(_NEXT_BATCH, batch.name)] = EventKind.INPUT
         on_device = (kind == EventKind.KERNEL) | (kind == EventKind.TRANSFER)
         device = np.where(on_device, self._devices(batch), CPU)
         link = np.where(kind == EventKind.OPERATOR, batch.sequence, batch.correlation)
@@ -145,15 +152,16 @@ class _Work:
             dur=_as_ns(np.maximum(0, batch.dur_us)),
             device=device,
             lane=self._lane_numbers(batch.thread, np.where(on_device, device, _HOST)),
-            link=np.where((link == _ABSENT) | (kind == EventKind.ANNOTATION) | (kind == EventKind.PYTHON), NONE, link),
+            link=np.where((link == _ABSENT) | np.isin(kind, _UNLINKED), NONE, link),
             scope=batch.scope,
         )
         return int((~good).sum())
 
-    def _is_waiting(self, names: Integers) -> Booleans:
-        known = self.trace.names.values
-        self._waits += [bool(_WAITING.search(text)) for text in known[len(self._waits) :]]
-        return np.asarray(self._waits or [False])[names]
+    def _is_named(self, pattern: re.Pattern[str], names: Integers) -> Booleans:
+        """Whether the name of each event has the pattern."""
+        seen, known = self._named.setdefault(pattern, []), self.trace.names.values
+        seen += [bool(pattern.search(text)) for text in known[len(seen) :]]
+        return np.asarray(seen or [False])[names]
 
     def _devices(self, batch: _Batch) -> Integers:
         """The device that each event names; else its process number is that of the device."""
@@ -253,12 +261,11 @@ def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers
     """The number of each pair of texts."""
     left, right = firsts.combine_chunks(), seconds.combine_chunks()
     size = max(1, len(right.dictionary))
-    code: Integers = _codes(left) * size + _codes(right)
-    table: Integers = np.full(max(1, len(left.dictionary)) * size, NONE, np.int64)
+    # Only the pairs that there are: of as many threads as processes a table of all pairs would be their square.
+    codes, place = np.unique(_codes(left) * size + _codes(right), return_inverse=True)
     texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
-    for place in np.flatnonzero(np.bincount(code, minlength=len(table))).tolist():
-        table[place] = numbers[texts[place // size], others[place % size]]
-    return table[code]
+    table: Integers = np.asarray([numbers[texts[code // size], others[code % size]] for code in codes.tolist()], np.int64)
+    return table[place.reshape(-1)]
 
 
 def _integers(column: pa.ChunkedArray) -> Integers:
@@ -288,7 +295,7 @@ def _number(value: Any, default: Any) -> Any:
 
 def _said(value: Any) -> str | int | None:
     """A value that the file gives, if it is a text or a number."""
-    return value if isinstance(value, str) or (isinstance(value, int) and abs(value) < 2**62) else None
+    return value if isinstance(value, str) or (type(value) is int and abs(value) < 2**62) else None
 
 
 def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:

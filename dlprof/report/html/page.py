@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from dlprof import __version__
-from dlprof.report import strict_json
+from dlprof.report import step_words, strict_json
 from dlprof.report.html import timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
@@ -81,6 +81,7 @@ def _templates() -> jinja2.Environment:
     )
     environment.filters.update(
         duration=duration,
+        how_known=step_words.how,
         size=size,
         percent=percent,
         count=_count,

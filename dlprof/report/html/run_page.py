@@ -44,7 +44,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     findings = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
     table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     charts = {
-        "steps": step_chart.of_run(run, {loop.loop: loop.median_ns for loop in report.loops}),
+        "steps": step_chart.of_run(run, report.loops),
         "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
     }

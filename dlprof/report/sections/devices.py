@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.text import Text
 
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.kernels import OF_HOST
 from dlprof.report.console import Page
-from dlprof.report.model import LayerKernels, Report
+from dlprof.report.model import KernelSums, LayerKernels, Report
 from dlprof.units import duration, percent, safe
 
 _BLAMED = 3
@@ -18,7 +19,7 @@ def kernels(page: Page, report: Report) -> None:
     sums = report.kernels
     if sums is None or not sums.rows:
         return
-    page.title("Kernels", f"{duration(sums.all_ns)} in all; more: dlprof kernels {report.run}")
+    page.title("Kernels", f"{_all(sums)}; more: dlprof kernels {report.run}")
     names = ("layer", "direction", "on", "count", "time", "%", "operator")
     table = page.table(*[(name, "right" if name in ("count", "time", "%") else "left") for name in names])
     for row in sums.rows:
@@ -26,6 +27,14 @@ def kernels(page: Page, report: Report) -> None:
     page.show(table)
     if sums.dropped_events:
         page.say(f"{sums.dropped_events} events were dropped by the profiler", "yellow", 2)
+
+
+def _all(sums: KernelSums) -> str:
+    """Time of devices and of the host, each for itself: they run side by side."""
+    if sums.all_of == OF_HOST:
+        return f"{duration(sums.all_ns)} in all"
+    host = f", {duration(sums.host_ns)} of operators on the host" if sums.host_ns else ""
+    return f"{duration(sums.all_ns)} on devices{host}; shares are of each"
 
 
 def _kernel_row(row: LayerKernels) -> list[Text | str]:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
+from dlprof.report import step_words
 from dlprof.report.console import Page
 from dlprof.report.model import EpochTime, PartTime, PhaseTime, Report, StepParts
-from dlprof.schema.vocabulary import Phase
+from dlprof.schema.vocabulary import Phase, StepTime
 from dlprof.units import bar, duration, percent, safe
 
 _RECOMPILATIONS = 6
@@ -61,6 +62,9 @@ def steps(page: Page, report: Report) -> None:
     page.show(table)
     if main.input_inside_step:
         page.say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
+    for loop in report.loops:
+        if loop.how is not StepTime.MEASURED:
+            page.say(f"{loop.loop}: {step_words.how(loop) or loop.unknown}", "dim", 2)
     if main.asynchronous_dispatch:
         page.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
     _epochs(page, report.epochs)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from dlprof.analysis import kernels
+from dlprof.ingest.formats import kineto
 from dlprof.store import query
 from tests.unit.ingest.imports import DATA, imported, of_kind
 
@@ -50,3 +53,20 @@ def test_steps_that_a_trace_names_are_kept(tmp_path: Path) -> None:
     steps = {row.keys["step"]: row.count for row in kernels.summarise(run, "step", kinds=("kernel",)).rows}
     assert sum(steps.values()) == 130
     assert all(step is None or step >= 0 for step in steps)
+
+
+def test_many_threads_of_many_processes_need_no_table_of_all_pairs(tmp_path: Path) -> None:
+    """6,000 of each would be 36 million pairs; each of the threads that there are is a lane of its own."""
+    events = [{"ph": "X", "cat": "cpu_op", "name": "f", "pid": n, "tid": 7 * n, "ts": n, "dur": 1} for n in range(6000)]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    trace = kineto.read(path).trace
+    assert trace is not None
+
+    tracemalloc.start()
+    again = kineto.read(path).trace
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert len({lane.process for lane in trace.lanes}) == 6000
+    assert again is not None and peak < 100_000_000
