@@ -241,6 +241,16 @@ class Cause(Struct, frozen=True):
     next_step: str
 
 
+class SkippedEvents(Struct, frozen=True):
+    """What a reader of traces passed over."""
+
+    source: str
+    """The file; `kernel windows` for those of dlprof's own."""
+    what: str
+    events: int
+    why: str
+
+
 class ClockErrors(Struct, frozen=True):
     """How well the clocks are known."""
 
@@ -295,6 +305,8 @@ class Report(Struct, frozen=True, kw_only=True):
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     health: tuple[HealthLine, ...]
+    skipped: tuple[SkippedEvents, ...] | None = None
+    """None: the run is of a dlprof that did not count it."""
     clock: ClockErrors
     exit: Exit
     verdict: str = ""

@@ -43,6 +43,7 @@ from dlprof.report.model import (
     ProbeCost,
     ProcessUse,
     Report,
+    SkippedEvents,
     Source,
     StackFrame,
     StepParts,
@@ -132,6 +133,7 @@ def _without_answer(run: Run, top: int) -> Report:
         gpu=_gpu(run),
         probes=_typed(run.rows("probes"), ProbeCost),
         health=_typed(run.rows("health"), HealthLine),
+        skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
     )

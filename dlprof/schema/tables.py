@@ -270,6 +270,14 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("facts", pa.string()),
             of_process=False,
         ),
+        # What readers passed over, file by file.
+        "skipped": _table(
+            ("source", _TEXT),  # file
+            ("what", _TEXT),
+            ("events", pa.int64()),  # events, rows or samples
+            ("why", pa.string()),
+            of_process=False,
+        ),
         # What each probe could do, and what it cost.
         "probes": _table(
             ("name", _TEXT),

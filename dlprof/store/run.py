@@ -64,6 +64,10 @@ class Run:
         """A table as a list of dictionaries, for small tables."""
         return self.table(name).to_pylist()  # type: ignore[no-any-return]
 
+    def has(self, name: str) -> bool:
+        """Whether a table was written; one that was not reads as empty."""
+        return (self.folder.tables / f"{name}.parquet").is_file()
+
     def count(self, name: str) -> int:
         """Number of rows of a table, without reading them.
 

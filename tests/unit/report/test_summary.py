@@ -237,6 +237,7 @@ REPORT_KEYS = [
     "gpu",
     "probes",
     "health",
+    "skipped",
     "clock",
     "exit",
     "verdict",
