@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from dlprof import __version__, color
+from dlprof import color
 from dlprof.cli.command import Command, arguments, load
 from dlprof.cli.parser import Help, Parser
 from dlprof.errors import did_you_mean
+from dlprof.version import __version__
 
 COMMANDS = {
     "trace": "run a Keras script under the probes, and report where the time went",
