@@ -30,6 +30,7 @@ COMMANDS = {
     "runs": "list the runs in a folder",
     "backends": "list, install and remove the managed environments of the backends",
     "doctor": "say what dlprof can do on this machine, and why not the rest",
+    "completion": "print what bash, zsh or fish need to complete dlprof's words",
     "help": "explain a command, or a topic such as exit-codes",
 }
 """Every command and what it does."""
