@@ -107,6 +107,8 @@ class EngineSpec:
     """Parts of the names of files through which it calls for a batch."""
     operator_files: tuple[str, ...] = ()
     """Beginnings of the names of files through which an operator calls Python."""
+    generated_files: tuple[str, ...] = ()
+    """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
     waiting_functions: tuple[str, ...] = ()

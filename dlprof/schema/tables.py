@@ -10,6 +10,7 @@ History of SCHEMA_VERSION:
     3  scheduling, calls and stalls in process_samples and machine
     4  stacks: threads of an engine that call Python are not called MainThread
     5  kernel_ops: gradients of biases are no convolutions; imported stacks: threads without a name are told apart
+    6  lines: how, samples; lines that were not counted, from samples; first_line and hits may be null
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -103,15 +104,17 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("value", pa.float64()),
             ("time_ns", _NS),
         ),
-        # line_profiler's counts. `time_ns` of a line includes what it calls.
+        # The user's lines, counted by line_profiler or else seen in samples. `time_ns` includes what the line calls.
         "lines": _table(
             ("file", _TEXT),
             ("function", _TEXT),
             ("first_line", pa.int32()),
             ("line", pa.int32()),
-            ("hits", pa.int64()),
-            ("time_ns", _NS),
+            ("hits", pa.int64()),  # null: not counted
+            ("time_ns", _NS),  # of all threads; sampled: of the samples that it was seen in
             ("source", pa.string()),
+            ("how", _TEXT),  # counted | sampled; null: counted, by an older dlprof
+            ("samples", pa.int64()),  # in which it was seen; null where it was counted
         ),
         # Sampled Python stacks (py-spy): a thread had stack `stack_id` from start_ns for dur_ns.
         "stacks": _table(
@@ -249,16 +252,20 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("stop_cost_ns", _NS),  # of switching it off and writing
             ("dropped", pa.int64()),  # events that are missing
         ),
-        # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it.
+        # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it. Where that
+        # launch is not known the parts are 0: dur_ns less the three is time of no known cause.
         "gpu_gaps": _table(
             ("device", pa.int16()),
             ("start_ns", _NS),
             ("dur_ns", _NS),
-            ("host_ns", _NS),  # before the launch: the host had nothing launched
+            ("host_ns", _NS),  # before the launch, or in a launch that took long: the host had nothing launched
             ("launch_ns", _NS),  # latency of the launch
             ("wait_ns", _NS),  # launched, but held up on the device
             ("kernel", _TEXT),  # that ended it
             ("blamed", _TEXT),  # what ran longest on the launching thread during host_ns; null: nothing known
+            ("blamed_within", _TEXT),  # the range around that which somebody named; null: none
+            ("blamed_at", _TEXT),  # the function of Python around it, rather the user's; null: none recorded
+            ("blamed_elsewhere", pa.bool_()),  # it ran on another thread: nothing is known of the launching one
             ("window", pa.int16()),
         ),
         # Files that an imported run was made of.

@@ -141,6 +141,15 @@ class StepTime(StrEnum):
     """From the length of a kernel window over its steps, which ran under a tracer."""
 
 
+class LineSource(StrEnum):
+    """How the time of a line is known: column `how` of `lines`."""
+
+    COUNTED = "counted"
+    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    SAMPLED = "sampled"
+    """From the sampled stacks that it stood in: it ran where lines are not counted."""
+
+
 class StepPart(StrEnum):
     """What a step consists of, in the order in which a moment is claimed."""
 
