@@ -3,7 +3,7 @@
 This package is the conductor and the analyser. What runs inside and beside the traced
 process lives in the separate package `dlprof_probes` (folder `probes/`).
 
-In notebooks: `dlprof.open("last")`, `dlprof.compare(a, b)` and `%load_ext dlprof` (docs/notebook.md).
+In notebooks: `dlprof.open("last")`, `dlprof.compare(a, b)` and `%load_ext dlprof` (`dlprof help notebook`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.parity import Parity
 from dlprof.errors import UsageError
-from dlprof.schema.vocabulary import Tree, TreePath
+from dlprof.schema.vocabulary import RunState, Tree, TreePath
 from dlprof.store.run import Run
 
 RUNS_FOR_INTERVAL = 3
@@ -151,10 +151,15 @@ def _trees(side: Side) -> list[Breakdown]:
         tree = breakdown.of_run(run) or breakdown.without_phases(run)
         if tree is None:
             raise UsageError(
-                f"{run.name} cannot be compared: not even its wall time is known.", hint=f"dlprof report {run.name}"
+                f"{run.name} cannot be compared, because {_no_wall_time(run)}.", hint=f"dlprof report {run.name}"
             )
         found.append(tree)
     return found
+
+
+def _no_wall_time(run: Run) -> str:
+    imported = run.manifest.state == RunState.IMPORTED
+    return breakdown.why_none(run) if imported else "not even its wall time is known"
 
 
 def _harmonised(tree: Breakdown, coarse: bool) -> Mapping[TreePath, int]:

@@ -15,7 +15,7 @@ from dlprof.analysis.pace import Pace
 from dlprof.schema.vocabulary import Loop, SpanKind, StepTime
 from dlprof.store.run import Run
 
-LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT)
+LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT, Loop.UNKNOWN)
 """Loops that have steps of a model, the one that counts most first."""
 _READ_SHARE = 0.9
 """Where a value was read in so many steps, they keep the pace of the device."""
@@ -36,7 +36,7 @@ class StepSummary:
     a value was read in each of them.
 
     Attributes:
-        loop: `train`, `test` or `predict`.
+        loop: `train`, `test` or `predict`; `unknown` where a foreign trace does not tell it.
         count: Steps in all.
         first_ns: The first step, with what is compiled in it (ns).
         median_ns: Median over steady steps: those in which nothing was compiled or traced (ns); None: not known.

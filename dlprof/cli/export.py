@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dlprof.cli.command import add_run
 from dlprof.export.formats import FORMATS, Format
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
@@ -25,7 +26,7 @@ examples:
   dlprof export last --to json -o - | jq .report.phases
 
 The path of what was written is printed. An existing file is not replaced without --force.
-docs/exporting.md says what each format holds.""".format(
+`dlprof help exporting` says what each format holds.""".format(
     formats="\n".join(f"  {name:<14} {one.about}" for name, one in FORMATS.items())
 )
 
@@ -42,7 +43,7 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
+    add_run(parser)
     parser.add_argument("--to", choices=tuple(FORMATS), required=True, metavar="FORMAT", help="one of those below")
     parser.add_argument(
         "-o", dest="output", metavar="PATH", help="file or folder (default: the run's name, here; -: standard output)"

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-regression", default="5%", metavar="P", help="growth that may pass (default: 5%%)")
     parser.add_argument("--only", metavar="PARTS", help="judge only these parts and what is below them: fit,wall")
     parser.add_argument("--anyway", action="store_true", help="judge runs that are not comparable, too")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.gate/1, see docs/json.md)")
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.gate/1, see `dlprof help json`)")
 
 
 def run(args: Arguments) -> int:

@@ -25,6 +25,7 @@ STACKS = {
 }
 FINDINGS = {
     "slug": TEXT,
+    "title": TEXT,
     "claim": TEXT,
     "at_stake_ns": NS,
     "share": REAL,

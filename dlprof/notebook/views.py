@@ -78,7 +78,7 @@ class _Diagnosed(ABC):
             UnavailableError: pandas is not installed.
         """
         rows = [
-            {**vars(finding), "remedy": finding.remedy.title if finding.remedy else None}
+            {**vars(finding), "title": finding.heading, "remedy": finding.remedy.title if finding.remedy else None}
             for finding in self.diagnosis.findings
         ]
         frame = frames.of_rows(rows, columns.FINDINGS)
@@ -87,11 +87,14 @@ class _Diagnosed(ABC):
         return frame
 
     def _repr_html_(self) -> str:
+        return self._page(self._known())
+
+    def _known(self) -> Diagnosis | None:
+        """The diagnosis; None: nothing can be said of causes."""
         try:
-            diagnosis: Diagnosis | None = self.diagnosis
+            return self.diagnosis
         except UsageError:
-            diagnosis = None
-        return self._page(diagnosis)
+            return None
 
     @abstractmethod
     def _diagnose(self) -> Diagnosis: ...
@@ -119,7 +122,7 @@ class RunView(RunFrames, _Diagnosed):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What was run, where and how (docs/run-folder.md)."""
+        """What was run, where and how (`dlprof help run-folder`)."""
         return as_builtins(self.run.manifest)
 
     @property
@@ -134,13 +137,13 @@ class RunView(RunFrames, _Diagnosed):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All that the report says, as `dlprof report --json` (docs/json.md)."""
+        """All that the report says, as `dlprof report --json` (`dlprof help json`)."""
         return summary.as_builtins(self.report)
 
     @cached_property
     def report(self) -> Report:
         """The report as typed objects."""
-        return summary.summarise(self.run)
+        return summary.summarise(self.run, diagnosis=self._known())
 
     @property
     def plot(self) -> RunPlots:

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from dlprof import rundir
-from dlprof.errors import Report, UsageError
+from dlprof.errors import Report, UsageError, nearest
+from dlprof.ingest.artifact import ArtifactError, told
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.pipeline.imported_files import ImportedFiles
@@ -31,7 +32,7 @@ def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | No
 
     Raises:
         NoInputError: A file does not exist.
-        ArtifactError: One is damaged or of no known format.
+        ArtifactError: One is damaged, of no known format, or holds events of which none could be read.
         CannotCreateError: The folder exists and is not empty, or cannot be written.
         UsageError: There is no such format.
     """
@@ -41,6 +42,7 @@ def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | No
     files = []
     for path, chosen in zip(paths, readers, strict=True):
         content = formats.read(path, chosen)
+        _refuse_unread(path, chosen, content)
         files.append(content)
         report(f"{path.name}: {chosen.title}, {_size(content)}")
     now = datetime.now().astimezone()
@@ -82,8 +84,14 @@ def _named(name: str) -> Reader:
     reader = formats.named(name)
     if reader is not None:
         return reader
-    known = ", ".join(reader.name for reader in formats.all_readers())
-    raise UsageError(f"There is no format {name}.", hint=f"one of: {known}")
+    known = [reader.name for reader in formats.all_readers()]
+    raise UsageError(f"There is no format {name}.", hint=f"one of: {', '.join(known)}", near=nearest(name, known))
+
+
+def _refuse_unread(path: Path, reader: Reader, content: FileContent) -> None:
+    """A run without an event, of a file that has some, would say that nothing happened."""
+    if content.is_empty and content.skipped:
+        raise ArtifactError(f"nothing in it could be read as {reader.name}: {told(content.skipped)}", path=path)
 
 
 def _size(content: FileContent) -> str:

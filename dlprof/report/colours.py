@@ -33,6 +33,9 @@ _PHASES: Mapping[str, str] = {
     Phase.STARTUP: "#b0b0b0",
     Phase.TEARDOWN: "#b0b0b0",
     Phase.DLPROF: "#cccccc",
+    Phase.STEPS: "#0072b2",
+    Phase.OUTSIDE_STEPS: "#7f7f7f",
+    Phase.TRACE: "#7f7f7f",
 }
 _EVENTS: Mapping[str, str] = {
     "epoch": "#8fcdf2",

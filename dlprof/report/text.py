@@ -35,6 +35,7 @@ def _print_traced(page: Page, report: Report) -> None:
         program.steps,
         program.recompilations,
         program.step_parts,
+        devices.busy,
         devices.kernels,
         devices.gpu_idle,
         code.lines,
@@ -52,6 +53,7 @@ def _print_imported(page: Page, report: Report) -> None:
     """Of foreign traces only what is in them is shown; of a traced run also what is missing, and why."""
     head.imported(page, report)
     program.step_parts(page, report)
+    devices.busy(page, report)
     devices.kernels(page, report)
     devices.gpu_idle(page, report)
     for section, is_there in (

@@ -61,6 +61,12 @@ class Phase(StrEnum):
     SCRIPT = "script"
     TEARDOWN = "teardown"
     DLPROF = "dlprof"
+    STEPS = "steps"
+    """Of a foreign trace: steps that it names, without telling what they are for."""
+    OUTSIDE_STEPS = "outside_steps"
+    """Of a foreign trace that names steps: what is in none of them."""
+    TRACE = "trace"
+    """Of a foreign trace that names no steps: all of it."""
     UNATTRIBUTED = "unattributed"
 
     @property
@@ -101,6 +107,8 @@ class Loop(StrEnum):
     PREDICT = "predict"
     DATA = "data"
     """A data set that user code iterates."""
+    UNKNOWN = "unknown"
+    """Steps of a foreign trace that does not tell what they are for."""
 
 
 LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType(
@@ -117,6 +125,7 @@ PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
         Loop.TEST: Phase.EVALUATE,
         Loop.PREDICT: Phase.PREDICT,
         Loop.DATA: Phase.DATA,
+        Loop.UNKNOWN: Phase.STEPS,
     }
 )
 """The phase that the steps of a loop are in."""
@@ -131,6 +140,15 @@ class StepTime(StrEnum):
     """From the time of whole epochs, or calls, over their steps: it was waited for at their end."""
     WINDOW = "window"
     """From the length of a kernel window over its steps, which ran under a tracer."""
+
+
+class LineSource(StrEnum):
+    """How the time of a line is known: column `how` of `lines`."""
+
+    COUNTED = "counted"
+    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    SAMPLED = "sampled"
+    """From the sampled stacks that it stood in: it ran where lines are not counted."""
 
 
 class StepPart(StrEnum):
@@ -273,7 +291,7 @@ class UnknownPathError(ValueError):
 
 EDGES = "edges"
 """Between the steps of a loop: beginnings and ends of epochs, what is left of first steps."""
-_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps")
+_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps", "steps", "outside_steps", "trace")
 
 
 def _word(text: str) -> str:
@@ -345,6 +363,11 @@ class Tree:
     """dlprof's own time in the process."""
     TRACING = TreePath("dlprof/tracing")
     """What kernel windows made their steps longer."""
+    STEPS = TreePath("steps")
+    """Steps of a foreign trace that does not tell what they are for."""
+    OUTSIDE_STEPS = TreePath("outside_steps")
+    TRACE = TreePath("trace")
+    """A foreign trace that names no steps."""
     UNATTRIBUTED = TreePath("unattributed")
     """In no phase: samples may stand there, but it is no leaf."""
 
@@ -354,6 +377,7 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
         Loop.TRAIN: Tree.FIT_STEPS,
         Loop.TEST: Tree.EVALUATE_STEPS,
         Loop.PREDICT: Tree.PREDICT_STEPS,
+        Loop.UNKNOWN: Tree.STEPS,
     }
 )
 """Where the steps of each loop are in the tree."""

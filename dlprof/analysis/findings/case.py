@@ -39,7 +39,7 @@ class Case:
     def __init__(self, run: Run, against: Comparison | None = None) -> None:
         tree = breakdown.of_run(run)
         if tree is None:
-            raise Abstain("the run has no phases")
+            raise Abstain(breakdown.why_none(run))
         self.run = run
         self.tree: Breakdown = tree
         self.against = against

@@ -128,7 +128,7 @@ class SampledCode:
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""
-        rows = (row for row in self._run.rows("lines") if row["hits"] and row["source"])
+        rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
         lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
         return min(lines, default=None)
 

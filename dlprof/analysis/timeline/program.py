@@ -63,8 +63,8 @@ def _parts_of_steps(loop: str, of: Mapping[str, Integers]) -> Iterator[Alike]:
     start, dur, waited = of["start_ns"], of["dur_ns"], of["input_ns"]
     own = {
         "step": of["number"],
-        "epoch": of["epoch"],
-        "step_of_epoch": of["step"],
+        "epoch": _from_one(of["epoch"]),
+        "step_of_epoch": _from_one(of["step"]),
         "samples": of["samples"],
         "steps": np.where(of["count"] > 1, of["count"], MISSING),
         "compiled": np.where(of["compiled"] > 0, 1, MISSING),
@@ -86,6 +86,11 @@ def _parts_of_steps(loop: str, of: Mapping[str, Integers]) -> Iterator[Alike]:
     ):
         some = seen & (high > low)
         yield Alike(What(name, "step"), low[some], (high - low)[some], {"step": of["number"][some]})
+
+
+def _from_one(index: Integers) -> Integers:
+    """Numbers as people count; the tables count from 0, as Keras tells its callbacks."""
+    return np.where(index == MISSING, MISSING, index + 1)
 
 
 def windows(run: Run) -> Slices:

@@ -26,6 +26,7 @@ from dlprof.ingest.formats import (
     tf1_timeline,
     theano_profile,
     theano_sums,
+    torch_autograd,
     xspace,
 )
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
@@ -36,7 +37,7 @@ GROUP = "dlprof.readers"
 HEAD_BYTES = 256 << 10
 _IN_ASKING_ORDER = (
     nsys, nvprof, nvprof_text, theano_profile, line_profiler, nvidia_smi, pyspy, tf1_timeline, tf1_steps, cntk,
-    chainer, openvino, theano_sums, mxnet, kineto, xspace, chrome,
+    chainer, openvino, theano_sums, mxnet, torch_autograd, kineto, xspace, chrome,
 )  # fmt: skip
 """A file is of the first format that claims it: the particular ones come before those that claim much."""
 READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER)

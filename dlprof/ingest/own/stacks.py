@@ -17,6 +17,8 @@ from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
 from dlprof.schema.tables import TABLES
 
+_RATE_HZ = 20.0
+"""Samples per second where an anchor does not say it."""
 _STACKS_LOST = 0.2
 """Share of stacks that could not be read from which on that is told."""
 
@@ -35,6 +37,8 @@ class Stacks:
     _threads: ThreadNames = field(init=False)
     error_ns: int | None = None
     """Greatest error of the segments' anchors (ns)."""
+    rate_hz: float | None = None
+    """Samples per second, as the last segment's anchor says; None: no segment was read."""
 
     def __post_init__(self) -> None:
         self._threads = ThreadNames(self.process.pid)
@@ -53,6 +57,7 @@ class Stacks:
             # py-spy's zero lies between the start of the program and its first words; a start takes 1-5 ms.
             zero = anchor["after_ns"] - self.process.origin_ns
             self.error_ns = max(self.error_ns or 0, anchor["after_ns"] - anchor["before_ns"], 5_000_000)
+            self.rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
             for interval in intervals(_events(events), self.names):
                 self._append(zero, interval)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

@@ -37,7 +37,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         diagnosis: Its findings; None: it cannot be diagnosed.
         no_diagnosis: Why not.
     """
-    report = summary.summarise(run, top=_TOP)
+    report = summary.summarise(run, top=_TOP, diagnosis=diagnosis)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
     sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
     files, left_out = _as_fits(source_lines.of_run(run, tree, sampled))
@@ -54,7 +54,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         [run],
         title=_title(report),
         report=report,
-        verdict="" if report.imported else summary.verdict(report),
+        verdict="" if report.imported else report.verdict,
         diagnosis=findings,
         no_diagnosis=no_diagnosis,
         files=files,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from dlprof.report import summary
 from dlprof.report.console import Page
 from dlprof.report.model import Report
 from dlprof.schema.vocabulary import RunState
@@ -22,7 +21,7 @@ def traced(page: Page, report: Report) -> None:
     page.say(f"{_versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
     page.say(f"run {report.run}; {ended(report)}; wall time {duration(report.wall_ns)}", "dim")
     page.console.print()
-    page.say(summary.verdict(report))
+    page.say(report.verdict)
 
 
 def _versions(report: Report) -> str:

@@ -112,4 +112,4 @@ def test_why_a_is_slower_is_ranked_too(pair: ComparisonView) -> None:
     frame = pair.findings()
 
     assert frame.index.name == "rank"
-    assert list(frame.columns)[:3] == ["slug", "claim", "at_stake_ns"]
+    assert list(frame.columns)[:4] == ["slug", "title", "claim", "at_stake_ns"]

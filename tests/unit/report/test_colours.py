@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +42,10 @@ def test_a_name_always_has_the_same_colour() -> None:
     assert colours.of_text("numpy") == colours.of_text("numpy")
     assert colours.of_event("numpy") == colours.of_text("numpy")
     assert colours.of_text("numpy") in colours.CYCLE
+
+
+def test_slower_and_faster_have_one_colour_on_pages_and_in_notebooks() -> None:
+    """Pages draw by themselves, in the same colours."""
+    script = (Path(colours.__file__).parent / "html" / "assets" / "charts.js").read_text(encoding="utf-8")
+
+    assert f"const SLOWER = '{colours.SLOWER}', FASTER = '{colours.FASTER}';" in script

@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample, waiting_functions
 from dlprof.schema.vocabulary import Phase, StepPart, Tree
 
+_LOGS_TITLE = Title(
+    "A callback at each batch made Keras wait for the device", "waiting for the device after each batch"
+)
+TITLE = Title("The program waited for values from the device", "waiting for values from the device")
 _SHARE = 0.05
 _PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT, Phase.FIT_STEPS, Phase.SCRIPT)
 _OUTSIDE = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT)
@@ -41,6 +46,7 @@ def _of_logs(case: Case) -> Iterator[Claim]:
         [queries.python_stood(*_OUTSIDE, Phase.FIT_STEPS)],
         "Do that work in on_epoch_end, or in a method of the script's own loop every so many batches.",
         case.code.hottest_line(paths, case.code.is_called_back),
+        title=_LOGS_TITLE,
     )
 
 

@@ -8,8 +8,10 @@ from dlprof.analysis import steps
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import EDGES, Phase, StepPart, Tree, TreePath
 
+TITLE = Title("The training waited for its input", "waiting for the input")
 _SHARE_OF_LOOP = 0.10
 """Waiting for less than this share of the training is usual."""
 _SHARE_OF_ARRAYS = 0.35

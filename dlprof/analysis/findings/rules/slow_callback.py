@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import measures_waits
 from dlprof.schema.vocabulary import Phase, Tree
 
+TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05
 _BY_EPOCH = Query(
     "callbacks by epoch",
-    "SELECT loop, epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
+    "SELECT loop, epoch + 1 AS epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
     "FROM steps GROUP BY ALL ORDER BY callbacks_ns DESC NULLS LAST LIMIT 8",
 )
 

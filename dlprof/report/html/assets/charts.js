@@ -2,6 +2,7 @@
 
 // Okabe and Ito's colours, which colour-blind people can tell apart.
 const PALETTE = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800', '#7f7f7f'];
+const SLOWER = '#d55e00', FASTER = '#0072b2';  // as in report/colours.py
 const DIRECTIONS = {forward: PALETTE[0], backward: PALETTE[1], update: PALETTE[2], 'not known': PALETTE[7]};
 const charts = [];
 
@@ -199,8 +200,8 @@ function waterfallChart(data) {
     series: [
       {type: 'bar', stack: 'w', data: low, itemStyle: {color: 'transparent', decal: {symbol: 'none', color: 'transparent'}}, silent: true, tooltip: {show: false}},
       bars('wall time', whole, PALETTE[7]),
-      bars(`more in ${a}`, up, PALETTE[5]),
-      bars(`less in ${a}`, down, PALETTE[2]),
+      bars(`more in ${a}`, up, SLOWER),
+      bars(`less in ${a}`, down, FASTER),
       bars('within noise', noise, css('--line')),
     ].map((series, index) => index === 0 ? series : {...series, label: {
       show: true, position: 'right', color: css('--text'), formatter: item => {

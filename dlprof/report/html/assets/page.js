@@ -62,7 +62,7 @@ async function fill() {
   for (const element of document.querySelectorAll('[data-timeline]')) {
     const content = data.timelines[element.dataset.timeline];
     if (!content) {
-      element.textContent = 'Nothing in this run has a time.';
+      element.textContent = 'The timeline is empty: no event of this run has a time.';
       continue;
     }
     content.span_ns = Math.max(...spans);  // both sides of a comparison on one scale

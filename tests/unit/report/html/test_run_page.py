@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from dlprof.report import summary
 from dlprof.report.html import run_page
 from dlprof.report.json_text import plain
@@ -18,7 +19,8 @@ from tests.unit.runs import S, losses, manifest, trained
 def test_a_page_carries_the_report_as_json(tmp_path: Path) -> None:
     """The same object as `dlprof report --json`."""
     run = trained(tmp_path / "r")
-    assert embedded(page_of(run), "report.json") == json.loads(json.dumps(plain(summary.summarise(run, top=25))))
+    report = summary.summarise(run, top=25, diagnosis=diagnose.brief(run))
+    assert embedded(page_of(run), "report.json") == json.loads(json.dumps(plain(report)))
 
 
 def test_phases_are_shown_with_the_figures_of_the_report(tmp_path: Path) -> None:
