@@ -198,7 +198,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
                 "kind",
                 _TEXT,
             ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation | python
-                # (a function that no other function of the trace is around)
+            # (a function that no other function of the trace is around)
             ("name", _TEXT),
             ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
             ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories
@@ -246,7 +246,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("dropped", pa.int64()),  # events that are missing
         ),
         # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it. Where that
-        # launch is not known the parts are 0: dur_ns less the three is time of no known cause.
+        # launch is not known, or is that of a whole graph, dur_ns less the three is time of no known cause.
         "gpu_gaps": _table(
             ("device", pa.int16()),
             ("start_ns", _NS),

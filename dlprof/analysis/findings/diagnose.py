@@ -88,7 +88,8 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
             abstained.append(Abstention(rule.slug, f"a bug in its rule: {type(error).__name__}: {error}"))
         else:
             left = after
-    least = max(LEAST_NS, int(LEAST_SHARE * case.tree.wall_ns))
+    # A foreign trace is a sample, however short: a share of it is worth a word, whatever its time.
+    least = max(1 if case.devices.foreign else LEAST_NS, int(LEAST_SHARE * case.tree.wall_ns))
     kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
     return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns)
