@@ -6,6 +6,8 @@ import argparse
 import sys
 from dataclasses import dataclass
 
+from dlprof.cli.command import add_run
+
 EXAMPLES = """\
 examples:
   dlprof report last
@@ -30,8 +32,8 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see docs/json.md)")
+    add_run(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (see `dlprof view`)")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="rows of lines and kernels (default: 10)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
@@ -52,10 +54,13 @@ def run(args: Arguments) -> int:
         return 0
     opened = open_run(args.run, rebuild=args.rebuild)
     if args.json:
+        import math
+
+        from dlprof.analysis.findings.diagnose import brief
         from dlprof.report import summary
         from dlprof.report.json_text import print_json
 
-        print_json(summary.summarise(opened, top=args.top))
+        print_json(summary.summarise(opened, top=args.top, diagnosis=brief(opened, within_s=math.inf)))
     else:
         from dlprof.report import text
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import BinaryIO
 
 from msgspec import Struct, to_builtins
 
+from dlprof.analysis.findings.diagnose import brief
 from dlprof.export import tables
 from dlprof.report import strict_json
 from dlprof.report.json_text import plain
@@ -42,7 +44,7 @@ def write(run: Run, out: BinaryIO) -> str:
     head = {
         "schema": SCHEMA,
         "manifest": as_builtins(run.manifest),
-        "report": plain(summarise(run)),
+        "report": plain(summarise(run, diagnosis=brief(run, within_s=math.inf))),
         "left_out": to_builtins(left_out),
     }
     out.write(strict_json.dumps(head)[:-1].encode() + b',\n"tables":{')

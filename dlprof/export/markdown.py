@@ -29,7 +29,7 @@ def phases(run: Run) -> str:
 def findings(diagnosis: Diagnosis) -> str:
     """The findings of `dlprof diagnose`, the most expensive first."""
     if not diagnosis.findings:
-        return "No cause that is worth a word was found."
+        return "No cause worth mentioning was found."
     share = percent(diagnosis.explained_ns, diagnosis.whole_ns)
     explained = (
         f"These causes explain {duration(diagnosis.explained_ns)} of {duration(diagnosis.whole_ns)} ({share} %)."
@@ -39,7 +39,7 @@ def findings(diagnosis: Diagnosis) -> str:
 
 def _finding(rank: int, finding: Finding) -> str:
     cost = f"{duration(finding.at_stake_ns)}, {100 * finding.share:.0f} % ({finding.basis})"
-    lines = [f"### {rank}\\. {plain(finding.slug)}: {cost}", plain(finding.claim)]
+    lines = [f"### {rank}\\. {plain(finding.heading)}: {cost}", plain(finding.claim)]
     if finding.file:
         lines.append(f"At {plain(finding.file)}:{finding.line}")
     return "\n\n".join([*lines, plain(finding.next_step)])

@@ -14,7 +14,7 @@ from typing import Any
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.steps import StepSummary
-from dlprof.report import colours, compare_text, summary
+from dlprof.report import colours, compare_text, step_words
 from dlprof.report.model import HealthLine, Report
 from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
@@ -57,7 +57,7 @@ def of_run(report: Report, found: Diagnosis | None) -> str:
     return _page(
         f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report.run)}; "
         f"{_ended(report)}; {duration(report.wall_ns)}</span></p>",
-        f"<p>{_text(summary.verdict(report))}</p>" if not report.imported else "",
+        f"<p>{_text(report.verdict)}</p>" if not report.imported else "",
         _causes(found),
         _phase_bar(report),
         _steps(report.loops),
@@ -110,7 +110,8 @@ def _causes(found: Diagnosis | None) -> str:
     if not found.findings:
         return "<p class='dim'>No cause of lost time was found.</p>"
     shown = [
-        f"<li>{_text(finding.claim)}{_source(finding.file, finding.line)}<br>"
+        f"<li><b>{_text(finding.heading)}</b> <span class='dim'>{_text(finding.slug)}</span><br>"
+        f"{_text(finding.claim)}{_source(finding.file, finding.line)}<br>"
         f"<span class='dim'>{_text(finding.next_step)}</span></li>"
         for finding in found.findings[:_FINDINGS]
     ]
@@ -159,8 +160,8 @@ def _steps(loops: Sequence[StepSummary]) -> str:
     for loop in loops:
         rate = "-" if loop.samples_per_s is None else f"{loop.samples_per_s:,.0f}"
         times = [duration(ns) for ns in (loop.first_ns, loop.median_ns, loop.p95_ns)]
-        rows.append((_text(loop.loop), f"{loop.count}", *times, rate, f"{loop.compiled}"))
-    return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled"), rows)
+        rows.append((_text(loop.loop), f"{loop.count}", *times, rate, f"{loop.compiled}", _text(step_words.how(loop))))
+    return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled", "how"), rows)
 
 
 def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof import __version__
 from dlprof.ingest.artifact import Health, ProcessId, Skipped, told
 from dlprof.ingest.formats import alignment
 from dlprof.ingest.formats.base import FileContent
@@ -19,7 +18,7 @@ from dlprof.ingest.kernels.assemble import Assembly
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
-from dlprof.pipeline import table_columns
+from dlprof.pipeline import table_columns, trace_structure
 from dlprof.pipeline.run_tables import RunTables
 from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
@@ -27,6 +26,7 @@ from dlprof.schema.manifest import Gpu, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import RunState
 from dlprof.store.writer import RowWriter
+from dlprof.version import __version__
 
 
 class ImportedFiles:
@@ -114,8 +114,14 @@ class ImportedFiles:
         self._tables.put({"kernel_windows": windows_table(self._windows)})
         self._tables.put_rows("sources", self._sources)
         self._tables.health.extend(self._assembly.health)
+        folder, manifest = RunDir(self._folder), self._manifest(now)
+        found = trace_structure.add(self._tables, folder, manifest)
+        if found is not None:
+            source = self._sources[found.place.window]
+            source["facts"] = json.dumps({**json.loads(source["facts"]), "steps": found.how})
+            self._tables.put_rows("sources", self._sources)
         self._tables.write(self._folder / "tables")
-        RunDir(self._folder).write_manifest(self._manifest(now))
+        folder.write_manifest(manifest)
 
     def _manifest(self, now: datetime) -> Manifest:
         recorded = datetime.fromtimestamp(self._origin_ns / 1e9, UTC).isoformat() if self._origin_ns else None

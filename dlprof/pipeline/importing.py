@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from dlprof import rundir
-from dlprof.errors import Report, UsageError
+from dlprof.errors import Report, UsageError, nearest
 from dlprof.ingest.artifact import ArtifactError, told
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import FileContent, Reader
@@ -90,8 +90,8 @@ def _named(name: str) -> Reader:
     reader = formats.named(name)
     if reader is not None:
         return reader
-    known = ", ".join(reader.name for reader in formats.all_readers())
-    raise UsageError(f"There is no format {name}.", hint=f"one of: {known}")
+    known = [reader.name for reader in formats.all_readers()]
+    raise UsageError(f"There is no format {name}.", hint=f"one of: {', '.join(known)}", near=nearest(name, known))
 
 
 def _refuse_unread(path: Path, reader: Reader, content: FileContent) -> None:

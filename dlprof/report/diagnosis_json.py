@@ -29,6 +29,8 @@ class FindingReport(Struct, frozen=True):
     remedy: str | None
     not_tried_because: str | None
     saving_ns: Mapping[str, int | None] | None
+    title: str
+    """What it is called for people."""
 
 
 class DiagnosisReport(Struct, frozen=True, kw_only=True):
@@ -47,7 +49,7 @@ class DiagnosisReport(Struct, frozen=True, kw_only=True):
 
 
 def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
-    """A diagnosis, for machines. See docs/json.md.
+    """A diagnosis, for machines. See `dlprof help json`.
 
     Args:
         diagnosis: The diagnosis.
@@ -82,4 +84,5 @@ def _finding(finding: Finding) -> FindingReport:
         remedy=remedy.title if remedy else None,
         not_tried_because=finding.not_tried,
         saving_ns=finding.saving_ns or None,
+        title=finding.heading,
     )

@@ -1,10 +1,14 @@
-"""JSON of dlprof's own objects: structs and dataclasses as they are, times and decimals of SQL answers as text."""
+"""JSON of dlprof's own objects: structs and dataclasses as they are, times and decimals of SQL answers as text.
+
+A number that JSON does not know (NaN, infinity) is null.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import decimal
 import json
+import math
 import uuid
 from typing import Any
 
@@ -36,5 +40,19 @@ def _with_lists(value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """Print an object as a command's `--json` does."""
-    print(json.dumps(plain(value), indent=1, default=str))
+    """Print an object as a command's `--json` does: a number that JSON does not know is null."""
+    told = plain(value)
+    try:
+        text = json.dumps(told, indent=1, default=str, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(told), indent=1, default=str, allow_nan=False)
+    print(text)
+
+
+def _finite(value: Any) -> Any:
+    """The same, as deep as it goes, with None for what is no number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list) else value

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from msgspec import convert, structs
 
-from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
+from dlprof.analysis import (
+    breakdown,
+    device_time,
+    gpu_idle,
+    kernels,
+    lines,
+    recompilations,
+    stacks,
+    step_split,
+    steps,
+    utilisation,
+)
+from dlprof.analysis.findings.diagnose import NO_TIME
+from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.report import imported_parts, imported_verdict, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
     CategoryKernels,
+    Cause,
     ClockErrors,
     CoreLoad,
     DirectionKernels,
@@ -36,7 +52,6 @@ from dlprof.report.model import (
 )
 from dlprof.schema.vocabulary import StepPart
 from dlprof.store.run import Run
-from dlprof.units import duration, percent
 
 STRIP_PARTS = 60
 _STACKS_SHARE = 4
@@ -44,16 +59,53 @@ _STACKS_SHARE = 4
 T = TypeVar("T")
 
 
-def summarise(run: Run, *, top: int = 10) -> Report:
+def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None) -> Report:
     """All that the report of a run says.
 
     Args:
         run: The run.
         top: How many lines, and rows of kernels, at most.
+        diagnosis: Its causes; None: they are not looked for here, so that the report has none.
     """
+    report = _without_answer(run, top)
+    if report.imported:
+        tree = breakdown.of_run(run)
+        parts = imported_parts.leaves(tree), imported_parts.step_parts(run, tree)
+        report = structs.replace(report, tree=parts[0], step_split=parts[1])
+        answer = imported_verdict.of(report, imported_parts.facts(run, tree))
+    else:
+        answer = verdict.of(report, diagnosis)
+    return structs.replace(report, verdict=answer, findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
+
+
+def _causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...] | None:
+    if diagnosis is None:
+        return None
+    return tuple(
+        Cause(
+            finding.slug,
+            finding.heading,
+            finding.claim,
+            finding.at_stake_ns,
+            finding.share,
+            finding.basis,
+            finding.file,
+            finding.line,
+            finding.next_step,
+        )
+        for finding in diagnosis.findings
+    )
+
+
+def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
+    abstained = diagnosis.abstained if diagnosis is not None else ()
+    return tuple(rule.slug for rule in abstained if rule.because == NO_TIME)
+
+
+def _without_answer(run: Run, top: int) -> Report:
     manifest = run.manifest
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    loops = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -76,6 +128,7 @@ def summarise(run: Run, *, top: int = 10) -> Report:
         recompilations=tuple(recompilations.find(run.table("spans"))),
         step_split=_step_parts(run),
         kernels=_kernels(run, top),
+        devices=tuple(device_time.of_run(run)),
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
@@ -95,22 +148,6 @@ def summarise(run: Run, *, top: int = 10) -> Report:
 def as_builtins(report: Report) -> dict[str, Any]:
     """The report as plain dictionaries and lists, as its JSON has it."""
     return plain(report)  # type: ignore[no-any-return]
-
-
-def verdict(report: Report) -> str:
-    """One sentence for people: where the time went."""
-    wall = report.wall_ns
-    top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)[:3]
-    if not wall or not top:
-        return "Where the time went is not known: the in-process probe left nothing."
-    shares = ", ".join(f"{percent(phase.dur_ns, wall)} % {phase.name} ({duration(phase.dur_ns)})" for phase in top)
-    loop = report.steps
-    if loop is None:
-        return f"{shares}. No step of fit, evaluate or predict was seen."
-    if loop.median_ns is None:
-        return f"{shares}. All {loop.count} steps were first steps."
-    rate = f", {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
-    return f"{shares}. A {loop.loop} step takes {duration(loop.median_ns)}{rate}."
 
 
 def cores(run: Run) -> tuple[CoreLoad, ...]:
@@ -145,12 +182,12 @@ def _epochs(run: Run) -> tuple[EpochTime, ...]:
     for row in run.rows("metrics"):
         if row["step"] is None and row["epoch"] is not None:
             values.setdefault((row["loop_id"], row["epoch"]), {})[row["name"]] = row["value"]
-    return tuple(
-        EpochTime(
-            row["loop_id"], row["epoch"], row["dur_ns"], row["steps"], values.get((row["loop_id"], row["epoch"]), {})
-        )
-        for row in run.rows("epochs")
-    )
+    return tuple(_epoch(row, values.get((row["loop_id"], row["epoch"]), {})) for row in run.rows("epochs"))
+
+
+def _epoch(row: Mapping[str, Any], metrics: Mapping[str, float]) -> EpochTime:
+    told = {name: strict_json.told(value) for name, value in metrics.items() if not math.isfinite(value)}
+    return EpochTime(row["loop_id"], row["epoch"], row["dur_ns"], row["steps"], metrics, told)
 
 
 def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
@@ -185,10 +222,11 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
     if not run.table("kernel_ops").num_rows:
         return None
     by_layer, by_category, by_direction = (kernels.summarise(run, by) for by in ("layer", "category", "direction"))
-    whole = max(1, by_layer.all_ns)
     return KernelSums(
         tuple(
-            LayerKernels(**row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / whole)
+            LayerKernels(
+                **row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / max(1, by_layer.whole_ns(row))
+            )
             for row in by_layer.rows[:top]
         ),
         by_layer.all_ns,
@@ -196,6 +234,8 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
         by_layer.dropped_events,
         tuple(CategoryKernels(**row.keys, total_ns=row.total_ns) for row in by_category.rows),
         tuple(DirectionKernels(**row.keys, total_ns=row.total_ns) for row in by_direction.rows),
+        by_layer.all_of,
+        by_layer.host_ns,
     )
 
 

@@ -2,7 +2,7 @@
 
 A file of an older dlprof lacks some of it: what is missing has its default, which says "not known". Fields that this
 dlprof does not know are passed over. A changed part is a replaced copy (`msgspec.structs.replace`).
-docs/run-folder.md describes the folder around it.
+`dlprof help run-folder` describes the folder around it.
 """
 
 from __future__ import annotations

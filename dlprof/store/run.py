@@ -22,7 +22,7 @@ class Run:
 
     folder: RunDir
     manifest: Manifest
-    """See docs/run-folder.md."""
+    """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
 
     @property

@@ -6,20 +6,28 @@ nothing else does: a garbage collection inside a callback is time of the collect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings import registry
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
+from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.vocabulary import RunState, TreePath
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 
 LEAST_SHARE, LEAST_NS = 0.02, 30_000_000
-"""Less than this share of the wall time, or than this time, is not worth a word."""
+"""Less than this share of the wall time, or than this time, is not told."""
+BRIEF_S = 2.0
+"""Seconds after which `brief` asks no further rule."""
+NO_TIME = "it was not asked, because the rules before it took long: dlprof diagnose asks all"
+Granted = tuple[Finding, Sequence[Query]]
+"""A finding, and what shows it."""
 _ROWS = 8
 
 
@@ -33,6 +41,23 @@ def diagnose(run: Run) -> Diagnosis:
         return _ask(Case(run))
     except Abstain as why:
         raise UsageError(f"{run.name} cannot be diagnosed: {why}.", hint=f"dlprof report {run.name}") from None
+
+
+def brief(run: Run, *, within_s: float = BRIEF_S) -> Diagnosis | None:
+    """The same findings without the rows behind them, for those who wait for an answer.
+
+    Args:
+        run: The run.
+        within_s: After so many seconds no further rule is asked; those left out abstain, and say so.
+
+    Returns:
+        The diagnosis; None: the run cannot be diagnosed.
+    """
+    deadline = time.monotonic() + within_s
+    try:
+        return _ask(Case(run), with_rows=False, is_late=lambda: time.monotonic() > deadline)
+    except Abstain:
+        return None
 
 
 def diagnose_gap(found: Comparison) -> Diagnosis:
@@ -49,26 +74,44 @@ def diagnose_gap(found: Comparison) -> Diagnosis:
         raise UsageError(f"The runs cannot be diagnosed: {why}.") from None
 
 
-def _ask(case: Case) -> Diagnosis:
+def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = lambda: False) -> Diagnosis:
     left = dict(case.available)
-    findings: list[Finding] = []
+    granted: list[Granted] = []
     abstained: list[Abstention] = []
     for rule in registry.all_rules().values():
         after = dict(left)  # what is left is not touched by a rule that fails half-way
         try:
-            findings.extend([_granted(case, rule.slug, claim, after) for claim in rule.look(case)])
+            granted.extend(_findings(case, rule, after, is_late=is_late))
         except Abstain as why:
             abstained.append(Abstention(rule.slug, str(why)))
         except Exception as error:  # noqa: BLE001  (one rule that fails must not cost the user the others)
             abstained.append(Abstention(rule.slug, f"a bug in its rule: {type(error).__name__}: {error}"))
         else:
             left = after
-    least = max(LEAST_NS, int(LEAST_SHARE * case.tree.wall_ns))
-    kept = [finding for finding in findings if finding.at_stake_ns >= least]
-    return Diagnosis(tuple(sorted(kept, key=lambda finding: -finding.at_stake_ns)), tuple(abstained), case.whole_ns)
+    least = _least_ns(case)
+    kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
+    findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
+    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns)
 
 
-def _granted(case: Case, slug: str, claim: Claim, left: dict[TreePath, int]) -> Finding:
+def _least_ns(case: Case) -> int:
+    """What is worth a word; whole foreign traces may be shorter than what is little in a run of a process."""
+    least = int(LEAST_SHARE * case.tree.wall_ns)
+    return least if case.run.manifest.state == RunState.IMPORTED else max(LEAST_NS, least)
+
+
+def _findings(case: Case, rule: Rule, left: dict[TreePath, int], *, is_late: Callable[[], bool]) -> list[Granted]:
+    """What a rule finds; takes its time out of what is left."""
+    if is_late():
+        raise Abstain(NO_TIME)
+    return [(_granted(case, rule, claim, left), claim.evidence) for claim in rule.look(case)]
+
+
+def _with_rows(run: Run, finding: Finding, queries: Sequence[Query]) -> Finding:
+    return replace(finding, evidence=tuple(_shown(run, query) for query in queries))
+
+
+def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) -> Finding:
     """A finding with the time that no rule before it has taken; takes it out of what is left."""
     taken = {leaf: max(0, min(ns, left.get(leaf, 0))) for leaf, ns in claim.takes.items()}
     for leaf, ns in taken.items():
@@ -76,7 +119,7 @@ def _granted(case: Case, slug: str, claim: Claim, left: dict[TreePath, int]) -> 
     at_stake = AtStake(sum(taken.values()), case.whole_ns, of_gap=case.pair)
     file, line = claim.line or (None, None)
     return Finding(
-        slug=slug,
+        slug=rule.slug,
         claim=claim.sentence.tell(at_stake),
         at_stake_ns=at_stake.ns,
         share=at_stake.share,
@@ -84,9 +127,10 @@ def _granted(case: Case, slug: str, claim: Claim, left: dict[TreePath, int]) -> 
         basis=claim.basis,
         file=file,
         line=line,
-        evidence=tuple(_shown(case.run, query) for query in claim.evidence) if at_stake.ns >= LEAST_NS else (),
+        evidence=(),
         next_step=claim.next_step,
         remedy=claim.remedy,
+        title=claim.title or rule.title,
     )
 
 

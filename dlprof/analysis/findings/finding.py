@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dlprof.analysis.findings.title import Title, of_slug
 from dlprof.schema.vocabulary import Basis, FindingState, TreePath
 from dlprof.units import duration
 
@@ -100,6 +101,7 @@ class Claim:
         line: File and line of the user's code; None: there is no such line.
         remedy: What dlprof can try; None: nothing that leaves the user's files alone.
         basis: How the time at stake was got; estimated where a model stands between.
+        title: What it is called; None: as its rule is.
     """
 
     sentence: Sentence
@@ -109,6 +111,7 @@ class Claim:
     line: SourceLine | None = None
     remedy: Remedy | None = None
     basis: Basis = Basis.MEASURED
+    title: Title | None = None
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -142,6 +145,7 @@ class Finding:
         remedy: What dlprof can try, or None.
         saving_ns: `predicted` and `achieved` saving, once it was tried.
         not_tried: Why the remedy could not be tried, where it was to be.
+        title: Its title; None: its rule has none.
     """
 
     slug: str
@@ -158,6 +162,12 @@ class Finding:
     remedy: Remedy | None = None
     saving_ns: Mapping[str, int | None] | None = None
     not_tried: str | None = None
+    title: Title | None = None
+
+    @property
+    def heading(self) -> str:
+        """What it is called for people; without a title by the words of its slug."""
+        return (self.title or of_slug(self.slug)).text
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from types import MappingProxyType
 from dlprof import plugins
 from dlprof.analysis.findings.rule import Rule
 from dlprof.analysis.findings.rules import RULES
+from dlprof.analysis.findings.title import Title
 
 GROUP = "dlprof.rules"
 """Entry-point group. An entry's name is the slug; it gives a module, or any object, with a function `look`, and with
-`AFTER`, the slug of the rule that it comes after, if it is not to come last."""
+`AFTER`, the slug of the rule that it comes after, if it is not to come last. `TITLE` is what its findings are called, a
+text or a `Title`; without it they are called by the words of the slug."""
 
 
 def all_rules() -> Mapping[str, Rule]:
@@ -38,8 +40,15 @@ def plugged_in() -> tuple[Rule, ...]:
         elif name in RULES or name in found:
             plugins.warn("rule", name, "has the name of another rule")
         else:
-            found[name] = Rule(name, home.look, _after(name, home))
+            found[name] = Rule(name, home.look, _after(name, home), _title(home))
     return tuple(found.values())
+
+
+def _title(home: object) -> Title | None:
+    given = getattr(home, "TITLE", None)
+    if isinstance(given, Title):
+        return given
+    return Title(given) if isinstance(given, str) and given else None
 
 
 def _after(name: str, home: object) -> str | None:

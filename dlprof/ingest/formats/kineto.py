@@ -45,6 +45,7 @@ _CATEGORIES_OF_KIND = {
 }
 """The categories of the versions of torch.profiler, in lower case."""
 _KINDS = {category: kind for kind, categories in _CATEGORIES_OF_KIND.items() for category in categories}
+_UNLINKED = (EventKind.ANNOTATION, EventKind.PYTHON, EventKind.INPUT)
 _OTHER = -1
 """Events that tell again what others tell, or that are of no use here."""
 _NO_ARGS = Args()
@@ -53,6 +54,8 @@ _HOST = CPU - 1
 """In place of a device, for lanes of the host: a kernel may say that it ran on device -1."""
 _SHAPED = frozenset(flops.TORCH_OPERATORS)
 _DEVICES_AT_MOST = 2**15
+_RANGE = re.compile(r"(ProfilerStep|Optimizer\.(step|zero_grad))#")
+_NEXT_BATCH = re.compile(r"enumerate\(DataLoader\)#")
 _WAITING = re.compile(
     r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$|^ze\w*Synchronize$|^(ur|pi)\w*(Finish|Wait)$"
 )
@@ -152,7 +155,7 @@ class _Work:
         self.shapes = _Numbers(lambda dims: trace.scopes.number(flops.TorchShapes(dims)))
         self.threads = _Numbers(lambda _: len(self.threads))
         self._lanes = _Numbers(self._lane)
-        self._waits: list[bool] = []
+        self._named: dict[re.Pattern[str], list[bool]] = {}
         self.thread_names: dict[tuple[str, str], str] = {}
         self.passed_over = PassedOver(_REASONS)
 
@@ -163,7 +166,11 @@ class _Work:
         if not good.all():
             batch = _Batch(**{name: column[good] for name, column in vars(batch).items()})
         kind = batch.kind
-        kind[(kind == EventKind.RUNTIME) & self._is_waiting(batch.name)] = EventKind.WAIT
+        kind[(kind == EventKind.RUNTIME) & self._is_named(_WAITING, batch.name)] = EventKind.WAIT
+        # Older versions have ranges among their operators.
+        ranges = (kind == EventKind.OPERATOR) | (kind == EventKind.ANNOTATION)
+        kind[ranges & self._is_named(_RANGE, batch.name)] = EventKind.ANNOTATION
+        kind[ranges & self._is_named(_NEXT_BATCH, batch.name)] = EventKind.INPUT
         on_device = (kind == EventKind.KERNEL) | (kind == EventKind.TRANSFER)
         device = np.where(on_device, self._devices(batch), CPU)
         link = np.where(kind == EventKind.OPERATOR, batch.sequence, batch.correlation)
@@ -174,15 +181,16 @@ class _Work:
             dur=_as_ns(np.maximum(0, batch.dur_us)),
             device=device,
             lane=self._lane_numbers(batch.thread, np.where(on_device, device, _HOST)),
-            link=np.where((link == _ABSENT) | (kind == EventKind.ANNOTATION) | (kind == EventKind.PYTHON), NONE, link),
+            link=np.where((link == _ABSENT) | np.isin(kind, _UNLINKED), NONE, link),
             scope=batch.scope,
         )
         return int((~good).sum())
 
-    def _is_waiting(self, names: Integers) -> Booleans:
-        known = self.trace.names.values
-        self._waits += [bool(_WAITING.search(text)) for text in known[len(self._waits) :]]
-        return np.asarray(self._waits or [False])[names]
+    def _is_named(self, pattern: re.Pattern[str], names: Integers) -> Booleans:
+        """Whether the name of each event has the pattern."""
+        seen, known = self._named.setdefault(pattern, []), self.trace.names.values
+        seen += [bool(pattern.search(text)) for text in known[len(seen) :]]
+        return np.asarray(seen or [False])[names]
 
     def _devices(self, batch: _Batch) -> Integers:
         """The device that each event names; else its process number is that of the device."""

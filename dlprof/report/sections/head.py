@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from dlprof.report import summary
 from dlprof.report.console import Page
 from dlprof.report.model import Report
 from dlprof.schema.vocabulary import RunState
@@ -22,7 +21,7 @@ def traced(page: Page, report: Report) -> None:
     page.say(f"{_versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
     page.say(f"run {report.run}; {ended(report)}; wall time {duration(report.wall_ns)}", "dim")
     page.console.print()
-    page.say(summary.verdict(report))
+    page.say(report.verdict)
 
 
 def _versions(report: Report) -> str:
@@ -61,6 +60,8 @@ def imported(page: Page, report: Report) -> None:
     more = len(report.sources) - _SOURCES_NAMED
     page.say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
     page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
+    page.console.print()
+    page.say(safe(report.verdict))
     page.title("Sources")
     table = page.table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
     for source in report.sources:

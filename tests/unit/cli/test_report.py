@@ -35,7 +35,7 @@ def test_report_prints_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     trained(tmp_path / "r")
 
     assert dlprof("report", tmp_path / "r", "--plain") == 0
-    assert "60.0 % fit (6.00 s)" in capsys.readouterr().out
+    assert "fit 6.00 s (60.0 %)" in capsys.readouterr().out
 
 
 def test_report_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,7 +123,7 @@ def test_the_report_is_printed_beside_the_scripts_output(runs: Runs, capsys: pyt
     assert dlprof("trace", "train.py") == 0
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "60.0 % fit (6.00 s)" in printed.err
+    assert "fit 6.00 s (60.0 %)" in printed.err
 
     assert dlprof("trace", "train.py", "--no-report") == 0
     assert "Phases" not in capsys.readouterr().err

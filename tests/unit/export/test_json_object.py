@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings.diagnose import brief
 from dlprof.export import json_object
 from dlprof.report.json_text import plain
 from dlprof.report.summary import summarise
@@ -34,7 +35,7 @@ def test_json_has_manifest_report_and_every_table(tmp_path: Path) -> None:
 
     assert found["schema"] == "dlprof.export/1"
     assert found["manifest"] == as_builtins(run.manifest)
-    assert found["report"] == json.loads(json.dumps(plain(summarise(run))))
+    assert found["report"] == json.loads(json.dumps(plain(summarise(run, diagnosis=brief(run)))))
     assert set(found["tables"]) == set(TABLES)
     assert found["tables"]["stacks"] == run.rows("stacks")
     assert found["left_out"] == []

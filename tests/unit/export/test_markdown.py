@@ -30,7 +30,7 @@ def test_findings_have_their_cost_and_what_they_explain() -> None:
     text = markdown.findings(Diagnosis((FINDING,), (), 10 * S))
 
     assert text.split("\n\n") == [
-        "### 1\\. input\\-bound: 1.00 s, 10 % (measured)",
+        "### 1\\. Input bound: 1.00 s, 10 % (measured)",
         "It waits\\.",
         "At train\\.py:7",
         "Read faster\\.",
@@ -40,4 +40,4 @@ def test_findings_have_their_cost_and_what_they_explain() -> None:
 
 def test_a_run_without_findings_says_so() -> None:
     """In one sentence."""
-    assert markdown.findings(Diagnosis((), (), 10 * S)) == "No cause that is worth a word was found."
+    assert markdown.findings(Diagnosis((), (), 10 * S)) == "No cause worth mentioning was found."

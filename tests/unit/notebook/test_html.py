@@ -10,7 +10,6 @@ import dlprof
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.notebook import html
 from dlprof.notebook.views import ComparisonView, RunView
-from dlprof.report import summary
 from dlprof.schema.vocabulary import Basis
 from tests.unit import runs
 from tests.unit.runs import S
@@ -22,8 +21,10 @@ def test_the_page_of_a_run_begins_with_the_answer(trained: RunView) -> None:
     """The sentence, then the bar, then the steps."""
     page = trained._repr_html_()
 
-    assert "60.0 % fit (6.00 s), 20.0 % import (2.00 s), 20.0 % teardown (2.00 s). A train step takes 20.0 ms" in page
-    assert page.index("60.0 % fit") < page.index("class='bar'") < page.index("<table>")
+    assert (
+        "The 10.0 s went to fit 6.00 s (60.0 %), import 2.00 s (20.0 %), teardown 2.00 s (20.0 %); the largest" in page
+    )
+    assert page.index("fit 6.00 s") < page.index("class='bar'") < page.index("<table>")
     assert "<span style='width:50.00%;background:#0072b2' title='fit.steps: 5.00 s'>fit.steps</span>" in page
     assert "fit.callbacks 1.00 s (10.0 %)" in page
 
@@ -87,7 +88,8 @@ def test_the_page_of_a_comparison_draws_what_takes_longer_to_the_right(pair: Com
 
 def test_the_verdict_is_that_of_the_text_report(trained: RunView) -> None:
     """One sentence in one place."""
-    assert summary.verdict(trained.report).startswith("60.0 % fit (6.00 s)")
+    assert trained.report.verdict in trained._repr_html_()
+    assert trained.report.verdict.startswith("The 10.0 s went to fit 6.00 s (60.0 %)")
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ def test_structs_and_dataclasses_become_dictionaries() -> None:
         (decimal.Decimal("1.50"), '"1.50"'),
         (b"ab", "\"b'ab'\""),
         (10**30, "1" + "0" * 30),
-        (float("nan"), "NaN"),
+        (float("nan"), "null"),
+        ({"a": [float("inf")]}, '{\n  "a": [\n   null\n  ]\n }'),
         ({1, 2}.__class__, "\"<class 'set'>\""),
     ],
 )

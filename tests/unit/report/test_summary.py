@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings.diagnose import NO_TIME
+from dlprof.analysis.findings.finding import Abstention, Diagnosis, Finding
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import summary
+from dlprof.report.json_text import plain
 from dlprof.report.model import (
     CategoryKernels,
     CoreLoad,
@@ -27,10 +32,9 @@ from dlprof.report.model import (
     StackFrame,
     UnmeasuredGpus,
 )
-from dlprof.schema.vocabulary import Loop
+from dlprof.schema.vocabulary import Basis, Loop
 from dlprof.store.run import Run
-from tests.unit.report.reports import report
-from tests.unit.runs import MS, S, losses, make, manifest, steps, trained, window
+from tests.unit.runs import MS, S, losses, make, manifest, trained, window
 
 LOOP = StepSummary(Loop.TRAIN, 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0)
 
@@ -63,8 +67,17 @@ def test_the_main_loop_says_how_its_steps_return(tmp_path: Path) -> None:
     backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
     content = made(tmp_path, manifest(backend=backend))
 
-    assert content.loops == (LOOP,)
-    assert content.steps == MainLoop(Loop.TRAIN, 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0, True, False)
+    assert content.steps == MainLoop(**vars(content.loops[0]), asynchronous_dispatch=True, input_inside_step=False)
+
+
+def test_a_loop_whose_steps_are_only_dispatched_has_no_time_of_a_step(tmp_path: Path) -> None:
+    """No value was read, and no epoch was seen: not known, and why."""
+    backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
+    (loop,) = made(tmp_path, manifest(backend=backend)).loops
+
+    assert (loop.median_ns, loop.p95_ns, loop.samples_per_s, loop.how) == (None, None, None, None)
+    assert (loop.unknown or "").startswith("Its steps return before the device has done them")
+    assert loop.call_median_ns == 20 * MS
 
 
 def test_a_run_without_steps_has_no_main_loop(tmp_path: Path) -> None:
@@ -213,6 +226,7 @@ REPORT_KEYS = [
     "recompilations",
     "step_split",
     "kernels",
+    "devices",
     "gpu_idle",
     "sources",
     "window_starts",
@@ -226,6 +240,9 @@ REPORT_KEYS = [
     "skipped",
     "clock",
     "exit",
+    "verdict",
+    "findings",
+    "not_asked",
 ]
 
 
@@ -242,48 +259,53 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     ]  # fmt: skip
     assert list(content["steps"]) == [
         "loop", "count", "first_ns", "median_ns", "p95_ns", "samples_per_s", "call_median_ns", "input_median_ns",
-        "compiled", "asynchronous_dispatch", "input_inside_step",
+        "compiled", "how", "unknown", "asynchronous_dispatch", "input_inside_step",
     ]  # fmt: skip
     assert list(content["loops"][0]) == list(content["steps"])[:-2]
 
 
-@pytest.fixture
-def phases() -> tuple[PhaseTime, ...]:
-    """6 s of fit and 1 s of import, of 10 s."""
-    return PhaseTime("import", None, S, 1), PhaseTime("fit", None, 6 * S, 1), PhaseTime("fit.steps", "fit", 6 * S, 1)
+def test_a_report_has_the_findings_of_the_diagnosis_it_is_given(tmp_path: Path) -> None:
+    """With what they are called, and the sentence that they make."""
+    run = trained(tmp_path / "r")
+    finding = Finding(
+        "input-bound", "It waits.", 5 * S, 0.5, None, Basis.MEASURED, "train.py", 7, (), "Prefetch.",
+        title=Title("The training waited for its input", "waiting for the input"),
+    )  # fmt: skip
+    content = plain(summary.summarise(run, diagnosis=Diagnosis((finding,), (), 10 * S)))
+
+    assert content["verdict"] == "50 % of the 10.0 s went to waiting for the input."
+    assert content["findings"] == [
+        {
+            "slug": "input-bound", "title": "The training waited for its input", "claim": "It waits.",
+            "at_stake_ns": 5 * S, "share": 0.5, "basis": "measured", "file": "train.py", "line": 7,
+            "next_step": "Prefetch.",
+        }
+    ]  # fmt: skip
 
 
-def test_the_verdict_names_the_largest_phases_and_the_step(phases: tuple[PhaseTime, ...]) -> None:
-    """With its rate."""
-    main = MainLoop(**vars(LOOP), asynchronous_dispatch=False, input_inside_step=False)
-
-    assert summary.verdict(report(phases=phases, steps=main)) == (
-        "60.0 % fit (6.00 s), 10.0 % import (1.00 s). A train step takes 20.0 ms, 6,400 samples/s."
-    )
+def test_without_a_diagnosis_there_are_no_findings_to_tell(tmp_path: Path) -> None:
+    """Not: none were found."""
+    assert summary.summarise(trained(tmp_path / "r")).findings is None
 
 
-def test_the_verdict_of_a_run_without_steps_says_so(phases: tuple[PhaseTime, ...]) -> None:
-    """In place of a step's time."""
-    assert summary.verdict(report(phases=phases)).endswith("No step of fit, evaluate or predict was seen.")
+def test_rules_that_there_was_no_time_for_are_named(tmp_path: Path) -> None:
+    """Others that abstained lack what they need to know."""
+    abstained = (Abstention("gpu-idle", "no kernel ran on a GPU"), Abstention("input-bound", NO_TIME))
+
+    report = summary.summarise(trained(tmp_path / "r"), diagnosis=Diagnosis((), abstained, 10 * S))
+
+    assert report.not_asked == ("input-bound",)
 
 
-def test_the_verdict_of_first_steps_only_says_so(tmp_path: Path) -> None:
-    """Nothing is known of later ones."""
-    rows = [{**row, "compiled": True} for row in steps(2)]
+def test_a_metric_that_is_no_number_is_told_as_text(tmp_path: Path) -> None:
+    """A loss that diverged."""
+    epoch = {"thread_id": 1, "loop_id": 1, "epoch": 0, "start_ns": 0, "dur_ns": S, "steps": 5}
+    metric = {"loop_id": 1, "epoch": 0, "step": None, "time_ns": S}
+    values = [{**metric, "name": "loss", "value": math.nan}, {**metric, "name": "mae", "value": 0.5}]
 
-    assert summary.verdict(made(tmp_path, steps=rows)).endswith("All 2 steps were first steps.")
+    told = made(tmp_path, epochs=[epoch], metrics=values).epochs[0]
 
-
-def test_the_verdict_of_a_run_without_phases_is_that_nothing_is_known() -> None:
-    """The probe in the process left nothing."""
-    assert summary.verdict(report()).startswith("Where the time went is not known")
-
-
-def test_rates_of_unknown_numbers_of_samples_are_left_out(tmp_path: Path) -> None:
-    """Not 0 samples/s."""
-    verdict = summary.verdict(made(tmp_path, steps=steps(10, samples=None)))
-
-    assert verdict.endswith("A train step takes 20.0 ms.")
+    assert told.not_finite == {"loss": "NaN"}
 
 
 def test_cores_of_a_run_without_samples_are_none(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The rules, one file each, in the order in which they may claim time: causes of other causes first.
 
 The file of the rule `slow-callback` is `slow_callback.py`. It has one function, `look(case)`, which gives claims, gives
-none where all is well, and raises `Abstain` where a signal that it needs is missing.
+none where all is well, and raises `Abstain` where a signal that it needs is missing; and a `TITLE`, what its findings
+are called for people.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def module_name(slug: str) -> str:
     return f"{__name__}.{slug.replace('-', '_')}"
 
 
-RULES: Mapping[str, Rule] = MappingProxyType(
-    {slug: Rule(slug, import_module(module_name(slug)).look) for slug in _ORDER}
-)
+def _rule(slug: str) -> Rule:
+    module = import_module(module_name(slug))
+    return Rule(slug, module.look, title=module.TITLE)
+
+
+RULES: Mapping[str, Rule] = MappingProxyType({slug: _rule(slug) for slug in _ORDER})
 """Slug to rule."""

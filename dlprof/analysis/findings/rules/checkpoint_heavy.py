@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind
+
+TITLE = Title("Saving the model held the training up", "saving the model")
 
 
 def look(case: Case) -> Iterator[Claim]:

@@ -8,8 +8,10 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.rules import threads_oversubscribed
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis
 
+TITLE = Title("Other programs took the cores", "other programs on the machine")
 _OTHERS_PCT = 25.0
 """Below a quarter of a core others do not matter."""
 _LOST = 0.85

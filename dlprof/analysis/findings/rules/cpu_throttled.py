@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Tree
 
+TITLE = Title(
+    "The processor was held back by its quota or its host", "a quota, or a host, that held the processor back"
+)
 _STOLEN = 0.02
 """Less stolen time than this share is usual in a virtual machine."""
 _EVIDENCE = (

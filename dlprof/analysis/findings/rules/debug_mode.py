@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.engines.base import PythonCost, Switch
 from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
 
+TITLE = Title("A switch for debugging was on", "a switch for debugging")
 _LEAST = 0.10
 """Share of the steps that a switch is taken to cost that no engine tells of."""
 _MOST = 0.95

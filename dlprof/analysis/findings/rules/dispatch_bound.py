@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.steps import StepSummary
 from dlprof.schema.vocabulary import EDGES, Basis, Category, Direction, Phase, SpanKind, StepPart, Tree, TreePath
 
+TITLE = Title("Steps too small: starting them cost more than computing", "starting the work of small steps")
 _LARGE_BATCH = 128
 _SHARE = 0.50
 """Share of the steps that costs the same whatever their size: no kernel ran, or one that updates weights."""

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.training import Training
 from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
+TITLE = Title("The model computed in 64-bit floats", "computing in 64-bit floats")
 _CONVERSION = 0.5
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, StepPart, Tree, TreePath
 
+TITLE = Title("The model ran eagerly, one operation at a time", "running the model one operation at a time")
 _STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85
 """What a graph saves: of starting operations; of kernels that it joins with others; of compilations one by one."""
 _ALONE = (Category.MATMUL, Category.CONV, Category.RECURRENT)

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 
+TITLE = Title("Python's garbage collector interrupted the training", "Python's garbage collector")
 _COLLECTIONS = Query(
     "collections of more than 0.2 ms",
     "SELECT generation, count(*) AS count, sum(dur_ns) AS total_ns, max(dur_ns) AS max_ns "

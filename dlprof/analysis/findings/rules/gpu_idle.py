@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dlprof.analysis import gpu_idle
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import StepPart, Tree
 
+TITLE = Title("The GPU waited for the host", "a GPU that waited for the host")
 _SHARE = 0.15
 _PARTS = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC)
 _GAPS = Query(
@@ -35,4 +37,5 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes(*(Tree.FIT_STEPS / part for part in _PARTS)),
         [_GAPS],
         "Larger batches, compiled steps (XLA, torch.compile, CUDA graphs), and no waiting for values in between.",
+        title=Title(f"GPU {worst.device} waited for the host", f"waiting of GPU {worst.device} for the host"),
     )

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dlprof.analysis import utilisation
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
+TITLE = Title("The GPU ran below its clock", "a GPU that ran below its clock")
 _SHARE = 0.05
 _CLOCKS = Query(
     "clocks and reasons",

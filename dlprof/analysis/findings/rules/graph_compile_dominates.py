@@ -8,8 +8,10 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.rules import retracing
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
 
+TITLE = Title("Building and compiling graphs took a large part of the run", "building and compiling graphs")
 _SHARE_OF_WORK = 0.30
 _SHARE_OF_GAP = 0.03
 _LEAST_NS = 2_500_000_000
@@ -20,6 +22,7 @@ _BESIDE = (
     Tree.CONSTRUCT,
     Tree.FIT_STEPS,
     Tree.FIT_INPUT,
+    Tree.FIT_WAIT,
     Tree.FIT_CALLBACKS,
     Tree.FIT_VALIDATION,
     Tree.EVALUATE,

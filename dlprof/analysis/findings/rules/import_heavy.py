@@ -9,8 +9,11 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
 
+_START_TITLE = Title("Starting the process and importing Keras took longer", "starting the process and importing Keras")
+TITLE = Title("Imports slowed the start", "imports")
 _ALWAYS = frozenset({"keras", "tf_keras", "numpy", "scipy", "h5py"})
 """What every training under Keras imports, whatever its engine."""
 _SHARE = 0.05
@@ -83,6 +86,7 @@ def _of_pair(case: Case) -> Iterator[Claim]:
         takes,
         [queries.spans(SpanKind.IMPORT)],
         "Compare longer trainings, or steady steps only.",
+        title=_START_TITLE,
     )
 
 

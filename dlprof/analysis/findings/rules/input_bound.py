@@ -8,8 +8,10 @@ from dlprof.analysis import steps
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import EDGES, Phase, StepPart, Tree, TreePath
 
+TITLE = Title("The training waited for its input", "waiting for the input")
 _SHARE_OF_LOOP = 0.10
 """Waiting for less than this share of the training is usual."""
 _SHARE_OF_ARRAYS = 0.35
@@ -56,7 +58,7 @@ def _in_loop(case: Case) -> dict[TreePath, int]:
     takes = {**case.takes(Tree.FIT_INPUT, share=_of_waits(case)), **case.takes(_WAITED)}
     for leaf, ns in _hidden(case).items():
         takes[leaf] = max(takes.get(leaf, 0), ns)
-    loop = sum(case.own(path) for path in (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_CALLBACKS))
+    loop = sum(case.own(path) for path in (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS))
     users = case.code.share([Tree.FIT_INPUT], case.code.feeds) > _USERS
     least = _SHARE_OF_ARRAYS if case.calls.feed_arrays and not users and not case.pair else _SHARE_OF_LOOP
     total = sum(takes.values())

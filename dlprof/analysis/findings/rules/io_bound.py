@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import Tree, TreePath
 
+TITLE = Title("Reading and writing files held the training up", "reading and writing files")
 _PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_STEPS)
 _CALLS_PER_S, _BYTES_PER_S = 300.0, 20e6
 """More reads and writes, or bytes, per second than a training needs that has its data in memory."""

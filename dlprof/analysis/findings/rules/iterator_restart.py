@@ -16,8 +16,10 @@ import pyarrow.compute as pc
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Loop, Tree
 
+TITLE = Title("TensorFlow stood still between epochs", "standing still between epochs")
 _WAIT_NS = 50_000_000
 """Shorter waits before an epoch are what making an iterator takes."""
 _IDLE_PCT = 35.0
@@ -25,7 +27,7 @@ _IDLE_PCT = 35.0
 _EVIDENCE = (
     Query(
         "wait before the first step of each epoch",
-        "SELECT loop, epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
+        "SELECT loop, epoch + 1 AS epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
     ),
     Query("what the process did over time", "SELECT time_ns, cpu_pct FROM process_samples ORDER BY time_ns"),
 )

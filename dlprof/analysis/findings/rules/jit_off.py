@@ -8,8 +8,11 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
 from dlprof.analysis.findings.rules.eager_execution import op_by_op
+from dlprof.analysis.findings.title import Title
 from dlprof.engines.base import Xla
 from dlprof.schema.vocabulary import Basis
+
+TITLE = Title("The step was not compiled by XLA", "operations that XLA was not allowed to compile")
 
 
 def look(case: Case) -> Iterator[Claim]:

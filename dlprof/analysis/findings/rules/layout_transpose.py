@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Category, Tree, TreePath
 
+TITLE = Title("Operators only turned arrays around", "turning arrays around")
 _TURNS = re.compile(
     r"transpose(?!d?_?conv)|permute|Reorder|SwapAxis|DimShuffle|reorder|contiguous|ToMkl|MklToTf", re.IGNORECASE
 )

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.shares import proportional
 from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
 
+TITLE = Title("The training waited for memory", "waiting for memory")
 _USUAL_SYSTEM = 0.05
 """Share of the CPU time that a training spends inside the kernel anyway."""
 _PHASES = (
     Tree.FIT_INPUT,
     Tree.FIT_STEPS,
+    Tree.FIT_WAIT,
     Tree.FIT_CALLBACKS,
     Tree.FIT_VALIDATION,
     Tree.EVALUATE,

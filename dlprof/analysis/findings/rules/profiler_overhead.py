@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import OWN_PATHS
 
+TITLE = Title("dlprof itself slowed the run", "dlprof itself")
 _SHARE = 0.05
 
 

@@ -8,10 +8,14 @@ from dlprof.analysis import kernels
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.vocabulary import EDGES, Basis, Direction, Phase, PseudoLayer, StepPart, Tree, TreePath
 
+TITLE = Title("The script's own Python took long", "Python code of the script")
+_INSIDE = Title("Python code of the script ran inside the steps", "Python code of the script inside the steps")
+_BETWEEN = Title("Python between the operations of a step took longer", "Python between the operations of a step")
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
@@ -46,6 +50,7 @@ def look(case: Case) -> Iterator[Claim]:
             case.takes(_HOST_PYTHON, Tree.PREDICT_STEPS / StepPart.HOST_PYTHON, Tree.CONSTRUCT),
             [queries.python_stood(Phase.FIT_STEPS)],
             "Larger batches, steps_per_execution, or a compiled step have Python run less often.",
+            title=_BETWEEN,
         )
 
 
@@ -68,6 +73,7 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
         case.code.hottest_line([Tree.FIT_STEPS], lambda sample: _is_python(case, sample), main=None)
         or case.code.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),
         basis=Basis.ESTIMATED if share > stood else Basis.MEASURED,
+        title=_INSIDE,
     )
 
 

@@ -11,9 +11,12 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
 
+_STEP_TITLE = Title("The step function was compiled more than once", "compiling the step function again")
+TITLE = Title("Graphs were compiled again", "compiling graphs again")
 _SHARE_OF_WORK = 0.05
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
@@ -52,6 +55,7 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
         [queries.spans(SpanKind.COMPILE, SpanKind.BUILD, SpanKind.GRAPH_COMPILE)],
         "Call compile() once, before the first fit; change the optimizer's learning_rate instead of compiling again.",
         case.code.line_with(".compile("),
+        title=_STEP_TITLE,
     )
 
 

@@ -8,10 +8,12 @@ from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.schema.vocabulary import TreePath
 from dlprof.units import duration
 
+TITLE = Title("An operator took longer than in the other run", "an operator that takes longer here")
 _RATIO = 1.3
 """Layers that take less than this much longer are as good as equal."""
 _OPERATORS = 4
@@ -66,6 +68,7 @@ def _claim(case: Case, against: Comparison, items: Sequence[LayerItem]) -> Claim
         _takes(case, items, layers),
         [queries.operators(f"layer IN ({named})" if named else "layer IS NULL")],
         "Look for another operator that computes the same, a newer engine, or another layout and batch size.",
+        title=_title(items, against.b.label),
     )
 
 
@@ -89,6 +92,11 @@ def _text(items: Sequence[LayerItem], label: str) -> str:
         f"{worst.a_ops[0] if worst.a_ops else 'A kernel'} and what goes with it in {names}{more} takes {duration(a)}, "
         f"{_beside(worst, a, b, label)}, most of all {worst.direction or 'in no known direction'}:"
     )
+
+
+def _title(items: Sequence[LayerItem], label: str) -> Title:
+    operator = items[0].a_ops[0] if items[0].a_ops else "A kernel"
+    return Title(f"{operator} took longer than in {label}", f"{operator}, which takes longer than in {label}")
 
 
 def _beside(worst: LayerItem, a: int, b: int, label: str) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Tree
 
+TITLE = Title("More computing threads than cores", "threads that waited for each other's cores")
 _WAITING = 0.15
 """Share of the runnable time that threads must have spent waiting for a core."""
 _LOST = 0.55

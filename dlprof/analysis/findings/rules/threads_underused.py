@@ -8,8 +8,10 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, VARIABLES, threads
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
+TITLE = Title("The engine left cores unused", "cores that the engine left unused")
 _GAIN = 0.8
 """Share of the ideal gain that more threads bring: MXNet's CNN went from 155 to 98 ms with 2 threads for 1."""
 _ROOM = 0.35

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import StepPart, Tree
 
+TITLE = Title("Copies between host and device held the GPU up", "copies between host and device")
 _SHARE = 0.10
 _TRANSFER = Tree.FIT_STEPS / StepPart.TRANSFER
 _COPIES = Query(

@@ -8,8 +8,10 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
 
+TITLE = Title("Validation took a large part of the training", "validation")
 _SHARE_OF_FIT = 0.15
 """Validation usually takes less of `fit` than this."""
 

@@ -12,6 +12,7 @@ from dlprof.analysis.findings import diagnose, registry
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import AtStake, Claim, Query, Sentence
 from dlprof.analysis.findings.rule import Rule
+from dlprof.analysis.findings.title import Title
 from dlprof.errors import UsageError
 from dlprof.report import diagnosis_json
 from dlprof.report.json_text import plain
@@ -179,3 +180,39 @@ def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:
     )
     assert (finding["slug"], finding["state"], finding["saving_ns"]) == ("slow-callback", "untested", None)
     assert {"slug", "because"} == set(content["abstained"][0])
+
+
+def test_a_brief_diagnosis_has_the_same_findings_without_their_rows(tmp_path: Path) -> None:
+    """For those who wait for an answer."""
+    run = runs.trained(tmp_path / "r", **runs.window(KERNELS))
+    whole, brief = diagnose.diagnose(run), diagnose.brief(run)
+
+    assert brief is not None
+    assert whole.findings[0].evidence
+    assert [replace(finding, evidence=()) for finding in whole.findings] == list(brief.findings)
+
+
+def test_a_brief_diagnosis_leaves_rules_out_when_its_time_is_over(tmp_path: Path) -> None:
+    """And says which."""
+    brief = diagnose.brief(runs.trained(tmp_path / "r"), within_s=-1)
+
+    assert brief is not None
+    assert brief.findings == ()
+    assert {rule.because for rule in brief.abstained} == {diagnose.NO_TIME}
+    assert len(brief.abstained) == len(registry.all_rules())
+
+
+def test_there_is_no_brief_diagnosis_of_a_run_without_phases(tmp_path: Path) -> None:
+    """Nothing can be said of it."""
+    assert diagnose.brief(runs.make(tmp_path / "r", runs.manifest())) is None
+
+
+def test_a_finding_has_the_title_of_its_rule_or_of_its_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is called for people; else the words of its slug."""
+    claim = claim_of(Sentence("All callbacks:"), S)
+    titles: list[str] = []
+    for given in (claim, replace(claim, title=Title("They are slow"))):
+        with_rule(monkeypatch, "input-bound", lambda _case, given=given: [given])  # type: ignore[misc]
+        titles.append(pick(diagnosed(tmp_path / str(len(titles))), "input-bound").heading)
+
+    assert titles == ["Input bound", "They are slow"]

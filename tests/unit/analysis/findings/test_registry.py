@@ -76,6 +76,19 @@ def test_a_rule_of_a_plug_in_may_come_before_others(entries: list[Entry], tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("given", "heading"), [({}, "Mine"), ({"TITLE": "It was slow"}, "It was slow"), ({"TITLE": 3}, "Mine")]
+)
+def test_a_rule_of_a_plug_in_may_have_a_title(
+    entries: list[Entry], tmp_path: Path, given: dict[str, object], heading: str
+) -> None:
+    """A text; without one it is called by its name."""
+    entries.append(Entry("mine", SimpleNamespace(look=callbacks, AFTER="input-bound", **given)))
+    diagnosis = diagnose.diagnose(runs.trained(tmp_path / "r", **runs.window(KERNELS)))
+
+    assert pick(diagnosis, "mine").heading == heading
+
+
+@pytest.mark.parametrize(
     ("name", "value", "said"),
     [
         ("mine", ImportError("no such module"), "mine cannot be loaded: no such module"),

@@ -1,0 +1,67 @@
+"""The answer of a run that dlprof traced: where its time went, and the cause that explains most of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.report.model import Report
+from dlprof.schema.vocabulary import Basis
+from dlprof.units import duration, percent
+
+_MOST_OF_IT = 0.20
+"""A cause of less than this share of the wall time is not the answer."""
+_PHASES = 3
+
+
+def of(report: Report, diagnosis: Diagnosis | None) -> str:
+    """The sentence.
+
+    Args:
+        report: The run.
+        diagnosis: Its causes; None: they were not looked for, or cannot be.
+    """
+    findings = diagnosis.findings if diagnosis is not None else ()
+    return f"{_failed(report)}{_cause(report, findings) or _phases(report, findings)}"
+
+
+def _failed(report: Report) -> str:
+    """What a script that failed is told first."""
+    if report.exit.signal:
+        return f"The script was ended by signal {report.exit.signal}. "
+    return f"The script failed with exit code {report.exit.code}. " if report.exit.code else ""
+
+
+def _cause(report: Report, findings: Sequence[Finding]) -> str:
+    """The most costly cause, where it explains enough; else empty."""
+    first = findings[0] if findings else None
+    if first is None or first.share < _MOST_OF_IT:
+        return ""
+    about = "About " if first.basis == Basis.ESTIMATED else ""
+    share = f"{about}{100 * first.share:.0f} % of the {duration(report.wall_ns)}"
+    went_to = _went_to(first)
+    return f"{share} went to {went_to}." if went_to else f"{share}: {first.heading}."
+
+
+def _went_to(finding: Finding) -> str:
+    return finding.title.went_to if finding.title else ""
+
+
+def _phases(report: Report, findings: Sequence[Finding]) -> str:
+    """Where the time went by phase, where no cause explains it."""
+    wall = report.wall_ns
+    top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)
+    if not wall or not top:
+        return "Where the time went is not known: the in-process probe left nothing."
+    shares = ", ".join(
+        f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
+    )
+    return f"The {duration(wall)} went to {shares}{_largest(findings)}."
+
+
+def _largest(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return ""
+    first = findings[0]
+    about = "about " if first.basis == Basis.ESTIMATED else ""
+    return f"; the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"

@@ -1,0 +1,84 @@
+"""The answer of a run in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.report import verdict
+from dlprof.report.model import Exit, PhaseTime, Source
+from dlprof.schema.vocabulary import Basis
+from tests.unit.report.reports import report
+from tests.unit.runs import S
+
+PHASES = (PhaseTime("import", None, S, 1), PhaseTime("fit", None, 6 * S, 1), PhaseTime("fit.steps", "fit", 6 * S, 1))
+
+
+def diagnosis(share: float, basis: Basis = Basis.MEASURED, title: Title | None = None) -> Diagnosis:
+    """One cause of a run of 10 s."""
+    title = title or Title("Callbacks held the training up", "callbacks")
+    finding = Finding(
+        "slow-callback", "", round(share * 10 * S), share, None, basis, None, None, (), "Stop.", title=title
+    )
+    return Diagnosis((finding,), (), 10 * S)
+
+
+def of(found: Diagnosis | None, **changes: Any) -> str:
+    """The verdict of a run of 10 s."""
+    return verdict.of(report(phases=PHASES, **changes), found)
+
+
+def test_the_cause_that_explains_most_is_the_answer() -> None:
+    """In the words of its rule."""
+    assert of(diagnosis(0.72)) == "72 % of the 10.0 s went to callbacks."
+
+
+def test_an_estimate_is_said_to_be_one() -> None:
+    """A model stands between what was measured and the share."""
+    assert of(diagnosis(0.72, Basis.ESTIMATED)) == "About 72 % of the 10.0 s went to callbacks."
+
+
+def test_a_rule_without_such_words_is_told_by_its_title() -> None:
+    """That of a plug-in."""
+    assert of(diagnosis(0.5, title=Title("My rule"))) == "50 % of the 10.0 s: My rule."
+
+
+def test_where_no_cause_explains_much_the_phases_are_the_answer() -> None:
+    """And what the largest cause costs."""
+    assert of(diagnosis(0.05)) == (
+        "The 10.0 s went to fit 6.00 s (60.0 %), import 1.00 s (10.0 %); the largest single loss is callbacks, 5 %."
+    )
+
+
+def test_nothing_is_said_of_causes_that_were_not_looked_for() -> None:
+    """Only of the phases."""
+    assert of(None) == "The 10.0 s went to fit 6.00 s (60.0 %), import 1.00 s (10.0 %)."
+
+
+def test_a_script_that_failed_is_told_so_first() -> None:
+    """By its exit code, or by the signal."""
+    assert of(diagnosis(0.72), exit=Exit(1, None)).startswith("The script failed with exit code 1. 72 %")
+    assert of(None, exit=Exit(None, 9)).startswith("The script was ended by signal 9. The 10.0 s")
+
+
+def test_the_verdict_of_a_run_without_phases_is_that_nothing_is_known() -> None:
+    """The probe in the process left nothing."""
+    assert verdict.of(report(), None) == "Where the time went is not known: the in-process probe left nothing."
+
+
+def test_a_gpu_trace_of_others_tells_how_long_the_gpu_was_idle() -> None:
+    """The device that was idle for longest."""
+    idle = tuple(GpuIdle(number, 2 * S, ns, 0, 0, 0, 1, ()) for number, ns in ((0, S), (1, S // 2)))
+
+    assert verdict.of(report(state="imported", gpu_idle=idle), None) == (
+        "GPU 0 was idle for 50.0 % of the 2.00 s from its first to its last kernel."
+    )
+
+
+def test_any_other_trace_of_others_tells_how_much_it_holds() -> None:
+    """No more is known of it."""
+    sources = (Source("a.json", "kineto", 1200, 0, None), Source("b.json", "kineto", 34, 0, None))
+
+    assert verdict.of(report(state="imported", sources=sources), None) == "1,234 events within 10.0 s were read."
