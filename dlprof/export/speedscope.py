@@ -7,13 +7,13 @@ from typing import BinaryIO
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
-from dlprof import __version__
 from dlprof.analysis.stacks import Frame, shown_name
 from dlprof.analysis.timeline import program
 from dlprof.analysis.timeline.lanes import closings
 from dlprof.analysis.timeline.threads import Thread, threads
 from dlprof.errors import NoInputError
 from dlprof.store.run import Run
+from dlprof.version import __version__
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 

@@ -204,8 +204,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             (
                 "kind",
                 _TEXT,
-            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation | python
-                # (a function that no other function of the trace is around)
+            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation
+            # ... | python (a function that no other one of the trace is around)
             ("name", _TEXT),
             ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
             ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories
@@ -237,6 +237,18 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("min_ns", _NS),
             ("max_ns", _NS),
             ("window", pa.int16()),
+        ),
+        # Hardware counters of kernels, over all executions of one, from profilers that count and keep no times.
+        "kernel_counters": _table(
+            ("device", pa.int16()),
+            ("kernel", _TEXT),
+            ("counter", _TEXT),  # as its profiler calls it: `achieved_occupancy`
+            ("title", _TEXT),  # what it says of it; null: nothing
+            ("unit", _TEXT),  # %, B, KB/s, level, ...; null: a number
+            ("count", pa.int64()),  # executions
+            ("min_value", pa.float64()),
+            ("max_value", pa.float64()),
+            ("mean_value", pa.float64()),
         ),
         # Stretches of time in which kernels were traced: windows of a run, or whole foreign traces.
         "kernel_windows": _table(

@@ -32,6 +32,7 @@ class SpanKind(StrEnum):
     INPUT = wire.SpanKind.INPUT
     EPOCH = wire.SpanKind.EPOCH
     CALLBACKS = wire.SpanKind.CALLBACKS
+    WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     DLPROF = wire.SpanKind.DLPROF
@@ -380,5 +381,7 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
     }
 )
 """Where the steps of each loop are in the tree."""
+IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
+"""Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import jinja2
 
-from dlprof import __version__
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.stacks import shown_name
 from dlprof.report import step_words, strict_json
@@ -21,6 +20,7 @@ from dlprof.report.html.timeline import Drawing
 from dlprof.report.json_text import plain
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
+from dlprof.version import __version__
 
 _EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
 _PAGE_BYTES = 4_800_000
