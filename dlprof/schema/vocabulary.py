@@ -32,6 +32,7 @@ class SpanKind(StrEnum):
     INPUT = wire.SpanKind.INPUT
     EPOCH = wire.SpanKind.EPOCH
     CALLBACKS = wire.SpanKind.CALLBACKS
+    WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     DLPROF = wire.SpanKind.DLPROF

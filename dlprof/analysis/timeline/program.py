@@ -70,6 +70,7 @@ def _parts_of_steps(loop: str, of: Mapping[str, Integers]) -> Iterator[Alike]:
         "compiled": np.where(of["compiled"] > 0, 1, MISSING),
         "input_ns": waited,
         "callbacks_ns": of["callbacks_ns"],
+        "wait_ns": of["wait_ns"],
     }
     yield Alike(What(f"{loop} step", "step"), start, dur, own)
     some = (waited > 0) & (of["count"] == 1)  # of a row of several steps it is a sum, and has no place
