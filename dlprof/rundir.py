@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -232,12 +233,31 @@ def resolve(text: str) -> RunDir:
         if not runs:
             raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT")
         return runs[-1]
-    for path in (Path(text), Path(RUNS_FOLDER) / text):
+    for path in _places(text):
         if (path / "manifest.json").is_file():
             return RunDir(path.absolute())
     if Path(text).exists():
         raise NoInputError(f"{text} is not a run folder: it has no manifest.json.", hint="dlprof runs")
     raise NoInputError(f"There is no run {text}.", hint="dlprof runs")
+
+
+def exists(text: str) -> bool:
+    """Whether a path or a name below `dlprof_runs/` is that of a run."""
+    return any((path / "manifest.json").is_file() for path in _places(text))
+
+
+def _places(text: str) -> tuple[Path, ...]:
+    return Path(text), Path(RUNS_FOLDER) / text
+
+
+def name_to_type(run: RunDir) -> str:
+    """What a user types for a run: `last`, its name below `dlprof_runs/`, else its path, quoted for a shell."""
+    below = Path(RUNS_FOLDER).absolute()
+    path = run.path.absolute()
+    if path.parent == below:
+        return "last" if find(below)[-1].path == path else shlex.quote(path.name)
+    short = os.path.relpath(path)
+    return shlex.quote(short if len(short) < len(str(path)) else str(path))
 
 
 def goes_on(manifest: Manifest) -> bool:

@@ -60,6 +60,37 @@ class Page:
         """A sentence, folded where it is too long."""
         self.console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent)))
 
+    def line(self, text: Text) -> None:
+        """A line, cut where it is too long, and without spaces up to the edge."""
+        self.console.print(self.cut(text, self.console.width), no_wrap=True, overflow="ignore", crop=True)
+
+    def cut(self, text: Text, width: int) -> Text:
+        """A text of so many characters at most; where it is cut, it says so."""
+        if text.cell_len <= width:
+            return text
+        end = "..." if self.ascii else "…"
+        short = text.copy()
+        short.truncate(max(1, width - len(end)))
+        short.rstrip()
+        return short.append(end, text.get_style_at_offset(self.console, len(short.plain) - 1))
+
+    def wrapped(self, text: Text, before: str = "", *, most: int | None = None) -> list[Text]:
+        """A text as lines that fit.
+
+        Args:
+            text: The text.
+            before: Stands before the first line, in small print; the others have spaces there.
+            most: So many lines at most: the last one is cut.
+        """
+        width = self.console.width - len(before)
+        lines = list(text.wrap(self.console, width, overflow="fold"))
+        for line in lines:
+            line.rstrip()
+        if most is not None and len(lines) > most:
+            lines[most - 1 :] = [self.cut(Text(" ").join([*lines[most - 1 : most + 1], Text(" " * width)]), width)]
+        edges = [before] + [" " * len(before)] * (len(lines) - 1)
+        return [Text(edge, style="dim") + line for edge, line in zip(edges, lines, strict=True)]
+
     def title(self, text: str, note: str = "") -> None:
         """The title of a section, after an empty line."""
         self.console.print()

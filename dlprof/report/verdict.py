@@ -79,4 +79,8 @@ def _of_imported(report: Report) -> str:
             "from its first to its last kernel."
         )
     events = sum(source.events or 0 for source in report.sources)
-    return f"{events:,} events within {duration(report.wall_ns)} were read."
+    if events:
+        return f"{events:,} events within {duration(report.wall_ns)} were read."
+    formats = ", ".join(dict.fromkeys(source.format for source in report.sources)) or "of no known format"
+    spans = "spans no time" if report.wall_ns is None else f"spans {duration(report.wall_ns)}"
+    return f"What was imported ({formats}) {spans}."
