@@ -11,11 +11,10 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from dlprof.errors import UsageError
+from dlprof.errors import UsageError, nearest
 
 PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
 """Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
@@ -125,9 +124,9 @@ def _read_pyproject(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {error}") from error
     for name in table:
         if name.replace("-", "_") not in SETTABLE:
-            near = get_close_matches(name, SETTABLE, 1)
-            hint = f"did you mean {near[0]}?" if near else f"known settings: {', '.join(SETTABLE)}"
-            raise UsageError(f"{path}: [tool.dlprof] has the unknown setting {name}.", hint=hint)
+            hint = f"known settings: {', '.join(SETTABLE)}"
+            near = nearest(name, SETTABLE)
+            raise UsageError(f"{path}: [tool.dlprof] has the unknown setting {name}.", hint=hint, near=near)
     return {name.replace("-", "_"): value for name, value in table.items()}
 
 
@@ -171,9 +170,9 @@ def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
 
 def _choice(name: str, value: Any, source: str) -> str:
     if value not in _CHOICES[name]:
-        near = get_close_matches(str(value), _CHOICES[name], 1)
-        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(_CHOICES[name])}"
-        raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint)
+        hint = f"one of: {', '.join(_CHOICES[name])}"
+        near = nearest(str(value), _CHOICES[name])
+        raise UsageError(f"{name} from {source} cannot be {value}.", hint=hint, near=near)
     return str(value)
 
 
@@ -198,9 +197,9 @@ def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     words = [w.strip() for w in (value.split(",") if isinstance(value, str) else value) if w.strip()]
     for word in words:
         if word.lstrip("-") not in (*PROBES, "all", "none"):
-            near = get_close_matches(word.lstrip("-"), PROBES, 1)
-            hint = f"did you mean {near[0]}?" if near else f"known probes: {', '.join(PROBES)}"
-            raise UsageError(f"There is no probe {word.lstrip('-')}.", hint=hint)
+            name = word.lstrip("-")
+            hint = f"known probes: {', '.join(PROBES)}"
+            raise UsageError(f"There is no probe {name}.", hint=hint, near=nearest(name, PROBES))
     added = [w for w in words if not w.startswith("-") and w not in ("all", "none")]
     everything = "all" in words or (not added and "none" not in words)
     dropped = {w[1:] for w in words if w.startswith("-")}

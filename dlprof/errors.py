@@ -7,15 +7,33 @@ cannot be taken for the usual codes of a script; BAD_DATA is not, for it comes o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from enum import IntEnum
 
 Report = Callable[[str], None]
 """Takes a line for the user about what goes on."""
 
 
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The known word that was probably meant, or none.
+
+    It differs by a few letters, or in small and large ones; else it contains the word, the last of those that do.
+    """
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, 1) or [
+        name for name in names if len(word) > 2 and word.lower() in name
+    ]
+    return [names[name] for name in near[-1:]]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` with the nearest of the known words, or nothing where none is near."""
+    return "".join(f"; did you mean {name}?" for name in nearest(word, known))
+
+
 class ExitCode(IntEnum):
-    """Exit codes of dlprof's own failures (documented in docs/exit-codes.md)."""
+    """Exit codes of dlprof's own failures (documented in `dlprof help exit-codes`)."""
 
     OK = 0
     USAGE = 64
@@ -40,11 +58,14 @@ class DlprofError(Exception):
     Args:
         message: One sentence that says what is wrong.
         hint: The command or the change that mends it, where one is known.
+        near: Words that may have been meant (`nearest`); the first is suggested in the sentence.
     """
 
     exit_code = ExitCode.INTERNAL
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, near: Sequence[str] = ()) -> None:
+        if near:
+            message = f"{message.removesuffix('.')}; did you mean {near[0]}?"
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -22,11 +23,12 @@ from pathlib import Path
 
 import psutil
 
-from dlprof.errors import BadDataError, CannotCreateError, NoInputError
+from dlprof.errors import BadDataError, CannotCreateError, NoInputError, nearest
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState
 
+_LAST = re.compile(r"last(?:~(\d{1,6}))?")
 _STACKS = "stacks-[0-9][0-9][0-9]"
 _FULL_BYTES = 64 << 10
 """Less free space than this counts as a full disk."""
@@ -223,31 +225,57 @@ def find(folder: Path) -> list[RunDir]:
 
 
 def resolve(text: str) -> RunDir:
-    """The run that the user means: a path, the name of a run below `dlprof_runs/`, or `last`.
+    """The run that the user means: a path, the name of a run below `dlprof_runs/`, `last`, or `last~N`, N before it.
 
     Raises:
-        NoInputError: There is no such run.
+        NoInputError: There is no such run; the nearest name is suggested.
     """
-    if text == "last":
-        runs = find(Path(RUNS_FOLDER))
-        if not runs:
-            raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT")
-        return runs[-1]
+    before = _LAST.fullmatch(text)
+    if before:
+        return _from_the_end(int(before[1] or 0))
     for path in _places(text):
         if (path / "manifest.json").is_file():
             return RunDir(path.absolute())
     if Path(text).exists():
         raise NoInputError(f"{text} is not a run folder: it has no manifest.json.", hint="dlprof runs")
-    raise NoInputError(f"There is no run {text}.", hint="dlprof runs")
+    raise NoInputError(f"There is no run {text}.", hint="dlprof runs", near=nearest(text, _names(text)))
 
 
-def exists(text: str) -> bool:
-    """Whether a path or a name below `dlprof_runs/` is that of a run."""
+def is_run(text: str) -> bool:
+    """Whether this is the path or the name of a run."""
     return any((path / "manifest.json").is_file() for path in _places(text))
 
 
-def _places(text: str) -> tuple[Path, ...]:
+def _places(text: str) -> tuple[Path, Path]:
     return Path(text), Path(RUNS_FOLDER) / text
+
+
+def _from_the_end(number: int) -> RunDir:
+    """The last run here, or one of those before it."""
+    runs = find(Path(RUNS_FOLDER))
+    if not runs:
+        raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT")
+    if number >= len(runs):
+        count = "is only one run" if len(runs) == 1 else f"are only {len(runs)} runs"
+        raise NoInputError(f"There {count} below {RUNS_FOLDER}/ here: no last~{number}.", hint="dlprof runs")
+    return runs[-1 - number]
+
+
+def _names(text: str) -> list[str]:
+    """What a misspelt run may have meant: runs and folders of repeats below `dlprof_runs/`, and beside its path."""
+    beside = Path(text).parent
+    near = [str(path) for path in _folders(beside)] if beside != Path() else []
+    return ["last", *near, *(path.name for path in _folders(Path(RUNS_FOLDER)))]
+
+
+def _folders(folder: Path) -> list[Path]:
+    """Runs in a folder, and folders that hold some."""
+    if not folder.is_dir():
+        return []
+    patterns = ("manifest.json", "*/manifest.json")
+    with contextlib.suppress(OSError):
+        return [path for path in sorted(folder.iterdir()) if any(any(path.glob(pattern)) for pattern in patterns)]
+    return []
 
 
 def name_to_type(run: RunDir) -> str:

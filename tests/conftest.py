@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,14 +20,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.quick)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def keras_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where no Keras has been yet: a keras.json of the developer's own, or of another test, chooses the backend."""
+    homes = tmp_path_factory.getbasetemp() / "keras-homes"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERAS_HOME", str(homes / "shared"))  # for fixtures that live longer than a test
+        yield homes
+
+
 @pytest.fixture(autouse=True)
-def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def quiet_environment(monkeypatch: pytest.MonkeyPatch, keras_homes: Path) -> None:
     """No setting of the developer's own shell reaches a test."""
     for name in list(os.environ):
         if name.startswith(("DLPROF_", "KERAS_")) and name != "DLPROF_DATA":
             monkeypatch.delenv(name)
-    for name in ("COLUMNS", "LINES"):  # shells and pytest-xdist set them, and reports heed them
+    # Shells, pytest-xdist and continuous integration set them, and reports heed them.
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KERAS_HOME", str(keras_homes / uuid.uuid4().hex))  # made by Keras, if it comes to that
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
 
 

@@ -11,11 +11,11 @@ How steps are composed is measured in a kernel window and laid over the plain st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import layer_times, overlapped_steps, step_leaves, step_times
+from dlprof.analysis import layer_times, overlapped_steps, step_leaves, step_times, trace_tree
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.schema.vocabulary import (
     OWN_PATHS,
@@ -23,6 +23,7 @@ from dlprof.schema.vocabulary import (
     STEPS_OF_LOOP,
     Loop,
     Phase,
+    RunState,
     StepPart,
     Tree,
     TreePath,
@@ -44,6 +45,8 @@ class Breakdown:
         unsplit: Why the steps are not split; None: they are.
         layers: The kernels of the steps by layer, direction and operator; they sum to the leaves of kernels.
         beside_script_ns: Kernels that ran beside the script's own loop: they are in their leaves, and not in `script`.
+        idle: Of a run of foreign traces with GPUs: what the host did while these were idle, from the first to the last
+            kernel of each, as a sum over them (ns).
     """
 
     leaves: Mapping[TreePath, int]
@@ -53,6 +56,7 @@ class Breakdown:
     unsplit: str | None
     layers: tuple[LayerTime, ...]
     beside_script_ns: int = 0
+    idle: Mapping[StepPart, int] = field(default_factory=dict)
 
     @property
     def net_ns(self) -> int:
@@ -76,6 +80,8 @@ class Breakdown:
 
 def of_run(run: Run) -> Breakdown | None:
     """The tree of a run; None where its wall time or its phases are not known."""
+    if run.manifest.state == RunState.IMPORTED:
+        return _of_traces(run)
     wall, leaves = run.wall_ns, _phase_leaves(run)
     if wall is None or leaves is None:
         return None
@@ -98,6 +104,24 @@ def of_run(run: Run) -> Breakdown | None:
         split.layers,
         split.beside_script_ns,
     )
+
+
+def why_none(run: Run) -> str:
+    """Why a run has no tree, as the end of a sentence."""
+    if run.manifest.state != RunState.IMPORTED:
+        return "the run has no phases"
+    if run.count("kernel_totals"):
+        return "its files hold sums without times, so that it has no beginning and no end"
+    return "its files hold no event with a time"
+
+
+def _of_traces(run: Run) -> Breakdown | None:
+    """The tree of a run of foreign traces; None: they do not tell how long it was."""
+    if run.wall_ns is None:
+        return None
+    tree = trace_tree.of_run(run, run.wall_ns)
+    rest = run.wall_ns - sum(tree.leaves.values())
+    return Breakdown(tree.leaves, run.wall_ns, rest, tree.steps, tree.unsplit, tree.layers, idle=tree.idle)
 
 
 def without_phases(run: Run) -> Breakdown | None:

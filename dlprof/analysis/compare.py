@@ -14,7 +14,7 @@ from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.parity import Parity
 from dlprof.errors import UsageError
-from dlprof.schema.vocabulary import Tree, TreePath
+from dlprof.schema.vocabulary import RunState, Tree, TreePath
 from dlprof.store.run import Run
 
 RUNS_FOR_INTERVAL = 3
@@ -85,7 +85,7 @@ class Comparison:
         unattributed_ns: Difference of what is in no phase.
         unsplit: Why the steps could not be compared part by part; None: they could.
         layers: Kernels by layer and direction, the largest difference first.
-        a_step_ns, b_step_ns: A steady step; None where there was none, or where steps return before they are done.
+        a_step_ns, b_step_ns: A steady step, as reports have it (`analysis.steps`); None where that is not known.
         common: By how much everything took longer in A, where both are single runs of the same script and backend:
             then the machine was slower, or busier. 1 in all other comparisons.
     """
@@ -151,10 +151,15 @@ def _trees(side: Side) -> list[Breakdown]:
         tree = breakdown.of_run(run) or breakdown.without_phases(run)
         if tree is None:
             raise UsageError(
-                f"{run.name} cannot be compared: not even its wall time is known.", hint=f"dlprof report {run.name}"
+                f"{run.name} cannot be compared, because {_no_wall_time(run)}.", hint=f"dlprof report {run.name}"
             )
         found.append(tree)
     return found
+
+
+def _no_wall_time(run: Run) -> str:
+    imported = run.manifest.state == RunState.IMPORTED
+    return breakdown.why_none(run) if imported else "not even its wall time is known"
 
 
 def _harmonised(tree: Breakdown, coarse: bool) -> Mapping[TreePath, int]:
@@ -249,9 +254,7 @@ def _step(side: Side) -> int | None:
     """Median over the runs of their steady step (ns)."""
     medians = []
     for run in side.runs:
-        if not run.manifest.backend.asynchronous_dispatch:
-            loops = steps.summarise(run.table("steps"), run.table("kernel_windows"))
-            medians += [loop.median_ns for loop in loops[:1] if loop.median_ns is not None]
+        medians += [loop.median_ns for loop in steps.of_run(run)[:1] if loop.median_ns is not None]
     return int(statistics.median(medians)) if medians else None
 
 

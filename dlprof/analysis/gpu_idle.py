@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,8 +12,27 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import total
 from dlprof.store.run import Run
 
-_CPU = -1
+_PLACE = ("host", "rank", "device")
 _BLAMED_AT_MOST = 20
+
+
+@dataclass(frozen=True)
+class HostDoing:
+    """What the host did while a device had nothing to run.
+
+    Attributes:
+        name: Operator, call, range or function; None: nothing was recorded.
+        within: The named range around it; None: there is none.
+        at: The function of Python around it; None: none was recorded.
+        elsewhere: Whether another thread than the launching one did it, of which nothing is known then.
+        ns: Idle time of the device meanwhile (ns).
+    """
+
+    name: str | None
+    within: str | None
+    at: str | None
+    elsewhere: bool
+    ns: int
 
 
 @dataclass(frozen=True)
@@ -28,6 +48,9 @@ class GpuIdle:
         wait_ns: Launched, but held up on the device.
         gaps: Number of gaps.
         blamed: (operator, call or Python function, host-bound time), those with most time first.
+        unknown_ns: Idle time that ended with a kernel whose launch is not known: nobody can say why.
+        host_doings: What the host did in `host_ns`, those with most time first: `blamed` and where it was.
+        rank: Rank of the process that used the device; None: not known.
     """
 
     device: int
@@ -38,28 +61,43 @@ class GpuIdle:
     wait_ns: int
     gaps: int
     blamed: Sequence[tuple[str | None, int]]
+    unknown_ns: int = 0
+    host_doings: Sequence[HostDoing] = ()
+    rank: int | None = None
 
 
 def of_run(run: Run) -> list[GpuIdle]:
-    """Idle time of every GPU that ran something, in order of their numbers."""
-    events, gaps = run.table("kernel_events"), run.table("gpu_gaps")
-    devices = sorted(set(pc.unique(events["device"]).to_pylist()) - {_CPU})
-    return [
-        _of_device(device, *(table.filter(pc.equal(table["device"], device)) for table in (events, gaps)))
-        for device in devices
-    ]
+    """Idle time of every GPU that ran something, by host, rank and number."""
+    events, gaps = run.table("kernel_events", (*_PLACE, "window", "start_ns", "dur_ns")), run.table("gpu_gaps")
+    events = events.filter(pc.greater_equal(events["device"], 0))
+    places = events.select(_PLACE).group_by(list(_PLACE)).aggregate([]).to_pylist()
+    order = sorted(places, key=lambda place: (place["host"] or "", place["rank"] or 0, place["device"]))
+    return [_of_device(place, _of_place(events, place), _of_place(gaps, place)) for place in order]
 
 
-def _of_device(device: int, events: pa.Table, gaps: pa.Table) -> GpuIdle:
+def _of_place(table: pa.Table, place: Mapping[str, Any]) -> pa.Table:
+    """The rows of one device of one process."""
+    for name in _PLACE:
+        column = table[name].cast(pa.string()) if name == "host" else table[name]
+        same = pc.is_null(column) if place[name] is None else pc.equal(column, place[name])
+        table = table.filter(pc.fill_null(same, False))
+    return table
+
+
+def _of_device(place: Mapping[str, Any], events: pa.Table, gaps: pa.Table) -> GpuIdle:
+    idle, host, launch, wait = (total(gaps[name]) for name in ("dur_ns", "host_ns", "launch_ns", "wait_ns"))
     return GpuIdle(
-        device=device,
+        device=place["device"],
         span_ns=sum(_span(events, window) for window in pc.unique(events["window"]).to_pylist()),
-        idle_ns=total(gaps["dur_ns"]),
-        host_ns=total(gaps["host_ns"]),
-        launch_ns=total(gaps["launch_ns"]),
-        wait_ns=total(gaps["wait_ns"]),
+        idle_ns=idle,
+        host_ns=host,
+        launch_ns=launch,
+        wait_ns=wait,
         gaps=gaps.num_rows,
         blamed=_blamed(gaps),
+        unknown_ns=idle - host - launch - wait,
+        host_doings=_doings(gaps),
+        rank=place["rank"],
     )
 
 
@@ -75,3 +113,14 @@ def _blamed(gaps: pa.Table) -> list[tuple[str | None, int]]:
         if row["host_ns"]:
             sums[row["blamed"]] = sums.get(row["blamed"], 0) + row["host_ns"]
     return sorted(sums.items(), key=lambda item: -item[1])[:_BLAMED_AT_MOST]
+
+
+def _doings(gaps: pa.Table) -> list[HostDoing]:
+    sums: dict[tuple[Any, ...], int] = {}
+    names = ("blamed", "blamed_within", "blamed_at", "blamed_elsewhere")
+    for row in gaps.select([*names, "host_ns"]).to_pylist():
+        if row["host_ns"]:
+            key = tuple(row[name] for name in names)
+            sums[key] = sums.get(key, 0) + row["host_ns"]
+    found = [HostDoing(name, within, at, bool(apart), ns) for (name, within, at, apart), ns in sums.items()]
+    return sorted(found, key=lambda doing: -doing.ns)[:_BLAMED_AT_MOST]

@@ -101,7 +101,10 @@ def covers_of_events(run: Run, window: Window) -> dict[Cover, Spans]:
     start, dur = integers(events["start_ns"]), integers(events["dur_ns"])
     cover, is_kernel = _covers_by_op(run, integers(events["op_id"]))
     # An operator that is mostly other operators is their dispatch, not work of its own.
-    cover[(cover == Cover.KERNELS.value) & ~is_kernel & (2 * integers(events["nested_ns"]) > dur)] = -1
+    dispatching = 2 * integers(events["nested_ns"]) > dur
+    if is_kernel.any():
+        dispatching[:] = True  # with a device that computes, operators of the host launch its kernels
+    cover[(cover == Cover.KERNELS.value) & ~is_kernel & dispatching] = -1
     rows = {kind: cover == kind.value for kind in _OF_EVENTS}
     return {kind: Spans(start[chosen], (start + dur)[chosen]) for kind, chosen in rows.items()}
 

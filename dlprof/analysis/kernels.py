@@ -29,6 +29,9 @@ INCLUSIVE = ("kernel", "op")
 """Groupings in which `total_ns` contains what runs inside: as the engines' own summaries have it."""
 SHOWN = (EventKind.KERNEL.word, EventKind.OPERATOR.word, EventKind.TRANSFER.word)
 """Kinds that are work of the model; the others are calls, waits and names around it."""
+HOST = "cpu"
+"""The host, in the key `device` of rows."""
+OF_DEVICES, OF_HOST = "devices", "host"
 _CPU = -1
 _COLUMNS = ("op_id", "device", "step", "start_ns", "dur_ns", "nested_ns", "delay_ns")
 
@@ -82,6 +85,11 @@ class Row:
         """Its category, likewise."""
         return self._text("category")
 
+    @property
+    def on_host(self) -> bool:
+        """Whether it ran on the host: an operator there may be no more than the launch of a device's kernels."""
+        return bool(self.keys["device"] == HOST)
+
     def _text(self, name: str) -> str | None:
         value = self.keys.get(name)
         return None if value is None else str(value)
@@ -89,12 +97,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Kernels:
-    """All groups, and what is not in them.
+    """All groups, and what is not in them. Times of the host and of devices are never added: they run side by side.
 
     Attributes:
-        rows: Groups, those with most time of their own first.
-        unattributed_ns: Time of kernels, operators and copies that belong to no layer (ns).
-        all_ns: Time of all of them (ns), without what runs inside.
+        rows: Groups: those of devices first, and of these those with most time of their own.
+        unattributed_ns: Of `all_ns`, what belongs to no layer (ns).
+        all_ns: Time of all kernels and copies of devices, or where none ran there, of all operators of the host (ns),
+            without what runs inside.
+        all_of: Which of the two it is: `devices` or `host`.
+        host_ns: Time of all operators of the host (ns), without what runs inside.
         window_ns: Wall time of the traced stretches (ns): the steps of the windows, or whole foreign traces.
         dropped_events: Events that the profilers left out.
         aggregated: Whether rows come from sums without times.
@@ -103,9 +114,20 @@ class Kernels:
     rows: Sequence[Row]
     unattributed_ns: int
     all_ns: int
+    all_of: str
+    host_ns: int
     window_ns: int
     dropped_events: int
     aggregated: bool
+
+    @property
+    def work(self) -> Sequence[Row]:
+        """The rows that `all_ns` is the sum of: those of devices, or where there are none, of the host."""
+        return [row for row in self.rows if row.on_host == (self.all_of == OF_HOST)]
+
+    def whole_ns(self, row: Row) -> int:
+        """What the row's share is of: the time of all that ran on devices, or on the host, as it did (ns)."""
+        return self.host_ns if row.on_host else self.all_ns
 
 
 def summarise(
@@ -120,15 +142,23 @@ def summarise(
         kinds: Only those of these kinds.
         window: Only those of this window.
     """
-    ops = _Ops(run.table("kernel_ops"), kinds)
+    ops = _Ops(run, kinds)
     events = _chosen(run, ops, phase, window)
     totals = [] if phase else _of_totals(run.table("kernel_totals"), ops, by)
     windows = run.table("kernel_windows")
-    loose = int(events.own[ops.is_loose[events.op]].sum())
+    on_host = events.device == _CPU
+    host_ns = int(events.own[on_host].sum()) + sum(row.total_ns for row in totals if row.on_host)
+    on_devices = bool((~on_host).any()) or any(not row.on_host for row in totals)
+    counted = on_host != on_devices
+    loose = int(events.own[counted & ops.is_loose[events.op]].sum())
+    known = [row for row in totals if row.on_host != on_devices]
+    rows = [*_of_events(events, ops, by), *totals]
     return Kernels(
-        rows=tuple(sorted([*_of_events(events, ops, by), *totals], key=lambda row: (-row.self_ns, -row.total_ns))),
-        unattributed_ns=loose + sum(row.total_ns for row in totals if row.layer is None),
-        all_ns=int(events.own.sum()) + sum(row.total_ns for row in totals),
+        rows=tuple(sorted(rows, key=lambda row: (row.on_host, -row.self_ns, -row.total_ns))),
+        unattributed_ns=loose + sum(row.total_ns for row in known if row.layer is None),
+        all_ns=int(events.own[counted].sum()) + sum(row.total_ns for row in known),
+        all_of=OF_DEVICES if on_devices else OF_HOST,
+        host_ns=host_ns,
         window_ns=total(windows["dur_ns"]),
         dropped_events=total(windows["dropped"]),
         aggregated=bool(totals),
@@ -138,7 +168,8 @@ def summarise(
 class _Ops:
     """The table `kernel_ops`, by column, with the rows of chosen kinds marked."""
 
-    def __init__(self, ops: pa.Table, kinds: Sequence[str]) -> None:
+    def __init__(self, run: Run, kinds: Sequence[str]) -> None:
+        ops, self.device_name = run.table("kernel_ops"), run.manifest.device_name
         size = max(ops["op_id"].to_pylist(), default=-1) + 1
         self.columns: dict[str, list[Any]] = {}
         place = ops["op_id"].to_pylist()
@@ -237,7 +268,7 @@ def _group(events: _Events, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], I
     first, group = _first_of_each(code)
     keys = []
     for row in first.tolist():
-        key = {**classes[class_[row]], "device": _device(int(events.device[row]))}
+        key = {**classes[class_[row]], "device": ops.device_name(int(events.device[row]))}
         if "step" in GROUPS[by]:
             key["step"] = int(events.step[row]) if events.step[row] >= 0 else None
         keys.append(key)
@@ -286,10 +317,6 @@ def _main_category(ops: _Ops, op: npt.NDArray[np.int32], own: Integers) -> Any:
     return ops.columns["category"][most]
 
 
-def _device(number: int) -> str:
-    return "cpu" if number == _CPU else f"gpu:{number}"
-
-
 def _unions(group: Integers, start: Integers, dur: Integers, size: int) -> Integers:
     """Wall time of each group; events are in order of group and start."""
     # Groups are moved apart on one long timeline, so that one running maximum serves all of them.
@@ -320,7 +347,7 @@ def _of_totals(totals: pa.Table, ops: _Ops, by: str) -> list[Row]:
     for row in totals.to_pylist():
         number = row["op_id"]
         if ops.is_chosen[number]:
-            key = (_device(row["device"]), *(ops.columns[name][number] for name in names))
+            key = (ops.device_name(row["device"]), *(ops.columns[name][number] for name in names))
             found = sums.setdefault(key, _Sum(ops.columns["category"][number]))
             found.count += row["count"]
             found.total_ns += row["total_ns"]

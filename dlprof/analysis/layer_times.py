@@ -26,8 +26,8 @@ class LayerTime:
 
 
 def measured(run: Run) -> tuple[LayerTime, ...]:
-    """All kernels and operators that were traced, each with its own time."""
-    rows = kernels.summarise(run, "layer", kinds=_WORKING).rows
+    """All that was traced, each with its own time: kernels of devices, or where there were none, operators."""
+    rows = kernels.summarise(run, "layer", kinds=_WORKING).work
     return tuple(LayerTime(row.layer, row.direction, row.op, row.category, row.total_ns) for row in rows)
 
 
@@ -40,7 +40,7 @@ def shares(run: Run, time_ns: int, window: int | None) -> tuple[LayerTime, ...]:
         window: Only the kernels of this window; None: of all.
     """
     weights: dict[tuple[str | None, str | None, str | None, str | None], int] = {}
-    for row in kernels.summarise(run, "layer", kinds=_WORKING, window=window).rows:
+    for row in kernels.summarise(run, "layer", kinds=_WORKING, window=window).work:
         if row.layer != PseudoLayer.INPUT and row.op not in combined.python_operators():
             key = row.layer, row.direction, row.op, row.category
             weights[key] = weights.get(key, 0) + row.total_ns

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import cold_files
 from dlprof.analysis import training as trainings
+from dlprof.analysis.columns import total
 from dlprof.analysis.training import Training
 from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
@@ -71,6 +72,10 @@ class _Check:
     def all(self) -> None:
         """Every check, the gravest first."""
         self.why_not.extend(f"{name} {why}" for name, run in (("A", self.a), ("B", self.b)) for why in _incomplete(run))
+        if not self.why_not and _is_imported(self.a, self.b):
+            self._same_run()
+            self._traces()
+            return
         if not self.why_not:
             self._same_run()
             self._work()
@@ -84,6 +89,17 @@ class _Check:
     def _same_run(self) -> None:
         if self.a.folder.path == self.b.folder.path:
             self.why_not.append("A and B are the same run")
+
+    def _traces(self) -> None:
+        """Foreign traces tell neither a script nor settings; how much of a training they hold must be alike."""
+        self.unknown.append("what was run, and where: a foreign trace does not tell it")
+        counts = [total(run.table("steps")["count"]) for run in (self.a, self.b)]
+        if counts[0] != counts[1]:
+            self.why_not.append(f"the numbers of traced steps differ: {counts[0]:,} and {counts[1]:,}")
+        formats = [", ".join(sorted({row["format"] for row in run.rows("sources")})) for run in (self.a, self.b)]
+        if formats[0] != formats[1]:
+            told = " and ".join(text or "dlprof's own probes" for text in formats)
+            self.differences.append(f"what recorded them: {told}")
 
     def _work(self) -> None:
         one, two = _script(self.a), _script(self.b)
@@ -235,7 +251,6 @@ def _incomplete(run: Run) -> Iterator[str]:
     """Why a run cannot be compared whatever the other is."""
     manifest = run.manifest
     if manifest.state == RunState.IMPORTED:
-        yield "is made of foreign traces, which know no phases"
         return
     process = manifest.process
     if manifest.state == RunState.RUNNING:
@@ -250,6 +265,11 @@ def _incomplete(run: Run) -> Iterator[str]:
         yield "has no phases: " + next(
             (row["reason"] for row in run.rows("probes") if row["name"] == "phases" and row["reason"]), "none were seen"
         )
+
+
+def _is_imported(*runs: Run) -> bool:
+    """Whether any of some runs is made of foreign traces."""
+    return any(run.manifest.state == RunState.IMPORTED for run in runs)
 
 
 def _script(run: Run) -> str | None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis import pace
 from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, total, truths
-from dlprof.schema.vocabulary import Loop, SpanKind
+from dlprof.analysis.pace import Pace
+from dlprof.schema.vocabulary import Loop, SpanKind, StepTime
 from dlprof.store.run import Run
 
-LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT)
+LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT, Loop.UNKNOWN)
 """Loops that have steps of a model, the one that counts most first."""
+_READ_SHARE = 0.9
+"""Where a value was read in so many steps, they keep the pace of the device."""
+_UNKNOWN = (
+    "Its steps return before the device has done them, and no whole epoch, call or window was seen at whose end it was "
+    "waited for."
+)
 _OWN_STEPS = 3
 """Fewer calls of a step by the script itself are no loop."""
 
@@ -22,16 +31,23 @@ _OWN_STEPS = 3
 class StepSummary:
     """Steps of one kind of loop. A step lasts from the end of the batch before it to its own end.
 
+    Where the step function returns before the device is done, a step's own time is that of its dispatch, and says
+    nothing of the step: then `median_ns` is the mean of steps that were waited for, and `p95_ns` is known only where
+    a value was read in each of them.
+
     Attributes:
-        loop: `train`, `test` or `predict`.
+        loop: `train`, `test` or `predict`; `unknown` where a foreign trace does not tell it.
         count: Steps in all.
         first_ns: The first step, with what is compiled in it (ns).
-        median_ns: Median over steady steps: those in which nothing was compiled or traced (ns); None: there are none.
-        p95_ns: 95th percentile over steady steps (ns).
+        median_ns: Median over steady steps: those in which nothing was compiled or traced (ns); None: not known.
+        p95_ns: 95th percentile over steady steps (ns); None: not known.
         samples_per_s: Samples per second over steady steps; None where Keras does not say how many.
-        call_median_ns: Median of the step function's call (ns); None where it was not seen.
+        call_median_ns: Median of the step function's call (ns), which is only the dispatch where it returns early; None
+            where it was not seen.
         input_median_ns: Median of the host's wait for the batch (ns); None where it was not seen.
         compiled: Steps in which a graph was compiled.
+        how: How `median_ns` and `samples_per_s` were got; None: they are not known.
+        unknown: Why `median_ns` is not known, a sentence; None: it is.
     """
 
     loop: Loop
@@ -43,17 +59,54 @@ class StepSummary:
     call_median_ns: int | None
     input_median_ns: int | None
     compiled: int
+    how: StepTime | None = StepTime.MEASURED
+    unknown: str | None = None
 
 
-def summarise(steps: pa.Table, windows: pa.Table) -> list[StepSummary]:
-    """Figures of each kind of loop that has steps, in the order of LOOPS.
+def of_run(run: Run) -> list[StepSummary]:
+    """Figures of each kind of loop that has steps, in the order of LOOPS: what all reports, rules and exports show."""
+    steps, windows = run.table("steps"), run.table("kernel_windows")
+    found = []
+    for loop in LOOPS:
+        rows = steps_of(steps, loop)
+        if rows.num_rows:
+            summary = _summary(loop, rows, in_windows(rows, windows))
+            found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
+    return found
 
-    Args:
-        steps: Table `steps`.
-        windows: Table `kernel_windows`: steps in a window run under a tracer, so they are not steady ones.
-    """
-    each = ((loop, steps_of(steps, loop)) for loop in LOOPS)
-    return [_summary(loop, rows, in_windows(rows, windows)) for loop, rows in each if rows.num_rows]
+
+def _each_is_done(run: Run, steps: pa.Table) -> bool:
+    """Whether each step is done when it ends: by its engine, or as its call gives numbers."""
+    if not run.manifest.backend.asynchronous_dispatch:
+        return True
+    return run.manifest.keras is not None and set(pc.unique(steps["loop_id"]).to_pylist()) <= _own_calls(run)
+
+
+def _own_calls(run: Run) -> set[int]:
+    """Loops of `train_on_batch` and its kin, which give numbers."""
+    return {row["span_id"] for row in run.rows("spans") if row["kind"] == SpanKind.ON_BATCH}
+
+
+def _waited_for(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
+    """The figures of a loop whose steps end before they are done."""
+    is_read = np.count_nonzero(integers(steps["wait_ns"])) >= _READ_SHARE * steps.num_rows
+    tables = {name: run.table(name) for name in pace.TABLES}
+    found = _pace(run, tables, summary.loop)
+    how = StepTime.EPOCHS
+    if found is None:
+        found, how = pace.of_window(tables, summary.loop), StepTime.WINDOW
+    if found is None:
+        lost = replace(summary, median_ns=None, p95_ns=None, samples_per_s=None, how=None, unknown=_UNKNOWN)
+        return summary if is_read else lost
+    p95_ns = summary.p95_ns if is_read else None
+    return replace(summary, median_ns=found.step_ns, p95_ns=p95_ns, samples_per_s=found.samples_per_s, how=how)
+
+
+def _pace(run: Run, tables: Mapping[str, pa.Table], loop: Loop) -> Pace | None:
+    is_keras = run.manifest.keras is not None
+    if loop is Loop.TRAIN:
+        return pace.of_training(tables) if is_keras or pace.is_told(tables) else None
+    return pace.of_calls(tables, loop, run.table("spans")) if is_keras else None
 
 
 def of_own_loop(run: Run, steps: pa.Table) -> pa.Table:
@@ -89,6 +142,8 @@ def _summary(loop: Loop, steps: pa.Table, traced: Truths) -> StepSummary:
         call_median_ns=_median(steps, "call_ns", steady),
         input_median_ns=_median(steps, "input_ns", steady),
         compiled=int(count[compiled].sum()),
+        how=StepTime.MEASURED if len(each) else None,
+        unknown=None if len(each) else f"All {int(count.sum())} steps were first steps.",
     )
 
 

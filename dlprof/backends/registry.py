@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import cache
 
 from dlprof import plugins
@@ -10,7 +9,7 @@ from dlprof.backends import cntk, jax, mxnet, native, openvino, tensorflow, tens
 from dlprof.backends.base import LOCKS, BackendSpec
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch, EngineSpec
-from dlprof.errors import UsageError
+from dlprof.errors import UsageError, nearest
 
 __all__ = ["GROUP", "LOCKS", "all_specs", "dispatch_of", "engine_of", "get"]
 
@@ -66,6 +65,5 @@ def get(name: str) -> BackendSpec:
     specs = all_specs()
     if name in specs:
         return specs[name]
-    near = get_close_matches(name, specs, 1)
     known = f"known backends: {', '.join(sorted(specs))}"
-    raise UsageError(f"There is no backend {name}.", hint=f"{near[0]} ({known})" if near else known)
+    raise UsageError(f"There is no backend {name}.", hint=known, near=nearest(name, specs))

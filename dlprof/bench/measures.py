@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from dlprof.bench.results import CellResult
 from dlprof.report import summary
-from dlprof.report.model import EpochTime
 from dlprof.schema.vocabulary import Loop, Phase
 from dlprof.store.run import Run
 
@@ -36,8 +35,6 @@ def measure(run: Run) -> dict[str, float | None]:
     phases = {phase.name: phase.dur_ns for phase in report.phases}
     loops = {loop.loop: loop for loop in report.loops}
     steady = loops.get(Loop.TRAIN) or loops.get(Loop.PREDICT) or loops.get(Loop.TEST)
-    asynchronous = report.steps is not None and report.steps.asynchronous_dispatch
-    step_ms = _milliseconds(steady.median_ns) if steady else None
     epochs = [epoch.dur_ns for epoch in report.epochs]
     losses = [epoch.metrics["loss"] for epoch in report.epochs if "loss" in epoch.metrics]
     return {
@@ -48,16 +45,10 @@ def measure(run: Run) -> dict[str, float | None]:
         "predict_s": _seconds(phases.get(Phase.PREDICT)),
         "first_epoch_s": _seconds(epochs[0]) if epochs else None,
         "later_epochs_s": _seconds(sum(epochs[1:])) if len(epochs) > 1 else None,
-        "step_ms": _later_step_ms(report.epochs) if asynchronous else step_ms,
-        "samples_per_s": steady.samples_per_s if steady and not asynchronous else None,
+        "step_ms": _milliseconds(steady.median_ns) if steady else None,
+        "samples_per_s": steady.samples_per_s if steady else None,
         "loss": losses[-1] if losses else None,
     }
-
-
-def _later_step_ms(epochs: Sequence[EpochTime]) -> float | None:
-    """Mean step of all epochs but the first: where a step returns before it is done, its own time says little."""
-    later = [epoch for epoch in epochs[1:] if epoch.steps]
-    return sum(e.dur_ns for e in later) / sum(e.steps for e in later) / 1e6 if later else None
 
 
 def _milliseconds(ns: int | None) -> float | None:

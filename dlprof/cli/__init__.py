@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
+import shlex
 from collections.abc import Sequence
-from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any
 
-from dlprof import __version__
+from dlprof import color
 from dlprof.cli.command import Command, arguments, load
-from dlprof.errors import ExitCode
+from dlprof.cli.parser import Help, Parser
+from dlprof.errors import did_you_mean
+from dlprof.version import __version__
 
 COMMANDS = {
     "trace": "run a Keras script under the probes, and report where the time went",
@@ -30,64 +30,83 @@ COMMANDS = {
     "runs": "list the runs in a folder",
     "backends": "list, install and remove the managed environments of the backends",
     "doctor": "say what dlprof can do on this machine, and why not the rest",
+    "completion": "print what bash, zsh or fish need to complete dlprof's words",
+    "help": "explain a command, or a topic such as exit-codes",
 }
 """Every command and what it does."""
 
-_EPILOG = """\
+EXAMPLES = """\
 examples:
   dlprof trace train.py                                  the Keras of this interpreter
   dlprof trace train.py --python ~/venv/bin/python       that of another one
   dlprof trace scenarios/mlp.py --backend mxnet          a managed environment
   dlprof trace train.py -- --epochs 3                    arguments of the script
+  dlprof report                                          the last run again
   dlprof lines last
-  dlprof sql last "SELECT * FROM phases"
+  dlprof sql "SELECT * FROM phases"
 
-`dlprof COMMAND --help` tells more. Exit codes: those of the script, else docs/exit-codes.md."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Ends with dlprof's own exit code for a wrong command line, and suggests the nearest command."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print what is wrong in one line, and end."""
-        self.print_usage(sys.stderr)
-        if message.startswith("argument COMMAND: invalid choice"):
-            word = message.split("'")[1] if "'" in message else ""
-            near = get_close_matches(word, COMMANDS, 1)
-            message = f"there is no command {word}" + (f"; did you mean {near[0]}?" if near else "")
-        if "unrecognized arguments" in message:
-            message += " (the script's own arguments come after --)" if "trace" in sys.argv else ""
-        print(f"{self.prog}: error: {message}", file=sys.stderr)
-        raise SystemExit(int(ExitCode.USAGE))
+`dlprof help COMMAND` tells more; `dlprof help` also lists the topics. Exit codes: those of the script, else
+`dlprof help exit-codes`. NO_COLOR and FORCE_COLOR are heeded."""
+"""What the help of dlprof itself ends with."""
+_ABOUT = "Where does the time of Keras training go, and why is one backend slower than another?"
 
 
 def parse(words: Sequence[str]) -> tuple[Command, Any]:
-    """The command that is asked for, and its `Arguments`.
+    """The command that is asked for, and its `Arguments`; whether output is coloured is set on the way.
+
+    Args:
+        words: The command line behind `dlprof`; none ask for help.
 
     Raises:
         SystemExit: The words make no sense, or ask for help.
     """
-    parser = Parser(prog="dlprof", description=_ABOUT, epilog=_EPILOG, formatter_class=_Help)
-    parser.add_argument("--version", action="version", version=f"dlprof {__version__}")
+    words = list(words) or ["--help"]
+    chosen = _command(words)
+    parser = make_parser(chosen)
+    if chosen and chosen not in COMMANDS:
+        parser.error(f"there is no command {chosen}{did_you_mean(chosen, COMMANDS)}")
+    own, script_arguments = _split(words) if chosen == "trace" else (words, [])
+    parsed, unknown = parser.parse_known_args(own)
+    if unknown:
+        hint = _hint(own, unknown, script_arguments) if chosen == "trace" else None
+        parser.subcommands()[parsed.command].unknown(unknown, hint)
+    color.choose(getattr(parsed, "color", "auto"))
+    command = load(parsed.command)
+    parsed.script_arguments = tuple(script_arguments)
+    return command, arguments(command.Arguments, parsed)
+
+
+def make_parser(*names: str | None) -> Parser:
+    """The parser of the whole command line.
+
+    Args:
+        names: Commands that are imported, with all their arguments; the others are only named: --help stays fast.
+    """
+    parser = Parser(prog="dlprof", description=_ABOUT, epilog=EXAMPLES)
+    parser.add_argument("-V", "--version", action="version", version=f"dlprof {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    chosen = next((word for word in words if not word.startswith("-")), None)
-    command = None
     for name, summary in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=as_sentence(summary), formatter_class=_Help)
-        if name == chosen:  # only that module is imported: --help stays fast
+        sub = commands.add_parser(name, help=summary, description=as_sentence(summary), formatter_class=Help)
+        if name in names:
             command = load(name)
             sub.epilog = command.EXAMPLES
             command.configure(sub)
-    own, script_arguments = _split(list(words)) if chosen == "trace" else (list(words), [])
-    parsed = parser.parse_args(own)
-    assert command is not None  # noqa: S101  (argparse has refused an unknown command)
-    parsed.script_arguments = tuple(script_arguments)
-    return command, arguments(command.Arguments, parsed)
+    return parser
 
 
 def as_sentence(summary: str) -> str:
     """What a command does, as the first sentence of its help."""
     return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _command(words: Sequence[str]) -> str | None:
+    """The first word that is neither an option nor the value of one."""
+    before = ""
+    for word in words:
+        if not word.startswith("-") and before != "--color":
+            return word
+        before = word
+    return None
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
@@ -98,9 +117,12 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:at], words[at + 1 :]
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=32)
-
-
-_ABOUT = "Where does the time of Keras training go, and why is one backend slower than another?"
+def _hint(own: Sequence[str], unknown: Sequence[str], given: Sequence[str]) -> str:
+    """The line that gives what `trace` does not know to the script, before what was given to it."""
+    left, rest = list(unknown), []
+    for word in own:
+        if left and word == left[0]:
+            left.pop(0)
+        else:
+            rest.append(word)
+    return f"dlprof {shlex.join([*rest, '--', *unknown, *given])}    (the script's own arguments come after --)"

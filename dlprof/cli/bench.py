@@ -13,14 +13,14 @@ if TYPE_CHECKING:  # imported when it runs: --help stays fast
 
 EXAMPLES = """\
 examples:
-  dlprof bench docs/studies/keras-backends.toml
+  dlprof bench matrix.toml                    what it lists, on each backend
   dlprof bench matrix.toml -o results --repeat 10
   dlprof bench matrix.toml --table            only the table of what was run so far
   dlprof bench matrix.toml --format csv > results.csv
 
 The runs are interleaved in a random order that the seed of the matrix fixes. A benchmark that was
 interrupted continues where it stopped when the same command is given again; a run that fails is noted
-and passed over. How a matrix is written: docs/bench.md."""
+and passed over. How a matrix is written: `dlprof help bench`."""
 
 
 @dataclass(frozen=True)

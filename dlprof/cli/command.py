@@ -34,6 +34,13 @@ class Command(Protocol):
         """
 
 
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the run that a command looks at: the last one where none is named."""
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", default="last", help="path or name of a run, `last` (default), `last~1`, ..."
+    )
+
+
 def load(name: str) -> Command:
     """The module of a command."""
     return cast("Command", importlib.import_module(f"dlprof.cli.{MODULES.get(name, name)}"))

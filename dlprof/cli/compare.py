@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
@@ -18,6 +19,8 @@ examples:
   dlprof compare runs/tf-repeats runs/mx-repeats       folders of `dlprof trace --repeat 5`
   dlprof compare a1,a2,a3 b1,b2,b3                     several runs per side
   dlprof compare runs/jax runs/torch runs/mxnet        the first against each of the others
+  dlprof compare                                       the last two runs here: A the earlier, B the later
+  dlprof compare before                                that one with the last
   dlprof compare before after --json
   dlprof compare before after --html gap.html          one page with charts and both timelines
 
@@ -39,8 +42,8 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run, a folder of repeats, or several with commas")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.compare/1, see docs/json.md)")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, a folder of repeats, or several with commas")
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.compare/1, see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (two sides only)")
     parser.add_argument("--top", type=int, default=12, metavar="N", help="rows of layers and lines (default: 12)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
@@ -49,15 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print the comparison."""
     from dlprof.analysis import compare, line_pairs
-    from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_sides
 
-    if len(args.runs) < 2:
-        raise UsageError("A comparison needs two runs.", hint="dlprof compare RUN RUN")
+    runs = _sides(args.runs)
     if args.html:
-        _write_page(args.runs, args.html)
+        _write_page(runs, args.html)
         return 0
-    first, *others = open_sides(args.runs)
+    first, *others = open_sides(runs)
     comparisons = [compare.compare(first, other) for other in others]
     lines = [line_pairs.join(one.a.runs, one.b.runs) for one in comparisons]
     if args.json:
@@ -67,6 +68,22 @@ def run(args: Arguments) -> int:
 
         compare_text.print_comparison(comparisons, lines, file=sys.stdout, top=args.top, plain=args.plain)
     return 0
+
+
+def _sides(runs: Sequence[str]) -> Sequence[str]:
+    """What is compared: with the last run where no second one is named; then it is said with which."""
+    from dlprof import rundir
+    from dlprof.report.say import say
+
+    if len(runs) > 1:
+        return runs
+    given = runs[0] if runs else "last~1"
+    last = rundir.resolve("last")
+    if (Path(given).exists() and Path(given).samefile(last.path)) or given in {"last", last.path.name}:
+        given = "last~1"
+    other = rundir.resolve(given).path.name if given == "last~1" else given
+    say(f"comparing {other} (A) with the last run, {last.path.name} (B)")
+    return [given, "last"]
 
 
 def _print_json(comparisons: Sequence[Comparison], lines: Sequence[Sequence[LinePair]]) -> None:
@@ -80,8 +97,6 @@ def _print_json(comparisons: Sequence[Comparison], lines: Sequence[Sequence[Line
 
 
 def _write_page(runs: Sequence[str], path: str) -> None:
-    from pathlib import Path
-
     from dlprof.cli import view
     from dlprof.errors import UsageError
     from dlprof.report.html import files

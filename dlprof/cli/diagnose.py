@@ -22,8 +22,8 @@ examples:
   dlprof diagnose last --json
 
 Every finding has the time at stake: what its remedy would save. No time is counted twice. A rule that
-lacks what it needs to know says so (--evidence). docs/comparing.md describes every finding, docs/exam.md
-how often they are right."""
+lacks what it needs to know says so (--evidence). `dlprof help findings` describes every finding,
+`dlprof help exam` tells how often they are right."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,11 @@ class Diagnosed:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="a run; or the slow one and the fast one (each may be repeats)"
+        "runs",
+        metavar="RUN",
+        nargs="*",
+        default=("last",),
+        help="a run (default: `last`); or the slow one and the fast one (each may be repeats)",
     )
     parser.add_argument("--evidence", action="store_true", help="show rows and queries, and what could not be judged")
     parser.add_argument(
@@ -71,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="rounds of --confirm (default: 3)")
     parser.add_argument("--yes", action="store_true", help="do not ask before --confirm runs the script")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.diagnose/1, see docs/json.md)")
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.diagnose/1, see `dlprof help json`)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
 

@@ -6,6 +6,8 @@ import argparse
 import sys
 from dataclasses import dataclass
 
+from dlprof.cli.command import add_run
+
 EXAMPLES = """\
 examples:
   dlprof kernels last
@@ -32,11 +34,11 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
+    add_run(parser)
     parser.add_argument("--by", choices=BY, default="layer", help="what to sum by (default: layer)")
     parser.add_argument("--phase", metavar="P", help="only what began in this phase (fit, fit.steps, evaluate)")
     parser.add_argument("--top", type=int, default=40, metavar="N", help="rows at most, 0 for all (default: 40)")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.kernels/1, see docs/json.md)")
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.kernels/1, see `dlprof help json`)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
 

@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dlprof.cli.command import add_run
+
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.analysis.lines import FunctionLines
 
@@ -34,14 +36,14 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
+    add_run(parser)
     parser.add_argument("--function", metavar="PATTERN", help="only functions whose name matches (train, build_*)")
     parser.add_argument("--file", metavar="PATTERN", help="only files whose name matches (mlp.py, nets/*)")
     parser.add_argument(
         "--sort", choices=("time", "line"), default="time", help="order of the functions (default: time)"
     )
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
-    parser.add_argument("--json", action="store_true", help="print JSON: a list of lines (see docs/json.md)")
+    parser.add_argument("--json", action="store_true", help="print JSON: a list of lines (see `dlprof help json`)")
 
 
 def run(args: Arguments) -> int:

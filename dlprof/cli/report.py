@@ -6,12 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlprof import rundir
-from dlprof.errors import UsageError
+from dlprof.errors import NoInputError, UsageError, nearest
 from dlprof.report.section_names import SECTIONS
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
@@ -54,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"run folder, name of a run, or `last` (default); sections: {', '.join(SECTIONS)}",
     )
     parser.add_argument("--full", action="store_true", help="print all sections")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see docs/json.md)")
+    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (see `dlprof view`)")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="rows of lines and kernels (default: 10)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
@@ -83,18 +82,24 @@ def asked(words: Sequence[str]) -> tuple[str, Sequence[str]]:
         UsageError: There is no such section.
     """
     first = words[0] if words else "last"
-    if first in SECTIONS and not rundir.exists(first):
+    sections = words[1:]
+    if not rundir.is_run(first) and (first in SECTIONS or _is_misspelt(first)):
         first, sections = "last", words
-    else:
-        sections = words[1:]
-    if first != "last" and not Path(first).exists() and not rundir.exists(first) and get_close_matches(first, SECTIONS):
-        sections = words  # neither a run nor a section, and nearer to these
-    for section in sections:
-        if section not in SECTIONS:
-            near = get_close_matches(section, SECTIONS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"one of {', '.join(SECTIONS)}"
-            raise UsageError(f"There is no run and no section {section}.", hint=hint)
+    unknown = next((section for section in sections if section not in SECTIONS), None)
+    if unknown is not None:
+        raise UsageError(
+            f"A report has no section {unknown}.", near=nearest(unknown, SECTIONS), hint=f"one of {', '.join(SECTIONS)}"
+        )
     return first, sections
+
+
+def _is_misspelt(word: str) -> bool:
+    """Whether a word that is no run is nearer to a section."""
+    try:
+        rundir.resolve(word)
+    except NoInputError as error:
+        return "did you mean" not in error.message and bool(nearest(word, SECTIONS))
+    return False
 
 
 def _write_page(name: str, target: Path, *, rebuild: bool) -> int:

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dlprof.cli.command import add_run
+
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.store.run import Run
 
 EXAMPLES = """\
 examples:
-  dlprof sql last                                  the tables, their columns and units
+  dlprof sql                                       the tables of the last run, their columns and units
+  dlprof sql "SELECT * FROM phases"
   dlprof sql last "SELECT phase, dur_ns / 1e6 AS ms FROM phases ORDER BY ms DESC"
   dlprof sql last "SELECT name, dur_ns FROM spans WHERE kind = 'import' ORDER BY dur_ns DESC LIMIT 10"
   dlprof sql last --format csv "SELECT * FROM steps" > steps.csv"""
@@ -31,7 +34,7 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
+    add_run(parser)
     parser.add_argument("query", nargs="?", metavar="SELECT", help="the query; without one, the tables are listed")
     parser.add_argument(
         "--format", choices=("table", "csv", "json", "markdown"), default="table", help="of the answer (default: table)"
@@ -42,15 +45,25 @@ def run(args: Arguments) -> int:
     """Print the answer."""
     from dlprof.pipeline.opening import open_run
 
-    opened = open_run(args.run)
-    if args.query is None:
+    run, text = _run_and_query(args)
+    opened = open_run(run)
+    if text is None:
         _PRINTERS[args.format](("table", "rows", "columns"), _tables(opened))
         return 0
     from dlprof.store import query
 
-    answer = query.ask(opened, args.query)
+    answer = query.ask(opened, text)
     _PRINTERS[args.format](answer.columns, answer.rows)
     return 0
+
+
+def _run_and_query(args: Arguments) -> tuple[str, str | None]:
+    """A single word with blanks is a query of the last run, unless a run has that name."""
+    from dlprof.rundir import is_run
+
+    if args.query is None and len(args.run.split()) > 1 and not is_run(args.run):
+        return "last", args.run
+    return args.run, args.query
 
 
 def _tables(run: Run) -> list[tuple[Any, ...]]:

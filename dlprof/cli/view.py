@@ -9,10 +9,10 @@ from pathlib import Path
 
 EXAMPLES = """\
 examples:
-  dlprof view last                       writes the page into the run's folder and opens it
-  dlprof view runs/tensorflow runs/mxnet a comparison
+  dlprof view last                        writes the page into the run's folder and opens it
+  dlprof view runs/tensorflow runs/mxnet  a comparison
   dlprof view last -o page.html --no-open
-  dlprof view last --serve               from a server on this machine only, until Ctrl-C
+  dlprof view last --serve                from a server on this machine only, until Ctrl-C
 
 The page is one file that needs no network: it can be sent to a colleague as it is."""
 
@@ -29,7 +29,13 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run; or two, to compare (each may be repeats)")
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="*",
+        default=("last",),
+        help="a run (default: `last`); or two, to compare (each may be repeats)",
+    )
     parser.add_argument("-o", dest="output", metavar="FILE", help="where to write the page")
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--serve", action="store_true", help="serve it on a loopback address with a random token")

@@ -86,12 +86,16 @@ def _findings(run: Run) -> str:
 
 
 def _steps(run: Run) -> Iterator[Scalar]:
-    """Time of each step and wait for its input (means where a row stands for several), by the step's running number."""
+    """Time of each step and wait for its input (means where a row stands for several), by the step's running number.
+
+    Where a step returns before it is done, its time is that of its dispatch, and called so.
+    """
     table = run.table("steps")
     columns = [numbers(table[name]).tolist() for name in ("start_ns", "dur_ns", "input_ns", "count")]
+    time = "time of the dispatch" if run.manifest.backend.asynchronous_dispatch else "time"
     number = 0
     for loop, start, dur, waited, count in zip(table["loop"].to_pylist(), *columns, strict=True):
-        yield Scalar(start + dur, number, f"{loop} step/time (ms)", dur / count / _MS)
+        yield Scalar(start + dur, number, f"{loop} step/{time} (ms)", dur / count / _MS)
         if waited != MISSING:
             yield Scalar(start + dur, number, f"{loop} step/input (ms)", waited / count / _MS)
         number += count

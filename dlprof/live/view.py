@@ -9,6 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from rich.console import Console
 
+from dlprof import color
 from dlprof.config import TraceConfig
 from dlprof.launch.view import Progress, Streams
 from dlprof.live.model import LiveRun, ProbeStatus
@@ -20,6 +21,7 @@ from dlprof.live.terminal import Terminal
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Probe
 from dlprof.schema.vocabulary import ProbeState
+from dlprof.units import SPELLED
 
 _EVERY_S = 0.2
 
@@ -117,7 +119,7 @@ class _Picture:
         self._tail = Tail(folder.raw, live)
         self._output = Output(spool)
         console = Console(file=sys.stderr, force_terminal=True)
-        self._painter = Painter(None if console.no_color else console.color_system)
+        self._painter = Painter(console.color_system if color.wanted(sys.stderr) else None)
         self._encoding = getattr(sys.stderr, "encoding", None) or "ascii"
         self._ascii = not _can_encode("█─", self._encoding)
         self._size = (0, 0)
@@ -144,7 +146,7 @@ class _Picture:
             clear = "\x1b[2J"
         screen = Screen(columns, rows, ascii_only=self._ascii)
         rows_shown = screen.rows(self._live, time.perf_counter_ns(), self._output.lines.last(rows))
-        return (clear + self._painter.frame(rows_shown)).encode(self._encoding, "replace")
+        return (clear + self._painter.frame(rows_shown)).encode(self._encoding, SPELLED)
 
 
 def _can_encode(text: str, encoding: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.steps import StepSummary
-from dlprof.report import colours, compare_text
+from dlprof.report import colours, compare_text, step_words
 from dlprof.report.model import HealthLine, Report
 from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
@@ -160,8 +160,8 @@ def _steps(loops: Sequence[StepSummary]) -> str:
     for loop in loops:
         rate = "-" if loop.samples_per_s is None else f"{loop.samples_per_s:,.0f}"
         times = [duration(ns) for ns in (loop.first_ns, loop.median_ns, loop.p95_ns)]
-        rows.append((_text(loop.loop), f"{loop.count}", *times, rate, f"{loop.compiled}"))
-    return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled"), rows)
+        rows.append((_text(loop.loop), f"{loop.count}", *times, rate, f"{loop.compiled}", _text(step_words.how(loop))))
+    return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled", "how"), rows)
 
 
 def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -43,7 +43,7 @@ def print_answer(page: Page, report: Report, name: str) -> None:
 def lines(page: Page, report: Report, name: str) -> list[Text]:
     """All lines; empty ones part what belongs together."""
     blocks = [
-        [_head(page, report), *page.wrapped(Text(safe(report.verdict)), most=2)],
+        [_head(page, report), *page.wrapped(Text(safe(report.verdict)), most=4 if report.imported else 2)],
         list(_findings(page, report)),
         list(_parts(page, report)),
         _next(page, report, name),

@@ -3,33 +3,124 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from dlprof import color, units
 
 Column = tuple[str, Literal["left", "right"]]
 """Name of a column, and the side on which its texts stand."""
 
 
-def make_console(file: TextIO, *, plain: bool = False) -> Console:
-    """A console as wide as the terminal behind `file`, or 100 columns."""
+_NO_BREAK = "\ue000"
+"""Stands for a space at which no line ends; of spaces that Unicode has rich breaks at every one."""
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|us|ms|s|min|h|kB|MB|GB|%)(?!\w))")
+_UNCUT = 10_000
+"""Columns of a table that nothing cuts."""
+
+
+class ReportConsole(Console):
+    """A console that ends no line with blanks, and cuts nothing where no terminal is too narrow for it.
+
+    Attributes:
+        whole: Tables, and lines that may not be folded, are printed at their full width; sentences are folded all the
+            same.
+        ascii: Signs of our own are replaced by ASCII.
+    """
+
+    def __init__(self, *, whole: bool, ascii_only: bool, **given: Any) -> None:
+        super().__init__(**given)
+        self.whole = whole
+        self.ascii = ascii_only
+        self.push_render_hook(_Trimming(self))
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich has it."""
+        if not self.whole or not (options.get("no_wrap") or any(_would_be_cut(one) for one in objects)):
+            super().print(*objects, **options)
+            return
+        width, self.width = self.width, _UNCUT
+        try:
+            super().print(*objects, **options)
+        finally:
+            self.width = width
+
+
+def _would_be_cut(one: Any) -> bool:
+    """Whether this is no sentence that can be folded."""
+    if isinstance(one, Padding):
+        return _would_be_cut(one.renderable)
+    return isinstance(one, Table) or (isinstance(one, Text) and bool(one.no_wrap))
+
+
+class _Trimming(RenderHook):
+    """Has all that is printed rendered line by line, without blanks at its end."""
+
+    def __init__(self, console: ReportConsole) -> None:
+        self._console = console
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Trimmed(one, self._console) for one in renderables]
+
+
+class _Trimmed:
+    def __init__(self, inner: ConsoleRenderable, console: ReportConsole) -> None:
+        self._inner = inner
+        self._console = console
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._inner, options, pad=False):
+            yield from self._as_ascii(_without_end(line)) if self._console.ascii else _without_end(line)
+            yield Segment.line()
+
+    @staticmethod
+    def _as_ascii(line: list[Segment]) -> list[Segment]:
+        return [Segment(segment.text.translate(units.ASCII), segment.style, segment.control) for segment in line]
+
+
+def _without_end(line: list[Segment]) -> list[Segment]:
+    """A line without the blanks at its end."""
+    kept = list(line)
+    while kept and not kept[-1].text.strip():
+        kept.pop()
+    if kept:
+        kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style, kept[-1].control)
+    return kept
+
+
+def make_console(file: TextIO, *, plain: bool = False) -> ReportConsole:
+    """A console as wide as the terminal behind `file`, else 100 columns for sentences, and what tables need."""
     terminal = file.isatty()
     if is_ascii(file, plain=False) and hasattr(file, "reconfigure"):
-        file.reconfigure(errors="replace")  # a character that cannot be shown must not end the report
-    width = shutil.get_terminal_size((100, 24)).columns if terminal or "COLUMNS" in os.environ else 100
-    return Console(
+        file.reconfigure(errors=units.SPELLED)  # a character that cannot be shown must not end the report
+    told = terminal or "COLUMNS" in os.environ
+    coloured = not plain and color.wanted(file)
+    return ReportConsole(
+        whole=not told,
+        ascii_only=is_ascii(file, plain),
         file=file,
-        width=max(60, width),
-        no_color=plain or not terminal,
+        width=max(60, shutil.get_terminal_size((100, 24)).columns if told else 100),
+        height=24,  # else rich takes 80 columns where TERM is dumb
+        force_terminal=coloured,
+        color_system=_colors() if coloured else None,
+        no_color=not coloured,
         # Names and source lines come from the run: nothing in them is markup.
         markup=False,
         highlight=False,
         emoji=False,
     )
+
+
+def _colors() -> Literal["auto", "standard"]:
+    """How many there are; rich gives none where TERM is dumb, even if they are asked for."""
+    return "standard" if os.environ.get("TERM", "dumb") == "dumb" else "auto"
 
 
 def make_page(file: TextIO, *, plain: bool = False) -> Page:
@@ -50,7 +141,7 @@ def is_ascii(file: TextIO, plain: bool) -> bool:
 class Page:
     """Prints the pieces of a report, one below the other."""
 
-    def __init__(self, console: Console, *, ascii_only: bool) -> None:
+    def __init__(self, console: ReportConsole, *, ascii_only: bool) -> None:
         self.console = console
         self.ascii = ascii_only
         self.minus = "-" if ascii_only else "−"
@@ -83,9 +174,12 @@ class Page:
             most: So many lines at most: the last one is cut.
         """
         width = self.console.width - len(before)
+        text = text.copy()
+        text.plain = _BEFORE_UNIT.sub(_NO_BREAK, text.plain)
         lines = list(text.wrap(self.console, width, overflow="fold"))
         for line in lines:
             line.rstrip()
+            line.plain = line.plain.replace(_NO_BREAK, " ")
         if most is not None and len(lines) > most:
             lines[most - 1 :] = [self.cut(Text(" ").join([*lines[most - 1 : most + 1], Text(" " * width)]), width)]
         edges = [before] + [" " * len(before)] * (len(lines) - 1)
@@ -104,8 +198,12 @@ class Page:
         return table
 
     def show(self, table: Table) -> None:
-        """Print a table: all but the last column keep their width; what is too long is cut, or folded, in the last."""
-        keep_widths(table, self.console.width - 2, last_at_least=12)
+        """Print a table: all but the last column keep their width; what is too long is cut, or folded, in the last.
+
+        Where nothing is too narrow, nothing is cut.
+        """
+        if not self.console.whole:
+            keep_widths(table, self.console.width - 2, last_at_least=12)
         self.console.print(Padding(table, (0, 0, 0, 2)))
 
 

@@ -30,7 +30,7 @@ class KernelReport(Struct, frozen=True, kw_only=True):
     mean_ns: int
     p95_ns: int | None
     share: float | None
-    """Own time, of that of all kernels."""
+    """Own time, of that of all that ran on devices, or of all that ran on the host: as the row did."""
     share_of_step: float | None
     """Wall time in which one of them ran, of the kernel windows."""
     launch_delay_ns: int | None
@@ -46,6 +46,10 @@ class KernelTable(Struct, frozen=True, kw_only=True):
     phase: str | None
     rows: tuple[KernelReport, ...]
     all_ns: int
+    all_of: str
+    """`devices`, or where nothing ran on one, `host`: the two are never added."""
+    host_ns: int
+    """Time of all operators of the host."""
     window_ns: int
     unattributed_ns: int
     dropped_events: int
@@ -53,12 +57,14 @@ class KernelTable(Struct, frozen=True, kw_only=True):
 
 
 def as_json(kernels: Kernels, by: str, phase: str | None) -> KernelTable:
-    """All rows. See docs/json.md."""
+    """All rows. See `dlprof help json`."""
     return KernelTable(
         by=by,
         phase=phase,
         rows=tuple(_row(row, kernels) for row in kernels.rows),
         all_ns=kernels.all_ns,
+        all_of=kernels.all_of,
+        host_ns=kernels.host_ns,
         window_ns=kernels.window_ns,
         unattributed_ns=kernels.unattributed_ns,
         dropped_events=kernels.dropped_events,
@@ -75,7 +81,7 @@ def _row(row: Row, kernels: Kernels) -> KernelReport:
         union_ns=row.union_ns,
         mean_ns=round(row.mean_ns),
         p95_ns=_rounded(row.p95_ns),
-        share=row.self_ns / kernels.all_ns if kernels.all_ns else None,
+        share=row.self_ns / whole if (whole := kernels.whole_ns(row)) else None,
         share_of_step=row.union_ns / kernels.window_ns if row.union_ns is not None and kernels.window_ns else None,
         launch_delay_ns=_rounded(row.delay_ns),
         flops=row.flops,

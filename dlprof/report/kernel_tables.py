@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.table import Table
 from rich.text import Text
 
-from dlprof.analysis.kernels import GROUPS, INCLUSIVE, Kernels, Row
+from dlprof.analysis.kernels import GROUPS, INCLUSIVE, OF_DEVICES, Kernels, Row
 from dlprof.report.console import keep_widths, make_console
 from dlprof.schema.vocabulary import EventKind
 from dlprof.store.run import Run
@@ -45,7 +45,7 @@ _SELF = Figure("self", lambda row, _: duration(row.self_ns))
 _WALL = Figure("wall", lambda row, _: duration(row.union_ns))
 _MEAN = Figure("mean", lambda row, _: duration(row.mean_ns))
 _P95 = Figure("p95", lambda row, _: duration(row.p95_ns))
-_SHARE = Figure("%", lambda row, kernels: percent(row.self_ns, kernels.all_ns))
+_SHARE = Figure("%", lambda row, kernels: percent(row.self_ns, kernels.whole_ns(row)))
 _SHARE_OF_STEP = Figure("% of step", lambda row, kernels: percent(row.union_ns, kernels.window_ns))
 _DELAY = Figure("launch delay", lambda row, _: duration(row.delay_ns))
 
@@ -69,18 +69,31 @@ def print_table(run: Run, kernels: Kernels, by: str, *, top: int, file: TextIO, 
         return
     rows = kernels.rows[: top or None]
     table = _table(rows, kernels, by, wide=console.width >= _WIDE)
-    keep_widths(table, console.width, last_at_least=20)
+    if not console.whole:
+        keep_widths(table, console.width, last_at_least=20)
     console.print(table)
     rest = kernels.rows[len(rows) :]
     if rest:
-        rest_ns = sum(row.self_ns for row in rest)
-        console.print(Text(f"... {len(rest)} more rows, {duration(rest_ns)}; --top 0 for all", "dim"))
+        console.print(Text(f"... {len(rest)} more rows, {_times(rest)}; --top 0 for all", "dim"))
     console.print(Text(_foot(kernels), style="dim"))
+
+
+def _times(rows: Sequence[Row]) -> str:
+    """Time of some rows, that of devices and of the host each for itself."""
+    host, devices = (sum(row.self_ns for row in rows if row.on_host == on_host) for on_host in (True, False))
+    if host and devices:
+        return f"{duration(devices)} on devices, {duration(host)} on the host"
+    return duration(host + devices)
 
 
 def _foot(kernels: Kernels) -> str:
     share = percent(kernels.unattributed_ns, kernels.all_ns)
-    text = f"{duration(kernels.all_ns)} in all; {duration(kernels.unattributed_ns)} ({share} %) belong to no layer"
+    where = " on devices" if kernels.all_of == OF_DEVICES else ""
+    text = (
+        f"{duration(kernels.all_ns)} in all{where}; {duration(kernels.unattributed_ns)} ({share} %) belong to no layer"
+    )
+    if where and kernels.host_ns:
+        text += f"; operators on the host took {duration(kernels.host_ns)}, of which their % are"
     if kernels.aggregated:
         text += "; sums of a profiler that keeps no times"
     if kernels.dropped_events:

@@ -1,6 +1,7 @@
 """The report of a run (`dlprof.report/1`) as typed objects: `summary` makes them; texts, pages and JSON read them.
 
-The fields, in this order, are those of `dlprof report --json` (docs/json.md): new ones may come, none changes or goes.
+The fields, in this order, are those of `dlprof report --json` (`dlprof help json`): new ones may come, none
+changes or goes.
 Names that end with `_ns` are nanoseconds. None: not known, or not measured.
 """
 
@@ -13,7 +14,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -33,7 +36,7 @@ class PhaseTime(Struct, frozen=True):
     count: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MainLoop(StepSummary):
     """The loop that counts most: training, where there was some.
 
@@ -80,6 +83,14 @@ class StepParts(Struct, frozen=True):
     parts: tuple[PartTime, ...]
 
 
+class TreeTime(Struct, frozen=True):
+    """A leaf of the tree of a run of foreign traces."""
+
+    path: str
+    """A `TreePath`."""
+    ns: int
+
+
 class LayerKernels(Struct, frozen=True):
     """Kernels of a layer in one direction, of one operator."""
 
@@ -92,7 +103,7 @@ class LayerKernels(Struct, frozen=True):
     count: int
     total_ns: int
     share: float
-    """Of the time of all kernels."""
+    """Of the time of all that ran on devices, or of all that ran on the host: as these did."""
 
 
 class CategoryKernels(Struct, frozen=True):
@@ -122,6 +133,10 @@ class KernelSums(Struct, frozen=True):
     dropped_events: int
     by_category: tuple[CategoryKernels, ...]
     by_direction: tuple[DirectionKernels, ...]
+    all_of: str = OF_HOST
+    """What `all_ns` is the time of: `devices`, or where nothing ran on one, `host`. The two are never added."""
+    host_ns: int | None = None
+    """Time of all operators of the host."""
 
 
 class Source(Struct, frozen=True):
@@ -234,6 +249,16 @@ class Cause(Struct, frozen=True):
     next_step: str
 
 
+class SkippedEvents(Struct, frozen=True):
+    """What a reader of traces passed over."""
+
+    source: str
+    """The file; `kernel windows` for those of dlprof's own."""
+    what: str
+    events: int
+    why: str
+
+
 class ClockErrors(Struct, frozen=True):
     """How well the clocks are known."""
 
@@ -275,6 +300,8 @@ class Report(Struct, frozen=True, kw_only=True):
     recompilations: tuple[Recompilation, ...]
     step_split: StepParts | None
     kernels: KernelSums | None
+    devices: tuple[DeviceTime, ...] = ()
+    """How long each traced device was busy and idle; none where no device was traced."""
     gpu_idle: tuple[GpuIdle, ...]
     sources: tuple[Source, ...]
     window_starts: Mapping[str, int]
@@ -286,12 +313,17 @@ class Report(Struct, frozen=True, kw_only=True):
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     health: tuple[HealthLine, ...]
+    skipped: tuple[SkippedEvents, ...] | None = None
+    """None: the run is of a dlprof that did not count it."""
     clock: ClockErrors
     exit: Exit
     verdict: str = ""
     """Where the time went, in one sentence."""
     findings: tuple[Cause, ...] | None = None
     """Causes, those with most time at stake first; None: not looked for, or the run cannot be diagnosed."""
+    tree: tuple[TreeTime, ...] | None = None
+    """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
+    None: its files hold no times; and of runs that dlprof traced."""
     not_asked: tuple[str, ...] = ()
     """Rules that were not asked for want of time: findings may be missing."""
 

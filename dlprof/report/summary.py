@@ -9,10 +9,21 @@ from typing import Any, TypeVar
 
 from msgspec import convert, structs
 
-from dlprof.analysis import gpu_idle, kernels, lines, recompilations, stacks, step_split, steps, utilisation
+from dlprof.analysis import (
+    breakdown,
+    device_time,
+    gpu_idle,
+    kernels,
+    lines,
+    recompilations,
+    stacks,
+    step_split,
+    steps,
+    utilisation,
+)
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.report import strict_json, verdict
+from dlprof.report import imported_parts, imported_verdict, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
     CategoryKernels,
@@ -33,6 +44,7 @@ from dlprof.report.model import (
     ProbeCost,
     ProcessUse,
     Report,
+    SkippedEvents,
     Source,
     StackFrame,
     StepParts,
@@ -58,9 +70,14 @@ def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None, in
             what was compiled again, what a step consists of.
     """
     report = _without_answer(run, top, in_short=in_short)
-    return structs.replace(
-        report, verdict=verdict.of(report, diagnosis), findings=_causes(diagnosis), not_asked=_not_asked(diagnosis)
-    )
+    if report.imported:
+        tree = breakdown.of_run(run)
+        parts = imported_parts.leaves(tree), imported_parts.step_parts(run, tree)
+        report = structs.replace(report, tree=parts[0], step_split=parts[1])
+        answer = imported_verdict.of(report, imported_parts.facts(run, tree))
+    else:
+        answer = verdict.of(report, diagnosis)
+    return structs.replace(report, verdict=answer, findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
 
 
 def _causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...] | None:
@@ -91,7 +108,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
     manifest = run.manifest
     in_short = in_short and manifest.state != RunState.IMPORTED  # an imported run has little else
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.summarise(run.table("steps"), run.table("kernel_windows")))
+    loops = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -114,6 +131,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         recompilations=() if in_short else tuple(recompilations.find(run.table("spans"))),
         step_split=None if in_short else _step_parts(run),
         kernels=None if in_short else _kernels(run, top),
+        devices=tuple(device_time.of_run(run)),
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
@@ -124,6 +142,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         gpu=_gpu(run),
         probes=_typed(run.rows("probes"), ProbeCost),
         health=_typed(run.rows("health"), HealthLine),
+        skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
     )
@@ -206,10 +225,11 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
     if not run.table("kernel_ops").num_rows:
         return None
     by_layer, by_category, by_direction = (kernels.summarise(run, by) for by in ("layer", "category", "direction"))
-    whole = max(1, by_layer.all_ns)
     return KernelSums(
         tuple(
-            LayerKernels(**row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / whole)
+            LayerKernels(
+                **row.keys, count=row.count, total_ns=row.total_ns, share=row.total_ns / max(1, by_layer.whole_ns(row))
+            )
             for row in by_layer.rows[:top]
         ),
         by_layer.all_ns,
@@ -217,6 +237,8 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
         by_layer.dropped_events,
         tuple(CategoryKernels(**row.keys, total_ns=row.total_ns) for row in by_category.rows),
         tuple(DirectionKernels(**row.keys, total_ns=row.total_ns) for row in by_direction.rows),
+        by_layer.all_of,
+        by_layer.host_ns,
     )
 
 

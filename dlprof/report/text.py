@@ -104,6 +104,7 @@ def _print_traced(page: Page, report: Report) -> None:
         program.steps,
         program.recompilations,
         program.step_parts,
+        devices.busy,
         devices.kernels,
         devices.gpu_idle,
         code.lines,
@@ -120,7 +121,12 @@ def _print_traced(page: Page, report: Report) -> None:
 def _print_imported(page: Page, report: Report) -> None:
     """Of foreign traces only what is in them is shown; of a traced run also what is missing, and why."""
     head.imported(page, report)
+    if report.phases:
+        program.phases(page, report)
+    if report.steps is not None:
+        program.steps(page, report)
     program.step_parts(page, report)
+    devices.busy(page, report)
     devices.kernels(page, report)
     devices.gpu_idle(page, report)
     for section, is_there in (

@@ -32,6 +32,7 @@ class SpanKind(StrEnum):
     INPUT = wire.SpanKind.INPUT
     EPOCH = wire.SpanKind.EPOCH
     CALLBACKS = wire.SpanKind.CALLBACKS
+    WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     DLPROF = wire.SpanKind.DLPROF
@@ -50,6 +51,8 @@ class Phase(StrEnum):
     FIT_GRAPH_COMPILE = "fit.graph_compile"
     FIT_INPUT = "fit.input"
     FIT_STEPS = "fit.steps"
+    FIT_WAIT = "fit.wait"
+    """The host waits for the device, or for values of it."""
     FIT_CALLBACKS = "fit.callbacks"
     FIT_VALIDATION = "fit.validation"
     EVALUATE = "evaluate"
@@ -58,6 +61,12 @@ class Phase(StrEnum):
     SCRIPT = "script"
     TEARDOWN = "teardown"
     DLPROF = "dlprof"
+    STEPS = "steps"
+    """Of a foreign trace: steps that it names, without telling what they are for."""
+    OUTSIDE_STEPS = "outside_steps"
+    """Of a foreign trace that names steps: what is in none of them."""
+    TRACE = "trace"
+    """Of a foreign trace that names no steps: all of it."""
     UNATTRIBUTED = "unattributed"
 
     @property
@@ -98,6 +107,8 @@ class Loop(StrEnum):
     PREDICT = "predict"
     DATA = "data"
     """A data set that user code iterates."""
+    UNKNOWN = "unknown"
+    """Steps of a foreign trace that does not tell what they are for."""
 
 
 LOOP_OF_SPAN: Mapping[str, Loop] = MappingProxyType(
@@ -114,9 +125,30 @@ PHASE_OF_LOOP: Mapping[str, Phase] = MappingProxyType(
         Loop.TEST: Phase.EVALUATE,
         Loop.PREDICT: Phase.PREDICT,
         Loop.DATA: Phase.DATA,
+        Loop.UNKNOWN: Phase.STEPS,
     }
 )
 """The phase that the steps of a loop are in."""
+
+
+class StepTime(StrEnum):
+    """How the time of a step was got."""
+
+    MEASURED = "measured"
+    """From the steps themselves, each of which was done when it ended."""
+    EPOCHS = "epochs"
+    """From the time of whole epochs, or calls, over their steps: it was waited for at their end."""
+    WINDOW = "window"
+    """From the length of a kernel window over its steps, which ran under a tracer."""
+
+
+class LineSource(StrEnum):
+    """How the time of a line is known: column `how` of `lines`."""
+
+    COUNTED = "counted"
+    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    SAMPLED = "sampled"
+    """From the sampled stacks that it stood in: it ran where lines are not counted."""
 
 
 class StepPart(StrEnum):
@@ -259,7 +291,7 @@ class UnknownPathError(ValueError):
 
 EDGES = "edges"
 """Between the steps of a loop: beginnings and ends of epochs, what is left of first steps."""
-_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps")
+_LOOP_ROOTS = ("fit/steps", "evaluate/steps", "predict/steps", "steps", "outside_steps", "trace")
 
 
 def _word(text: str) -> str:
@@ -315,6 +347,8 @@ class Tree:
     FIT_STEPS = TreePath("fit/steps")
     FIT_STEPS_EDGES = TreePath("fit/steps/edges")
     """Between the steps: beginnings and ends of epochs, what is left of first steps."""
+    FIT_WAIT = TreePath("fit/wait")
+    """The host waited for values of the device, which ran nothing that a kernel window saw."""
     FIT_CALLBACKS = TreePath("fit/callbacks")
     FIT_VALIDATION = TreePath("fit/validation")
     EVALUATE = TreePath("evaluate")
@@ -329,6 +363,11 @@ class Tree:
     """dlprof's own time in the process."""
     TRACING = TreePath("dlprof/tracing")
     """What kernel windows made their steps longer."""
+    STEPS = TreePath("steps")
+    """Steps of a foreign trace that does not tell what they are for."""
+    OUTSIDE_STEPS = TreePath("outside_steps")
+    TRACE = TreePath("trace")
+    """A foreign trace that names no steps."""
     UNATTRIBUTED = TreePath("unattributed")
     """In no phase: samples may stand there, but it is no leaf."""
 
@@ -338,8 +377,11 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
         Loop.TRAIN: Tree.FIT_STEPS,
         Loop.TEST: Tree.EVALUATE_STEPS,
         Loop.PREDICT: Tree.PREDICT_STEPS,
+        Loop.UNKNOWN: Tree.STEPS,
     }
 )
 """Where the steps of each loop are in the tree."""
+IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
+"""Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

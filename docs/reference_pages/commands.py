@@ -7,15 +7,24 @@ from collections.abc import Iterator
 
 from dlprof import cli
 from dlprof.cli.command import load
+from dlprof.cli.parser import Parser
 from reference_pages import markdown as md
 
 _WIDTH = 100
+_ABOUT = """\
+`dlprof help COMMAND` says the same on the terminal, `dlprof help` lists commands and topics, `dlprof -V` gives the
+version. Options may stand before, between and behind the other words. A RUN that is not named is `last`; `last~1` is
+the run before it."""
+_COLOR = """\
+All commands take `--color WHEN`: `auto` (at a terminal that wants it), `always` or `never`. With `auto`, `NO_COLOR`
+(not empty) and `TERM=dumb` switch colours off, `FORCE_COLOR` and `CLICOLOR_FORCE` on, also where output is no
+terminal; `NO_COLOR` stands above these."""
 
 
 def parser(name: str) -> argparse.ArgumentParser:
     """The parser of a command, without those of the others."""
     command = load(name)
-    made = cli.Parser(prog=f"dlprof {name}", epilog=command.EXAMPLES, formatter_class=_formatter)
+    made = Parser(prog=f"dlprof {name}", epilog=command.EXAMPLES, formatter_class=_formatter)
     command.configure(made)
     return made
 
@@ -28,7 +37,8 @@ def page() -> str:
     """The page."""
     names = [(f"[{name}](#dlprof-{name})", md.prose(summary)) for name, summary in cli.COMMANDS.items()]
     parts = [
-        "`dlprof COMMAND --help` says the same on the terminal; `dlprof --version` gives the version.",
+        _ABOUT,
+        _COLOR,
         md.table(("command", "what it does"), names),
     ]
     for name, summary in cli.COMMANDS.items():
@@ -50,9 +60,10 @@ def _described(made: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def arguments(made: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Arguments and flags, without those for help and for subcommands."""
+    """Arguments and flags, without those for help and colour, which all have, and for subcommands."""
     kinds = (argparse._HelpAction, argparse._SubParsersAction)  # noqa: SLF001  (argparse has no public way to list them)
-    return [action for action in made._actions if not isinstance(action, kinds)]  # noqa: SLF001
+    shown = (action for action in made._actions if not isinstance(action, kinds))  # noqa: SLF001
+    return [action for action in shown if action.dest != "color"]
 
 
 def subcommands(made: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

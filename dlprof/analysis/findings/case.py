@@ -18,7 +18,7 @@ from dlprof.analysis.findings.machine_load import MachineLoad
 from dlprof.analysis.findings.phase_times import PhaseTimes
 from dlprof.analysis.findings.sampled_code import SampledCode
 from dlprof.analysis.findings.traced_kernels import TracedKernels
-from dlprof.analysis.steps import StepSummary, summarise
+from dlprof.analysis.steps import StepSummary, of_run
 from dlprof.engines import registry
 from dlprof.engines.base import UNKNOWN, EngineSpec
 from dlprof.schema.vocabulary import OWN_PATHS, Tree, TreePath
@@ -39,7 +39,7 @@ class Case:
     def __init__(self, run: Run, against: Comparison | None = None) -> None:
         tree = breakdown.of_run(run)
         if tree is None:
-            raise Abstain("the run has no phases")
+            raise Abstain(breakdown.why_none(run))
         self.run = run
         self.tree: Breakdown = tree
         self.against = against
@@ -140,8 +140,7 @@ class Case:
     @cached_property
     def loop(self) -> StepSummary | None:
         """Steps of the main loop."""
-        loops = summarise(self.run.table("steps"), self.run.table("kernel_windows"))
-        return loops[0] if loops else None
+        return next(iter(of_run(self.run)), None)
 
     # -- parts -----------------------------------------------------------------------------------------
 

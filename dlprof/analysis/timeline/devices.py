@@ -18,7 +18,7 @@ _PROCESS = ("host", "rank", "pid")
 _LANE = (*_PROCESS, "device", "lane")
 _EVENTS = (*_LANE, "op_id", "start_ns", "dur_ns", "delay_ns", "step", "phase", "window")
 _OP_FACTS = ("op", "category", "layer", "direction", "flops", "bytes")
-_GAP_FACTS = ("host_ns", "launch_ns", "wait_ns", "kernel", "blamed")
+_GAP_FACTS = ("host_ns", "launch_ns", "wait_ns", "kernel", "blamed", "blamed_within", "blamed_at")
 
 
 def kernels(run: Run) -> Iterator[tuple[str, str, Slices]]:

@@ -13,7 +13,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU
 from dlprof.ingest.kernels.trace import OperatorSum, Trace
 from dlprof.ingest.parse.text_files import as_ns, each_line, number_in, whole_in
-from dlprof.schema.vocabulary import EventKind
+from dlprof.ingest.parse.theano_operators import operator_sum
 
 _CLAIM = re.compile(r"^Function profiling\s*\n={5,}\s*$", re.MULTILINE)
 _COLUMN = re.compile(r"<([^<>]+)>")
@@ -61,6 +61,13 @@ def _tell(trace: Trace, left_out: int, loops: int) -> None:
     name = trace.path.name
     text = f"{name} gives times of three or four digits: sums may be off by about one in a thousand."
     trace.tell("times-rounded", "info", text)
+    on_gpu = sum(row.device != CPU for row in trace.sums or ())
+    if on_gpu:
+        text = (
+            f"{on_gpu} operators of {name} ran on a GPU; which one is not told (gpu:0 here). Theano times "
+            "them from the host: without CUDA_LAUNCH_BLOCKING=1 a kernel's time may stand at what waited for it."
+        )
+        trace.tell("theano-gpu-times", "info", text, on_gpu)
     if left_out:
         text = f"{left_out} operators of little time were not printed by Theano."
         trace.tell("theano-rows-left-out", "info", text, left_out)
@@ -108,10 +115,7 @@ class _Block:
     def sums(self) -> list[OperatorSum]:
         """Its operators."""
         thunk = self.seconds.get("thunk_time_s")
-        return [
-            OperatorSum(EventKind.OPERATOR, row.name, CPU, row.calls, as_ns(row.total_s(thunk), _NS_PER_S))
-            for row in self.tables["Ops"]
-        ]
+        return [operator_sum(row.name, row.calls, as_ns(row.total_s(thunk), _NS_PER_S)) for row in self.tables["Ops"]]
 
     def facts(self) -> dict[str, Any]:
         """What the profile says of the function (s)."""

@@ -8,10 +8,9 @@ import msgspec
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
-from dlprof.ingest.kernels.events import CPU
-from dlprof.ingest.kernels.trace import OperatorSum, Trace
+from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.packed import opened
-from dlprof.schema.vocabulary import EventKind
+from dlprof.ingest.parse.theano_operators import operator_sum
 
 
 class _Function(msgspec.Struct):
@@ -40,7 +39,7 @@ def read(path: Path) -> FileContent:
     except (OSError, EOFError, msgspec.DecodeError) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     sums = [
-        OperatorSum(EventKind.OPERATOR, op, CPU, calls, round(seconds * 1e9))
+        operator_sum(op, calls, round(seconds * 1e9))
         for function in content.functions
         for op, (calls, seconds) in function.operators.items()
     ]

@@ -13,6 +13,7 @@ from dlprof.ingest.artifact import ProcessId
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.events import Events, Integers
 from dlprof.ingest.kernels.linking import Linked
+from dlprof.ingest.kernels.nesting import nest_events
 from dlprof.ingest.kernels.trace import Lane
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
@@ -62,7 +63,17 @@ class EventTable:
 def _stored(events: Events) -> Integers:
     """Positions of the events that are kept, in order of time."""
     order = np.flatnonzero(events.is_kind(*_STORED) & ~events.context)
+    order = np.concatenate((order, _outermost(events)))
     return order[np.argsort(events.start[order], kind="stable")]
+
+
+def _outermost(events: Events) -> Integers:
+    """Positions of the Python functions that no other is around: they tell when the host was in Python."""
+    rows = np.flatnonzero(events.is_kind(EventKind.PYTHON))
+    nest = nest_events(events, rows)
+    outer = rows[nest.order[nest.depth == 0]]
+    begun: Integers = outer[~events.context[outer]]
+    return begun
 
 
 def _texts(numbers: npt.NDArray[Any], texts: Sequence[str]) -> pa.DictionaryArray:

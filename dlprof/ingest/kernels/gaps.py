@@ -1,8 +1,10 @@
 """Gaps of the GPUs: time in which nothing ran on a device, and why.
 
 A gap ends with a kernel or copy. Before its launch the host had nothing to run (host-bound), and that part is
-charged to what ran then on the launching thread. From the launch on it takes the usual latency of a launch;
-what is left beyond that is waiting on the device, for another stream or a resource.
+charged to what ran then on the launching thread, or where nothing is known of that, on another one. From the launch on
+it takes the usual latency of a launch; while the launching call itself takes longer than that, it is the host's time
+as well. What is left beyond that is waiting on the device, for another stream or a resource. Where the launch of the
+kernel is not known, so is the cause of the gap: it has no parts.
 """
 
 from __future__ import annotations
@@ -14,18 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from dlprof.ingest.artifact import ProcessId
-from dlprof.ingest.attribution.names import plain
-from dlprof.ingest.kernels.events import NONE, Booleans, Events, Integers
+from dlprof.ingest.kernels.events import Booleans, Events, Integers
+from dlprof.ingest.kernels.host_doings import Doing, HostDoings
 from dlprof.ingest.kernels.linking import Linked
-from dlprof.ingest.kernels.nesting import nest_events
 from dlprof.ingest.kernels.numbered import Numbered
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
-
-_BLAMED = tuple(kind for kind in EventKind if kind not in (EventKind.KERNEL, EventKind.TRANSFER))
-"""What the host can be doing."""
-_LOOKS = 8
-"""Looks into the host-bound part of each gap."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class _Gaps:
         dur: Duration (ns).
         host: Host-bound part (ns).
         launch: Latency of the launch (ns).
-        wait: What is left (ns).
+        wait: What is left (ns), where the launch is known; else all three are 0.
     """
 
     row: Integers
@@ -77,6 +73,7 @@ class GapFinder:
         if not parts:
             return TABLES["gpu_gaps"].empty_table()
         gaps = _Gaps.concat(parts)
+        doings = _doings(events, linked, self.names, gaps)
         columns = {
             **{name: [value] * len(gaps.row) for name, value in self.process.columns.items()},
             "device": events.device[gaps.row],
@@ -86,7 +83,10 @@ class GapFinder:
             "launch_ns": gaps.launch,
             "wait_ns": gaps.wait,
             "kernel": [self.names[n] for n in events.name[gaps.row].tolist()],
-            "blamed": self._blame(events, linked, gaps),
+            "blamed": [doing.name for doing in doings],
+            "blamed_within": [doing.within for doing in doings],
+            "blamed_at": [doing.at for doing in doings],
+            "blamed_elsewhere": [None if doing.name is None else doing.elsewhere for doing in doings],
             "window": [self.window] * len(gaps.row),
         }
         schema = TABLES["gpu_gaps"]
@@ -103,55 +103,41 @@ class GapFinder:
         after = np.flatnonzero(start > busy_until[:-1])
         return _split(events, linked, rows[after], busy_until[after])
 
-    def _blame(self, events: Events, linked: Linked, gaps: _Gaps) -> list[str | None]:
-        """What ran longest on the launching thread during the host-bound part of each gap."""
-        blamed: list[str | None] = [None] * len(gaps.row)
-        launch = linked.launch[gaps.row]
-        wanted = np.flatnonzero((launch >= 0) & (gaps.host > 0))
-        if not len(wanted):
-            return blamed
-        rows = np.flatnonzero(events.is_kind(*_BLAMED) & (events.device < 0))
-        tree = nest_events(events, rows)
-        lane = events.lane[launch[wanted]].astype(np.int64)
-        # Several looks into each stretch: what is seen most often ran longest, as a sampler would say.
-        begin, host = gaps.start[wanted], gaps.host[wanted]
-        parts = range(1, 2 * _LOOKS, 2)
-        looks = np.stack([tree.at(lane, begin + (host * part) // (2 * _LOOKS)) for part in parts])
-        texts, number = self._plain_names(events.name[rows[tree.order]].astype(np.int64))
-        seen = np.where(looks == NONE, NONE, number[np.maximum(looks, 0)])
-        for gap, most in zip(wanted.tolist(), _most(seen).tolist(), strict=True):
-            blamed[gap] = texts[most] if most != NONE else None
-        return blamed
 
-    def _plain_names(self, names: Integers) -> tuple[Numbered[str], Integers]:
-        """Names without what tells single executions apart, and the number of that of each event."""
-        unique, inverse = np.unique(names, return_inverse=True)
-        texts: Numbered[str] = Numbered()
-        numbers = [texts.number(plain(self.names[n])) for n in unique.tolist()]
-        return texts, np.asarray(numbers or [NONE], np.int64)[inverse]
+def _doings(events: Events, linked: Linked, names: Numbered[str], gaps: _Gaps) -> list[Doing]:
+    """What the host did longest during the host-bound part of each gap."""
+    doings = [Doing()] * len(gaps.row)
+    launch = linked.launch[gaps.row]
+    wanted = np.flatnonzero((launch >= 0) & (gaps.host > 0))
+    if len(wanted):
+        lane = events.lane[launch[wanted]].astype(np.int64)
+        found = HostDoings(events, linked, names).longest(lane, gaps.start[wanted], gaps.host[wanted])
+        for gap, doing in zip(wanted.tolist(), found, strict=True):
+            doings[gap] = doing
+    return doings
 
 
 def _split(events: Events, linked: Linked, row: Integers, begin: Integers) -> _Gaps:
-    """The parts of the gaps that the events of `row` ended."""
+    """The parts of the gaps that the events of `row` ended; of one without a known launch there are none."""
     end, launch = events.start[row], linked.launch[row]
     known = launch >= 0
-    called = np.where(known, events.start[np.maximum(launch, 0)], begin)
-    host = np.where(known, np.clip(called - begin, 0, end - begin), 0)
-    rest = end - begin - host
+    at = np.maximum(launch, 0)
+    called, returned = (
+        np.where(known, events.start[at], begin),
+        np.where(known, events.start[at] + events.dur[at], begin),
+    )
+    idle = np.where(known, np.clip(called - begin, 0, end - begin), 0)
+    rest = np.where(known, end - begin - idle, 0)
     onto_idle = known & (called >= begin)
     # Launched before the gap began: the launch itself cost no time in it.
     launching = np.where(onto_idle, np.minimum(rest, _latency((end - called)[onto_idle])), 0)
-    return _Gaps(row, begin, end - begin, host, launching, rest - launching)
+    # A launch that takes longer than launches do, such as one that loads the code of its kernel, is the host's.
+    in_call = np.clip(np.minimum(returned, end) - np.maximum(called, begin), 0, rest)
+    calling = np.maximum(0, in_call - launching)
+    return _Gaps(row, begin, end - begin, idle + calling, launching, rest - launching - calling)
 
 
 def _latency(delays: Integers) -> int:
     """The usual time from a launch to its kernel on a device that has nothing else to do (ns)."""
     positive = delays[delays > 0]
     return int(np.median(positive)) if len(positive) else 0
-
-
-def _most(seen: Integers) -> Integers:
-    """What is most frequent in each column; of several, that which is first."""
-    counts = np.stack([(seen == row).sum(axis=0) for row in seen])
-    found: Integers = np.take_along_axis(seen, counts.argmax(axis=0)[None], axis=0)[0]
-    return found

@@ -7,19 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from dlprof.analysis.steps import StepSummary
+from dlprof.schema.vocabulary import StepTime
 from dlprof.store.run import Run
 
 Interval = tuple[int, int]
 """Begin and end (ns)."""
 
 
-def of_run(run: Run, medians_ns: Mapping[str, int | None]) -> list[dict[str, Any]]:
-    """Steps of each loop, with the wait for their batch, as the report's median has it; what the page's script draws.
+def of_run(run: Run, loops: Sequence[StepSummary]) -> list[dict[str, Any]]:
+    """Steps of each loop, with the wait for their batch; what the page's script draws.
+
+    The chart's median is that of the steps as they are drawn: none where they are only dispatches.
 
     Args:
         run: The run.
-        medians_ns: Of each loop, as the report has it.
+        loops: As the report has them.
     """
+    medians_ns: dict[str, int | None] = {loop.loop: loop.median_ns for loop in loops if loop.how is StepTime.MEASURED}
     windows = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in run.rows("kernel_windows")]
     by_loop: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(run.rows("steps"), key=lambda row: row["start_ns"]):

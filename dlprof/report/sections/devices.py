@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
-from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.device_time import DeviceTime, SpanOf
+from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
+from dlprof.analysis.kernels import OF_HOST
 from dlprof.report.console import Page
-from dlprof.report.model import LayerKernels, Report
+from dlprof.report.model import KernelSums, LayerKernels, Report
 from dlprof.units import duration, percent, safe
 
 _BLAMED = 3
@@ -18,7 +22,7 @@ def kernels(page: Page, report: Report) -> None:
     sums = report.kernels
     if sums is None or not sums.rows:
         return
-    page.title("Kernels", f"{duration(sums.all_ns)} in all; more: dlprof kernels {report.run}")
+    page.title("Kernels", f"{_all(sums)}; more: dlprof kernels {report.run}")
     names = ("layer", "direction", "on", "count", "time", "%", "operator")
     table = page.table(*[(name, "right" if name in ("count", "time", "%") else "left") for name in names])
     for row in sums.rows:
@@ -28,6 +32,14 @@ def kernels(page: Page, report: Report) -> None:
         page.say(f"{sums.dropped_events} events were dropped by the profiler", "yellow", 2)
 
 
+def _all(sums: KernelSums) -> str:
+    """Time of devices and of the host, each for itself: they run side by side."""
+    if sums.all_of == OF_HOST:
+        return f"{duration(sums.all_ns)} in all"
+    host = f", {duration(sums.host_ns)} of operators on the host" if sums.host_ns else ""
+    return f"{duration(sums.all_ns)} on devices{host}; shares are of each"
+
+
 def _kernel_row(row: LayerKernels) -> list[Text | str]:
     layer = Text(safe(row.layer or "(no layer)"))
     operator = Text(safe(row.op or f"({row.category})"))
@@ -35,16 +47,63 @@ def _kernel_row(row: LayerKernels) -> list[Text | str]:
     return [layer, row.direction or "-", row.device, f"{row.count:,}", duration(row.total_ns), share, operator]
 
 
+def busy(page: Page, report: Report) -> None:
+    """How long each device was busy, and with what."""
+    if not report.devices:
+        return
+    page.title("Devices", f"of the time from {_span(report.devices)}")
+    several = len({time.rank for time in report.devices}) > 1
+    for time in report.devices:
+        whose = f" of rank {time.rank}" if several and time.rank is not None else ""
+        shares = [f"busy {percent(time.busy_ns, time.span_ns)} %, idle {percent(time.idle_ns, time.span_ns)} %"]
+        shares.append(f"kernels computed {percent(time.compute_ns, time.span_ns)} %")
+        page.say(f"{time.device}{whose} of {duration(time.span_ns)}: {', '.join([*shares, *_beside(time)])}", indent=2)
+
+
+def _span(devices: Sequence[DeviceTime]) -> str:
+    own = any(time.span_of is SpanOf.WINDOWS for time in devices)
+    return "begin to end of the kernel windows" if own else "the first to the last kernel or copy of each"
+
+
+def _beside(time: DeviceTime) -> list[str]:
+    """Collectives and copies, where there were some."""
+    parts = []
+    if time.communication_ns:
+        overlapped = percent(time.communication_overlapped_ns, time.communication_ns)
+        share = percent(time.communication_ns, time.span_ns)
+        parts.append(f"collectives ran {share} % ({overlapped} % of that beside computing)")
+    if time.memory_ns:
+        parts.append(f"copies and memsets {percent(time.memory_ns, time.span_ns)} %")
+    return parts
+
+
 def gpu_idle(page: Page, report: Report) -> None:
     """How long each GPU was idle, why, and what the host did meanwhile."""
     if not report.gpu_idle:
         return
     page.title("GPU idle", "time between the first and the last kernel in which nothing ran on the device")
+    ranks = len({idle.rank for idle in report.gpu_idle})
     for idle in report.gpu_idle:
         share = percent(idle.idle_ns, idle.span_ns)
-        page.say(f"gpu:{idle.device} idle {duration(idle.idle_ns)} ({share} %): {_reasons(idle)}", indent=2)
-        for name, time_ns in idle.blamed[:_BLAMED]:
-            page.say(f"{duration(time_ns)} while the host ran {safe(name or 'what no profiler saw')}", "dim", 4)
+        name = _named(idle, several=ranks > 1)
+        page.say(f"{name} idle {duration(idle.idle_ns)} ({share} %): {_reasons(idle)}", indent=2)
+        for doing in idle.host_doings[:_BLAMED]:
+            page.say(f"{duration(doing.ns)} {safe(waiting_for(doing))}", "dim", 4)
+
+
+def _named(idle: GpuIdle, *, several: bool) -> str:
+    """The device, and whose it is where there are several ranks."""
+    return f"gpu:{idle.device}" + (f" of rank {idle.rank}" if several and idle.rank is not None else "")
+
+
+def waiting_for(doing: HostDoing) -> str:
+    """What the device waited for, in words."""
+    if doing.name is None:
+        return "waiting for the host, of which nothing was recorded"
+    within = f" in {doing.within}" if doing.within else ""
+    at = f", at {doing.at}" if doing.at else ""
+    thread = ", on another thread than the one that launches" if doing.elsewhere else ""
+    return f"waiting for the host: {doing.name}{within}{at}{thread}"
 
 
 def _reasons(idle: GpuIdle) -> str:
@@ -52,5 +111,6 @@ def _reasons(idle: GpuIdle) -> str:
         (idle.host_ns, "nothing was launched (host-bound)"),
         (idle.launch_ns, "launch latency"),
         (idle.wait_ns, "waiting on the device"),
+        (idle.unknown_ns, "for causes that nothing tells: the launches of the next kernels were not recorded"),
     )
-    return ", ".join(f"{duration(time_ns)} {text}" for time_ns, text in parts)
+    return ", ".join(f"{duration(time_ns)} {text}" for time_ns, text in parts if time_ns) or "in no gap"

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
+from dlprof.report import step_words
 from dlprof.report.console import Page
 from dlprof.report.model import EpochTime, PartTime, PhaseTime, Report, StepParts
-from dlprof.schema.vocabulary import Phase
+from dlprof.schema.vocabulary import Phase, StepTime
 from dlprof.units import bar, duration, percent, safe
 
 _RECOMPILATIONS = 6
@@ -25,7 +26,7 @@ _CALLS = (Phase.FIT, Phase.EVALUATE, Phase.PREDICT)
 def phases(page: Page, report: Report) -> None:
     """The wall time by phase."""
     wall = report.wall_ns
-    page.title("Phases", "of the wall time, main thread")
+    page.title("Phases", "of the trace" if report.imported else "of the wall time, main thread")
     table = page.table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
     width = min(40, page.console.width - 55)
     for phase in report.phases:
@@ -61,6 +62,9 @@ def steps(page: Page, report: Report) -> None:
     page.show(table)
     if main.input_inside_step:
         page.say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
+    for loop in report.loops:
+        if loop.how is not StepTime.MEASURED:
+            page.say(f"{loop.loop}: {step_words.how(loop) or loop.unknown}", "dim", 2)
     if main.asynchronous_dispatch:
         page.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
     _epochs(page, report.epochs)
@@ -121,7 +125,8 @@ def step_parts(page: Page, report: Report) -> None:
     if split is None:
         return
     whole = split.plain_step_ns or split.window_step_ns
-    page.title(f"A {split.loop} step of {duration(whole)}", _scaled(split))
+    mean = f"mean of {split.steps} in the trace; what the GPU did, or the host where there is none"
+    page.title(f"A {split.loop} step of {duration(whole)}", mean if report.imported else _scaled(split))
     table = page.table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
     for part in split.parts:
         table.add_row(*_part_row(page, part, part.plain_ns if split.plain_step_ns else part.window_ns, whole))

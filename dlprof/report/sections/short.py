@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from dlprof.analysis.utilisation import GpuUse
+from dlprof.report import step_words
 from dlprof.report.model import MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import why_no_steps
-from dlprof.schema.vocabulary import EventKind, Phase, Severity
+from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
@@ -21,9 +22,9 @@ _TOLD = (Severity.ERROR, Severity.WARNING)
 def phases(report: Report) -> str:
     """Phases of 1 % of the wall time and more, the longest first, each with its parts."""
     wall = report.wall_ns
-    if not wall or not report.phases:
-        return ""
     whole = [phase for phase in report.phases if phase.parent is None]
+    if not wall or not whole or (report.imported and len(report.phases) == 1):  # a trace that tells none is one phase
+        return ""
     rest = PhaseTime(Phase.UNATTRIBUTED, None, report.unattributed_ns or 0, None)
     shown = sorted(
         (phase for phase in (*whole, rest) if phase.dur_ns >= _LEAST_SHARE * wall), key=lambda phase: -phase.dur_ns
@@ -48,12 +49,13 @@ def steps(report: Report) -> str:
     if loop is None:
         return "" if report.imported else f"none: {why_no_steps(report)}"
     figures = (
-        duration(loop.median_ns) if loop.median_ns is not None else "none without compilation",
+        duration(loop.median_ns) if loop.median_ns is not None else "the time of a usual one is not known",
         f"p95 {duration(loop.p95_ns)}" if loop.p95_ns is not None else "",
         f"first {duration(loop.first_ns)}" if loop.first_ns is not None else "",
     )
     rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
-    return f"{loop.count:,} {loop.loop} steps: {', '.join(figure for figure in figures if figure)}{rate}"
+    how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"
+    return f"{loop.count:,} {loop.loop} steps: {', '.join(figure for figure in figures if figure)}{rate}{how}"
 
 
 def cores(report: Report) -> str:

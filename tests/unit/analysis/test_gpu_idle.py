@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dlprof.analysis import gpu_idle
-from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
 from tests.unit.analysis.rows import event, in_memory, op
 from tests.unit.runs import table
 
@@ -24,14 +24,15 @@ def test_idle_time_is_summed_by_device_and_cause() -> None:
         gpu_gaps=table(
             "gpu_gaps",
             [
-                gap(0, 10, 30, "load", 20, launch_ns=4, wait_ns=6),
-                gap(0, 50, 40, "step", 35),
+                gap(0, 10, 30, "load", 20, launch_ns=4, wait_ns=6, blamed_elsewhere=True),
+                gap(0, 50, 40, "step", 35, blamed_within="fit"),
                 gap(1, 0, 5),
             ],
         ),
     )
 
-    assert gpu_idle.of_run(run) == [GpuIdle(0, 100, 70, 55, 4, 6, 2, [("step", 35), ("load", 20)])]
+    doings = [HostDoing("step", "fit", None, False, 35), HostDoing("load", None, None, True, 20)]
+    assert gpu_idle.of_run(run) == [GpuIdle(0, 100, 70, 55, 4, 6, 2, [("step", 35), ("load", 20)], 5, doings, 0)]
 
 
 def test_time_between_windows_is_not_idle() -> None:
@@ -42,6 +43,17 @@ def test_time_between_windows_is_not_idle() -> None:
     )
 
     assert [idle.span_ns for idle in gpu_idle.of_run(run)] == [30]
+
+
+def test_devices_of_one_number_in_two_ranks_are_two() -> None:
+    """GPU 0 of each rank has its own idle time."""
+    run = in_memory(
+        kernel_ops=table("kernel_ops", [op(0, "kernel", "k")]),
+        kernel_events=table("kernel_events", [event(0, 0, 10, 0), event(0, 50, 10, 0, rank=1)]),
+        gpu_gaps=table("gpu_gaps", [gap(0, 10, 5, rank=1)]),
+    )
+
+    assert [(idle.rank, idle.span_ns, idle.idle_ns) for idle in gpu_idle.of_run(run)] == [(0, 10, 0), (1, 10, 5)]
 
 
 def test_a_run_on_the_host_has_no_idle_gpu() -> None:

@@ -78,21 +78,27 @@ def test_an_event_covers_what_its_operator_is(told: dict[str, Any], cover: Cover
 
 
 def test_an_operator_that_is_mostly_others_is_no_work_of_its_own() -> None:
-    """A kernel always is; annotations cover nothing, and other windows do not count."""
-    events = [
-        event(0, 0, 10, nested_ns=6),
-        event(0, 20, 10, nested_ns=5),
-        event(1, 40, 10, 0, nested_ns=9),
-        event(2, 0, 99),
-        event(0, 70, 10, window=1),
-    ]
+    """Annotations cover nothing, and other windows do not count."""
+    assert kernels_begin(event(0, 0, 10, nested_ns=6), event(0, 20, 10, nested_ns=5), event(2, 0, 99), OTHER) == [20]
+
+
+def test_beside_a_device_that_computes_operators_of_the_host_are_no_kernels() -> None:
+    """They launch its kernels: their time is dispatch, and a kernel counts whatever runs inside it."""
+    assert kernels_begin(event(0, 20, 10, nested_ns=5), event(1, 40, 10, 0, nested_ns=9), OTHER) == [40]
+
+
+OTHER = event(0, 70, 10, window=1)
+
+
+def kernels_begin(*events: dict[str, Any]) -> list[int]:
+    """When the kernels of window 0 begin: operators are 0, kernels 1, annotations 2."""
     run = in_memory(
         kernel_ops=table("kernel_ops", [op(0, "operator", "mm"), op(1, "kernel", "k"), op(2, "annotation", "a")]),
-        kernel_events=table("kernel_events", events),
+        kernel_events=table("kernel_events", list(events)),
         kernel_windows=table("kernel_windows", [window(0, 100, 1)]),
     )
     found = main_window(run)
 
     assert found is not None
-    covers = covers_of_events(run, found)
-    assert covers[Cover.KERNELS].begin.tolist() == [20, 40]
+    begins: list[int] = covers_of_events(run, found)[Cover.KERNELS].begin.tolist()
+    return begins

@@ -46,13 +46,33 @@ def test_by_operator_a_total_contains_what_runs_inside() -> None:
     }
 
 
-def test_by_layer_rows_sum_to_the_time_of_all_kernels() -> None:
+def test_by_layer_rows_of_devices_sum_to_the_time_of_all_kernels() -> None:
     """Nothing is counted twice, and what belongs to no layer is a row of its own."""
     found = kernels.summarise(RUN, "layer")
 
-    assert sum(row.total_ns for row in found.rows) == found.all_ns == 40 + 80 + 80 + 10
-    assert found.unattributed_ns == 10
+    assert sum(row.total_ns for row in found.work) == found.all_ns == 80 + 10
+    assert (found.all_of, found.unattributed_ns) == ("devices", 10)
     assert found.dropped_events == 2
+
+
+def test_operators_of_the_host_are_not_added_to_kernels_of_devices() -> None:
+    """They launch these: each row's share is of what ran where it did, and rows of devices come first."""
+    found = kernels.summarise(RUN, "layer")
+
+    assert [(row.keys["device"], row.total_ns, found.whole_ns(row)) for row in found.rows] == [
+        ("gpu:0", 80, 90),
+        ("gpu:1", 10, 90),
+        ("cpu", 80, 120),
+        ("cpu", 40, 120),
+    ]
+    assert found.host_ns == 120
+
+
+def test_without_a_device_the_hosts_operators_are_all_there_is() -> None:
+    """And what their shares are of."""
+    found = kernels.summarise(RUN, "layer", kinds=("operator",))
+
+    assert (found.all_ns, found.all_of, found.host_ns, len(found.work)) == (120, "host", 120, 2)
 
 
 def test_overlapping_kernels_count_once_on_the_wall() -> None:

@@ -10,11 +10,11 @@ from tests.unit.runs import table
 RUN = in_memory(
     kernel_ops=table("kernel_ops", [
         op(0, "operator", "mm", "dense", "forward", category="matmul"), op(1, "operator", "decode", "input"),
-        op(2, "operator", "PyFunc", "dense", "forward"), op(3, "kernel", "add", None, None, category="elementwise"),
+        op(2, "operator", "PyFunc", "dense", "forward"), op(3, "operator", "add", None, None, category="elementwise"),
         op(4, "wait", "sync"),
     ]),
     kernel_events=table("kernel_events", [
-        event(0, 0, 30), event(1, 30, 50), event(2, 80, 20), event(3, 100, 10, 0), event(4, 110, 90),
+        event(0, 0, 30), event(1, 30, 50), event(2, 80, 20), event(3, 100, 10), event(4, 110, 90),
         event(0, 500, 1000, window=1),
     ]),
 )  # fmt: skip
@@ -40,6 +40,17 @@ def test_measured_kernels_have_their_own_time() -> None:
         "PyFunc": 20,
         "add": 10,
     }
+
+
+def test_beside_kernels_of_a_device_operators_of_the_host_have_no_share() -> None:
+    """They launch these: the time is that of the device."""
+    run = in_memory(
+        kernel_ops=table("kernel_ops", [op(0, "operator", "mm"), op(1, "kernel", "sgemm", category="matmul")]),
+        kernel_events=table("kernel_events", [event(0, 0, 900), event(1, 50, 10, 0)]),
+    )
+
+    assert layer_times.shares(run, 100, window=0) == (LayerTime(None, None, "sgemm", "matmul", 100),)
+    assert [layer.ns for layer in layer_times.measured(run)] == [10]
 
 
 def test_categories_are_sums_and_unknown_ones_are_other() -> None:

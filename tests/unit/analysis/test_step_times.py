@@ -19,6 +19,7 @@ def test_where_dispatch_is_asynchronous_whole_epochs_are_compared() -> None:
         "phase_intervals": table("phase_intervals", [
             {"phase": "fit.steps", "start_ns": 900, "dur_ns": 300}, {"phase": "fit.validation", "start_ns": 1200, "dur_ns": 100},
         ]),
+        "metrics": TABLES["metrics"].empty_table(),
         "kernel_windows": table("kernel_windows", [
             {"window": 0, "loop": "train", "start_ns": 15, "dur_ns": 400, "steps": 1, "start_cost_ns": 1, "stop_cost_ns": 1},
         ]),
@@ -30,7 +31,7 @@ def test_where_dispatch_is_asynchronous_whole_epochs_are_compared() -> None:
 
 def test_without_a_whole_plain_epoch_nothing_is_compared() -> None:
     """Not measured, rather than a figure in which other steps count."""
-    tables = {name: TABLES[name].empty_table() for name in ("steps", "phase_intervals")}
+    tables = {name: TABLES[name].empty_table() for name in ("steps", "metrics", "phase_intervals")}
     tables["epochs"] = table("epochs", [{"loop_id": 1, "epoch": 0, "start_ns": 0, "dur_ns": 500, "steps": 2}])
     tables["steps"] = table("steps", [step(0, 0, 10, compiled=True)])
     tables["kernel_windows"] = table(

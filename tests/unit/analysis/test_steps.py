@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dlprof.analysis import steps
-from dlprof.schema.tables import TABLES
-from tests.unit.runs import MS, table
-
-NO_WINDOWS = TABLES["kernel_windows"].empty_table()
+from dlprof.store.run import Run
+from tests.unit.runs import MS, make, manifest, span
 
 
 def step(number: int, dur_ms: float, **changes: Any) -> dict[str, Any]:
@@ -22,16 +21,69 @@ def step(number: int, dur_ms: float, **changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_steady_figures_leave_out_steps_that_compiled() -> None:
+def run_of(path: Path, rows: list[dict[str, Any]], told: dict[str, Any] | None = None, **tables: Any) -> Run:
+    """A run with these steps."""
+    return make(path / "r", told or manifest(), steps=rows, **tables)
+
+
+def on_jax(**changes: Any) -> dict[str, Any]:
+    """The manifest of a run whose steps return before they are done."""
+    backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
+    return manifest(**{"backend": backend, **changes})
+
+
+def test_steady_figures_leave_out_steps_that_compiled(tmp_path: Path) -> None:
     """A step lasts from the end of the batch before it: 9 + 1 ms."""
-    found = steps.summarise(
-        table("steps", [step(0, 99, compiled=True), step(1, 9), step(2, 9), step(3, 11)]), NO_WINDOWS
-    )[0]
+    rows = [step(0, 99, compiled=True), step(1, 9), step(2, 9), step(3, 11)]
+    found = steps.of_run(run_of(tmp_path, rows))[0]
 
     assert (found.count, found.first_ns, found.median_ns, found.compiled) == (4, 100 * MS, 10 * MS, 1)
     assert found.samples_per_s == pytest.approx(300 / 0.032)
+    assert found.how == "measured"
 
 
-def test_unknown_numbers_of_samples_give_no_throughput() -> None:
+def test_unknown_numbers_of_samples_give_no_throughput(tmp_path: Path) -> None:
     """Not 0."""
-    assert steps.summarise(table("steps", [step(1, 9, samples=None)]), NO_WINDOWS)[0].samples_per_s is None
+    assert steps.of_run(run_of(tmp_path, [step(1, 9, samples=None)]))[0].samples_per_s is None
+
+
+def test_dispatches_are_no_steps(tmp_path: Path) -> None:
+    """Each of 10 steps was dispatched in 1 ms; the values of the last were known after 200 ms."""
+    rows = [step(n, 1, input_ns=0, start_ns=1000 * MS + n * MS) for n in range(10)]
+    valued = [{"loop_id": 1, "epoch": 0, "step": 9, "name": "loss", "value": 1.0, "time_ns": 1200 * MS}]
+    (found,) = steps.of_run(run_of(tmp_path, rows, on_jax(), metrics=valued))
+
+    assert (found.median_ns, found.how, found.p95_ns) == (20 * MS, "epochs", None)
+    assert found.samples_per_s == pytest.approx(5000)
+
+
+def test_steps_in_which_values_were_read_are_measured(tmp_path: Path) -> None:
+    """The host waited in each for 8 ms: then its steps are those of the device."""
+    found = steps.of_run(run_of(tmp_path, [step(n, 9, wait_ns=8 * MS) for n in range(10)], on_jax()))[0]
+
+    assert (found.median_ns, found.how, found.p95_ns) == (10 * MS, "measured", 10 * MS)
+
+
+def test_train_on_batch_gives_numbers(tmp_path: Path) -> None:
+    """So each of its steps is done when it ends."""
+    calls = [span("on_batch", 1, 1, span_id=1, name="train_on_batch")]
+    found = steps.of_run(run_of(tmp_path, [step(n, 9) for n in range(3)], on_jax(), spans=calls))[0]
+
+    assert (found.median_ns, found.how) == (10 * MS, "measured")
+
+
+def test_a_window_tells_what_its_steps_took(tmp_path: Path) -> None:
+    """10 steps in 200 ms, where nothing else was waited for."""
+    windows = [{"window": 0, "loop": "train", "start_ns": 1000 * MS, "dur_ns": 200 * MS, "steps": 10}]
+    rows = [step(n, 1, start_ns=1000 * MS + n * MS) for n in range(12)]
+    (found,) = steps.of_run(run_of(tmp_path, rows, on_jax(keras=None), kernel_windows=windows))
+
+    assert (found.median_ns, found.how, found.unknown) == (20 * MS, "window", None)
+
+
+def test_marks_of_a_script_that_reads_nothing_tell_no_time_of_a_step(tmp_path: Path) -> None:
+    """Its epochs may be those of dispatch."""
+    epochs = [{"loop_id": 1, "epoch": 0, "start_ns": 900 * MS, "dur_ns": 300 * MS, "steps": 10}]
+    (found,) = steps.of_run(run_of(tmp_path, [step(n, 1) for n in range(10)], on_jax(keras=None), epochs=epochs))
+
+    assert (found.median_ns, found.how) == (None, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlprof import cli
+from dlprof import __version__, cli
 from dlprof.cli import trace
 from dlprof.cli.report import Arguments
 
@@ -29,7 +29,7 @@ def test_what_comes_after_two_dashes_is_the_scripts() -> None:
     [
         (["reprot", "last"], "there is no command reprot; did you mean report?"),
         (["xyzzy"], "there is no command xyzzy"),
-        (["lines"], "the following arguments are required: RUN"),
+        (["gate"], "the following arguments are required: BASE"),
         (["report", "last", "--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )
@@ -42,17 +42,45 @@ def test_a_wrong_command_line_ends_with_64(words: list[str], message: str, capsy
     assert capsys.readouterr().err.splitlines()[-1].endswith(message)
 
 
-def test_flags_of_a_script_are_told_where_they_belong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["train.py", "--epochs", "3"], "dlprof trace train.py -- --epochs 3 "),
+        (["train.py", "--repeat", "3", "--epochs", "3"], "dlprof trace train.py --repeat 3 -- --epochs 3 "),
+        (["train.py", "--lr=1", "a b", "--", "x"], "dlprof trace train.py -- --lr=1 'a b' x "),
+    ],
+)
+def test_arguments_of_a_script_are_told_where_they_belong(
+    words: list[str], line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Behind two dashes."""
-    words = ["trace", "train.py", "--epochs", "3"]
-    monkeypatch.setattr("sys.argv", ["dlprof", *words])
+    """With trace's own usage, and the line to type."""
+    with pytest.raises(SystemExit) as ended:
+        cli.parse(["trace", *words])
 
-    with pytest.raises(SystemExit):
+    said = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 64
+    assert said[0] == "usage: dlprof trace SCRIPT [options] [-- script arguments]"
+    assert said[-1] == f"  try: {line}   (the script's own arguments come after --)"
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_no_words_ask_for_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard output, with the examples, and with exit code 0."""
+    with pytest.raises(SystemExit) as ended:
         cli.parse(words)
 
-    assert "(the script's own arguments come after --)" in capsys.readouterr().err
+    assert ended.value.code == 0
+    assert "  dlprof trace train.py   " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["-V", "--version"])
+def test_the_version_is_a_line(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard output."""
+    with pytest.raises(SystemExit) as ended:
+        cli.parse([word])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"dlprof {__version__}\n"
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

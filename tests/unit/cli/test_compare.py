@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -52,12 +53,44 @@ def test_the_text_begins_with_what_makes_a_comparison_unfair(
     assert "- the batch sizes differ: 128 and 64" in out
 
 
-def test_one_run_alone_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A comparison needs two."""
-    trained(tmp_path / "a")
+@pytest.fixture
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs `one`, `two` and `three`, in the order of their times, below dlprof_runs/."""
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(("one", "two", "three"), 1):
+        trained(tmp_path / "dlprof_runs" / name)
+        os.utime(tmp_path / "dlprof_runs" / name / "manifest.json", (number, number))
 
-    assert dlprof("compare", str(tmp_path / "a")) == 64
-    assert "A comparison needs two runs." in capsys.readouterr().err
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(
+    ("words", "sides"),
+    [
+        ([], ("two", "three")),
+        (["one"], ("one", "three")),
+        (["last"], ("two", "three")),
+        (["three"], ("two", "three")),
+        (["last~2"], ("last~2", "three")),
+        (["dlprof_runs/three"], ("two", "three")),
+    ],
+)
+def test_what_is_compared_with_the_last_run_is_said(
+    words: list[str], sides: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run that is named, or the one before."""
+    assert dlprof("compare", *words, "--json") == 0
+
+    said = capsys.readouterr()
+    assert said.err == f"dlprof: comparing {sides[0]} (A) with the last run, {sides[1]} (B)\n"
+    assert json.loads(said.out)["b"]["runs"] == ["three"]
+
+
+def test_there_must_be_two_runs_to_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run is not compared with itself."""
+    monkeypatch.chdir(tmp_path)
+    trained(tmp_path / "dlprof_runs" / "only")
+
+    assert dlprof("compare") == 66
 
 
 def test_compare_writes_a_page_of_two_sides_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

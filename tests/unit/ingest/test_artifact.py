@@ -20,6 +20,7 @@ PROCESS = ProcessId("here", 0, 42, 5)
         ({"rank": -1, "host": None}, ("here", 0)),
         ({"rank": "3"}, ("here", 0)),
         ({"rank": 1 << 15}, ("here", 0)),
+        ({"rank": True}, ("here", 0)),
     ],
 )
 def test_a_trace_may_know_better_whose_it_is(facts: dict[str, Any], columns: tuple[str, int]) -> None:

@@ -21,7 +21,7 @@ def printed(content: Report, *, name: str = "last", width: int = 80) -> list[str
     """What is printed of it."""
     out = io.StringIO()
     console = make_console(out)
-    console.width = width
+    console.width, console.ascii = width, False
     answer.print_answer(Page(console, ascii_only=False), content, name)
     return out.getvalue().splitlines()
 

@@ -67,8 +67,17 @@ def test_the_main_loop_says_how_its_steps_return(tmp_path: Path) -> None:
     backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
     content = made(tmp_path, manifest(backend=backend))
 
-    assert content.loops == (LOOP,)
-    assert content.steps == MainLoop(Loop.TRAIN, 250, 20 * MS, 20 * MS, 20 * MS, 6400.0, 20 * MS, 0, 0, True, False)
+    assert content.steps == MainLoop(**vars(content.loops[0]), asynchronous_dispatch=True, input_inside_step=False)
+
+
+def test_a_loop_whose_steps_are_only_dispatched_has_no_time_of_a_step(tmp_path: Path) -> None:
+    """No value was read, and no epoch was seen: not known, and why."""
+    backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
+    (loop,) = made(tmp_path, manifest(backend=backend)).loops
+
+    assert (loop.median_ns, loop.p95_ns, loop.samples_per_s, loop.how) == (None, None, None, None)
+    assert (loop.unknown or "").startswith("Its steps return before the device has done them")
+    assert loop.call_median_ns == 20 * MS
 
 
 def test_a_run_without_steps_has_no_main_loop(tmp_path: Path) -> None:
@@ -217,6 +226,7 @@ REPORT_KEYS = [
     "recompilations",
     "step_split",
     "kernels",
+    "devices",
     "gpu_idle",
     "sources",
     "window_starts",
@@ -227,6 +237,7 @@ REPORT_KEYS = [
     "gpu",
     "probes",
     "health",
+    "skipped",
     "clock",
     "exit",
     "verdict",
@@ -248,7 +259,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     ]  # fmt: skip
     assert list(content["steps"]) == [
         "loop", "count", "first_ns", "median_ns", "p95_ns", "samples_per_s", "call_median_ns", "input_median_ns",
-        "compiled", "asynchronous_dispatch", "input_inside_step",
+        "compiled", "how", "unknown", "asynchronous_dispatch", "input_inside_step",
     ]  # fmt: skip
     assert list(content["loops"][0]) == list(content["steps"])[:-2]
 

@@ -37,6 +37,7 @@ def test_phases_of_fit_are_those_that_the_tables_name() -> None:
         "fit.graph_compile",
         "fit.input",
         "fit.steps",
+        "fit.wait",
         "fit.callbacks",
         "fit.validation",
     ]

@@ -63,6 +63,20 @@ def test_times_of_operators_of_theano_are_taken_from_the_figure_with_the_least_e
     assert rows[0][4] == CPU
 
 
+def test_operators_of_a_gpu_are_work_of_a_gpu() -> None:
+    """Theano calls them so; those that copy are copies, and what their times are is said."""
+    foreign = theano_profile.read(DATA / "theano_gpu.txt")
+
+    on_gpu = {name: kind for name, kind, _, _, device in totals(foreign) if device == 0}
+    assert on_gpu == {
+        "HostFromGpu": EventKind.TRANSFER,
+        "GpuFromHost": EventKind.TRANSFER,
+        "GpuElemwise{Sub}[(0, 1)]": EventKind.KERNEL,
+        "GpuDimShuffle{1,0}": EventKind.KERNEL,
+    }
+    assert ("theano-gpu-times", 4) in [(entry.slug, entry.count) for entry in trace_of(foreign).health]
+
+
 def test_loops_of_theano_are_not_counted_twice(tmp_path: Path) -> None:
     """The operators inside a Scan are part of its own time; what is passed over or missing is said."""
     foreign = theano_profile.read(put(tmp_path, THEANO_HEAD + THEANO_LOOP))

@@ -48,3 +48,23 @@ def test_kernels_of_another_stream_fill_a_gap() -> None:
     filling: list[Row] = [(EventKind.KERNEL, "c", 90, 110, 0, 1, -1)]
 
     assert gaps([*FIRST, *filling, *SECOND]) == []
+
+
+def test_a_launch_that_takes_long_is_the_hosts() -> None:
+    """The call lasts 80 ns of the gap's 100: less the latency of 10, as that of the others, it is host-bound."""
+    usual: list[Row] = [
+        (EventKind.RUNTIME, "launch", 290, 5, CPU, 0, 3),
+        (EventKind.KERNEL, "c", 300, 10, 0, 2, 3),
+        (EventKind.RUNTIME, "launch", 390, 5, CPU, 0, 4),
+        (EventKind.KERNEL, "d", 400, 10, 0, 2, 4),
+    ]
+    slow: list[Row] = [(EventKind.RUNTIME, "loads code", 110, 80, CPU, 0, 2), (EventKind.KERNEL, "b", 200, 20, 0, 2, 2)]
+
+    assert gaps([*FIRST, *slow, *usual])[0] == (100, 100, 80, 10, 10, "b", "loads code")
+
+
+def test_without_a_known_launch_nobody_can_say_why() -> None:
+    """The gap has no parts, and nobody is blamed."""
+    loose: list[Row] = [(EventKind.OPERATOR, "slow", 100, 80, CPU, 0, -1), (EventKind.KERNEL, "b", 200, 20, 0, 2, -1)]
+
+    assert gaps([*FIRST, *loose]) == [(100, 100, 0, 0, 0, "b", None)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit.report.html.pages import page_of, unpacked
-from tests.unit.runs import MS, steps, trained, window
+from tests.unit.runs import MS, manifest, steps, trained, window
 
 
 def test_steps_have_the_median_of_the_report(tmp_path: Path) -> None:
@@ -24,6 +24,13 @@ def test_compiled_steps_and_epochs_are_marked(tmp_path: Path) -> None:
         row["epoch"] = 1
     (loop,) = unpacked(page_of(trained(tmp_path / "r", steps=rows)))[0]["steps"]
     assert (loop["compiled"], loop["epoch_starts"]) == ([0], [0, 5])
+
+
+def test_dispatches_have_no_median(tmp_path: Path) -> None:
+    """The report's figure is of steps that were waited for; the chart shows what the host did."""
+    backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
+    (loop,) = unpacked(page_of(trained(tmp_path / "r", manifest(backend=backend))))[0]["steps"]
+    assert (loop["median_ns"], loop["step_ms"][0]) == (None, 20.0)
 
 
 def test_a_step_has_its_wait_for_the_batch(tmp_path: Path) -> None:

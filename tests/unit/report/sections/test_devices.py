@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.device_time import DeviceTime, SpanOf
+from dlprof.analysis.gpu_idle import GpuIdle, HostDoing
 from dlprof.report.model import KernelSums, LayerKernels
 from dlprof.report.sections import devices
 from tests.unit.report.reports import printed, report, rows
@@ -14,7 +15,27 @@ from tests.unit.runs import MS
 
 DENSE = LayerKernels("dense", "forward", "MatMul", "matmul", "kernel", "gpu:0", 1250, 30 * MS, 0.75)
 SUMS = KernelSums((DENSE,), 40 * MS, 10 * MS, 0, (), ())
-IDLE = GpuIdle(0, 100 * MS, 40 * MS, 30 * MS, 6 * MS, 4 * MS, 9, [("Relu", 20 * MS), (None, 10 * MS)])
+IDLE = GpuIdle(
+    0,
+    100 * MS,
+    40 * MS,
+    30 * MS,
+    6 * MS,
+    4 * MS,
+    9,
+    [("Relu", 20 * MS), (None, 10 * MS)],
+    0,
+    [
+        HostDoing("Relu", "## forward ##", "train.py(41): main", False, 20 * MS),
+        HostDoing("## backward ##", None, None, True, 7 * MS),
+        HostDoing(None, None, None, False, 3 * MS),
+    ],
+)
+BUSY = DeviceTime(
+    device="gpu:0", number=0, host="h", rank=0, span_ns=100 * MS, busy_ns=70 * MS, idle_ns=30 * MS, compute_ns=40 * MS,
+    non_compute_ns=30 * MS, communication_ns=30 * MS, communication_overlapped_ns=10 * MS, memory_ns=5 * MS, events=3,
+    events_ns=75 * MS, span_of=SpanOf.EVENTS, streams=(),
+)  # fmt: skip
 
 
 def test_a_layer_is_a_row() -> None:
@@ -58,16 +79,44 @@ def test_idle_time_of_a_gpu_has_its_reasons() -> None:
         "gpu:0 idle 40.0 ms (40.0 %): 30.0 ms nothing was launched (host-bound), 6.00 ms launch latency, "
         "4.00 ms waiting on the device"
     )
-    assert lines[3:] == ["20.0 ms while the host ran Relu", "10.0 ms while the host ran what no profiler saw"]
+    assert lines[3:] == [
+        "20.0 ms waiting for the host: Relu in ## forward ##, at train.py(41): main",
+        "7.00 ms waiting for the host: ## backward ##, on another thread than the one that launches",
+        "3.00 ms waiting for the host, of which nothing was recorded",
+    ]
 
 
 def test_three_causes_of_idle_time_are_shown() -> None:
     """Those with most time."""
-    idle = replace(IDLE, blamed=[(f"op{n}", MS) for n in range(5)])
+    idle = replace(IDLE, host_doings=[HostDoing(f"op{n}", None, None, False, MS) for n in range(5)])
 
     lines = printed(devices.gpu_idle, report(gpu_idle=(idle,)))
 
-    assert [line.split()[-1] for line in lines if "while the host ran" in line] == ["op0", "op1", "op2"]
+    assert [line.split()[-1] for line in lines if "waiting for the host" in line] == ["op0", "op1", "op2"]
+
+
+def test_idle_time_of_no_known_cause_is_told_apart() -> None:
+    """It is not called a wait of the device."""
+    unknown = replace(IDLE, host_ns=0, launch_ns=0, wait_ns=0, unknown_ns=40 * MS)
+
+    lines = printed(devices.gpu_idle, report(gpu_idle=(unknown,)))
+
+    assert " ".join(line.strip() for line in lines[1:3]) == (
+        "gpu:0 idle 40.0 ms (40.0 %): 40.0 ms for causes that nothing tells: the launches of the next kernels were not "
+        "recorded"
+    )
+
+
+def test_a_device_has_its_shares_of_the_span() -> None:
+    """Busy and idle, and with what it was busy; each rank's device is named with it."""
+    lines = printed(devices.busy, report(devices=(BUSY, replace(BUSY, rank=1, communication_ns=0, memory_ns=0))))
+
+    assert " ".join(" ".join(lines).split()) == (
+        "Devices of the time from the first to the last kernel or copy of each "
+        "gpu:0 of rank 0 of 100 ms: busy 70.0 %, idle 30.0 %, kernels computed 40.0 %, "
+        "collectives ran 30.0 % (33.3 % of that beside computing), copies and memsets 5.0 % "
+        "gpu:0 of rank 1 of 100 ms: busy 70.0 %, idle 30.0 %, kernels computed 40.0 %"
+    )
 
 
 def test_a_run_without_gpus_has_no_idle_time() -> None:

@@ -10,7 +10,7 @@ from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
 from dlprof.report.sections import program
-from dlprof.schema.vocabulary import Loop
+from dlprof.schema.vocabulary import Loop, StepTime
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS, S
 
@@ -74,6 +74,13 @@ def test_a_call_that_only_dispatches_is_said_to_do_so() -> None:
     main = replace(MAIN, asynchronous_dispatch=True)
 
     assert printed(program.steps, report(steps=main, loops=(LOOP,)))[-1].strip().startswith("call: dispatch only")
+
+
+def test_how_the_time_of_a_step_was_got_is_said() -> None:
+    """Where it is not that of the steps themselves."""
+    loop = replace(LOOP, how=StepTime.EPOCHS)
+
+    assert printed(program.steps, report(steps=MAIN, loops=(loop,)))[-1].strip() == "train: from epoch times"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from dlprof.report.model import (
     UnmeasuredGpus,
 )
 from dlprof.report.sections import short
-from dlprof.schema.vocabulary import Loop
+from dlprof.schema.vocabulary import Loop, StepTime
 from tests.unit.report.reports import process_use, report
 from tests.unit.runs import MS, S
 
@@ -70,7 +70,17 @@ def test_first_steps_only_have_no_time_of_a_usual_one() -> None:
     """Nor a rate."""
     loop = main_loop(median_ns=None, p95_ns=None, samples_per_s=None)
 
-    assert short.steps(report(steps=loop)) == "250 train steps: none without compilation, first 80.0 ms"
+    assert short.steps(report(steps=loop)) == "250 train steps: the time of a usual one is not known, first 80.0 ms"
+
+
+def test_a_step_says_how_its_time_is_known_where_it_was_not_measured() -> None:
+    """On engines that return before the work is done."""
+    assert short.steps(report(steps=main_loop(how=StepTime.EPOCHS))).endswith("6,400 samples/s (from epoch times)")
+
+
+def test_a_foreign_trace_of_one_phase_has_no_line_of_phases() -> None:
+    """It is the trace."""
+    assert short.phases(report(state="imported", phases=(PhaseTime("trace", None, 10 * S, 1),))) == ""
 
 
 def test_a_traced_run_without_steps_says_why_and_an_imported_one_nothing() -> None:

@@ -1,0 +1,251 @@
+"""What a step takes where its call returns before the device has done it: by what was waited for, never by the call.
+
+Keras turns the logs of each batch into numbers, on this thread or on one of its own, so the moment is known at which
+each step was done. Between two such moments the device did the steps between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, total, truths
+from dlprof.schema.vocabulary import Loop, Phase
+
+TABLES = ("steps", "epochs", "metrics", "phase_intervals", "kernel_windows")
+"""The tables that are looked at."""
+_NOT_SEEN = -1
+_PHASES = (Phase.FIT_STEPS, Phase.FIT_INPUT, Phase.FIT_WAIT, Phase.FIT_CALLBACKS)
+"""What an epoch consists of while it trains."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Steps that were waited for.
+
+    Attributes:
+        time_ns: What they took together (ns).
+        steps: How many they are, at least one.
+        samples: Their samples; None: not known.
+    """
+
+    time_ns: int
+    steps: int
+    samples: int | None
+
+    @property
+    def step_ns(self) -> int:
+        """The mean step (ns)."""
+        return self.time_ns // self.steps
+
+    @property
+    def samples_per_s(self) -> float | None:
+        """Samples in a second; None: not known."""
+        return self.samples / (self.time_ns / 1e9) if self.samples is not None and self.time_ns > 0 else None
+
+
+def of_training(run: Mapping[str, pa.Table]) -> Pace | None:
+    """Of the training loop, without steps that compiled or were traced; None: none was waited for.
+
+    Args:
+        run: The tables of `TABLES`.
+    """
+    return _by_values(run) or _by_epochs(run)
+
+
+def of_calls(run: Mapping[str, pa.Table], loop: Loop, spans: pa.Table) -> Pace | None:
+    """Of evaluate or predict: each call gives numbers, so that all of its steps are done when it ends.
+
+    Args:
+        run: The tables of `TABLES`.
+        loop: `test` or `predict`.
+        spans: Table `spans`, with the calls.
+
+    Returns:
+        None where no call, and no rest of one behind what was compiled in it, has a plain step.
+    """
+    rows = _Rows.of(run, loop)
+    ends = _ends(spans)
+    valued = np.sort(integers(run["metrics"]["time_ns"]))
+    own = (np.flatnonzero(rows.loop == span) for span in np.unique(rows.loop))
+    calls = [call for each in own if (call := _call(rows, each, ends, valued))]
+    whole = [call for call in calls if call.is_whole]
+    return _sum(rows, whole or calls)
+
+
+def of_window(run: Mapping[str, pa.Table], loop: Loop) -> Pace | None:
+    """Of the kernel windows of a loop, before and after which the device was idle; None: it had none.
+
+    Args:
+        run: The tables of `TABLES`.
+        loop: The loop.
+    """
+    windows = [row for row in run["kernel_windows"].to_pylist() if row["loop"] == loop and row["steps"]]
+    if not windows:
+        return None
+    steps = steps_of(run["steps"], loop)
+    samples = steps.filter(pa.array(in_windows(steps, run["kernel_windows"])))["samples"]
+    known = len(samples) and not samples.null_count
+    time, count = sum(row["dur_ns"] for row in windows), sum(row["steps"] for row in windows)
+    return Pace(time, count, total(samples) if known else None)
+
+
+def is_told(run: Mapping[str, pa.Table]) -> bool:
+    """Whether values of each epoch were read: the script did not only dispatch its steps."""
+    return bool(run["epochs"].num_rows and run["metrics"].num_rows)
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Some rows of steps that were waited for."""
+
+    rows: Integers
+    time_ns: int
+    is_whole: bool
+    """Whether nothing of its epoch or call is missing."""
+    before: int = 0
+    """Steps that were dispatched before, and done in it."""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Steps of a loop in order of time, an array each; times in ns."""
+
+    loop: Integers
+    epoch: Integers
+    last: Integers
+    """Index of the last batch of the row."""
+    begin: Integers
+    """When its batch was asked for."""
+    end: Integers
+    count: Integers
+    samples: Integers
+    """`_NOT_SEEN` where not known."""
+    odd: Truths
+    """Something was compiled in it, or it was traced."""
+
+    @classmethod
+    def of(cls, run: Mapping[str, pa.Table], loop: Loop) -> _Rows:
+        steps = steps_of(run["steps"], loop).sort_by("start_ns")
+        start, count = integers(steps["start_ns"]), integers(steps["count"], 1)
+        compiled = truths(steps["compiled"])
+        odd = compiled | in_windows(steps, run["kernel_windows"])
+        return cls(
+            loop=integers(steps["loop_id"]),
+            epoch=integers(steps["epoch"], _NOT_SEEN),
+            last=integers(steps["step"]) + count - 1,
+            begin=start - integers(steps["input_ns"]),
+            end=start + integers(steps["dur_ns"]),
+            count=count,
+            samples=integers(steps["samples"], _NOT_SEEN),
+            odd=compiled if odd.all() else odd,
+        )
+
+
+def _sum(rows: _Rows, stretches: list[_Stretch]) -> Pace | None:
+    steps = sum(int(rows.count[one.rows].sum()) + one.before for one in stretches)
+    time = sum(one.time_ns for one in stretches)
+    if steps <= 0 or time <= 0:
+        return None
+    samples = np.concatenate([rows.samples[one.rows] for one in stretches])
+    before = sum(one.before for one in stretches)
+    known = not (samples == _NOT_SEEN).any()
+    # Those before are of the same size: a batch that is not full is the last of its epoch.
+    return Pace(time, steps, int(samples.sum()) + (before * int(samples.max()) if before else 0) if known else None)
+
+
+def _by_values(run: Mapping[str, pa.Table]) -> Pace | None:
+    """Between the moments at which values of steps were known; None: there are no such moments."""
+    rows = _Rows.of(run, Loop.TRAIN)
+    if not len(rows.loop) or not run["metrics"].num_rows:
+        return None
+    done = _done(run["metrics"], rows)
+    found = [one for low, high in _plain(rows) if (one := _between(rows, done, low, high)) is not None]
+    return _sum(rows, [one for one in found if one.is_whole] or found)
+
+
+def _done(metrics: pa.Table, rows: _Rows) -> Integers:
+    """When the values of each row's last batch were known (ns); `_NOT_SEEN`: never."""
+    known = metrics.filter(pc.and_(pc.is_valid(metrics["step"]), pc.is_valid(metrics["epoch"])))
+    names = ("loop_id", "epoch", "step", "time_ns")
+    columns = zip(*(integers(known[name]).tolist() for name in names), strict=True)
+    times = {(loop, epoch, step): time for loop, epoch, step, time in columns}
+    keys = zip(rows.loop.tolist(), rows.epoch.tolist(), rows.last.tolist(), strict=True)
+    return np.asarray([times.get(key, _NOT_SEEN) for key in keys], np.int64)
+
+
+def _plain(rows: _Rows) -> Iterator[tuple[int, int]]:
+    """Rows of plain steps of one epoch that follow each other, as [low, high)."""
+    changes = (np.diff(rows.loop) != 0) | (np.diff(rows.epoch) != 0) | (np.diff(rows.odd.astype(np.int8)) != 0)
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(rows.loop)]
+    return ((low, high) for low, high in pairwise(edges) if not rows.odd[low])
+
+
+def _between(rows: _Rows, done: Integers, low: int, high: int) -> _Stretch | None:
+    known = np.flatnonzero(done[low:high] != _NOT_SEEN) + low
+    if not len(known):
+        return None
+    begins = low == 0 or (rows.loop[low - 1], rows.epoch[low - 1]) != (rows.loop[low], rows.epoch[low])
+    ends = high == len(rows.loop) or (rows.loop[high], rows.epoch[high]) != (rows.loop[low], rows.epoch[low])
+    last = int(known[-1])
+    if begins:
+        first, since = low, int(rows.begin[low])
+    elif done[low - 1] != _NOT_SEEN:
+        # Behind a window the device is idle: its steps begin when the tracer is off.
+        first, since = low, max(int(done[low - 1]), int(rows.begin[low]))
+    else:
+        first, since = int(known[0]) + 1, int(done[known[0]])
+    if first > last:
+        return None
+    return _Stretch(np.arange(first, last + 1), int(done[last]) - since, bool(begins and ends and last == high - 1))
+
+
+def _ends(spans: pa.Table) -> dict[int, int]:
+    """End of each span (ns)."""
+    ends = (integers(spans["start_ns"]) + integers(spans["dur_ns"])).tolist()
+    return dict(zip(integers(spans["span_id"]).tolist(), ends, strict=True))
+
+
+def _call(rows: _Rows, own: Integers, ends: Mapping[int, int], valued: Integers) -> _Stretch | None:
+    """A call of evaluate or predict; `valued` are the moments at which values of training steps were known."""
+    end = ends.get(int(rows.loop[own[0]]), 0)
+    odd = np.flatnonzero(rows.odd[own])
+    plain = own[odd[-1] + 1 :] if len(odd) else own
+    if not len(plain) or end <= rows.begin[plain[0]]:
+        return None
+    before = int(rows.count[own[odd[-1]]]) if len(odd) else 0  # dispatched in the call that compiled it
+    since = int(rows.begin[plain[0]])
+    # Where it began while the device was still training, its own steps came after.
+    trained = valued[(valued > since) & (valued < end)]
+    since = max(since, int(trained[-1])) if len(trained) else since
+    return _Stretch(plain, end - since, not len(odd), before)
+
+
+def _by_epochs(run: Mapping[str, pa.Table]) -> Pace | None:
+    """Over epochs that have neither a first step nor a window: what was dispatched before would count in."""
+    rows = _Rows.of(run, Loop.TRAIN)
+    plain = []
+    for row in run["epochs"].to_pylist():
+        begin, end = row["start_ns"], row["start_ns"] + row["dur_ns"]
+        inside = np.flatnonzero((rows.end > begin) & (rows.end <= end))
+        if len(inside) and not rows.odd[inside].any():
+            time = _time_in(run["phase_intervals"], begin, end, run["kernel_windows"])
+            plain.append(_Stretch(inside, time, True))
+    return _sum(rows, [one for one in plain if one.time_ns > 0])
+
+
+def _time_in(intervals: pa.Table, begin: int, end: int, windows: pa.Table) -> int:
+    """Time of steps in an epoch without kernel windows, compilation and validation (ns)."""
+    inside = 0
+    without = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows.to_pylist() if row["loop"]]
+    for row in intervals.to_pylist():
+        if row["phase"] in _PHASES:
+            low, high = max(begin, row["start_ns"]), min(end, row["start_ns"] + row["dur_ns"])
+            if high > low:
+                inside += high - low - sum(max(0, min(high, e) - max(low, s)) for s, e in without)
+    return inside

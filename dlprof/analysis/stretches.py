@@ -1,0 +1,49 @@
+"""Stretches of time by whole columns: what several cover together, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlprof.analysis.columns import Integers
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Disjoint stretches of time in order: begin and end of each (ns)."""
+
+    begin: Integers
+    end: Integers
+
+    @classmethod
+    def covered(cls, start: Integers, end: Integers) -> Stretches:
+        """The time that intervals cover together, which may overlap and come in any order."""
+        if len(start) and (start[1:] < start[:-1]).any():
+            order = np.argsort(start, kind="stable")
+            start, end = start[order], end[order]
+        reach = np.maximum.accumulate(end)
+        first = np.ones(len(start), bool)
+        first[1:] = start[1:] > reach[:-1]
+        last = np.ones(len(start), bool)
+        last[:-1] = first[1:]
+        return cls(start[first], reach[last])
+
+    @property
+    def ns(self) -> int:
+        """How long they are together (ns)."""
+        return int((self.end - self.begin).sum())
+
+    def joined(self, other: Stretches) -> Stretches:
+        """The time that is in these or in others."""
+        return self.covered(np.concatenate((self.begin, other.begin)), np.concatenate((self.end, other.end)))
+
+    def shared_ns(self, other: Stretches) -> int:
+        """The time that is in both (ns)."""
+        return self.ns + other.ns - self.joined(other).ns
+
+    def within(self, begin_ns: int, end_ns: int) -> Stretches:
+        """What of them is between two moments (ns)."""
+        begin, end = np.maximum(self.begin, begin_ns), np.minimum(self.end, end_ns)
+        inside = end > begin
+        return Stretches(begin[inside], end[inside])

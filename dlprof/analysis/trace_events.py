@@ -1,0 +1,148 @@
+"""The events of one process of a run of foreign traces, by the kind of work that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dlprof.analysis import trace_marks, trace_phases
+from dlprof.analysis.columns import Integers, Truths, integers
+from dlprof.analysis.stretches import Stretches
+from dlprof.analysis.trace_marks import MarkSort
+from dlprof.schema.vocabulary import Category, EventKind
+from dlprof.store.run import Run
+
+Key = tuple[str | None, str | None, str | None, str | None]
+"""Layer, direction, operator and category."""
+_COLUMNS = ("host", "rank", "op_id", "device", "start_ns", "dur_ns", "nested_ns")
+_CPU = -1
+
+
+class Work(Enum):
+    """What goes on at a moment."""
+
+    COMPUTE = auto()
+    """A kernel on the device that is no collective; without devices an operator that does work of its own."""
+    COLLECTIVE = auto()
+    COPY = auto()
+    INPUT = auto()
+    WAIT = auto()
+    HOST = auto()
+    """An operator or a call of a runtime on the host, beside a device; without one: what only calls other operators."""
+    PYTHON = auto()
+
+
+_ON_DEVICE = (Work.COMPUTE, Work.COLLECTIVE, Work.COPY)
+
+
+class TraceEvents:
+    """Events by column.
+
+    Args:
+        run: The run.
+        rows: Columns of the events of one process: `_COLUMNS` without host and rank.
+    """
+
+    def __init__(self, run: Run, rows: Mapping[str, Integers]) -> None:
+        self._ops = run.rows("kernel_ops")
+        self._marks = trace_marks.of_ops(self._ops)
+        self._op, self._device = rows["op_id"], rows["device"]
+        self._start, self._end = rows["start_ns"], rows["start_ns"] + rows["dur_ns"]
+        self._own = np.maximum(rows["dur_ns"] - rows["nested_ns"], 0)
+        kernels = self._of_kind(EventKind.KERNEL)
+        self.devices: Sequence[int] = np.unique(self._device[kernels & (self._device > _CPU)]).tolist()
+        """Those that computed; none: the trace is of the host alone."""
+        self._work = self._works(2 * rows["nested_ns"] > rows["dur_ns"])
+        self._on_host = {work: self._covered(self._work[work]) for work in Work if work not in _ON_DEVICE}
+
+    def covers(self, device: int | None) -> dict[Work, Stretches]:
+        """When each kind of work goes on, for one device; None: there is none."""
+        here = np.ones(len(self._op), bool) if device is None else self._device == device
+        return {**self._on_host, **{work: self._covered(self._work[work] & here) for work in _ON_DEVICE}}
+
+    def weights(self, work: Work, within: Stretches) -> dict[Key, int]:
+        """Time of the work within some time, by what it belongs to, without what runs inside it (ns)."""
+        rows = np.flatnonzero(self._work[work])
+        begin, end = self._start[rows], self._end[rows]
+        inside = _before(within, end) - _before(within, begin)
+        own = self._own[rows] * (inside / np.maximum(end - begin, 1))
+        sums = np.bincount(self._op[rows], weights=own, minlength=1)
+        ops = {op["op_id"]: op for op in self._ops}
+        times: dict[Key, int] = {}
+        for number in np.flatnonzero(sums).tolist():
+            key = _key(ops[number], work)
+            times[key] = times.get(key, 0) + int(np.ceil(sums[number]))
+        return times or {(None, None, None, Category.OTHER): 1}
+
+    def _covered(self, chosen: Truths) -> Stretches:
+        return Stretches.covered(self._start[chosen], self._end[chosen])
+
+    def _of_kind(self, *kinds: EventKind) -> Truths:
+        words = {kind.word for kind in kinds}
+        return self._of([op["op_id"] for op in self._ops if op["kind"] in words])
+
+    def _of(self, op_ids: Sequence[int]) -> Truths:
+        chosen = np.zeros(int(self._op.max(initial=0)) + 1, bool)
+        chosen[[op_id for op_id in op_ids if op_id < len(chosen)]] = True
+        of: Truths = chosen[self._op]
+        return of
+
+    def _marked(self, sort: MarkSort) -> Truths:
+        return self._of([op_id for op_id, mark in self._marks.items() if mark.sort is sort])
+
+    def _works(self, mostly_others: Truths) -> dict[Work, Truths]:
+        """Which events are which work; an operator that is mostly other operators only calls them."""
+        on_device = self._device > _CPU
+        operators, calls = self._of_kind(EventKind.OPERATOR), self._of_kind(EventKind.RUNTIME)
+        collectives = self._of([op["op_id"] for op in self._ops if op["category"] == Category.COLLECTIVE])
+        if self.devices:
+            computes = self._of_kind(EventKind.KERNEL) & on_device
+            host = (operators | calls) & ~on_device
+        else:
+            computes = operators & ~mostly_others
+            host = calls | (operators & mostly_others)
+        # Beside a device such a range only starts the collective.
+        exchanges = self._marked(MarkSort.COLLECTIVE) & (not self.devices)
+        return {
+            Work.COMPUTE: computes & ~collectives,
+            Work.COLLECTIVE: (computes & collectives) | exchanges,
+            Work.COPY: self._of_kind(EventKind.TRANSFER) & (on_device if self.devices else ~on_device),
+            Work.INPUT: self._marked(MarkSort.INPUT) & ~on_device,
+            Work.WAIT: self._of_kind(EventKind.WAIT) & ~on_device,
+            Work.HOST: host,
+            Work.PYTHON: self._of_kind(EventKind.PYTHON),
+        }
+
+
+def of_run(run: Run) -> TraceEvents | None:
+    """The events of the process that the run's phases are of; None: there are none."""
+    place = trace_phases.main_place(run)
+    if place is None:
+        return None
+    table = run.table("kernel_events", _COLUMNS)
+    for name, value in (("rank", place.rank), ("host", place.host)):
+        table = table.filter(pc.equal(table[name].cast("string"), str(value))) if value is not None else table
+    if not table.num_rows:
+        return None
+    return TraceEvents(run, {name: integers(table[name]) for name in _COLUMNS[2:]})
+
+
+def _before(stretches: Stretches, moments: Integers) -> Integers:
+    """How much of some stretches lies before each moment (ns)."""
+    lengths = np.concatenate(([0], np.cumsum(stretches.end - stretches.begin)))
+    at = np.searchsorted(stretches.begin, moments, "right")
+    last = np.maximum(at - 1, 0)
+    open_ns = np.minimum(moments, stretches.end[last]) - stretches.begin[last] if len(stretches.begin) else 0
+    before: Integers = np.where(at > 0, lengths[last] + open_ns, 0)
+    return before
+
+
+def _key(op: Mapping[str, Any], work: Work) -> Key:
+    """What an event belongs to; ranges of collectives are of no category of their own."""
+    if work is Work.COLLECTIVE:
+        return op["layer"], op["direction"], op["op"] or op["name"], Category.COLLECTIVE
+    return op["layer"], op["direction"], op["op"], op["category"]

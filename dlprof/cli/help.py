@@ -1,0 +1,78 @@
+"""`dlprof help`: commands and topics."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.cli.parser import Parser
+
+EXAMPLES = """\
+examples:
+  dlprof help                    commands and topics
+  dlprof help trace              as `dlprof trace --help`
+  dlprof help backends install
+  dlprof help exit-codes         a topic"""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the command line asks for."""
+
+    words: Sequence[str]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the words."""
+    parser.add_argument("words", nargs="*", metavar="WORD", help="a command, with a subcommand of it, or a topic")
+
+
+def run(args: Arguments) -> int:
+    """Print the help."""
+    from dlprof.cli import COMMANDS, make_parser
+    from dlprof.cli.topics import TOPICS
+    from dlprof.errors import UsageError, nearest
+
+    name = args.words[0] if args.words else None
+    if name in COMMANDS:
+        _of_command(make_parser(name).subcommands()[name], args.words[1:]).print_help()
+    elif name in TOPICS:
+        _show(name)
+    elif name is None:
+        print(make_parser().format_help() + _topics())
+    else:
+        near = nearest(name, [*COMMANDS, *TOPICS])
+        raise UsageError(f"There is no command or topic {name}.", hint="dlprof help", near=near)
+    return 0
+
+
+def _of_command(parser: Parser, words: Sequence[str]) -> Parser:
+    """The parser of a subcommand, where one is named."""
+    inner = parser.subcommands()
+    return inner.get(words[0], parser) if words else parser
+
+
+def _show(name: str) -> None:
+    """Print a topic: rendered on a terminal, else as the Markdown that it is."""
+    from dlprof import color
+    from dlprof.cli import topics
+
+    if color.wanted(sys.stdout):
+        from rich.markdown import Markdown
+
+        from dlprof.report.console import make_console
+
+        make_console(sys.stdout).print(Markdown(topics.text(name), hyperlinks=False))
+    else:
+        print(topics.text(name))
+
+
+def _topics() -> str:
+    from dlprof.cli.topics import TOPICS
+
+    width = max(map(len, TOPICS))
+    return "\n".join(["", "topics:", *(f"  {name:<{width}}  {topic.about}" for name, topic in TOPICS.items())])

@@ -1,0 +1,93 @@
+"""Topics of `dlprof help`: chapters of the documentation that come with the package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+_FOLDERS = (_PACKAGE / "topics", _PACKAGE.parent / "docs")
+"""Where chapters lie: in an installed package, and in a copy of the sources."""
+_LINK = re.compile(r"!?\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A chapter, or a section of one.
+
+    Attributes:
+        about: What it tells.
+        page: Its file below docs/, without the ending.
+        section: The heading, where it is not the whole file.
+    """
+
+    about: str
+    page: str
+    section: str = ""
+
+
+TOPICS = {
+    "backends": Topic("managed environments, and interpreters of your own", "backends"),
+    "bench": Topic("matrices of scenarios and backends", "bench"),
+    "comparing": Topic("compare, diagnose and gate: how they come to their figures", "comparing"),
+    "exam": Topic("how often the findings are right", "exam"),
+    "exit-codes": Topic("what dlprof ends with", "exit-codes"),
+    "exporting": Topic("formats of other viewers, and what each holds", "exporting"),
+    "findings": Topic("every finding: its signal, and the time at stake", "comparing", "Findings"),
+    "glossary": Topic("every word", "glossary"),
+    "importing": Topic("traces of other profilers", "importing"),
+    "json": Topic("what --json prints, field by field", "json"),
+    "kernels": Topic("kernel windows, attribution, tracers", "kernels"),
+    "live": Topic("the screen of trace --live", "live"),
+    "marks": Topic("scripts without Keras: custom loops and other programs", "marks"),
+    "notebook": Topic("notebooks and Python: runs as pandas frames", "notebook"),
+    "overhead": Topic("what profiling costs", "overhead"),
+    "pages": Topic("pages for the browser", "pages"),
+    "phases": Topic("phases of the wall time, and what makes each", "architecture", "Phases"),
+    "report": Topic("sections of the report", "report"),
+    "run-folder": Topic("files of a run", "run-folder"),
+    "scenarios": Topic("scripts that come with the sources", "scenarios"),
+}
+"""Every topic."""
+
+
+def text(name: str) -> str:
+    """A topic as Markdown; links lead to other topics.
+
+    Raises:
+        KeyError: There is no such topic.
+    """
+    topic = TOPICS[name]
+    path = next(path for folder in _FOLDERS if (path := folder / f"{topic.page}.md").is_file())
+    whole = path.read_text(encoding="utf-8")
+    return _LINK.sub(_followed, _section(whole, topic.section) if topic.section else whole).strip()
+
+
+def _section(whole: str, heading: str) -> str:
+    return re.split(r"^## ", whole.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def _followed(link: re.Match[str]) -> str:
+    """A link as what to type; one that leads out of the topics keeps its text alone."""
+    if "://" in link["target"]:
+        return link[0]
+    name = leads_to(link["target"])
+    label = link["text"]
+    if name is None:
+        return label
+    return f"`dlprof help {name}`" if label.endswith(".md") else f"{label} (`dlprof help {name}`)"
+
+
+def leads_to(target: str) -> str | None:
+    """The topic that a link between chapters means, if any."""
+    page, _, anchor = target.rpartition("/")[2].partition("#")
+    return next((name for name in _fitting(page.removesuffix(".md"), anchor)), None)
+
+
+def _fitting(page: str, anchor: str) -> Iterator[str]:
+    """Topics of a page, those of the very section first."""
+    of_page = {name: topic for name, topic in TOPICS.items() if topic.page == page}
+    yield from (name for name, topic in of_page.items() if anchor and topic.section.lower() == anchor)
+    yield from (name for name, topic in of_page.items() if not topic.section)

@@ -1,0 +1,151 @@
+"""What the host did in stretches of time: on the thread that matters, else on the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dlprof.ingest.attribution.names import plain
+from dlprof.ingest.kernels.events import NONE, Booleans, Events, Integers
+from dlprof.ingest.kernels.linking import Linked
+from dlprof.ingest.kernels.nesting import Nest, levels, nest_events
+from dlprof.ingest.kernels.numbered import Numbered
+from dlprof.schema.vocabulary import EventKind
+
+_HOST = tuple(kind for kind in EventKind if kind not in (EventKind.KERNEL, EventKind.TRANSFER))
+"""What the host can be doing."""
+_LOOKS = 8
+"""Looks into each stretch: what is seen most often took longest, as a sampler would say."""
+_OTHERS_AT_MOST = 64
+"""Other threads that are asked: those with most events."""
+_STEP = re.compile(r"ProfilerStep#\d+|PyTorch Profiler.*")
+"""Ranges around whole steps: that one is open does not say what the host does."""
+_LIBRARY = re.compile(
+    r"<|nn\.Module: |(torch|numpy|tensorflow|jax|keras|triton)[/.]"
+    r"|.*[/\\](site-packages|dist-packages|lib/python[\d.]+)[/\\]"
+    r"|(threading|contextlib|functools|typing|inspect|copy|re|os|random|runpy)\.py\("
+    r"|(importlib|multiprocessing|concurrent|asyncio)[/\\]"
+)
+"""Functions of Python that are not the user's: those of frameworks and of the standard library, as traces name them."""
+
+
+@dataclass(frozen=True)
+class Doing:
+    """What the host did longest in a stretch.
+
+    Attributes:
+        name: The innermost operator, call, range or function; None: nothing was recorded.
+        within: The innermost range around it that somebody named; None: there is none.
+        at: The innermost function of Python around it, rather the user's than a library's; None: none was recorded.
+        elsewhere: Whether that was on another thread, because nothing was recorded on the one that matters.
+    """
+
+    name: str | None = None
+    within: str | None = None
+    at: str | None = None
+    elsewhere: bool = False
+
+
+class HostDoings:
+    """What the host did, of the events of a segment.
+
+    Args:
+        events: The events.
+        linked: Their relations.
+        names: Names of the trace's events.
+    """
+
+    def __init__(self, events: Events, linked: Linked, names: Numbered[str]) -> None:
+        rows = np.flatnonzero(events.is_kind(*_HOST) & (events.device < 0))
+        tree = nest_events(events, rows)
+        self._tree = replace(tree, order=rows[tree.order])
+        self._kind, self._name = events.kind[self._tree.order], events.name[self._tree.order].astype(np.int64)
+        self._names = names
+        says = np.asarray([not _STEP.fullmatch(text) for text in names.values] or [True])[self._name]
+        theirs = np.asarray([not _LIBRARY.match(text) for text in names.values] or [True])[self._name]
+        self._says: Booleans = says
+        self._within = self._nearest((self._kind == EventKind.ANNOTATION) & says)
+        python = self._kind == EventKind.PYTHON
+        users, any_ = self._nearest(python & theirs), self._nearest(python)
+        self._at = np.where(users == NONE, any_, users)
+        self._others = _busiest(events, linked, self._tree)
+
+    def _nearest(self, wanted: Booleans) -> Integers:
+        """The innermost wanted event around each, or itself, as a position in the tree, or NONE."""
+        found = np.where(wanted, np.arange(len(wanted)), NONE)
+        for level in levels(self._tree.depth)[1:]:
+            open_ = level[(found[level] == NONE) & (self._tree.parent[level] >= 0)]
+            found[open_] = found[self._tree.parent[open_]]
+        return found
+
+    def longest(self, lane: Integers, begin: Integers, dur: Integers) -> list[Doing]:
+        """What was done longest in each stretch.
+
+        Args:
+            lane: The thread that matters in each.
+            begin: When it begins (ns).
+            dur: How long it is (ns).
+        """
+        if not len(self._tree.order):
+            return [Doing()] * len(lane)
+        looks = np.stack([begin + (dur * part) // (2 * _LOOKS) for part in range(1, 2 * _LOOKS, 2)])
+        own = self._at_times(np.broadcast_to(lane, looks.shape), looks)
+        elsewhere = np.full_like(own, NONE)
+        for other in self._others:
+            open_ = (own == NONE) & (elsewhere == NONE)
+            if not open_.any():
+                break
+            elsewhere[open_] = self._at_times(np.full(int(open_.sum()), other), looks[open_])
+        seen = np.where(own != NONE, own, elsewhere)
+        return self._told(seen, own == NONE)
+
+    def _at_times(self, lane: Integers, time: Integers) -> Integers:
+        """The innermost event around each moment of a thread that says what it does, or NONE."""
+        found = self._tree.at(lane.reshape(-1), time.reshape(-1)).reshape(lane.shape)
+        return np.where((found != NONE) & self._says[found], found, NONE)
+
+    def _told(self, seen: Integers, elsewhere: Booleans) -> list[Doing]:
+        """The most frequent of the looks (first axis) into each stretch."""
+        texts: Numbered[str] = Numbered()
+        unique, inverse = np.unique(self._name[seen], return_inverse=True)
+        by_name = np.asarray([texts.number(plain(self._names[n])) for n in unique.tolist()], np.int64)
+        number = np.where(seen == NONE, NONE, by_name[inverse.reshape(seen.shape)])
+        most = np.stack([(number == row).sum(axis=0) for row in number]).argmax(axis=0)
+        columns = np.arange(seen.shape[1])
+        return [
+            self._doing(place, apart)
+            for place, apart in zip(seen[most, columns].tolist(), elsewhere[most, columns].tolist(), strict=True)
+        ]
+
+    def _doing(self, place: int, elsewhere: bool) -> Doing:
+        if place == NONE:
+            return Doing()
+        within, at = int(self._within[place]), int(self._at[place])
+        return Doing(
+            plain(self._names[int(self._name[place])]),
+            self._text(within) if within != place else self._text(self._around(place)),
+            self._text(at) if at != place else None,
+            elsewhere,
+        )
+
+    def _around(self, place: int) -> int:
+        """The range around a range."""
+        parent = int(self._tree.parent[place])
+        return int(self._within[parent]) if parent >= 0 else NONE
+
+    def _text(self, place: int) -> str | None:
+        return None if place == NONE else plain(self._names[int(self._name[place])])
+
+
+def _busiest(events: Events, linked: Linked, tree: Nest) -> Sequence[int]:
+    """Threads of the host: those that launched most come first, then those with most events."""
+    if not len(tree.lane):
+        return []
+    count = np.bincount(tree.lane)
+    launched = linked.launch[linked.launch >= 0]
+    launches = np.bincount(events.lane[launched], minlength=len(count))[: len(count)]
+    order = np.lexsort((-count, -launches))
+    return [lane for lane in order.tolist() if count[lane]][:_OTHERS_AT_MOST]

@@ -1,0 +1,34 @@
+"""What a step takes, in words: the same in texts, pages, notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dlprof.analysis.steps import StepSummary
+from dlprof.schema.vocabulary import Loop, StepTime
+from dlprof.units import duration
+
+_HOW: Mapping[StepTime, str] = MappingProxyType(
+    {
+        StepTime.MEASURED: "median",
+        StepTime.EPOCHS: "from epoch times",
+        StepTime.WINDOW: "under the tracer of a kernel window",
+    }
+)
+
+
+def how(loop: StepSummary) -> str:
+    """How the time of a step was got, in a few words; empty where it is not known."""
+    if loop.how is StepTime.EPOCHS and loop.loop is not Loop.TRAIN:
+        return "from the times of whole calls"
+    return _HOW[loop.how] if loop.how is not None else ""
+
+
+def sentence(loop: StepSummary) -> str:
+    """What a step takes, and the rate, in one sentence; why that is not known, where it is not."""
+    if loop.median_ns is None:
+        return f"What a {loop.loop} step takes is not known: {loop.unknown}"
+    rate = f", {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
+    note = "" if loop.how is StepTime.MEASURED else f" ({how(loop)})"
+    return f"A {loop.loop} step takes {duration(loop.median_ns)}{rate}{note}."

@@ -1,0 +1,39 @@
+"""What a step takes, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dlprof.analysis.steps import StepSummary
+from dlprof.report import step_words
+from dlprof.schema.vocabulary import Loop, StepTime
+from tests.unit.runs import MS
+
+LOOP = StepSummary(Loop.TRAIN, 250, 90 * MS, 20 * MS, None, 6400.4, MS, 2 * MS, 1)
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        (StepTime.MEASURED, "A train step takes 20.0 ms, 6,400 samples/s."),
+        (StepTime.EPOCHS, "A train step takes 20.0 ms, 6,400 samples/s (from epoch times)."),
+        (StepTime.WINDOW, "A train step takes 20.0 ms, 6,400 samples/s (under the tracer of a kernel window)."),
+    ],
+)
+def test_a_time_says_how_it_was_got(how: StepTime, text: str) -> None:
+    """Unless it is that of the steps themselves."""
+    assert step_words.sentence(replace(LOOP, how=how)) == text
+
+
+def test_calls_of_evaluate_are_no_epochs() -> None:
+    """They are said to be calls."""
+    assert step_words.how(replace(LOOP, loop=Loop.TEST, how=StepTime.EPOCHS)) == "from the times of whole calls"
+
+
+def test_a_time_that_is_not_known_says_why() -> None:
+    """In a sentence."""
+    loop = replace(LOOP, median_ns=None, how=None, unknown="Nobody waited.")
+
+    assert step_words.sentence(loop) == "What a train step takes is not known: Nobody waited."
