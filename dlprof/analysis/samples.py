@@ -103,9 +103,21 @@ def is_operator(sample: Sample) -> bool:
 
 
 def user_files(run: Run) -> set[str]:
-    """Files of the user's own code, as far as they were seen."""
+    """Files of the user's own code, as far as they were seen; not those that an engine wrote out of it."""
     lines = set(pc.unique(run.table("lines")["file"]).to_pylist())
-    return lines | {row["file"] for row in run.rows("spans") if row["file"]}
+    files = lines | {row["file"] for row in run.rows("spans") if row["file"]}
+    return {file for file in files if not any(part in file for part in combined.generated_files())}
+
+
+def known_lines(run: Run) -> set[tuple[str, int]] | None:
+    """Lines that were counted or seen for sure, by file and number; None: the run does not hold all of them.
+
+    What stands on a stack besides was misread: py-spy does not stop the process that it reads.
+    """
+    rows = run.rows("lines")
+    if not any(row["how"] for row in rows):
+        return None
+    return {(row["file"], row["line"]) for row in rows if row["hits"] or row["samples"]}
 
 
 def is_called_back(sample: Sample, users: Collection[str]) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof import __version__
 from dlprof.ingest.artifact import Health, ProcessId, Skipped, told
 from dlprof.ingest.formats import alignment
 from dlprof.ingest.formats.base import FileContent
@@ -27,6 +26,7 @@ from dlprof.schema.manifest import Gpu, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import RunState
 from dlprof.store.writer import RowWriter
+from dlprof.version import __version__
 
 
 class ImportedFiles:

@@ -19,7 +19,9 @@ from dlprof.rundir import RunDir, writing_into
 from dlprof.store.run import Run
 
 
-def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | None, report: Report) -> Run:
+def import_files(
+    paths: Sequence[Path], output: Path | None, *, reader: str | None, report: Report, columns: Sequence[str] = ()
+) -> Run:
     """Read foreign traces into a new run folder, on one timeline.
 
     The folder appears when all is done: nothing of it is left when a file cannot be read.
@@ -29,19 +31,23 @@ def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | No
         output: The run folder; None: a new one below `dlprof_runs/`.
         reader: Name of the format of all files; None: told from their content.
         report: Takes a line for the user about each file.
+        columns: Names of the columns of tables that do not name them.
 
     Raises:
         NoInputError: A file does not exist.
         ArtifactError: One is damaged, of no known format, or holds events of which none could be read.
         CannotCreateError: The folder exists and is not empty, or cannot be written.
-        UsageError: There is no such format.
+        UsageError: There is no such format, or no file is of one that takes columns.
     """
     if output is not None:
         rundir.refuse_full(output)
     readers = [_named(reader) if reader else formats.find(path) for path in paths]
+    if columns and all(chosen.read_with_columns is None for chosen in readers):
+        takes = ", ".join(known.name for known in formats.all_readers() if known.read_with_columns is not None)
+        raise UsageError("--columns is of no use: no file is of a format that takes it.", hint=f"formats: {takes}")
     files = []
     for path, chosen in zip(paths, readers, strict=True):
-        content = formats.read(path, chosen)
+        content = formats.read(path, chosen, columns)
         _refuse_unread(path, chosen, content)
         files.append(content)
         report(f"{path.name}: {chosen.title}, {_size(content)}")

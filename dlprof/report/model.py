@@ -83,6 +83,14 @@ class StepParts(Struct, frozen=True):
     parts: tuple[PartTime, ...]
 
 
+class TreeTime(Struct, frozen=True):
+    """A leaf of the tree of a run of foreign traces."""
+
+    path: str
+    """A `TreePath`."""
+    ns: int
+
+
 class LayerKernels(Struct, frozen=True):
     """Kernels of a layer in one direction, of one operator."""
 
@@ -315,6 +323,9 @@ class Report(Struct, frozen=True, kw_only=True):
     """Causes, those with most time at stake first; None: not looked for, or the run cannot be diagnosed."""
     not_asked: tuple[str, ...] = ()
     """Rules that were not asked for want of time: findings may be missing."""
+    tree: tuple[TreeTime, ...] | None = None
+    """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
+    None: its files hold no times; and of runs that dlprof traced."""
 
     @property
     def imported(self) -> bool:

@@ -204,8 +204,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             (
                 "kind",
                 _TEXT,
-            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation | python
-                # (a function that no other function of the trace is around)
+            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation
+            # ... | python (a function that no other one of the trace is around)
             ("name", _TEXT),
             ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
             ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories
@@ -238,6 +238,18 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("max_ns", _NS),
             ("window", pa.int16()),
         ),
+        # Hardware counters of kernels, over all executions of one, from profilers that count and keep no times.
+        "kernel_counters": _table(
+            ("device", pa.int16()),
+            ("kernel", _TEXT),
+            ("counter", _TEXT),  # as its profiler calls it: `achieved_occupancy`
+            ("title", _TEXT),  # what it says of it; null: nothing
+            ("unit", _TEXT),  # %, B, KB/s, level, ...; null: a number
+            ("count", pa.int64()),  # executions
+            ("min_value", pa.float64()),
+            ("max_value", pa.float64()),
+            ("mean_value", pa.float64()),
+        ),
         # Stretches of time in which kernels were traced: windows of a run, or whole foreign traces.
         "kernel_windows": _table(
             ("window", pa.int16()),
@@ -253,7 +265,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("dropped", pa.int64()),  # events that are missing
         ),
         # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it. Where that
-        # launch is not known the parts are 0: dur_ns less the three is time of no known cause.
+        # launch is not known, or is that of a whole graph, dur_ns less the three is time of no known cause.
         "gpu_gaps": _table(
             ("device", pa.int16()),
             ("start_ns", _NS),

@@ -381,5 +381,7 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
     }
 )
 """Where the steps of each loop are in the tree."""
+IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
+"""Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

@@ -102,6 +102,7 @@ def windows(run: Run) -> Slices:
             What(f"window {row['window']}", "window", {name: row[name] for name in _OF_WINDOW}),
         )
         for row in run.rows("kernel_windows")
+        if row["dur_ns"]  # a file of sums has no time
     )
 
 

@@ -81,9 +81,11 @@ class Reader:
         title: One line for people.
         claims: Whether a file is of this format; must be quick, and not raise.
         read: Reads it; raises nothing but ArtifactError.
+        read_with_columns: Reads one that does not name its columns, given their names; None: the format has none.
     """
 
     name: str
     title: str
     claims: Callable[[Sample], bool]
     read: Callable[[Path], FileContent]
+    read_with_columns: Callable[[Path, Sequence[str]], FileContent] | None = None

@@ -28,6 +28,7 @@ class SourceLine:
         sampled_ns: Time for which threads stood in it, or in what it calls, by the samples.
         kernels_ns: Time of the kernels of the layers that were made in this line, in all steps.
         layers: Names of these layers.
+        first_line: Where the function begins in which it was counted.
     """
 
     number: int
@@ -37,6 +38,7 @@ class SourceLine:
     sampled_ns: int | None
     kernels_ns: int | None
     layers: tuple[str, ...]
+    first_line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class Measured:
             sampled_ns=None if self.sampled_ns is None else self.sampled_ns.get(place),
             kernels_ns=sum(kernels) if kernels else None,
             layers=layers,
+            first_line=counted.get("first_line"),
         )
 
 

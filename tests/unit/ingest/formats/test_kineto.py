@@ -72,6 +72,36 @@ def test_many_threads_of_many_processes_need_no_table_of_all_pairs(tmp_path: Pat
     assert again is not None and peak < 100_000_000
 
 
+def test_ranges_that_older_versions_file_as_operators_are_ranges(tmp_path: Path) -> None:
+    """Steps and updates are no operators, and the next batch is waited for."""
+    names = ("ProfilerStep#3", "Optimizer.step#SGD.step", "enumerate(DataLoader)#_Single.__next__", "aten::mm")
+    events = [
+        {"ph": "X", "cat": "Operator", "name": name, "pid": 1, "tid": 1, "ts": 10 * n, "dur": 9}
+        for n, name in enumerate(names)
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run = imported(tmp_path, path)
+
+    kinds = {row["name"]: row["kind"] for row in run.rows("kernel_ops")}
+    assert [kinds[name] for name in names] == ["annotation", "annotation", "input", "operator"]
+
+
+def test_only_the_outermost_functions_of_python_are_kept(tmp_path: Path) -> None:
+    """They tell when the host was in Python; all others are too many."""
+    calls = [("main", 0, 100), ("helper", 10, 20), ("again", 120, 5)]
+    events = [
+        {"ph": "X", "cat": "python_function", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur}
+        for name, ts, dur in calls
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run = imported(tmp_path, path)
+
+    kept = query.ask(run, "SELECT kind, name FROM kernels ORDER BY start_ns").rows
+    assert kept == [("python", "main"), ("python", "again")]
+
+
 def _event(category: str, name: str, start: int, dur: int, thread: str, **args: object) -> dict[str, object]:
     process = 0 if thread.startswith("stream") else 13721
     return {
