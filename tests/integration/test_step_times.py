@@ -42,7 +42,7 @@ EPOCHS = """
 
 def of_epochs(rows: list[dict[str, Any]], column: str = "dur_ns") -> float:
     """Wall time of epochs over their steps (ns)."""
-    return sum(row[column] for row in rows) / sum(row["steps"] for row in rows)
+    return float(sum(row[column] for row in rows) / sum(row["steps"] for row in rows))
 
 
 @pytest.mark.parametrize("script", ["mlp", "cnn", "lstm"])
