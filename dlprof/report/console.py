@@ -150,7 +150,9 @@ class Page:
     def title(self, text: str, note: str = "") -> None:
         """The title of a section, after an empty line."""
         self.console.print()
-        self.console.print(Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim"))
+        line = Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim")
+        line.no_wrap = self.console.whole or None  # commands in it can then be copied
+        self.console.print(line)
 
     def table(self, *columns: Column) -> Table:
         """An empty table."""

@@ -1,6 +1,6 @@
 """Every foreign trace that tests have, through every command that looks at a run.
 
-With DLPROF_TRACES, a folder of more traces, these go through all of them as well.
+With DLPROF_SHARED_TRACES, a folder of more traces, these go through all of them as well.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dlprof.store.run import Run
 from tests.unit.ingest.imports import DATA
 from tests.unit.runs import dlprof
 
-MORE = os.environ.get("DLPROF_TRACES")
+MORE = os.environ.get("DLPROF_SHARED_TRACES")
 NO_TRACES = {".md", ".tsv"}
 SMALL = 4_000
 """Files of more bytes take a good part of a second with each command."""

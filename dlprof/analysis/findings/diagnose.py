@@ -17,7 +17,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
-from dlprof.schema.vocabulary import RunState, TreePath
+from dlprof.schema.vocabulary import TreePath
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 
@@ -97,7 +97,7 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
 def _least_ns(case: Case) -> int:
     """What is worth a word; whole foreign traces may be shorter than what is little in a run of a process."""
     least = int(LEAST_SHARE * case.tree.wall_ns)
-    return least if case.run.manifest.state == RunState.IMPORTED else max(LEAST_NS, least)
+    return max(1 if case.devices.foreign else LEAST_NS, least)
 
 
 def _findings(case: Case, rule: Rule, left: dict[TreePath, int], *, is_late: Callable[[], bool]) -> list[Granted]:
