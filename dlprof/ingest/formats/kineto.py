@@ -347,13 +347,19 @@ def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
         "rank": _said(distributed.get("rank")),
         "world_size": _said(distributed.get("world_size")),
         "distributed_backend": _said(distributed.get("backend")),
-        "devices": [
-            {"device": d["id"], "name": _said(d.get("name"))} for d in devices if isinstance(_said(d.get("id")), int)
-        ],
+        "devices": _devices(devices, work),
         "host": _said(top.get("host_name")),
         "schema_version": _said(top.get("schemaVersion")),
     }
     source.judge(trace)
+
+
+def _devices(told: list[dict[str, Any]], work: _Work) -> list[dict[str, Any]]:
+    """The devices that the file describes; those of Intel are only known by what ran on them."""
+    if any((category or "").lower() in _XPU for category in work.kinds):
+        numbers = sorted({lane.device for lane in work.trace.lanes} - {CPU})
+        return [{"device": number, "name": None, "kind": "xpu"} for number in numbers]
+    return [{"device": d["id"], "name": _said(d.get("name"))} for d in told if isinstance(_said(d.get("id")), int)]
 
 
 READER = Reader("kineto", "torch.profiler (JSON, also .gz)", claims, read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlprof.ingest.parse.perfetto_packets import EventType, Packets, Track, TrackEvent
-from tests.unit.ingest.formats.test_perfetto import event, packet, track
+from tests.unit.ingest.formats.samples import event, packet, track
 from tests.unit.ingest.protobuf import field, number
 
 
