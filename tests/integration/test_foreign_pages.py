@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from dlprof.cli import view
-from tests.integration.test_pages import browser, show
+from tests.integration.shown_pages import show
 from tests.unit.ingest.imports import imported
 from tests.unit.test_foreign_traces import trace_files
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.integration
 
 
