@@ -28,7 +28,7 @@ SMALL = 4_000
 """Files of more bytes take a good part of a second with each command."""
 REFUSED = {64, 66}
 """Exit codes of what a user may have meant otherwise, and of data that are not there."""
-NO_EVENTS = ("its files hold sums without times", "its files hold no event with a time")
+NO_EVENTS = ("its files hold sums without times", "its files hold no event that takes time")
 NO_LINES, NO_STACKS, NO_TIMES = "has no times of lines", "has no sampled stacks", "has nothing with a time in it"
 NEITHER = "has neither sampled stacks nor phases"
 COMMANDS: tuple[tuple[str, ...], ...] = (

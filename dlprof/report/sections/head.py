@@ -60,7 +60,10 @@ def imported(page: Page, report: Report) -> None:
     names = ", ".join(source.file for source in report.sources[:_SOURCES_NAMED])
     more = len(report.sources) - _SOURCES_NAMED
     page.say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
-    page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
+    if report.wall_ns is None:
+        page.say(f"imported as {report.run}; no event in it tells when it was", "dim")
+    else:
+        page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
     page.console.print()
     page.say(safe(report.verdict))
     page.title("Sources")
@@ -72,7 +75,7 @@ def sources(page: Page, report: Report) -> None:
     table = page.table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
     for source in report.sources:
         events = "-" if source.events is None else f"{source.events:,}"
-        begin = duration(report.window_starts.get(source.file))
+        begin = duration(report.window_starts.get(source.file)) if source.events else "-"
         table.add_row(Text(safe(source.file)), source.format, events, begin)
     page.show(table)
 
