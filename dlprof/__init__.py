@@ -3,33 +3,41 @@
 This package is the conductor and the analyser. What runs inside and beside the traced
 process lives in the separate package `dlprof_probes` (folder `probes/`).
 
-In notebooks: `dlprof.open("last")`, `dlprof.compare(a, b)` and `%load_ext dlprof` (docs/notebook.md).
+In notebooks and scripts: `dlprof.runs()`, `dlprof.open("last")`, `dlprof.compare(a, b)`, `dlprof.view()`, and
+`%load_ext dlprof` (`dlprof help notebook`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dlprof.version import __version__
+
 if TYPE_CHECKING:
-    from dlprof.notebook.views import compare, open_run
+    from dlprof.notebook.files import in_ms, runs
+    from dlprof.notebook.views import compare, open_run, view
 
     open = open_run  # noqa: A001  (dlprof.open, never a bare open)
 
-__version__ = "0.1.0.dev0"
-__all__ = ["__version__", "compare", "load_ipython_extension"]  # not `open`: a star would hide Python's own
+# Not `open`: a star would hide Python's own.
+__all__ = ["__version__", "compare", "in_ms", "load_ipython_extension", "runs", "view"]
+_HOMES = {"compare": "views", "in_ms": "files", "open": "views", "runs": "files", "view": "views"}
+"""What notebooks and scripts use, and the module of `dlprof.notebook` that has it."""
 
 
 def __getattr__(name: str) -> Any:
     """What notebooks use is loaded when it is first asked for: the command line never pays for it."""
-    if name not in ("open", "compare"):
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from dlprof.notebook import views  # noqa: PLC0415
+    import importlib  # noqa: PLC0415
 
-    return views.open_run if name == "open" else views.compare
+    home = importlib.import_module(f"dlprof.notebook.{_HOMES[name]}")
+    return getattr(home, "open_run" if name == "open" else name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "compare", "open"})
+    """What there is to use, and what every module has."""
+    return sorted({*__all__, *_HOMES, *(name for name in globals() if name.startswith("__"))})
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
@@ -9,10 +10,12 @@ import traceback
 
 from dlprof import cli
 from dlprof.errors import DlprofError, ExitCode
+from dlprof.units import SPELLED
 
 
 def main() -> int:
     """Run the command line; returns the exit code."""
+    _never_fail_to_print()
     try:
         command, args = cli.parse(sys.argv[1:])
         return command.run(args)
@@ -28,6 +31,13 @@ def main() -> int:
         return 0
     except Exception as error:  # noqa: BLE001  (the last line of defence)
         return _bug(error)
+
+
+def _never_fail_to_print() -> None:
+    """Have streams that are not of UTF-8 spell what they cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
+            stream.reconfigure(errors=SPELLED)
 
 
 def _bug(error: Exception) -> int:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 
+ASCII = str.maketrans("µ…−←→“”", 'u.-<>""')
+"""What stands for signs of our own where only ASCII may be printed: `us` for `µs`."""
+SPELLED = "dlprof.spelled"
+"""How streams of other encodings take what they lack (`errors=`): signs of our own spelled in ASCII, others `?`."""
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = "_.:-=+*#"
 _BAR = " ▏▎▍▌▋▊▉█"
@@ -15,7 +20,7 @@ def duration(ns: float | None) -> str:
         return "-"
     if ns < 0:
         return f"-{duration(-ns)}"
-    for limit, scale, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms"), (600e9, 1e9, "s")):
+    for limit, scale, unit in ((1e3, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms"), (600e9, 1e9, "s")):
         if abs(ns) < limit * 0.9995:
             value = ns / scale
             digits = 0 if abs(value) >= 100 or unit == "ns" else 1 if abs(value) >= 10 else 2
@@ -70,3 +75,13 @@ def resample(values: Sequence[float | None], width: int) -> list[float | None]:
 def safe(text: str) -> str:
     """`text` without control characters: names from a run must not steer the reader's terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end].translate(ASCII)
+    return "".join(sign if sign.isascii() else "?" for sign in signs), error.end
+
+
+codecs.register_error(SPELLED, _spelled)

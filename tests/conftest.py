@@ -35,7 +35,8 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, keras_homes: Path) -> Non
     for name in list(os.environ):
         if name.startswith(("DLPROF_", "KERAS_")) and name != "DLPROF_DATA":
             monkeypatch.delenv(name)
-    for name in ("COLUMNS", "LINES"):  # shells and pytest-xdist set them, and reports heed them
+    # Shells, pytest-xdist and continuous integration set them, and reports heed them.
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("KERAS_HOME", str(keras_homes / uuid.uuid4().hex))  # made by Keras, if it comes to that
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")

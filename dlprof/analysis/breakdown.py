@@ -11,7 +11,7 @@ How steps are composed is measured in a kernel window and laid over the plain st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
 
@@ -45,6 +45,8 @@ class Breakdown:
         unsplit: Why the steps are not split; None: they are.
         layers: The kernels of the steps by layer, direction and operator; they sum to the leaves of kernels.
         beside_script_ns: Kernels that ran beside the script's own loop: they are in their leaves, and not in `script`.
+        idle: Of a run of foreign traces with GPUs: what the host did while these were idle, from the first to the last
+            kernel of each, as a sum over them (ns).
     """
 
     leaves: Mapping[TreePath, int]
@@ -54,6 +56,7 @@ class Breakdown:
     unsplit: str | None
     layers: tuple[LayerTime, ...]
     beside_script_ns: int = 0
+    idle: Mapping[StepPart, int] = field(default_factory=dict)
 
     @property
     def net_ns(self) -> int:
@@ -118,7 +121,7 @@ def _of_traces(run: Run) -> Breakdown | None:
         return None
     tree = trace_tree.of_run(run, run.wall_ns)
     rest = run.wall_ns - sum(tree.leaves.values())
-    return Breakdown(tree.leaves, run.wall_ns, rest, tree.steps, tree.unsplit, tree.layers)
+    return Breakdown(tree.leaves, run.wall_ns, rest, tree.steps, tree.unsplit, tree.layers, idle=tree.idle)
 
 
 def without_phases(run: Run) -> Breakdown | None:

@@ -100,7 +100,11 @@ def of_run(run: Run) -> list[DeviceTime]:
     events = _Events(run, table)
     windows = {row["window"]: row for row in run.rows("kernel_windows") if row["loop"] is not None}
     found = [
-        _of_device(place, [_Part(events, rows, windows.get(window)) for window, rows in parts])
+        _of_device(
+            place,
+            run.manifest.device_name(place.device),
+            [_Part(events, rows, windows.get(window)) for window, rows in parts],
+        )
         for place, parts in events.by_place()
     ]
     return sorted(found, key=lambda time: (time.host or "", -1 if time.rank is None else time.rank, time.number))
@@ -206,11 +210,11 @@ class _Part:
             yield StreamTime(str(name or "?"), len(rows), covered.within(self.begin, self.end).ns)
 
 
-def _of_device(place: _Place, parts: Sequence[_Part]) -> DeviceTime:
+def _of_device(place: _Place, name: str, parts: Sequence[_Part]) -> DeviceTime:
     span, busy = sum(part.span_ns for part in parts), sum(part.busy_ns for part in parts)
     compute = sum(part.compute.ns for part in parts)
     return DeviceTime(
-        device=f"gpu:{place.device}",
+        device=name,
         number=place.device,
         host=place.host,
         rank=place.rank,

@@ -142,7 +142,7 @@ def summarise(
         kinds: Only those of these kinds.
         window: Only those of this window.
     """
-    ops = _Ops(run.table("kernel_ops"), kinds)
+    ops = _Ops(run, kinds)
     events = _chosen(run, ops, phase, window)
     totals = [] if phase else _of_totals(run.table("kernel_totals"), ops, by)
     windows = run.table("kernel_windows")
@@ -168,7 +168,8 @@ def summarise(
 class _Ops:
     """The table `kernel_ops`, by column, with the rows of chosen kinds marked."""
 
-    def __init__(self, ops: pa.Table, kinds: Sequence[str]) -> None:
+    def __init__(self, run: Run, kinds: Sequence[str]) -> None:
+        ops, self.device_name = run.table("kernel_ops"), run.manifest.device_name
         size = max(ops["op_id"].to_pylist(), default=-1) + 1
         self.columns: dict[str, list[Any]] = {}
         place = ops["op_id"].to_pylist()
@@ -267,7 +268,7 @@ def _group(events: _Events, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], I
     first, group = _first_of_each(code)
     keys = []
     for row in first.tolist():
-        key = {**classes[class_[row]], "device": _device(int(events.device[row]))}
+        key = {**classes[class_[row]], "device": ops.device_name(int(events.device[row]))}
         if "step" in GROUPS[by]:
             key["step"] = int(events.step[row]) if events.step[row] >= 0 else None
         keys.append(key)
@@ -316,10 +317,6 @@ def _main_category(ops: _Ops, op: npt.NDArray[np.int32], own: Integers) -> Any:
     return ops.columns["category"][most]
 
 
-def _device(number: int) -> str:
-    return HOST if number == _CPU else f"gpu:{number}"
-
-
 def _unions(group: Integers, start: Integers, dur: Integers, size: int) -> Integers:
     """Wall time of each group; events are in order of group and start."""
     # Groups are moved apart on one long timeline, so that one running maximum serves all of them.
@@ -350,7 +347,7 @@ def _of_totals(totals: pa.Table, ops: _Ops, by: str) -> list[Row]:
     for row in totals.to_pylist():
         number = row["op_id"]
         if ops.is_chosen[number]:
-            key = (_device(row["device"]), *(ops.columns[name][number] for name in names))
+            key = (ops.device_name(row["device"]), *(ops.columns[name][number] for name in names))
             found = sums.setdefault(key, _Sum(ops.columns["category"][number]))
             found.count += row["count"]
             found.total_ns += row["total_ns"]

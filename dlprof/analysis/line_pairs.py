@@ -14,6 +14,8 @@ from dlprof.store.run import Run
 class LinePair:
     """A line on both sides; means over the runs of a side. None: it is not in that side's script, or was not counted.
 
+    A time without hits is from samples.
+
     Attributes:
         file, function, line: Where it is, in A's script if it is there.
         source: Its text.
@@ -48,11 +50,17 @@ class _Key(NamedTuple):
 
 @dataclass
 class _Counts:
-    """Counts of a line over the runs of a side."""
+    """Counts of a line over the runs of a side; `hits` is None where no run counted it: its time is from samples."""
 
     line: int
-    hits: int = 0
+    hits: int | None = None
     time_ns: int = 0
+
+    def add(self, hits: int | None, time_ns: int) -> None:
+        """Add what is known of the line, by counting or by samples."""
+        if hits is not None:
+            self.hits = (self.hits or 0) + hits
+        self.time_ns += time_ns
 
 
 def join(a: Sequence[Run], b: Sequence[Run]) -> list[LinePair]:
@@ -83,10 +91,21 @@ def _means(runs: Sequence[Run]) -> dict[_Key, _Counts]:
     sums: dict[_Key, _Counts] = {}
     for run in runs:
         seen: Counter[tuple[str, str, str]] = Counter()
-        for row in sorted(run.rows("lines"), key=lambda row: (row["file"], row["line"])):
-            place = (row["file"], row["function"], (row["source"] or "").strip())
+        for (file, function, _, source), counts in _of_run(run).items():
+            place = (file, function, source)
             seen[place] += 1
-            counts = sums.setdefault(_Key(*place, seen[place]), _Counts(row["line"]))
-            counts.hits += row["hits"]
-            counts.time_ns += row["time_ns"]
-    return {key: _Counts(sum_.line, sum_.hits // len(runs), sum_.time_ns // len(runs)) for key, sum_ in sums.items()}
+            sums.setdefault(_Key(*place, seen[place]), _Counts(counts.line)).add(counts.hits, counts.time_ns)
+    return {key: _mean(sum_, len(runs)) for key, sum_ in sums.items()}
+
+
+def _of_run(run: Run) -> dict[tuple[str, str, int, str], _Counts]:
+    """The lines of a run in order, by file, function, number and text; one that was counted and sampled is one."""
+    lines: dict[tuple[str, str, int, str], _Counts] = {}
+    for row in sorted(run.rows("lines"), key=lambda row: (row["file"], row["line"])):
+        key = row["file"], row["function"], row["line"], (row["source"] or "").strip()
+        lines.setdefault(key, _Counts(row["line"])).add(row["hits"], row["time_ns"])
+    return lines
+
+
+def _mean(sums: _Counts, runs: int) -> _Counts:
+    return _Counts(sums.line, None if sums.hits is None else sums.hits // runs, sums.time_ns // runs)

@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dlprof.schema.vocabulary import LineSource
+
 
 @dataclass(frozen=True)
 class Line:
-    """A line with its counts.
+    """A line with its counts, or with the samples that it was seen in.
 
     Attributes:
         line: Its number.
-        hits: How often it ran; 0: never.
+        hits: How often it ran; 0: never; None: not counted.
         time_ns: Time in it, with what it calls (ns).
         source: Its text; None: not known.
+        samples: In how many samples it was seen; None: it was counted.
     """
 
     line: int
-    hits: int
+    hits: int | None
     time_ns: int
     source: str | None
+    samples: int | None = None
+
+    @property
+    def error_ns(self) -> int | None:
+        """Standard error of a time from samples (ns); None: it was counted."""
+        return standard_error_ns(self.time_ns, self.samples)
 
 
 @dataclass(frozen=True)
 class FunctionLines:
     """A function with the counts of its lines.
 
+    A function that ran both where lines are counted and where they are not is there twice: its times add up.
+
     Attributes:
         file: As in the tables.
         function: Its qualified name; `<module>` for a file's own code.
-        first_line: Where it begins.
+        first_line: Where it begins; None: not known.
         total_ns: Time of all its lines, with what they call (ns).
-        lines: In order of their numbers.
+        lines: In order of their numbers; of a sampled function only those that were seen.
+        how: How its times are known.
     """
 
     file: str
     function: str
-    first_line: int
+    first_line: int | None
     total_ns: int
     lines: tuple[Line, ...]
+    how: LineSource = LineSource.COUNTED
 
     @property
     def name(self) -> str:
@@ -55,53 +69,67 @@ class HotLine:
     """A line that took much time of its own.
 
     Attributes:
-        first_line: Where its function begins.
+        first_line: Where its function begins; None: not known.
+        hits: How often it ran; None: not counted.
         time_ns: Time in it, with what it calls (ns).
         own_ns: Of that, outside of profiled functions that it calls (ns).
+        how: How its time is known.
+        samples: In how many samples it was seen; None: it was counted.
     """
 
     file: str
     function: str
-    first_line: int
+    first_line: int | None
     line: int
-    hits: int
+    hits: int | None
     time_ns: int
     own_ns: int
     source: str | None
+    how: LineSource = LineSource.COUNTED
+    samples: int | None = None
+
+
+def standard_error_ns(time_ns: int, samples: int | None) -> int | None:
+    """Standard error of a time that was seen in so many samples, as of a count (ns); None: it was not sampled."""
+    return round(time_ns / math.sqrt(samples)) if samples else None
 
 
 def functions(table: pa.Table) -> list[FunctionLines]:
     """Every function of the table `lines`, the most expensive first."""
-    grouped: dict[tuple[str, str, int], list[Line]] = defaultdict(list)
+    grouped: dict[tuple[str, str, int | None, LineSource], list[Line]] = defaultdict(list)
     for row in table.to_pylist():
-        line = Line(row["line"], row["hits"], row["time_ns"], row["source"])
-        grouped[row["file"], row["function"], row["first_line"]].append(line)
-    counted = [
-        FunctionLines(*key, sum(line.time_ns for line in lines), tuple(sorted(lines, key=lambda line: line.line)))
-        for key, lines in grouped.items()
-    ]
-    return sorted(counted, key=lambda function: (-function.total_ns, function.file, function.first_line))
+        line = Line(row["line"], row["hits"], row["time_ns"], row["source"], row["samples"])
+        how = LineSource(row["how"] or LineSource.COUNTED)
+        grouped[row["file"], row["function"], row["first_line"], how].append(line)
+    found = [_function(*key, lines) for key, lines in grouped.items()]
+    return sorted(found, key=lambda function: (-function.total_ns, function.file, function.first_line or 0))
 
 
-def hottest(counted: Iterable[FunctionLines], top: int) -> list[HotLine]:
+def _function(file: str, name: str, first_line: int | None, how: LineSource, lines: list[Line]) -> FunctionLines:
+    in_order = tuple(sorted(lines, key=lambda line: line.line))
+    return FunctionLines(file, name, first_line, sum(line.time_ns for line in lines), in_order, how)
+
+
+def hottest(found: Iterable[FunctionLines], top: int) -> list[HotLine]:
     """The lines with the most time of their own.
 
     A line's time contains what it calls. So that `main()` does not head every list, the totals of
-    profiled functions are taken off the lines that call them, as far as their names show it.
+    profiled functions are taken off the lines that call them, as far as their names show it: not where
+    several have the name. What a counted line calls is counted, and what a sampled one calls is sampled.
 
     Args:
-        counted: Functions, the most expensive first.
+        found: Functions, the most expensive first.
         top: At most so many lines.
     """
-    by_name = {function.name: function for function in counted}
-    lines = [_hot(function, line, by_name.values()) for function in by_name.values() for line in function.lines]
+    functions = list(found)
+    names = Counter((function.name, function.how) for function in functions)
+    callees = [function for function in functions if names[function.name, function.how] == 1]
+    lines = [_hot(function, line, callees) for function in functions for line in function.lines]
     return sorted((line for line in lines if line.own_ns > 0), key=lambda line: -line.own_ns)[:top]
 
 
-def _hot(function: FunctionLines, line: Line, profiled: Iterable[FunctionLines]) -> HotLine:
-    source = line.source or ""
-    called = sum(other.total_ns for other in profiled if other is not function and f"{other.name}(" in source)
-    own_ns = max(0, line.time_ns - called) if called else line.time_ns
+def _hot(function: FunctionLines, line: Line, callees: Iterable[FunctionLines]) -> HotLine:
+    called = sum(other.total_ns for other in callees if _calls(function, line, other))
     return HotLine(
         function.file,
         function.function,
@@ -109,6 +137,12 @@ def _hot(function: FunctionLines, line: Line, profiled: Iterable[FunctionLines])
         line.line,
         line.hits,
         line.time_ns,
-        own_ns,
+        max(0, line.time_ns - called),
         line.source,
+        function.how,
+        line.samples,
     )
+
+
+def _calls(function: FunctionLines, line: Line, other: FunctionLines) -> bool:
+    return other is not function and other.how is function.how and f"{other.name}(" in (line.source or "")

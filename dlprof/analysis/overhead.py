@@ -37,7 +37,7 @@ def of_phases(own_ns: Iterable[int], steps: int) -> Cost:
     own = sum(own_ns)
     return Cost(
         own + steps * STEP_COST_NS,
-        f"{own / 1e6:.0f} ms measured at start and end, {steps} steps at {STEP_COST_NS / 1e3:.1f} us",
+        f"{own / 1e6:.0f} ms measured at start and end, {steps} steps at {STEP_COST_NS / 1e3:.1f} µs",
     )
 
 

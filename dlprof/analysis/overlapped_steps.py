@@ -16,7 +16,7 @@ from dlprof.store.run import Run
 
 _FILLED = 0.5
 """Share of the window's steps from which on kernels, and waits for them, are what steps take their time for."""
-_HOST = (Tree.FIT_STEPS, Tree.FIT_CALLBACKS, Tree.FIT_INPUT)
+_HOST = (Tree.FIT_WAIT, Tree.FIT_STEPS, Tree.FIT_CALLBACKS, Tree.FIT_INPUT)
 """Phases of the host in a training loop, beside which the device works, where steps return before they are done."""
 _APART = frozenset({StepPart.KERNELS, StepPart.INPUT})
 """Parts of a step whose time is known otherwise."""
@@ -65,7 +65,11 @@ def _works_beside_host(run: Run) -> bool:
 def _hide(run: Run, host: dict[TreePath, int], kernel_ns: int) -> None:
     """Take the kernels' time off the host's phases, first where it waited for them (ns)."""
     left, validation = kernel_ns, _validation(run)
-    places = [(Tree.FIT_CALLBACKS, _waits(run, host[Tree.FIT_CALLBACKS])), *((path, host[path]) for path in _HOST)]
+    places = [
+        (Tree.FIT_WAIT, host[Tree.FIT_WAIT]),
+        (Tree.FIT_CALLBACKS, _waits(run, host[Tree.FIT_CALLBACKS])),
+        *((path, host[path]) for path in _HOST),
+    ]
     for path, most in places:
         hidden = max(0, min(left, most, host[path] - (validation if path == Tree.FIT_CALLBACKS else 0)))
         host[path] -= hidden
@@ -112,7 +116,12 @@ def _validation(run: Run) -> int:
 
 
 def _waits(run: Run, callbacks_ns: int) -> int:
-    """How long callbacks waited for values of the device, by the samples; all of it where nothing was sampled (ns)."""
+    """How long callbacks waited for values of the device, by the samples (ns).
+
+    Where nothing was sampled it is all of it, or, where waits were measured, nothing: those are no callbacks.
+    """
     sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
     share = samples.waiting_share(sampled, Tree.FIT_CALLBACKS)
-    return callbacks_ns if share is None else int(share * callbacks_ns)
+    if share is None:
+        return 0 if samples.measures_waits(run) else callbacks_ns
+    return int(share * callbacks_ns)

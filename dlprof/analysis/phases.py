@@ -81,6 +81,7 @@ class Step:
     dur: int
     input: int
     callbacks: int
+    wait: int
     call_start: int
     call: int
     first: bool
@@ -193,7 +194,9 @@ def _parts(step: Step) -> Iterable[Interval]:
             yield Interval(step.start - step.input, step.start, SpanKind.INPUT)
         before = min(step.callbacks, max(0, step.call_start - step.start)) if step.call else 0
         yield Interval(step.start, step.start + before, SpanKind.CALLBACKS)
-        yield Interval(step.end - (step.callbacks - before), step.end, SpanKind.CALLBACKS)
+        after = step.end - (step.callbacks - before)
+        yield Interval(after - step.wait, after, SpanKind.WAIT)  # before the callbacks, as Keras reads values for them
+        yield Interval(after, step.end, SpanKind.CALLBACKS)
     if step.first and step.call and step.loop == Loop.TRAIN:
         yield Interval(step.call_start, step.call_start + step.call, SpanKind.GRAPH_COMPILE)
 
@@ -287,6 +290,8 @@ def leaf(kinds: Sequence[str], had_epoch: bool, step_of: Loop | None = None) -> 
 
 
 def _in_fit(inside: Sequence[str], had_epoch: bool) -> Phase:
+    if inside and inside[-1] == SpanKind.WAIT:  # for the training, also at the beginning of a validation
+        return Phase.FIT_WAIT
     for kind in inside:
         if kind in _IN_FIT:
             return _IN_FIT[kind]
@@ -302,10 +307,13 @@ def _move_steps(totals: _Totals, steps: Sequence[Step], intervals: Sequence[Phas
         if step.span == SpanKind.FIT and around is Phase.FIT_STEPS:
             # The wait for the first batch of an epoch may lie partly before the epoch's first interval.
             totals.add(Phase.FIT_INPUT, step.input)
+            totals.add(Phase.FIT_WAIT, step.wait)
             totals.add(Phase.FIT_CALLBACKS, step.callbacks)
-            totals.add(Phase.FIT_STEPS, -step.input - step.callbacks)
+            totals.add(Phase.FIT_STEPS, -step.input - step.wait - step.callbacks)
         elif step.span == SpanKind.ON_BATCH and around is Phase.SCRIPT:
-            totals.add(PHASE_OF_LOOP[step.loop], step.dur)
+            wait = step.wait if step.loop == Loop.TRAIN else 0
+            totals.add(PHASE_OF_LOOP[step.loop], step.dur - wait)
+            totals.add(Phase.FIT_WAIT, wait)
             totals.add(Phase.SCRIPT, -step.dur)
 
 
@@ -317,7 +325,7 @@ def _count(totals: _Totals, spans: Sequence[Interval], steps: Sequence[Step]) ->
         if number and totals.dur.get(phase):
             totals.count[phase] = number
     in_steps = totals.count.get(Phase.FIT_STEPS, 0)
-    for phase in (Phase.FIT_INPUT, Phase.FIT_CALLBACKS):
+    for phase in (Phase.FIT_INPUT, Phase.FIT_WAIT, Phase.FIT_CALLBACKS):
         if totals.dur.get(phase):
             totals.count[phase] = max(totals.count.get(phase, 0), in_steps)
     totals.count[Phase.FIT] = sum(1 for span in spans if span.kind == SpanKind.FIT) or in_steps
@@ -368,6 +376,7 @@ def _step(row: Mapping[str, Any], kinds: Mapping[int, str]) -> Step:
         dur=row["dur_ns"],
         input=row["input_ns"] or 0,
         callbacks=row["callbacks_ns"] or 0,
+        wait=row["wait_ns"] or 0,
         call_start=row["start_ns"] + (row["call_offset_ns"] or 0),
         call=row["call_ns"] or 0,
         first=row["first"],

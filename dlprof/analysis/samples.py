@@ -54,7 +54,7 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
         run: The run.
         lookup: Its phases.
     """
-    frames_of = frames_by_stack(run.table("frames"))
+    frames_of, waits = frames_by_stack(run.table("frames")), measures_waits(run)
     samples = []
     for row in run.rows("stacks"):
         frames = frames_of.get(row["stack_id"])
@@ -62,15 +62,21 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
             continue
         main = row["thread"] == "MainThread"
         for phase, ns in lookup.by_place([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
-            samples.append(Sample(_by_stack(phase, frames) if main else phase, main, ns, frames))
+            samples.append(Sample(_by_stack(phase, frames, waits=waits) if main else phase, main, ns, frames))
     return samples
 
 
-def _by_stack(phase: TreePath, frames: tuple[Frame, ...]) -> TreePath:
+def measures_waits(run: Run) -> bool:
+    """Whether the run tells waits for the device apart from callbacks."""
+    steps = run.table("steps")["wait_ns"]
+    return bool(steps.null_count < len(steps))
+
+
+def _by_stack(phase: TreePath, frames: tuple[Frame, ...], *, waits: bool) -> TreePath:
     """The phase of a sample of the main thread: inside the steps its stack tells."""
     if phase == Tree.FIT_STEPS:
         if any(frame.file.startswith(_KERAS_CALLBACK_FILES) for frame in frames):
-            return Tree.FIT_CALLBACKS
+            return Tree.FIT_WAIT if waits and _is_waiting(frames) else Tree.FIT_CALLBACKS
         if _is_input(frames):
             return Tree.FIT_INPUT
     return phase
@@ -97,9 +103,21 @@ def is_operator(sample: Sample) -> bool:
 
 
 def user_files(run: Run) -> set[str]:
-    """Files of the user's own code, as far as they were seen."""
+    """Files of the user's own code, as far as they were seen; not those that an engine wrote out of it."""
     lines = set(pc.unique(run.table("lines")["file"]).to_pylist())
-    return lines | {row["file"] for row in run.rows("spans") if row["file"]}
+    files = lines | {row["file"] for row in run.rows("spans") if row["file"]}
+    return {file for file in files if not any(part in file for part in combined.generated_files())}
+
+
+def known_lines(run: Run) -> set[tuple[str, int]] | None:
+    """Lines that were counted or seen for sure, by file and number; None: the run does not hold all of them.
+
+    What stands on a stack besides was misread: py-spy does not stop the process that it reads.
+    """
+    rows = run.rows("lines")
+    if not any(row["how"] for row in rows):
+        return None
+    return {(row["file"], row["line"]) for row in rows if row["hits"] or row["samples"]}
 
 
 def is_called_back(sample: Sample, users: Collection[str]) -> bool:
@@ -116,13 +134,13 @@ def waiting_share(samples: Sequence[Sample], phase: TreePath) -> float | None:
     """Share of a phase in which the main thread waited for a value of the engine; None: it was not sampled there."""
     inside = [sample for sample in samples if sample.main and sample.phase == phase]
     whole = sum(sample.dur_ns for sample in inside)
-    waited = sum(sample.dur_ns for sample in inside if _waits(sample))
+    waited = sum(sample.dur_ns for sample in inside if _is_waiting(sample.frames))
     return waited / whole if whole else None
 
 
-def _waits(sample: Sample) -> bool:
+def _is_waiting(frames: Sequence[Frame]) -> bool:
     waiting = waiting_functions()
-    return any(frame.function in waiting for frame in sample.frames[:_WAIT_DEPTH])
+    return any(frame.function in waiting for frame in frames[:_WAIT_DEPTH])
 
 
 @cache

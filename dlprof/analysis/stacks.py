@@ -19,6 +19,26 @@ class Frame(NamedTuple):
     line: int
 
 
+MODULE = "<module>"
+"""What Python calls the code of a file that stands in no function."""
+
+
+def shown_name(function: str, file: str) -> str:
+    """What a frame is called for people: a file's own code by the file, which `<module>` does not tell."""
+    if function != MODULE or not file:
+        return function
+    folder, _, name = file.rpartition("/")
+    if name == "__init__.py" and folder:
+        name = f"{folder.rpartition('/')[2]}/{name}"
+    return f"{name} (module)"
+
+
+def package(file: str) -> str:
+    """The package that a file belongs to, by its shortened name; `<python>`: Python itself."""
+    first = file.partition("/")[0]
+    return "<python>" if first.startswith("<frozen") else first
+
+
 @dataclass(frozen=True)
 class HotStack:
     """A stack that stood for a while in a phase.

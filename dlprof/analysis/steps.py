@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import pace
+from dlprof.analysis import pace, trace_pace
 from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, total, truths
 from dlprof.analysis.pace import Pace
-from dlprof.schema.vocabulary import Loop, SpanKind, StepTime
+from dlprof.schema.vocabulary import Loop, RunState, SpanKind, StepTime
 from dlprof.store.run import Run
 
 LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT, Loop.UNKNOWN)
@@ -32,7 +32,8 @@ class StepSummary:
     """Steps of one kind of loop. A step lasts from the end of the batch before it to its own end.
 
     Where the step function returns before the device is done, a step's own time is that of its dispatch, and says
-    nothing of the step: then `median_ns` is the mean of steps that were waited for, and `p95_ns` is not known.
+    nothing of the step: then `median_ns` is the mean of steps that were waited for, and `p95_ns` is known only where
+    a value was read in each of them.
 
     Attributes:
         loop: `train`, `test` or `predict`; `unknown` where a foreign trace does not tell it.
@@ -70,18 +71,18 @@ def of_run(run: Run) -> list[StepSummary]:
         rows = steps_of(steps, loop)
         if rows.num_rows:
             summary = _summary(loop, rows, in_windows(rows, windows))
-            found.append(summary if _each_is_done(run, rows) else _waited_for(run, summary))
+            if run.manifest.state == RunState.IMPORTED:
+                found.append(_of_trace(run, rows, summary))
+            else:
+                found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
     return found
 
 
 def _each_is_done(run: Run, steps: pa.Table) -> bool:
-    """Whether each step is done when it ends: by its engine, or because a value of each was read."""
+    """Whether each step is done when it ends: by its engine, or as its call gives numbers."""
     if not run.manifest.backend.asynchronous_dispatch:
         return True
-    if run.manifest.keras is not None and set(pc.unique(steps["loop_id"]).to_pylist()) <= _own_calls(run):
-        return True
-    read = np.count_nonzero(integers(steps["wait_ns"]))
-    return bool(read >= _READ_SHARE * steps.num_rows)
+    return run.manifest.keras is not None and set(pc.unique(steps["loop_id"]).to_pylist()) <= _own_calls(run)
 
 
 def _own_calls(run: Run) -> set[int]:
@@ -89,16 +90,27 @@ def _own_calls(run: Run) -> set[int]:
     return {row["span_id"] for row in run.rows("spans") if row["kind"] == SpanKind.ON_BATCH}
 
 
-def _waited_for(run: Run, summary: StepSummary) -> StepSummary:
+def _waited_for(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
     """The figures of a loop whose steps end before they are done."""
+    is_read = np.count_nonzero(integers(steps["wait_ns"])) >= _READ_SHARE * steps.num_rows
     tables = {name: run.table(name) for name in pace.TABLES}
     found = _pace(run, tables, summary.loop)
     how = StepTime.EPOCHS
     if found is None:
         found, how = pace.of_window(tables, summary.loop), StepTime.WINDOW
     if found is None:
-        return replace(summary, median_ns=None, p95_ns=None, samples_per_s=None, how=None, unknown=_UNKNOWN)
-    return replace(summary, median_ns=found.step_ns, p95_ns=None, samples_per_s=found.samples_per_s, how=how)
+        lost = replace(summary, median_ns=None, p95_ns=None, samples_per_s=None, how=None, unknown=_UNKNOWN)
+        return summary if is_read else lost
+    p95_ns = summary.p95_ns if is_read else None
+    return replace(summary, median_ns=found.step_ns, p95_ns=p95_ns, samples_per_s=found.samples_per_s, how=how)
+
+
+def _of_trace(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
+    """The figures of steps of a foreign trace: where a device computes, they end before it has done them."""
+    found = trace_pace.of_steps(run, steps)
+    if found is None:
+        return summary
+    return replace(summary, median_ns=found.step_ns, p95_ns=None, how=StepTime.WINDOW)
 
 
 def _pace(run: Run, tables: Mapping[str, pa.Table], loop: Loop) -> Pace | None:

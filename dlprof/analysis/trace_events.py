@@ -26,7 +26,7 @@ class Work(Enum):
     """What goes on at a moment."""
 
     COMPUTE = auto()
-    """A kernel on the device that is no collective; of a trace without devices an operator that does work of its own."""
+    """A kernel on the device that is no collective; without devices an operator that does work of its own."""
     COLLECTIVE = auto()
     COPY = auto()
     INPUT = auto()

@@ -1,7 +1,7 @@
 """What ranges of a foreign trace say of its steps and epochs, and of waiting for data, by their names.
 
-Only names that people and frameworks give to whole steps count (`ProfilerStep#7`, `train_step`, `iteration 12`): what no
-range says is not guessed from the work that ran.
+Only names that people and frameworks give to whole steps count (`ProfilerStep#7`, `train_step`, `iteration 12`): what
+no range says is not guessed from the work that ran.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ _WHOSE = (
     r"|predict(?:ion)?)[ _-]?)?"
 )
 _NUMBER = r"[ _:#=-]*[\[(]?(?P<number>\d{1,8})[\])]?"
-_NUMBERED = re.compile(
-    rf"(?:{_WHOSE}(?:step|iter(?:ation)?|batch)|(?P<alone>train(?:ing)?)){_NUMBER}", re.IGNORECASE
-)
+_NUMBERED = re.compile(rf"(?:{_WHOSE}(?:step|iter(?:ation)?|batch)|(?P<alone>train(?:ing)?)){_NUMBER}", re.IGNORECASE)
 _NAMED = re.compile(rf"{_WHOSE}(?:batch[ _-]?)?(?:step|iteration)(?:[ _-]?fn)?|train[ _-]?batch", re.IGNORECASE)
 _EPOCH = re.compile(rf"{_WHOSE}epoch{_NUMBER}", re.IGNORECASE)
 _OPTIMISER = re.compile(r"Optimizer\.step#.*")
@@ -108,11 +106,9 @@ def of_name(name: str) -> Mark | None:
 
 def of_line(line: str, name: str) -> Mark | None:
     """What an event marks that lies on a line of a device which shows steps, or programs."""
-    if line.endswith(STEP_LINE):
+    if line == STEP_LINE:
         return Mark(MarkSort.NUMBERED_STEP, STEP_LINE, int(name) if re.fullmatch(r"\d{1,8}", name) else None)
-    if line.endswith(PROGRAM_LINE):
-        return Mark(MarkSort.PROGRAM, _PROGRAM_RUN.sub("", name))
-    return None
+    return Mark(MarkSort.PROGRAM, _PROGRAM_RUN.sub("", name)) if line == PROGRAM_LINE else None
 
 
 def of_ops(ops: Iterable[Mapping[str, Any]]) -> dict[int, Mark]:

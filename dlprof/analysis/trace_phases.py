@@ -51,8 +51,9 @@ def traced(run: Run, place: Place) -> list[Interval]:
     done: list[Interval] = []
     for begin, end in sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows if row["dur_ns"]):
         if done and begin <= done[-1][1]:
-            begin, end = done[-1][0], max(end, done.pop()[1])
-        done.append((begin, end))
+            done[-1] = (done[-1][0], max(end, done[-1][1]))
+        else:
+            done.append((begin, end))
     return done
 
 

@@ -5,6 +5,7 @@ One process has them: the one of lowest rank that names steps. Times are in ns o
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,12 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import trace_marks
 from dlprof.analysis.columns import integers
-from dlprof.analysis.trace_marks import HOW, Mark, MarkSort
-from dlprof.schema.vocabulary import Category, Direction, Loop
+from dlprof.analysis.trace_marks import HOW, PROGRAM_LINE, STEP_LINE, Mark, MarkSort
+from dlprof.schema.vocabulary import Category, Direction, EventKind, Loop
 from dlprof.store.run import Run
 
 _NO_RANK = 1 << 15
+_LINES = (STEP_LINE, PROGRAM_LINE)
 _AS_STEPS = (MarkSort.NUMBERED_STEP, MarkSort.STEP, MarkSort.PROGRAM, MarkSort.OPTIMISER)
 _LEAST = {MarkSort.NUMBERED_STEP: 1, MarkSort.STEP: 2, MarkSort.PROGRAM: 2, MarkSort.OPTIMISER: 2}
 """Ranges without a number are steps only where they repeat."""
@@ -90,8 +92,7 @@ class _Range:
 
 def find(run: Run) -> Structure | None:
     """The steps and epochs of a run; None: its traces name none."""
-    marks = trace_marks.of_ops(run.rows("kernel_ops"))
-    ranges = list(_ranges(run, marks)) if marks else []
+    ranges = list(_ranges(run))
     found = _of_ranges([one for one in ranges if one.mark.sort in _AS_STEPS]) or _of_files(run)
     if found is None:
         return None
@@ -102,14 +103,22 @@ def find(run: Run) -> Structure | None:
     return replace(found, steps=steps, epochs=epochs)
 
 
-def _ranges(run: Run, marks: dict[int, Mark]) -> Iterable[_Range]:
-    wanted = pa.array(list(marks), pa.int32())
-    for piece in run.pieces("kernel_events"):
-        rows = piece.filter(pc.is_in(piece["op_id"], wanted))
+def _ranges(run: Run) -> Iterable[_Range]:
+    """All events that mark something: by their own name, or by the line of a device that they lie on."""
+    ops = run.rows("kernel_ops")
+    by_name = trace_marks.of_ops(ops)
+    names = {op["op_id"]: op["name"] or "" for op in ops if op["kind"] == EventKind.ANNOTATION.word}
+    wanted = pa.array(sorted({*by_name, *names}), pa.int32())
+    for piece in run.pieces("kernel_events") if len(wanted) else ():
+        chosen = pc.is_in(piece["op_id"], pa.array(list(by_name), pa.int32()))
+        on_line = pc.is_in(piece["lane"].cast(pa.string()), pa.array(_LINES))
+        rows = piece.filter(pc.or_(chosen, pc.and_(on_line, pc.is_in(piece["op_id"], wanted))))
         for row in rows.to_pylist():
-            place = Place(row["rank"], row["host"], row["pid"], row["window"])
-            begin = row["start_ns"]
-            yield _Range(marks[row["op_id"]], place, row["lane"] or "", begin, begin + row["dur_ns"])
+            mark = trace_marks.of_line(row["lane"] or "", names.get(row["op_id"], "")) or by_name.get(row["op_id"])
+            if mark is not None:
+                place = Place(row["rank"], row["host"], row["pid"], row["window"])
+                lane, begin = f"{row['device']} {row['lane']}", row["start_ns"]
+                yield _Range(mark, place, lane, begin, begin + row["dur_ns"])
 
 
 def _of_ranges(ranges: Sequence[_Range]) -> Structure | None:
@@ -158,9 +167,7 @@ def _in_order(ranges: Sequence[_Range]) -> tuple[TraceStep, ...]:
     """Ranges with a duration as steps, in order of time; those without a number are counted."""
     lasting = sorted((one for one in ranges if one.end > one.begin), key=lambda one: (one.begin, -one.end))
     return tuple(
-        TraceStep(
-            at if one.mark.number is None else one.mark.number, one.begin, one.end, one.mark.loop or Loop.UNKNOWN
-        )
+        TraceStep(at if one.mark.number is None else one.mark.number, one.begin, one.end, one.mark.loop or Loop.UNKNOWN)
         for at, one in enumerate(lasting)
     )
 
@@ -182,9 +189,7 @@ def _cut(steps: Sequence[TraceStep]) -> tuple[tuple[TraceStep, ...], int]:
 def _between_updates(updates: Sequence[_Range]) -> tuple[TraceStep, ...]:
     """From the end of one update to that of the next: when the first step began is not known."""
     ends = sorted({one.end for one in updates})
-    return tuple(
-        TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(zip(ends, ends[1:], strict=False))
-    )
+    return tuple(TraceStep(at, begin, end, Loop.TRAIN) for at, (begin, end) in enumerate(itertools.pairwise(ends)))
 
 
 def _of_files(run: Run) -> Structure | None:
@@ -197,7 +202,7 @@ def _of_files(run: Run) -> Structure | None:
     steps = sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows)
     cut, overlapping = _cut([TraceStep(at, begin, end) for at, (begin, end) in enumerate(steps)])
     place = Place(first["rank"], first["host"], first["pid"], first["window"])
-    return Structure(place, cut, (), _ONE_STEP[sorted(formats)[0]], overlapping)
+    return Structure(place, cut, (), _ONE_STEP[min(formats)], overlapping)
 
 
 def _with_loops(run: Run, found: Structure) -> tuple[TraceStep, ...]:

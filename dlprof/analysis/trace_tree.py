@@ -1,7 +1,8 @@
 """The tree of a run of foreign traces: the traced time of one process, split by what its devices did.
 
-With GPUs it is their time, as a mean over those that computed; what an idle GPU waited for is told by what the host did
-meanwhile. Without one it is the time of the host's threads together. Each moment belongs to one part, the first that fits:
+With GPUs it is their time, as a mean over those that computed; what an idle GPU waited for is told by what the host
+did meanwhile. Without one it is the time of the host's threads together. Each moment belongs to one part, the first
+that fits:
 
     kernels      a kernel computes (without a GPU: an operator); then a collective that no kernel hides
     transfer     a copy that no kernel hides
@@ -11,14 +12,14 @@ meanwhile. Without one it is the time of the host's threads together. Each momen
     host python  the host is in a Python function that the trace shows
     idle         nothing that the trace shows
 
-GPU time and time of the host are never added: without a GPU kernel there is no GPU in the tree, and with one no operator.
+GPU time and time of the host are never added: with a kernel of a GPU no operator of the host is in the tree.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,6 +41,7 @@ _CLAIMS: Mapping[StepPart, tuple[Work, ...]] = {
     StepPart.HOST_PYTHON: (Work.PYTHON,),
 }
 """What is claimed by each part, in this order; what is left is idle."""
+_BUSY = (StepPart.KERNELS, StepPart.TRANSFER)
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,15 @@ class TraceTree:
         steps: Where its steps are, or the whole trace where it names none.
         layers: The kernels of these steps by layer, direction and operator; they sum to the leaves of kernels there.
         unsplit: Why the time is not split; None: it is.
+        idle: What the host did while the GPUs were idle, from the first to the last kernel of each: part to time,
+            summed over the GPUs (ns); empty without a GPU.
     """
 
     leaves: Mapping[TreePath, int]
     steps: TreePath
     layers: tuple[LayerTime, ...]
     unsplit: str | None = None
+    idle: Mapping[StepPart, int] = field(default_factory=dict)
 
 
 def of_run(run: Run, wall_ns: int) -> TraceTree:
@@ -71,11 +76,11 @@ def of_run(run: Run, wall_ns: int) -> TraceTree:
         parts, layers[root] = _split(events, root, stretches)
         leaves.update({path: ns for path, ns in parts.items() if ns})
     steps = next((path for path in STEPS_OF_LOOP.values() if path in roots), Tree.TRACE)
-    return TraceTree(leaves, steps, layers.get(steps, ()))
+    return TraceTree(leaves, steps, layers.get(steps, ()), idle=_idle(events))
 
 
 def _roots(run: Run) -> dict[TreePath, Stretches]:
-    """When the process was in steps, and when not; a run of an older dlprof, whose steps were not kept, is one stretch."""
+    """When the process was in steps, and when not; a run whose steps an older dlprof did not keep is one stretch."""
     places = {Loop(loop): path for loop, path in STEPS_OF_LOOP.items()}
     by_phase: dict[TreePath, list[tuple[int, int]]] = {}
     for row in run.rows("phase_intervals"):
@@ -93,9 +98,7 @@ def _stretches(intervals: Sequence[tuple[int, int]]) -> Stretches:
     return Stretches.covered(times[:, 0], times[:, 1])
 
 
-def _split(
-    events: TraceEvents, root: TreePath, within: Stretches
-) -> tuple[dict[TreePath, int], tuple[LayerTime, ...]]:
+def _split(events: TraceEvents, root: TreePath, within: Stretches) -> tuple[dict[TreePath, int], tuple[LayerTime, ...]]:
     """The time of a root as leaves below it, and the kernels among them by layer (ns)."""
     sums: Counter[Work | None] = Counter()
     for device in events.devices or (None,):
@@ -114,6 +117,22 @@ def _split(
     for category, ns in layer_times.by_category(layers).items():
         parts[root / StepPart.KERNELS / category] = ns
     return parts, tuple(layers)
+
+
+def _idle(events: TraceEvents) -> dict[StepPart, int]:
+    sums: Counter[Work | None] = Counter()
+    for device in events.devices:
+        covers = events.covers(device)
+        sums.update(_times(covers, _span(covers)))
+    of_part = {part: sum(sums[work] for work in works) for part, works in _CLAIMS.items() if part not in _BUSY}
+    return {**of_part, StepPart.IDLE: sums[None]} if events.devices else {}
+
+
+def _span(covers: Mapping[Work, Stretches]) -> Stretches:
+    """From the first to the last event of a device."""
+    busy = [covers[work] for part in _BUSY for work in _CLAIMS[part] if len(covers[work].begin)]
+    begin, end = min(one.begin[0] for one in busy), max(one.end[-1] for one in busy)
+    return Stretches(np.asarray([begin]), np.asarray([end]))
 
 
 def _times(covers: Mapping[Work, Stretches], within: Stretches) -> dict[Work | None, int]:

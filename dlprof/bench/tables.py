@@ -14,7 +14,7 @@ SCHEMA = "dlprof.bench/1"
 
 
 def as_json(matrix: Matrix, rows: Sequence[Row]) -> dict[str, Any]:
-    """All rows. See docs/json.md."""
+    """All rows. See `dlprof help json`."""
     return {
         "schema": SCHEMA,
         "name": matrix.name,

@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from dlprof import __version__, color
+from dlprof import color
 from dlprof.cli.command import Command, arguments, load
 from dlprof.cli.parser import Help, Parser
 from dlprof.errors import did_you_mean
+from dlprof.version import __version__
 
 COMMANDS = {
     "trace": "run a Keras script under the probes, and report where the time went",
@@ -29,6 +30,7 @@ COMMANDS = {
     "runs": "list the runs in a folder",
     "backends": "list, install and remove the managed environments of the backends",
     "doctor": "say what dlprof can do on this machine, and why not the rest",
+    "completion": "print what bash, zsh or fish need to complete dlprof's words",
     "help": "explain a command, or a topic such as exit-codes",
 }
 """Every command and what it does."""

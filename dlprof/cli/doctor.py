@@ -74,7 +74,7 @@ def _safely(look: Callable[[], list[Check]]) -> list[Check]:
 
 
 def _python() -> list[Check]:
-    from dlprof import __version__
+    from dlprof.version import __version__
 
     version = ".".join(str(part) for part in sys.version_info[:3])
     return [Check("dlprof", "ok", f"{__version__} on Python {version} ({sys.executable})")]

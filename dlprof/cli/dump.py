@@ -14,6 +14,7 @@ from typing import Any
 
 EXAMPLES = """\
 examples:
+  dlprof dump raw/cores.jsonl                            of the last run
   dlprof dump dlprof_runs/RUN/raw/inproc.wire --limit 20
   dlprof dump dlprof_runs/RUN/raw/cores.jsonl
   dlprof dump dlprof_runs/RUN/tables/steps.parquet
@@ -31,7 +32,11 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("artifact", metavar="FILE", help="a .wire, .jsonl, .json, .json.gz or .parquet file of a run")
+    parser.add_argument(
+        "artifact",
+        metavar="FILE",
+        help="a .wire, .jsonl, .json, .json.gz or .parquet file of a run (raw/cores.jsonl: of the last one)",
+    )
     parser.add_argument("--limit", type=int, metavar="N", help="stop after N records")
 
 
@@ -39,12 +44,26 @@ def run(args: Arguments) -> int:
     """Print one JSON object per record."""
     from dlprof.errors import NoInputError
 
-    path = Path(args.artifact)
-    if not path.is_file():
-        raise NoInputError(f"There is no file {path}.", hint="the raw artifacts of a run are in RUN/raw/")
+    path = _found(Path(args.artifact))
+    if path is None:
+        raise NoInputError(f"There is no file {args.artifact}.", hint="the raw artifacts of a run are in RUN/raw/")
     for record in itertools.islice(_records(path), args.limit):
         print(json.dumps(record, default=str))
     return 0
+
+
+def _found(path: Path) -> Path | None:
+    """The file: here, or in the last run, which is then said."""
+    from dlprof import rundir
+    from dlprof.report.say import say
+
+    if path.is_file():
+        return path
+    runs = rundir.find(Path(rundir.RUNS_FOLDER))
+    if not runs or not (runs[-1].path / path).is_file():
+        return None
+    say(f"of the last run, {runs[-1].path.name}")
+    return runs[-1].path / path
 
 
 def _records(path: Path) -> Iterator[Any]:

@@ -16,7 +16,7 @@ examples:
 Each script is run with its cause and diagnosed. What the cause really costs is measured by runs of their
 own, with it and without it, that have no kernel windows. Runs that exist are not made again (--restart makes
 them again; so does a script or a truth file that changed). How a truth file is written:
-scenarios/faults/README.md."""
+README.md in the folder scenarios/faults of the sources."""
 
 
 @dataclass(frozen=True)

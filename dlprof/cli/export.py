@@ -7,13 +7,9 @@ import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from dlprof.cli.command import add_run
-from dlprof.export.formats import FORMATS, Format
-
-if TYPE_CHECKING:  # imported when it runs: --help stays fast
-    from dlprof.store.run import Run
+from dlprof.export.formats import FORMATS
 
 EXAMPLES = """\
 formats:
@@ -54,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Write the export, and say where it is."""
     from dlprof.errors import UsageError
+    from dlprof.export import writing
     from dlprof.pipeline.opening import open_run
     from dlprof.report.say import say
 
@@ -62,25 +59,14 @@ def run(args: Arguments) -> int:
         names = ", ".join(name for name, one in FORMATS.items() if one.text)
         raise UsageError(f"{args.to} cannot go to standard output.", hint=f"-o PATH; those that can: {names}")
     opened = open_run(args.run)
-    writer = importlib.import_module(f"dlprof.export.{chosen.module}")
     if args.output == "-":
+        writer = importlib.import_module(f"dlprof.export.{chosen.module}")
         written = writer.write(opened, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         say(written)
         return 0
     path = Path(args.output or opened.name + chosen.ending)
-    written = _write(writer, chosen, opened, path, force=args.force)
+    written = writing.write(opened, args.to, path, force=args.force)
     say(f"{written} in {path}; {chosen.viewer.format(path=path)}")
     print(path)
     return 0
-
-
-def _write(writer: Any, chosen: Format, run: Run, path: Path, *, force: bool) -> str:
-    from dlprof.export import destination
-
-    if not chosen.folder:
-        with destination.new_file(path, run, force=force) as out:
-            return str(writer.write(run, out))
-    own = path / run.name if chosen.shared else path
-    with destination.new_folder(own, run, force=force) as folder:
-        return str(writer.write(run, folder))

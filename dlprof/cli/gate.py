@@ -37,7 +37,7 @@ class Arguments:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("base", metavar="BASE", help="the version before: a run, or a folder of repeats")
-    parser.add_argument("new", metavar="NEW", help="the version now")
+    parser.add_argument("new", metavar="NEW", nargs="?", default="last", help="the version now (default: `last`)")
     parser.add_argument("--max-regression", default="5%", metavar="P", help="growth that may pass (default: 5%%)")
     parser.add_argument("--only", metavar="PARTS", help="judge only these parts and what is below them: fit,wall")
     parser.add_argument("--anyway", action="store_true", help="judge runs that are not comparable, too")

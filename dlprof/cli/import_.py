@@ -12,6 +12,7 @@ examples:
   dlprof import trace.json.gz -o runs/theirs
   dlprof import rank-0.json.gz rank-1.json.gz
   dlprof import profile.nvvp gpu.csv
+  dlprof import gpu.csv --columns timestamp,index,utilization.gpu,memory.used
   dlprof import --list
 
 The format of a file is recognised by its content. Several files are put on one timeline by their clocks.
@@ -26,6 +27,7 @@ class Arguments:
     files: Sequence[str]
     output: str | None
     format: str | None
+    columns: str | None
     list_formats: bool
 
 
@@ -34,6 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="traces of other profilers")
     parser.add_argument("-o", dest="output", metavar="RUN", help="run folder (default: a new one below dlprof_runs/)")
     parser.add_argument("--format", metavar="NAME", help="read all files as this format")
+    parser.add_argument(
+        "--columns", metavar="NAME,...", help="columns of a table without a header, as nvidia-smi --query-gpu had them"
+    )
     parser.add_argument("--list", dest="list_formats", action="store_true", help="list the formats")
 
 
@@ -52,7 +57,8 @@ def run(args: Arguments) -> int:
         raise UsageError("There is no file to import.", hint="dlprof import FILE... -o RUN")
     paths = [Path(file) for file in args.files]
     output = Path(args.output) if args.output else None
-    found = importing.import_files(paths, output, reader=args.format, report=say)
+    columns = [name for name in (args.columns or "").split(",") if name.strip()]
+    found = importing.import_files(paths, output, reader=args.format, report=say, columns=columns)
     print(found.folder.path if args.output else found.name)
     say(f"look at it: dlprof kernels {args.output or found.name}")
     return 0

@@ -6,6 +6,8 @@ import argparse
 import sys
 from dataclasses import dataclass
 
+from dlprof.cli.command import add_run
+
 EXAMPLES = """\
 examples:
   dlprof report last
@@ -30,7 +32,7 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("run", metavar="RUN", help="run folder, name of a run, or `last`")
+    add_run(parser)
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (see `dlprof view`)")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="rows of lines and kernels (default: 10)")

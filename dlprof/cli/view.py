@@ -9,10 +9,10 @@ from pathlib import Path
 
 EXAMPLES = """\
 examples:
-  dlprof view last                       writes the page into the run's folder and opens it
-  dlprof view runs/tensorflow runs/mxnet a comparison
+  dlprof view last                        writes the page into the run's folder and opens it
+  dlprof view runs/tensorflow runs/mxnet  a comparison
   dlprof view last -o page.html --no-open
-  dlprof view last --serve               from a server on this machine only, until Ctrl-C
+  dlprof view last --serve                from a server on this machine only, until Ctrl-C
 
 The page is one file that needs no network: it can be sent to a colleague as it is."""
 

@@ -53,7 +53,7 @@ class Switch:
 
     name: str
     cost: float
-    """Share of the steps that it costs on the scenarios, by the exam (docs/exam.md); `--confirm` measures it."""
+    """Share of the steps that it costs on the scenarios, by the exam (`dlprof help exam`); `--confirm` measures it."""
     environment: Mapping[str, str | None] = field(default_factory=dict)
     """Environment variables that switch it off; None: to take away. Empty: the probe switches it off."""
     python: PythonCost | None = None
@@ -107,6 +107,8 @@ class EngineSpec:
     """Parts of the names of files through which it calls for a batch."""
     operator_files: tuple[str, ...] = ()
     """Beginnings of the names of files through which an operator calls Python."""
+    generated_files: tuple[str, ...] = ()
+    """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
     waiting_functions: tuple[str, ...] = ()

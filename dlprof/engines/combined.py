@@ -35,6 +35,12 @@ def operator_files() -> frozenset[str]:
 
 
 @cache
+def generated_files() -> frozenset[str]:
+    """Parts of the names of files of Python that any engine writes itself."""
+    return _all(lambda spec: spec.generated_files)
+
+
+@cache
 def packages() -> frozenset[str]:
     """Top-level packages of any engine."""
     return _all(lambda spec: spec.packages)

@@ -20,6 +20,7 @@ SPEC = EngineSpec(
     packages=frozenset({"tensorflow"}),
     input_files=("tensorflow/python/data",),
     operator_files=("tensorflow/python/ops/script_ops",),
+    generated_files=("__autograph_generated_file",),
     backward_functions=("imperative_grad",),
     waiting_functions=("numpy", "_numpy"),
     compiles_steps=True,

@@ -14,6 +14,7 @@ SPEC = EngineSpec(
     window_format="kineto",
     packages=frozenset({"torch"}),
     input_files=("torch/utils/data",),
+    generated_files=("torchinductor_",),
     backward_functions=("_engine_run_backward",),
     waiting_functions=("item", "tolist", "cpu", "synchronize"),
     threads_in_step=True,

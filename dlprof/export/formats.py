@@ -92,7 +92,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             about="the report and all tables as one JSON object",
             module="json_object",
             ending=".json",
-            viewer="see docs/exporting.md",
+            viewer="see `dlprof help exporting`",
             text=True,
         ),
     }

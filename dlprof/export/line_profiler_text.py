@@ -5,11 +5,12 @@ The unit is the nanosecond, and no count or time is shortened, so that the text 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from dlprof.analysis import lines
 from dlprof.errors import NoInputError
+from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 from dlprof.units import safe
 
@@ -31,12 +32,27 @@ def write(run: Run, out: BinaryIO) -> str:
     Raises:
         NoInputError: The run has no times of lines.
     """
-    functions = lines.functions(run.table("lines"))
-    if not functions:
+    found = lines.functions(run.table("lines"))
+    if not found:
         raise NoInputError(f"{run.name} has no times of lines.", hint=f"dlprof report {run.name} says why")
+    functions = [function for function in found if function.how is LineSource.COUNTED]
+    sampled = [function for function in found if function.how is LineSource.SAMPLED]
     out.write(b"Timer unit: 1e-09 s\n\n")
     out.writelines("\n".join([*_function(function), "", ""]).encode("utf-8", "replace") for function in functions)
-    return f"{len(functions)} function{'' if len(functions) == 1 else 's'}"
+    if sampled:
+        out.write("\n".join([*_not_counted(sampled), ""]).encode("utf-8", "replace"))
+    counted = f"{len(functions)} function{'' if len(functions) == 1 else 's'}"
+    return f"{counted}, and {len(sampled)} from samples" if sampled else counted
+
+
+def _not_counted(functions: Sequence[lines.FunctionLines]) -> Iterator[str]:
+    """Lines without hits, which line_profiler's table cannot hold: as a list behind the tables, with their errors."""
+    yield "Lines that were not counted, with their time from samples:"
+    for function in functions:
+        for line in function.lines:
+            time = f"{line.time_ns / 1e9:g} s +- {(line.error_ns or 0) / 1e9:.2g} s, seen {line.samples} times"
+            place = f"{safe(function.file)}:{line.line} ({safe(function.function)})"
+            yield f"  {place}: {time}: {_source(line).strip()}"
 
 
 def _function(function: lines.FunctionLines) -> list[str]:

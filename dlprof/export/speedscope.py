@@ -7,13 +7,13 @@ from typing import BinaryIO
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
-from dlprof import __version__
-from dlprof.analysis.stacks import Frame
+from dlprof.analysis.stacks import Frame, shown_name
 from dlprof.analysis.timeline import program
 from dlprof.analysis.timeline.lanes import closings
 from dlprof.analysis.timeline.threads import Thread, threads
 from dlprof.errors import NoInputError
 from dlprof.store.run import Run
+from dlprof.version import __version__
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
@@ -102,8 +102,14 @@ class _Frames:
         """The number of a frame, or of a phase."""
         if frame not in self._numbers:
             self._numbers[frame] = len(self.known)
-            self.known.append(_Frame(frame) if isinstance(frame, str) else _Frame(*frame))
+            self.known.append(_frame(frame))
         return self._numbers[frame]
+
+
+def _frame(frame: Frame | str) -> _Frame:
+    if isinstance(frame, str):
+        return _Frame(frame)
+    return _Frame(shown_name(frame.function, frame.file), frame.file, frame.line)
 
 
 def _sampled(thread: Thread, frames: _Frames) -> _Sampled:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,37 @@ class Health:
     severity: str
     message: str
     count: int | None = None
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What of a file a reader passed over, and why.
+
+    Attributes:
+        what: What it is, for people: `instants`, `lines of host threads`, `rows of OSRT_API`.
+        events: How many events, rows or samples.
+        why: Why none of them was read.
+    """
+
+    what: str
+    events: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.events:,} {self.what} ({self.why})"
+
+
+_TOLD_AT_MOST = 6
+
+
+def told(skipped: Sequence[Skipped]) -> str:
+    """What was passed over, most first, as a part of a sentence."""
+    if len(skipped) == 1:
+        return f"{skipped[0].what}: {skipped[0].why}"
+    most = sorted(skipped, key=lambda one: -one.events)
+    rest = most[_TOLD_AT_MOST:]
+    more = [f"{sum(one.events for one in rest):,} of {len(rest)} other kinds"] if rest else []
+    return "; ".join([*(str(one) for one in most[:_TOLD_AT_MOST]), *more])
 
 
 @dataclass(frozen=True)

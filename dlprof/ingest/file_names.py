@@ -38,6 +38,13 @@ class FileNames:
             self.originals.setdefault(short, path)
         return short
 
+    def is_users(self, short: str) -> bool:
+        """Whether a file is the user's own code: no installed package, not Python's own, not made up at run time."""
+        path = self.originals.get(short, short)
+        if path in self.cells:
+            return True
+        return not (path.startswith("<") or _LIBRARY.match(path) or _STANDARD.match(path))
+
     def _shorten(self, path: str) -> str:
         if path.startswith("<") or path in self.cells:
             return self.cells.get(path, path)

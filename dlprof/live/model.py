@@ -102,6 +102,9 @@ class LiveRun:
             self._on_batch[span.number] = span
         elif span.kind == SpanKind.DLPROF and "kernel" in span.name:
             self._probes["kernels"] = ON
+        if span.kind == SpanKind.DLPROF:
+            for loop in self._loops.values():
+                loop.pause()
         if span.kind in _COVERS_NO_TIME:
             return
         self._open[span.number] = span
@@ -132,6 +135,12 @@ class LiveRun:
         self.loop.add(step)
         if step.thread == self._main_thread:
             self.phases.step(step, span.kind, self.loop.name)
+
+    def valued(self, number: int, epoch: int, step: int, time_ns: int) -> None:
+        """Values of a step of the loop in a span are known."""
+        span = self._open.get(number)
+        if span is not None:
+            self._loop_of(span).valued(epoch, step, time_ns)
 
     def metric(self, name: str, metric: Metric) -> None:
         """Keras computed a metric."""

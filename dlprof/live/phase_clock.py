@@ -67,6 +67,7 @@ class PhaseClock:
                 compiling_ns = self._steps_between(begin_ns, begin_ns + step.call_ns)
                 self._move(Phase.FIT_STEPS, Phase.FIT_GRAPH_COMPILE, compiling_ns)
             self._move(Phase.FIT_STEPS, Phase.FIT_INPUT, step.input_ns)
+            self._move(Phase.FIT_STEPS, Phase.FIT_WAIT, step.wait_ns)
             self._move(Phase.FIT_STEPS, Phase.FIT_CALLBACKS, step.callbacks_ns)
         elif kind == SpanKind.ON_BATCH and around is Phase.SCRIPT:
             self._move(Phase.SCRIPT, PHASE_OF_LOOP[loop], step.end_ns - step.begin_ns)

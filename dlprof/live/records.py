@@ -23,7 +23,7 @@ class Step(NamedTuple):
     """One step, or `steps` that became one record (`wire.STEP`); times in ns.
 
     `loop` is the number of the span of its loop; `epoch` is None outside of epochs. `first` is the first call of its
-    step function, which compiles.
+    step function, which compiles. `runs_on`: it returns before the device is done; `wait_ns`: how long the host waited.
     """
 
     thread: int
@@ -38,6 +38,8 @@ class Step(NamedTuple):
     call_offset_ns: int
     call_ns: int
     first: bool
+    wait_ns: int = 0
+    runs_on: bool = False
 
 
 class Metric(NamedTuple):

@@ -67,7 +67,7 @@ def _figures(live: LiveRun, loop: LoopProgress, now_ns: int) -> Row:
     if not median_ns:
         return []
     slowest_ns = max(loop.recent_ns)
-    text = f" median {duration(median_ns)}   last {duration(loop.recent_ns[-1])}   "
+    text = f" {loop.average} {duration(median_ns)}   last {duration(loop.recent_ns[-1])}   "
     text += f"slowest of {len(loop.recent_ns)}: {duration(slowest_ns)} ({slowest_ns / median_ns:.1f} x)"
     row = [Segment(text)]
     waited_ns = now_ns - loop.last_end_ns

@@ -141,11 +141,14 @@ class Stream:
         self._live.expect(number, LoopLength.from_json(json.loads(payload[wire.STRING_HEAD.size :])))
 
     def _step(self, payload: bytes) -> None:
-        thread, loop, epoch, *fields, flags = wire.STEP.unpack(payload)
-        self._live.step(Step._make((thread, loop, _known(epoch), *fields, bool(flags & wire.STEP_FIRST))))
+        thread, loop, epoch, *fields, wait_ns, flags = wire.step_fields(payload)  # type: ignore[no-untyped-call]
+        is_first, runs_on = bool(flags & wire.STEP_FIRST), bool(flags & wire.STEP_HAS_WAIT)
+        self._live.step(Step._make((thread, loop, _known(epoch), *fields, is_first, wait_ns, runs_on)))
 
     def _metrics(self, payload: bytes) -> None:
-        _loop, epoch, step, _time = wire.METRICS.unpack_from(payload)
+        loop, epoch, step, time_ns = wire.METRICS.unpack_from(payload)
+        if wire.NONE not in (epoch, step):
+            self._live.valued(loop, epoch, step, time_ns)
         for name, value in wire.METRIC.iter_unpack(payload[wire.METRICS.size :]):
             self._live.metric(self._strings.get(name, ""), Metric(value, _known(epoch), _known(step)))
 

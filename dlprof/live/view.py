@@ -21,6 +21,7 @@ from dlprof.live.terminal import Terminal
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Probe
 from dlprof.schema.vocabulary import ProbeState
+from dlprof.units import SPELLED
 
 _EVERY_S = 0.2
 
@@ -145,7 +146,7 @@ class _Picture:
             clear = "\x1b[2J"
         screen = Screen(columns, rows, ascii_only=self._ascii)
         rows_shown = screen.rows(self._live, time.perf_counter_ns(), self._output.lines.last(rows))
-        return (clear + self._painter.frame(rows_shown)).encode(self._encoding, "replace")
+        return (clear + self._painter.frame(rows_shown)).encode(self._encoding, SPELLED)
 
 
 def _can_encode(text: str, encoding: str) -> bool:

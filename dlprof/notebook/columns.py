@@ -36,6 +36,14 @@ FINDINGS = {
     "next_step": TEXT,
     "remedy": TEXT,
 }
+RUNS = {
+    **dict.fromkeys(("run", "created", "script", "backend", "state"), TEXT),
+    **dict.fromkeys(("exit_code", "signal"), COUNT),
+    "wall_ns": NS,
+    "size_bytes": COUNT,
+    "damaged": TEXT,
+}
+"""Of a list of runs; `damaged` says why a run cannot be read."""
 ITEMS = {
     "path": TEXT,
     **dict.fromkeys(("a_ns", "b_ns", "delta_ns", "ci_low_ns", "ci_high_ns"), NS),

@@ -45,7 +45,7 @@ class RunFrames:
         return self._measured("steps")
 
     def epochs(self) -> pd.DataFrame:
-        """One row per epoch of each fit."""
+        """One row per epoch of each fit; `epoch` counts from 0, as Keras tells its callbacks."""
         return self._measured("epochs")
 
     def metrics(self) -> pd.DataFrame:

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlprof.analysis import compare as comparing
+from dlprof.analysis import line_pairs
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.errors import UsageError
-from dlprof.notebook import columns, frames, html
+from dlprof.notebook import columns, files, frames, html
 from dlprof.notebook.comparison_frames import ComparisonFrames
 from dlprof.notebook.plots import ComparisonPlots, RunPlots
 from dlprof.notebook.run_frames import RunFrames
 from dlprof.pipeline import opening
 from dlprof.report import summary
+from dlprof.report.html import comparison_page, run_page
 from dlprof.report.model import Report
 from dlprof.schema.manifest import as_builtins
 from dlprof.trials import confirm
@@ -58,6 +60,25 @@ def compare(
     return ComparisonView(comparing.compare(*sides))
 
 
+def view(
+    run: RunView | str | PathLike[str] = "last",
+    other: RunView | str | PathLike[str] | None = None,
+    *,
+    path: str | PathLike[str] | None = None,
+    open_browser: bool = True,
+) -> Path:
+    """Write the page of a run, or of a comparison with another one, and open it; see `RunView.view`.
+
+    Raises:
+        NoInputError: There is no such run.
+        UsageError: Another file has that name.
+    """
+    if other is not None:
+        return compare(run, other).view(path, open_browser=open_browser)
+    shown = run if isinstance(run, RunView) else open_run(run)
+    return shown.view(path, open_browser=open_browser)
+
+
 class _Diagnosed(ABC):
     """What a run and a comparison have in common: causes, and a page that begins with them."""
 
@@ -86,6 +107,27 @@ class _Diagnosed(ABC):
         frame.index.name = "rank"
         return frame
 
+    def view(self, path: str | PathLike[str] | None = None, *, open_browser: bool = True) -> Path:
+        """Write the page with charts and timeline, as `dlprof view` does, and open it in the browser.
+
+        Args:
+            path: The file; None: `report.html` in the run's folder, of a comparison `comparison.html` here.
+            open_browser: False: only write it.
+
+        Returns:
+            The path.
+
+        Raises:
+            UsageError: Another file has that name, or it is a folder.
+            CannotCreateError: It cannot be written.
+        """
+        try:
+            page = self._whole_page(self.diagnosis, "")
+        except UsageError as error:
+            page = self._whole_page(None, error.message)
+        target = self._default_page() if path is None else Path(fspath(path))
+        return files.write_page(page, target, open_browser=open_browser)
+
     def _repr_html_(self) -> str:
         return self._page(self._known())
 
@@ -98,6 +140,14 @@ class _Diagnosed(ABC):
 
     @abstractmethod
     def _diagnose(self) -> Diagnosis: ...
+
+    @abstractmethod
+    def _default_page(self) -> Path:
+        """Where the page with charts goes if nothing else is said."""
+
+    @abstractmethod
+    def _whole_page(self, diagnosis: Diagnosis | None, why_not: str) -> str:
+        """The page with charts; None: nothing can be said of causes, and why not."""
 
     @abstractmethod
     def _page(self, diagnosis: Diagnosis | None) -> str:
@@ -122,7 +172,7 @@ class RunView(RunFrames, _Diagnosed):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What was run, where and how (docs/run-folder.md)."""
+        """What was run, where and how (`dlprof help run-folder`)."""
         return as_builtins(self.run.manifest)
 
     @property
@@ -137,7 +187,7 @@ class RunView(RunFrames, _Diagnosed):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All that the report says, as `dlprof report --json` (docs/json.md)."""
+        """All that the report says, as `dlprof report --json` (`dlprof help json`)."""
         return summary.as_builtins(self.report)
 
     @cached_property
@@ -149,6 +199,29 @@ class RunView(RunFrames, _Diagnosed):
     def plot(self) -> RunPlots:
         """Plots of the run; each returns the Axes."""
         return RunPlots(self)
+
+    def export(self, to: str, path: str | PathLike[str] | None = None, *, force: bool = False) -> Path:
+        """Write the run for another viewer, as `dlprof export` does.
+
+        Args:
+            to: perfetto, chrome, tensorboard, speedscope, pprof, line_profiler, csv, parquet or json.
+            path: The file or folder; None: the run's name, here.
+            force: Replace a file, write into a folder that is not empty.
+
+        Returns:
+            The path.
+
+        Raises:
+            UsageError: There is no such format.
+            CannotCreateError: There is something already, or it cannot be written.
+        """
+        return files.export(self.run, to, path, force=force)
+
+    def _default_page(self) -> Path:
+        return self.path / "report.html"
+
+    def _whole_page(self, diagnosis: Diagnosis | None, why_not: str) -> str:
+        return run_page.make(self.run, diagnosis, why_not)
 
     def _diagnose(self) -> Diagnosis:
         return confirm.with_trials(self.run, diagnose.diagnose(self.run))
@@ -187,6 +260,13 @@ class ComparisonView(ComparisonFrames, _Diagnosed):
     def plot(self) -> ComparisonPlots:
         """Plots of the comparison; each returns the Axes."""
         return ComparisonPlots(self.comparison)
+
+    def _default_page(self) -> Path:
+        return Path("comparison.html")
+
+    def _whole_page(self, diagnosis: Diagnosis | None, why_not: str) -> str:
+        lines = line_pairs.join(self.comparison.a.runs, self.comparison.b.runs)
+        return comparison_page.make(self.comparison, lines, diagnosis, why_not)
 
     def _diagnose(self) -> Diagnosis:
         return diagnose.diagnose_gap(self.comparison)

@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof import __version__
-from dlprof.ingest.artifact import ProcessId
+from dlprof.ingest.artifact import Health, ProcessId, Skipped, told
 from dlprof.ingest.formats import alignment
 from dlprof.ingest.formats.base import FileContent
 from dlprof.ingest.kernels.assemble import Assembly
@@ -27,6 +26,7 @@ from dlprof.schema.manifest import Gpu, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import RunState
 from dlprof.store.writer import RowWriter
+from dlprof.version import __version__
 
 
 class ImportedFiles:
@@ -44,7 +44,7 @@ class ImportedFiles:
         self._windows: list[KernelWindow] = []
         self._events = RowWriter(folder / "tables", "kernel_events")
         self._assembly = Assembly(sink=self._events.write)
-        self._gpus: dict[int, str] = {}
+        self._gpus: dict[int, Gpu] = {}
         self._end_ns = 0
         self._origin_ns: int | None = None
 
@@ -58,6 +58,7 @@ class ImportedFiles:
             else:
                 self._tables.health.extend(content.health)
             self._add_tables(content.tables, shift)
+            self._add_skipped(path.name, content.skipped)
             self._add_gpus(content.facts)
             self._sources.append(
                 {
@@ -78,6 +79,14 @@ class ImportedFiles:
             KernelWindow(process, number, trace.engine, source, start, end - start, dropped=trace.dropped)
         )
 
+    def _add_skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
+        if not skipped:
+            return
+        self._tables.skip(file, skipped)
+        events = sum(one.events for one in skipped)
+        text = f"{events:,} events of {file} were not read: {told(skipped)}."
+        self._tables.health.append(Health("events-skipped", "info", text, events))
+
     def _add_tables(self, tables: Mapping[str, pa.Table], shift: int) -> None:
         frames = self._tables.get("frames")
         stacks = max(frames["stack_id"].to_pylist(), default=-1) + 1 if frames is not None else 0
@@ -89,8 +98,10 @@ class ImportedFiles:
 
     def _add_gpus(self, facts: Mapping[str, Any]) -> None:
         for gpu in facts.get("devices") or facts.get("gpus") or ():
-            if isinstance(gpu, dict) and gpu.get("name"):
-                self._gpus.setdefault(int(gpu.get("device", gpu.get("gpu", 0)) or 0), str(gpu["name"]))
+            if isinstance(gpu, dict) and (gpu.get("name") or gpu.get("kind")):
+                number, name = int(gpu.get("device", gpu.get("gpu", 0)) or 0), gpu.get("name")
+                made = Gpu(gpu=number, name=str(name) if name else None, kind=str(gpu.get("kind") or "gpu"))
+                self._gpus.setdefault(number, made)
 
     def store(self, now: datetime) -> None:
         """Write all that is left to write.
@@ -122,6 +133,6 @@ class ImportedFiles:
             machine=manifests.Machine(host=self._process.host),
             clock=manifests.Clock(origin_wall_ns=self._origin_ns),
             process=manifests.Process(wall_ns=self._end_ns or None),
-            gpus=tuple(Gpu(gpu=number, name=name) for number, name in sorted(self._gpus.items())),
+            gpus=tuple(gpu for _, gpu in sorted(self._gpus.items())),
             tables_version=SCHEMA_VERSION,
         )

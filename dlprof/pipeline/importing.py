@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dlprof import rundir
 from dlprof.errors import Report, UsageError, nearest
+from dlprof.ingest.artifact import ArtifactError, told
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.pipeline.imported_files import ImportedFiles
@@ -18,7 +19,9 @@ from dlprof.rundir import RunDir, writing_into
 from dlprof.store.run import Run
 
 
-def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | None, report: Report) -> Run:
+def import_files(
+    paths: Sequence[Path], output: Path | None, *, reader: str | None, report: Report, columns: Sequence[str] = ()
+) -> Run:
     """Read foreign traces into a new run folder, on one timeline.
 
     The folder appears when all is done: nothing of it is left when a file cannot be read.
@@ -28,19 +31,24 @@ def import_files(paths: Sequence[Path], output: Path | None, *, reader: str | No
         output: The run folder; None: a new one below `dlprof_runs/`.
         reader: Name of the format of all files; None: told from their content.
         report: Takes a line for the user about each file.
+        columns: Names of the columns of tables that do not name them.
 
     Raises:
         NoInputError: A file does not exist.
-        ArtifactError: One is damaged or of no known format.
+        ArtifactError: One is damaged, of no known format, or holds events of which none could be read.
         CannotCreateError: The folder exists and is not empty, or cannot be written.
-        UsageError: There is no such format.
+        UsageError: There is no such format, or no file is of one that takes columns.
     """
     if output is not None:
         rundir.refuse_full(output)
     readers = [_named(reader) if reader else formats.find(path) for path in paths]
+    if columns and all(chosen.read_with_columns is None for chosen in readers):
+        takes = ", ".join(known.name for known in formats.all_readers() if known.read_with_columns is not None)
+        raise UsageError("--columns is of no use: no file is of a format that takes it.", hint=f"formats: {takes}")
     files = []
     for path, chosen in zip(paths, readers, strict=True):
-        content = formats.read(path, chosen)
+        content = formats.read(path, chosen, columns)
+        _refuse_unread(path, chosen, content)
         files.append(content)
         report(f"{path.name}: {chosen.title}, {_size(content)}")
     now = datetime.now().astimezone()
@@ -84,6 +92,12 @@ def _named(name: str) -> Reader:
         return reader
     known = [reader.name for reader in formats.all_readers()]
     raise UsageError(f"There is no format {name}.", hint=f"one of: {', '.join(known)}", near=nearest(name, known))
+
+
+def _refuse_unread(path: Path, reader: Reader, content: FileContent) -> None:
+    """A run without an event, of a file that has some, would say that nothing happened."""
+    if content.is_empty and content.skipped:
+        raise ArtifactError(f"nothing in it could be read as {reader.name}: {told(content.skipped)}", path=path)
 
 
 def _size(content: FileContent) -> str:

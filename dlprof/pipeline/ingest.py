@@ -17,7 +17,7 @@ from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import stacks as stacks_reader
-from dlprof.pipeline import kernel_windows, probe_stream
+from dlprof.pipeline import kernel_windows, probe_stream, sampled_lines
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
@@ -91,17 +91,8 @@ def _add_cost(run: Workspace, probe: str, cost: overhead.Cost) -> None:
 
 
 def _add_lines(run: Workspace, path: Path) -> None:
-    run.tables.put({"lines": lines_reader.read(path, run.process, run.names, partial(_source, run))})
-
-
-def _source(run: Workspace, file: str) -> Sequence[str]:
-    """Lines of a source file, as it was when it ran: a copy is in the run folder."""
-    for path in (run.folder.source_path(run.names.short(file)), Path(file)):
-        try:
-            return path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            continue
-    return ()
+    names = run.names
+    run.tables.put({"lines": lines_reader.read(path, run.process, names, lambda file: run.source(names.short(file)))})
 
 
 def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
@@ -112,6 +103,7 @@ def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     run.tables.put(stacks.tables())
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
+    run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz))
 
 
 def _add_phases(run: Workspace) -> None:

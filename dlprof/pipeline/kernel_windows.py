@@ -23,6 +23,7 @@ def add(run: Workspace) -> None:
             run.read(path, windows.add_whole_run)
         run.tables.put(windows.tables())
         run.tables.health.extend(windows.health)
+        run.tables.skip("kernel windows", windows.skipped)
         _add_cost(run)
     _judge(run)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import psutil
 from msgspec.structs import replace
 
-from dlprof import __version__, rundir
+from dlprof import rundir
 from dlprof.config import TraceConfig
 from dlprof.errors import DlprofError, Report
 from dlprof.ingest.file_names import FileNames
@@ -31,6 +31,7 @@ from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState, Severity
 from dlprof.store.run import Run
+from dlprof.version import __version__
 
 if TYPE_CHECKING:
     from dlprof.launch.traced_cell import Cell

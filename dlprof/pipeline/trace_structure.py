@@ -44,6 +44,7 @@ def _said(run: Run, found: Structure | None) -> list[Health]:
             text = "Ranges of steps have no duration: they are not counted."
             said.append(Health("trace-steps-empty", "warning", text, found.empty))
     if place is not None and len(processes) > 1:
-        text = f"Phases, steps and the split of the time are those of rank {place.rank}, one of {len(processes)} processes."
+        whose = f"rank {place.rank}, one of {len(processes)} processes"
+        text = f"Phases, steps and the split of the time are those of {whose}."
         said.append(Health("trace-one-process", "info", text, len(processes)))
     return said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +43,32 @@ class Workspace:
         """Add to the manifest what an artifact tells: fields of `Manifest`."""
         self.manifest = structs.replace(self.manifest, **changes)
 
-    def warn(self, slug: str, severity: str, message: str) -> None:
+    def warn(self, slug: str, severity: str, message: str, count: int | None = None) -> None:
         """Add a line to the health section."""
-        self.tables.health.append(Health(slug, severity, message))
+        self.tables.health.append(Health(slug, severity, message, count))
+
+    def source(self, short: str) -> Sequence[str]:
+        """Lines of a source file as it was when it ran, by its name in the tables; none where it cannot be read."""
+        for path in (self.folder.source_path(short), Path(self.names.originals.get(short, short))):
+            try:
+                return path.read_text(encoding="utf-8", errors="replace").splitlines()
+            except OSError:
+                continue
+        return ()
 
     def read(self, path: Path, reader: Callable[[Path], None]) -> None:
         """Read an artifact, if it is there; one that cannot be read is a line of the health section, no more."""
-        if not path.is_file():
-            return
+        if path.is_file():
+            self.attempt(f"{path.name} cannot be read", lambda: reader(path))
+
+    def attempt(self, failed: str, part: Callable[[], None]) -> None:
+        """Do a part of the work; if it cannot be done that is a line of the health section, which begins so."""
         try:
-            reader(path)
+            part()
         except ArtifactError as error:
             self.warn("artifact-damaged", "error", f"{error.message}.")
         except Exception as error:  # noqa: BLE001  (a bug in one reader must not cost the user the run)
-            text = f"{path.name} cannot be read, by a bug in dlprof: {type(error).__name__}: {error}."
+            text = f"{failed}, by a bug in dlprof: {type(error).__name__}: {error}."
             self.warn("reader-failed", "error", text)
 
     @property

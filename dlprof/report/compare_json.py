@@ -75,7 +75,7 @@ class ComparisonReport(Struct, frozen=True, kw_only=True):
 
 
 def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonReport:
-    """A comparison, for machines. See docs/json.md.
+    """A comparison, for machines. See `dlprof help json`.
 
     Args:
         comparison: The comparison.

@@ -12,14 +12,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dlprof import color
+from dlprof import color, units
 
 Column = tuple[str, Literal["left", "right"]]
 """Name of a column, and the side on which its texts stand."""
 
 
-_ASCII = str.maketrans("µ…−←→“”", 'u.-<>""')
-"""What stands for signs of our own where only ASCII may be printed."""
 _UNCUT = 10_000
 """Columns of a table that nothing cuts."""
 
@@ -80,7 +78,7 @@ class _Trimmed:
 
     @staticmethod
     def _as_ascii(line: list[Segment]) -> list[Segment]:
-        return [Segment(segment.text.translate(_ASCII), segment.style, segment.control) for segment in line]
+        return [Segment(segment.text.translate(units.ASCII), segment.style, segment.control) for segment in line]
 
 
 def _without_end(line: list[Segment]) -> list[Segment]:
@@ -97,7 +95,7 @@ def make_console(file: TextIO, *, plain: bool = False) -> ReportConsole:
     """A console as wide as the terminal behind `file`, else 100 columns for sentences, and what tables need."""
     terminal = file.isatty()
     if is_ascii(file, plain=False) and hasattr(file, "reconfigure"):
-        file.reconfigure(errors="replace")  # a character that cannot be shown must not end the report
+        file.reconfigure(errors=units.SPELLED)  # a character that cannot be shown must not end the report
     told = terminal or "COLUMNS" in os.environ
     coloured = not plain and color.wanted(file)
     return ReportConsole(
@@ -152,7 +150,9 @@ class Page:
     def title(self, text: str, note: str = "") -> None:
         """The title of a section, after an empty line."""
         self.console.print()
-        self.console.print(Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim"))
+        line = Text(text, style="bold") + Text(f"  {note}" if note else "", style="dim")
+        line.no_wrap = self.console.whole or None  # commands in it can then be copied
+        self.console.print(line)
 
     def table(self, *columns: Column) -> Table:
         """An empty table."""

@@ -49,7 +49,7 @@ class DiagnosisReport(Struct, frozen=True, kw_only=True):
 
 
 def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
-    """A diagnosis, for machines. See docs/json.md.
+    """A diagnosis, for machines. See `dlprof help json`.
 
     Args:
         diagnosis: The diagnosis.

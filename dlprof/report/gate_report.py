@@ -42,7 +42,7 @@ class GateReport(Struct, frozen=True, kw_only=True):
 
 
 def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) -> GateReport:
-    """The answer for machines. See docs/json.md.
+    """The answer for machines. See `dlprof help json`.
 
     Args:
         comparison: The new version (A) against the one before (B).

@@ -57,7 +57,7 @@ class KernelTable(Struct, frozen=True, kw_only=True):
 
 
 def as_json(kernels: Kernels, by: str, phase: str | None) -> KernelTable:
-    """All rows. See docs/json.md."""
+    """All rows. See `dlprof help json`."""
     return KernelTable(
         by=by,
         phase=phase,

@@ -7,22 +7,29 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dlprof.analysis.lines import FunctionLines
+from dlprof.schema.vocabulary import LineSource
 
 
 class LineCount(Struct, frozen=True):
-    """A line as it was counted; its time contains what it calls (ns)."""
+    """A line as it was counted, or seen in samples; its time contains what it calls (ns).
+
+    Where `how` is `sampled`, `hits` is null, and the time is known to about `error_ns` (one standard error).
+    """
 
     file: str
     function: str
-    first_line: int
+    first_line: int | None
     line: int
-    hits: int
+    hits: int | None
     time_ns: int
     source: str | None
+    how: LineSource
+    samples: int | None
+    error_ns: int | None
 
 
 def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
-    """The lines of functions, in their order. See docs/json.md."""
+    """The lines of functions, in their order. See `dlprof help json`."""
     return tuple(
         LineCount(
             function.file,
@@ -32,6 +39,9 @@ def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
             line.hits,
             line.time_ns,
             line.source,
+            function.how,
+            line.samples,
+            line.error_ns,
         )
         for function in functions
         for line in function.lines

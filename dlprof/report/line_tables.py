@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dlprof.analysis.lines import FunctionLines, Line
 from dlprof.report.console import make_console
+from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
 from dlprof.units import duration, safe
 
@@ -29,20 +30,41 @@ def print_tables(run: Run, functions: Sequence[FunctionLines], *, file: TextIO, 
         probe = next((row for row in run.rows("probes") if row["name"] == "lines"), {})
         console.print(f"No line was measured, because {safe(probe.get('reason') or 'no profiled function ran')}.")
     for function in functions:
-        console.print(Text(f"\n{safe(function.function)}  {safe(function.file)}:{function.first_line}", style="bold"))
-        console.print(Text(f"total {duration(function.total_ns)}; a line's time contains what it calls", style="dim"))
+        place = safe(function.file) + (f":{function.first_line}" if function.first_line else "")
+        console.print(Text(f"\n{safe(function.function)}  {place}", style="bold"))
+        console.print(Text(_about(function), style="dim"))
         console.print(Text(_HEAD, style="dim"))
         for line in function.lines:
             share = line.time_ns / function.total_ns if function.total_ns else 0.0
             console.print(_line(line, share), no_wrap=True, overflow="ellipsis", crop=True)
 
 
+def _about(function: FunctionLines) -> str:
+    contains = "a line's time contains what it calls"
+    if function.how is LineSource.COUNTED:
+        return f"total {duration(function.total_ns)}; {contains}"
+    return f"not counted here: from samples, about {duration(function.total_ns)} on all threads; {contains}"
+
+
 def _line(line: Line, share: float) -> Text:
     source = safe((line.source or "").replace("\t", "    "))
+    if line.samples is not None:
+        return _sampled(line, share, source)
     if not line.hits:
         return Text(f"{line.line:>6}  {'':>9}  {'':>12}  {'':>13}  {'':>6}  {source}", style="dim")
     per_hit = line.time_ns / 1e6 / line.hits
     text = (
         f"{line.line:>6}  {line.hits:>9}  {line.time_ns / 1e6:>12.3f}  {per_hit:>13.4f}  {100 * share:>6.1f}  {source}"
     )
-    return Text(text, style="bold yellow" if share >= 0.1 else "")
+    return Text(text, style=_style(share))
+
+
+def _sampled(line: Line, share: float, source: str) -> Text:
+    """A line with its time from samples, and the standard error of that."""
+    seen = f"{line.samples} seen"
+    time = f"{line.time_ns / 1e6:.0f} +- {(line.error_ns or 0) / 1e6:.0f}"
+    return Text(f"{line.line:>6}  {seen:>9}  {time:>12}  {'':>13}  {100 * share:>6.1f}  {source}", style=_style(share))
+
+
+def _style(share: float) -> str:
+    return "bold yellow" if share >= 0.1 else ""

@@ -1,6 +1,7 @@
 """The report of a run (`dlprof.report/1`) as typed objects: `summary` makes them; texts, pages and JSON read them.
 
-The fields, in this order, are those of `dlprof report --json` (docs/json.md): new ones may come, none changes or goes.
+The fields, in this order, are those of `dlprof report --json` (`dlprof help json`): new ones may come, none
+changes or goes.
 Names that end with `_ns` are nanoseconds. None: not known, or not measured.
 """
 
@@ -80,6 +81,14 @@ class StepParts(Struct, frozen=True):
     slowdown: float | None
     """A traced step over a plain one."""
     parts: tuple[PartTime, ...]
+
+
+class TreeTime(Struct, frozen=True):
+    """A leaf of the tree of a run of foreign traces."""
+
+    path: str
+    """A `TreePath`."""
+    ns: int
 
 
 class LayerKernels(Struct, frozen=True):
@@ -240,6 +249,16 @@ class Cause(Struct, frozen=True):
     next_step: str
 
 
+class SkippedEvents(Struct, frozen=True):
+    """What a reader of traces passed over."""
+
+    source: str
+    """The file; `kernel windows` for those of dlprof's own."""
+    what: str
+    events: int
+    why: str
+
+
 class ClockErrors(Struct, frozen=True):
     """How well the clocks are known."""
 
@@ -294,6 +313,8 @@ class Report(Struct, frozen=True, kw_only=True):
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     health: tuple[HealthLine, ...]
+    skipped: tuple[SkippedEvents, ...] | None = None
+    """None: the run is of a dlprof that did not count it."""
     clock: ClockErrors
     exit: Exit
     verdict: str = ""
@@ -302,6 +323,9 @@ class Report(Struct, frozen=True, kw_only=True):
     """Causes, those with most time at stake first; None: not looked for, or the run cannot be diagnosed."""
     not_asked: tuple[str, ...] = ()
     """Rules that were not asked for want of time: findings may be missing."""
+    tree: tuple[TreeTime, ...] | None = None
+    """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
+    None: its files hold no times; and of runs that dlprof traced."""
 
     @property
     def imported(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from msgspec import convert, structs
 
 from dlprof.analysis import (
+    breakdown,
     device_time,
     gpu_idle,
     kernels,
@@ -22,7 +23,7 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.report import strict_json, verdict
+from dlprof.report import imported_parts, imported_verdict, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
     CategoryKernels,
@@ -43,6 +44,7 @@ from dlprof.report.model import (
     ProbeCost,
     ProcessUse,
     Report,
+    SkippedEvents,
     Source,
     StackFrame,
     StepParts,
@@ -66,9 +68,14 @@ def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None) ->
         diagnosis: Its causes; None: they are not looked for here, so that the report has none.
     """
     report = _without_answer(run, top)
-    return structs.replace(
-        report, verdict=verdict.of(report, diagnosis), findings=_causes(diagnosis), not_asked=_not_asked(diagnosis)
-    )
+    if report.imported:
+        tree = breakdown.of_run(run)
+        parts = imported_parts.leaves(tree), imported_parts.step_parts(run, tree)
+        report = structs.replace(report, tree=parts[0], step_split=parts[1])
+        answer = imported_verdict.of(report, imported_parts.facts(run, tree))
+    else:
+        answer = verdict.of(report, diagnosis)
+    return structs.replace(report, verdict=answer, findings=_causes(diagnosis), not_asked=_not_asked(diagnosis))
 
 
 def _causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...] | None:
@@ -132,6 +139,7 @@ def _without_answer(run: Run, top: int) -> Report:
         gpu=_gpu(run),
         probes=_typed(run.rows("probes"), ProbeCost),
         health=_typed(run.rows("health"), HealthLine),
+        skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
     )

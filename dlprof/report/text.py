@@ -52,6 +52,10 @@ def _print_traced(page: Page, report: Report) -> None:
 def _print_imported(page: Page, report: Report) -> None:
     """Of foreign traces only what is in them is shown; of a traced run also what is missing, and why."""
     head.imported(page, report)
+    if report.phases:
+        program.phases(page, report)
+    if report.steps is not None:
+        program.steps(page, report)
     program.step_parts(page, report)
     devices.busy(page, report)
     devices.kernels(page, report)

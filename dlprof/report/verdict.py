@@ -1,4 +1,4 @@
-"""The answer of a run in one sentence: where its time went, and the cause that explains most of it."""
+"""The answer of a run that dlprof traced: where its time went, and the cause that explains most of it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
         report: The run.
         diagnosis: Its causes; None: they were not looked for, or cannot be.
     """
-    if report.imported:
-        return _of_imported(report)
     findings = diagnosis.findings if diagnosis is not None else ()
     return f"{_failed(report)}{_cause(report, findings) or _phases(report, findings)}"
 
@@ -67,16 +65,3 @@ def _largest(findings: Sequence[Finding]) -> str:
     first = findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""
     return f"; the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"
-
-
-def _of_imported(report: Report) -> str:
-    """What the traces of other profilers say by themselves."""
-    idle = max(report.gpu_idle, key=lambda gpu: gpu.idle_ns, default=None)
-    if idle is not None and idle.span_ns:
-        share = percent(idle.idle_ns, idle.span_ns)
-        return (
-            f"GPU {idle.device} was idle for {share} % of the {duration(idle.span_ns)} "
-            "from its first to its last kernel."
-        )
-    events = sum(source.events or 0 for source in report.sources)
-    return f"{events:,} events within {duration(report.wall_ns)} were read."

@@ -2,7 +2,7 @@
 
 A file of an older dlprof lacks some of it: what is missing has its default, which says "not known". Fields that this
 dlprof does not know are passed over. A changed part is a replaced copy (`msgspec.structs.replace`).
-docs/run-folder.md describes the folder around it.
+`dlprof help run-folder` describes the folder around it.
 """
 
 from __future__ import annotations
@@ -145,12 +145,14 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
-    """A GPU of the machine."""
+    """A GPU of the machine, or another accelerator."""
 
     gpu: int | None = None
     """Its number; None: its place in the list."""
     name: str | None = None
     uuid: str | None = None
+    kind: str = "gpu"
+    """What devices of its sort are called: `gpu`, `tpu`, `xpu`."""
 
 
 class GpuTracer(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,6 +228,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """The name of a GPU; None: it is not known."""
         named = {place if gpu.gpu is None else gpu.gpu: gpu.name for place, gpu in enumerate(self.gpus or ())}
         return named.get(number)
+
+    def device_name(self, number: int) -> str:
+        """What a device is called: `cpu` for the host (-1), else `gpu:0`, `tpu:3`."""
+        if number < 0:
+            return "cpu"
+        kinds = {place if gpu.gpu is None else gpu.gpu: gpu.kind for place, gpu in enumerate(self.gpus or ())}
+        return f"{kinds.get(number, 'gpu')}:{number}"
 
     @property
     def keras_backend(self) -> str | None:

@@ -10,6 +10,7 @@ History of SCHEMA_VERSION:
     3  scheduling, calls and stalls in process_samples and machine
     4  stacks: threads of an engine that call Python are not called MainThread
     5  kernel_ops: gradients of biases are no convolutions; imported stacks: threads without a name are told apart
+    6  lines: how, samples; lines that were not counted, from samples; first_line and hits may be null
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -72,8 +73,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("thread_id", pa.int64()),
             ("loop", _TEXT),  # train | test | predict | data (a tf.data iterator in user code)
             ("loop_id", pa.int32()),  # span_id of the fit / evaluate / predict around it
-            ("epoch", pa.int32()),
-            ("step", pa.int32()),  # index of the batch in its epoch
+            ("epoch", pa.int32()),  # from 0, as Keras tells its callbacks; reports count from 1
+            ("step", pa.int32()),  # index of the batch in its epoch, from 0
             ("count", pa.int32()),
             ("start_ns", _NS),  # begin of the batch: right before the batch-begin callbacks
             ("dur_ns", _NS),  # to right after the batch-end callbacks
@@ -88,26 +89,32 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
         ),
         # One row per epoch of fit.
         "epochs": _table(
-            ("loop_id", pa.int32()), ("epoch", pa.int32()), ("start_ns", _NS), ("dur_ns", _NS), ("steps", pa.int32())
+            ("loop_id", pa.int32()),
+            ("epoch", pa.int32()),  # from 0; reports count from 1
+            ("start_ns", _NS),
+            ("dur_ns", _NS),
+            ("steps", pa.int32()),
         ),
         # Metrics that Keras had computed anyway. `step` is null for an epoch's metrics.
         "metrics": _table(
             ("loop_id", pa.int32()),
-            ("epoch", pa.int32()),
-            ("step", pa.int32()),
+            ("epoch", pa.int32()),  # from 0; reports count from 1
+            ("step", pa.int32()),  # from 0
             ("name", _TEXT),
             ("value", pa.float64()),
             ("time_ns", _NS),
         ),
-        # line_profiler's counts. `time_ns` of a line includes what it calls.
+        # The user's lines, counted by line_profiler or else seen in samples. `time_ns` includes what the line calls.
         "lines": _table(
             ("file", _TEXT),
             ("function", _TEXT),
             ("first_line", pa.int32()),
             ("line", pa.int32()),
-            ("hits", pa.int64()),
-            ("time_ns", _NS),
+            ("hits", pa.int64()),  # null: not counted
+            ("time_ns", _NS),  # of all threads; sampled: of the samples that it was seen in
             ("source", pa.string()),
+            ("how", _TEXT),  # counted | sampled; null: counted, by an older dlprof
+            ("samples", pa.int64()),  # in which it was seen; null where it was counted
         ),
         # Sampled Python stacks (py-spy): a thread had stack `stack_id` from start_ns for dur_ns.
         "stacks": _table(
@@ -197,8 +204,8 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             (
                 "kind",
                 _TEXT,
-            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation | python
-            # (a function that no other function of the trace is around)
+            ),  # kernel (on a device) | operator (on the host) | transfer | runtime | wait | input | annotation
+            # ... | python (a function that no other one of the trace is around)
             ("name", _TEXT),
             ("op", _TEXT),  # type of the operator, as its engine calls it; null where it is not known
             ("category", _TEXT),  # matmul, conv, ...: dlprof.ingest.attribution.categories
@@ -230,6 +237,18 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("min_ns", _NS),
             ("max_ns", _NS),
             ("window", pa.int16()),
+        ),
+        # Hardware counters of kernels, over all executions of one, from profilers that count and keep no times.
+        "kernel_counters": _table(
+            ("device", pa.int16()),
+            ("kernel", _TEXT),
+            ("counter", _TEXT),  # as its profiler calls it: `achieved_occupancy`
+            ("title", _TEXT),  # what it says of it; null: nothing
+            ("unit", _TEXT),  # %, B, KB/s, level, ...; null: a number
+            ("count", pa.int64()),  # executions
+            ("min_value", pa.float64()),
+            ("max_value", pa.float64()),
+            ("mean_value", pa.float64()),
         ),
         # Stretches of time in which kernels were traced: windows of a run, or whole foreign traces.
         "kernel_windows": _table(
@@ -268,6 +287,14 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("events", pa.int64()),
             ("shift_ns", _NS),
             ("facts", pa.string()),
+            of_process=False,
+        ),
+        # What readers passed over, file by file.
+        "skipped": _table(
+            ("source", _TEXT),  # file
+            ("what", _TEXT),
+            ("events", pa.int64()),  # events, rows or samples
+            ("why", pa.string()),
             of_process=False,
         ),
         # What each probe could do, and what it cost.

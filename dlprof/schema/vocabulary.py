@@ -32,6 +32,7 @@ class SpanKind(StrEnum):
     INPUT = wire.SpanKind.INPUT
     EPOCH = wire.SpanKind.EPOCH
     CALLBACKS = wire.SpanKind.CALLBACKS
+    WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     DLPROF = wire.SpanKind.DLPROF
@@ -139,6 +140,15 @@ class StepTime(StrEnum):
     """From the time of whole epochs, or calls, over their steps: it was waited for at their end."""
     WINDOW = "window"
     """From the length of a kernel window over its steps, which ran under a tracer."""
+
+
+class LineSource(StrEnum):
+    """How the time of a line is known: column `how` of `lines`."""
+
+    COUNTED = "counted"
+    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    SAMPLED = "sampled"
+    """From the sampled stacks that it stood in: it ran where lines are not counted."""
 
 
 class StepPart(StrEnum):
@@ -371,5 +381,7 @@ STEPS_OF_LOOP: Mapping[str, TreePath] = MappingProxyType(
     }
 )
 """Where the steps of each loop are in the tree."""
+IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
+"""Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,8 +16,11 @@ from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
 _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device),
-    CASE WHEN e.device < 0 THEN 'cpu' ELSE 'gpu:' || e.device END AS device, e.dur_ns - e.nested_ns AS self_ns
+    CASE WHEN e.device < 0 THEN 'cpu' {others} ELSE 'gpu:' || e.device END AS device,
+    e.dur_ns - e.nested_ns AS self_ns
     FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
+_OTHER_DEVICE = "WHEN e.device = {number:d} THEN '{kind}:{number:d}'"
+_KIND = re.compile(r"[a-z]{1,16}")
 
 
 Result = TypeVar("Result")
@@ -59,13 +63,20 @@ def arrow(run: Run, query: str) -> pa.Table:
     return _asked(run, answer)
 
 
+def _kernels(run: Run) -> str:
+    """The view `kernels`, with the names of devices that are no GPUs."""
+    others = [gpu for gpu in run.manifest.gpus or () if gpu.gpu is not None and gpu.kind != "gpu"]
+    known = [gpu for gpu in others if _KIND.fullmatch(gpu.kind)]
+    return _KERNELS.format(others=" ".join(_OTHER_DEVICE.format(number=gpu.gpu, kind=gpu.kind) for gpu in known))
+
+
 def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> Result:
     """What `answer` makes of a connection that knows the tables of a run, and nothing else."""
     connection = duckdb.connect(":memory:")
     try:
         for name in TABLES:
             connection.register(name, plain(run.table(name)))
-        connection.execute(_KERNELS)
+        connection.execute(_kernels(run))
         connection.execute("SET enable_external_access = false")
         return answer(connection)
     except duckdb.Error as error:

@@ -22,7 +22,7 @@ class Run:
 
     folder: RunDir
     manifest: Manifest
-    """See docs/run-folder.md."""
+    """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
 
     @property
@@ -63,6 +63,10 @@ class Run:
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A table as a list of dictionaries, for small tables."""
         return self.table(name).to_pylist()  # type: ignore[no-any-return]
+
+    def has(self, name: str) -> bool:
+        """Whether a table was written; one that was not reads as empty."""
+        return (self.folder.tables / f"{name}.parquet").is_file()
 
     def count(self, name: str) -> int:
         """Number of rows of a table, without reading them.

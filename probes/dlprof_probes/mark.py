@@ -12,8 +12,8 @@
                 mark.metrics(loss=loss)
 
 Without dlprof around the process every mark does nothing, at the cost of a function call. Where the package
-itself may be missing, a script can fall back on a stand-in of a few lines (docs/marks.md). Marks do not wait for a
-device: the last statement of a step of an asynchronous engine should, or its time is that of dispatch.
+itself may be missing, a script can fall back on a stand-in of a few lines (`dlprof help marks`). Marks do not wait for
+a device: the last statement of a step of an asynchronous engine should, or its time is that of dispatch.
 
 Standard library only and Python 3.6 syntax, because it runs inside the traced process.
 """

@@ -13,7 +13,8 @@ import json
 import struct
 
 MAGIC = b"DLPROFWIRE\n"
-VERSION = 1
+VERSION = 2
+"""2: steps say for how long they waited for the device. Older ones are read, too."""
 
 HEAD = struct.Struct("<BI")
 """Record head: type (u8), length of the payload in bytes (u32)."""
@@ -65,6 +66,8 @@ class SpanKind(object):
     INPUT = "input"
     EPOCH = "epoch"
     CALLBACKS = "callbacks"
+    WAIT = "wait"
+    """Training stands still until the device has given a value. Waits in a step are in its record."""
     ON_BATCH = "on_batch"
     """A loop of the user's own around train_on_batch and its kin: it has steps, but covers no time."""
     FIRST_RUN = "first_run"
@@ -82,9 +85,10 @@ BEGIN = struct.Struct("<IIIQqII")
 """span, kind, name (strings), thread, time, file (string), line."""
 END = struct.Struct("<Iq")
 """span, time."""
-_STEP_FIELDS = "QIiiIqqqqqqB"
+_STEP_FIELDS = "QIiiIqqqqqqqB"
 STEP = struct.Struct("<" + _STEP_FIELDS)
-"""thread, loop (span), epoch, step, count, begin, end, input, callbacks, call offset, call, flags."""
+"""thread, loop (span), epoch, step, count, begin, end, input, callbacks, call offset, call, wait, flags."""
+_STEP_1 = struct.Struct("<QIiiIqqqqqqB")
 STEP_RECORD = struct.Struct("<BI" + _STEP_FIELDS)
 """A whole record of a step, head and payload: packed in one go, because it is made in every step."""
 METRICS = struct.Struct("<Iiiq")
@@ -102,10 +106,21 @@ STEP_COMPILED = 1
 """STEP flag: a graph was compiled in it, or it is the first call of its step function."""
 STEP_FIRST = 8
 """STEP flag: the first call of its step function."""
+STEP_HAS_WAIT = 16
+"""STEP flag: the wait field was measured."""
 STEP_HAS_INPUT = 2
 """STEP flag: the input field was measured."""
 STEP_HAS_CALL = 4
 """STEP flag: the call fields were measured."""
+
+
+def step_fields(payload):
+    """The fields of a step (`STEP`), as a tuple; those of a stream of version 1 have no wait."""
+    if len(payload) == _STEP_1.size:
+        fields = list(_STEP_1.unpack(payload))
+        fields.insert(-1, 0)
+        return tuple(fields)
+    return STEP.unpack(payload)
 
 
 def record(kind, payload):

@@ -54,7 +54,7 @@ class Training:
 
     def flags(self, loop: wire.Span) -> list[int]:
         """Flags of each step of a loop."""
-        return [row[11] for row in self.stream.steps if row[1] == loop.number]
+        return [row[12] for row in self.stream.steps if row[1] == loop.number]
 
 
 class KerasContract:

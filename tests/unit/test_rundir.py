@@ -94,3 +94,50 @@ def test_a_run_that_is_not_there_is_named(text: str, said: str) -> None:
     """With what was looked for."""
     with pytest.raises(NoInputError, match=said):
         rundir.resolve(text)
+
+
+@pytest.fixture
+def three(here: Path) -> Path:
+    """The runs mlp-jax, mlp-torch and cnn-jax, in the order of their times, and repeats beside."""
+    for number, name in enumerate(("mlp-jax", "mlp-torch", "cnn-jax"), 1):
+        manifest = here / "dlprof_runs" / name / "manifest.json"
+        manifest.parent.mkdir(parents=True)
+        manifest.touch()
+        os.utime(manifest, (number, number))
+    (here / "runs" / "base" / "001").mkdir(parents=True)
+    (here / "runs" / "base" / "001" / "manifest.json").touch()
+    return here
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(("text", "name"), [("last", "cnn-jax"), ("last~0", "cnn-jax"), ("last~2", "mlp-jax")])
+def test_runs_are_counted_from_the_last(text: str, name: str) -> None:
+    """As commits are from HEAD."""
+    assert rundir.resolve(text).path.name == name
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mlp-jxa", "There is no run mlp-jxa; did you mean mlp-jax?"),
+        ("torch", "There is no run torch; did you mean mlp-torch?"),
+        ("lats", "There is no run lats; did you mean last?"),
+        ("runs/bsae", "There is no run runs/bsae; did you mean runs/base?"),
+        ("zzz", "There is no run zzz."),
+        ("last~3", "There are only 3 runs below dlprof_runs/ here: no last~3."),
+    ],
+)
+def test_a_misspelt_run_is_answered_with_the_nearest(text: str, said: str) -> None:
+    """Below dlprof_runs/, or beside its path."""
+    with pytest.raises(NoInputError) as caught:
+        rundir.resolve(text)
+
+    assert caught.value.message == said
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(("text", "expected"), [("mlp-jax", True), ("dlprof_runs/mlp-jax", True), ("runs/base", False)])
+def test_a_run_is_a_folder_with_a_manifest(text: str, expected: bool) -> None:
+    """By its path or its name."""
+    assert rundir.is_run(text) is expected

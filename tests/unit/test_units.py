@@ -14,7 +14,7 @@ from tests.unit.runs import MS, S
         (None, "-"),
         (0, "0 ns"),
         (999, "999 ns"),
-        (1_500, "1.50 us"),
+        (1_500, "1.50 µs"),
         (12_340_000, "12.3 ms"),
         (999_900_000, "1.00 s"),
         (61e9, "61.0 s"),
@@ -37,3 +37,9 @@ def test_strips_show_gaps_as_blanks() -> None:
 def test_times_below_zero_are_those_above_with_a_sign(ns: int, text: str) -> None:
     """Also from ten minutes on."""
     assert units.duration(ns) == text
+
+
+@pytest.mark.parametrize(("encoding", "expected"), [("ascii", b"2.00 us - ? ."), ("latin-1", b"2.00 \xb5s - ? .")])
+def test_a_stream_that_is_not_of_utf_8_spells_what_it_lacks(encoding: str, expected: bytes) -> None:
+    """Signs of our own in ASCII, others as a question mark."""
+    assert f"{units.duration(2000)} − 日 …".encode(encoding, units.SPELLED) == expected

@@ -17,7 +17,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.vocabulary import RunState, TreePath
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 
@@ -88,11 +88,16 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
             abstained.append(Abstention(rule.slug, f"a bug in its rule: {type(error).__name__}: {error}"))
         else:
             left = after
-    # A foreign trace is a sample, however short: a share of it is worth a word, whatever its time.
-    least = max(1 if case.devices.foreign else LEAST_NS, int(LEAST_SHARE * case.tree.wall_ns))
+    least = _least_ns(case)
     kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
     return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns)
+
+
+def _least_ns(case: Case) -> int:
+    """What is worth a word; whole foreign traces may be shorter than what is little in a run of a process."""
+    least = int(LEAST_SHARE * case.tree.wall_ns)
+    return least if case.run.manifest.state == RunState.IMPORTED else max(LEAST_NS, least)
 
 
 def _findings(case: Case, rule: Rule, left: dict[TreePath, int], *, is_late: Callable[[], bool]) -> list[Granted]:

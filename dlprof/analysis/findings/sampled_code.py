@@ -44,6 +44,10 @@ class SampledCode:
         return samples.user_files(self._run)
 
     @cached_property
+    def _known(self) -> set[tuple[str, int]] | None:
+        return samples.known_lines(self._run)
+
+    @cached_property
     def samples(self) -> list[Sample]:
         """All sampled stacks, cut by phase."""
         return samples.of_run(self._run, self._lookup)
@@ -80,7 +84,7 @@ class SampledCode:
         for sample in self.samples:
             if main in (None, sample.main) and _is_in(sample, paths) and chosen(sample):
                 frame = self.user_frame(sample)
-                if frame is not None:
+                if frame is not None and (self._known is None or (frame.file, frame.line) in self._known):
                     stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
         return max(stood, key=lambda line: stood[line]) if stood else None
 
@@ -115,7 +119,7 @@ class SampledCode:
         if not (version and is_old and is_counted):
             return ""
         return (
-            f" Counting lines slows such code down on Python {version}, up to four times: "
+            f" Counting lines slows such code down on Python {version}, tight loops more than ten times: "
             "dlprof trace --probes=-lines tells its own time."
         )
 
@@ -128,7 +132,7 @@ class SampledCode:
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""
-        rows = (row for row in self._run.rows("lines") if row["hits"] and row["source"])
+        rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
         lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
         return min(lines, default=None)
 

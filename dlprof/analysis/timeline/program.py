@@ -63,13 +63,14 @@ def _parts_of_steps(loop: str, of: Mapping[str, Integers]) -> Iterator[Alike]:
     start, dur, waited = of["start_ns"], of["dur_ns"], of["input_ns"]
     own = {
         "step": of["number"],
-        "epoch": of["epoch"],
-        "step_of_epoch": of["step"],
+        "epoch": _from_one(of["epoch"]),
+        "step_of_epoch": _from_one(of["step"]),
         "samples": of["samples"],
         "steps": np.where(of["count"] > 1, of["count"], MISSING),
         "compiled": np.where(of["compiled"] > 0, 1, MISSING),
         "input_ns": waited,
         "callbacks_ns": of["callbacks_ns"],
+        "wait_ns": of["wait_ns"],
     }
     yield Alike(What(f"{loop} step", "step"), start, dur, own)
     some = (waited > 0) & (of["count"] == 1)  # of a row of several steps it is a sum, and has no place
@@ -87,6 +88,11 @@ def _parts_of_steps(loop: str, of: Mapping[str, Integers]) -> Iterator[Alike]:
         yield Alike(What(name, "step"), low[some], (high - low)[some], {"step": of["number"][some]})
 
 
+def _from_one(index: Integers) -> Integers:
+    """Numbers as people count; the tables count from 0, as Keras tells its callbacks."""
+    return np.where(index == MISSING, MISSING, index + 1)
+
+
 def windows(run: Run) -> Slices:
     """Kernel windows: outside of them no kernel was traced."""
     return each_for_itself(
@@ -96,6 +102,7 @@ def windows(run: Run) -> Slices:
             What(f"window {row['window']}", "window", {name: row[name] for name in _OF_WINDOW}),
         )
         for row in run.rows("kernel_windows")
+        if row["dur_ns"]  # a file of sums has no time
     )
 
 

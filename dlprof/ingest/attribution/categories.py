@@ -9,9 +9,9 @@ from dlprof.schema.vocabulary import Category, Direction, EventKind
 
 _WORDS = (
     (Category.COLLECTIVE, r"nccl|rccl|all_?-?reduce|all_?-?gather|reduce_?-?scatter|all_?-?to_?-?all|c10d::|horovod"),
-    (Category.COLLECTIVE, r"CollectiveReduce"),
+    (Category.COLLECTIVE, r"CollectiveReduce|collective-?(permute|broadcast)|oneccl|hccl"),
     (Category.TRANSFER, r"^\[?(cuda|hip)? ?mem(cpy|set)|MEMCPY(Hto|Dto)|HostFromGpu|GpuFromHost|copyBuffer|fillBuffer"),
-    (Category.TRANSFER, r"_Send$|_Recv$|copy-(start|done)$"),
+    (Category.TRANSFER, r"_Send$|_Recv$|copy-(start|done)$|^(infeed|outfeed)|^host (send|recv)"),
     (Category.COMPILE, r"^(XlaCompile|PjRt\w*::Compile|.*backend_compile)"),
     (
         Category.OPTIMISER,
@@ -66,6 +66,7 @@ _WORDS = (
         r"shape|clone|detach|aten::t\b|^broadcast(_in_dim)?(\.\d+)?$|wrapped_broadcast|DimShuffle|Alloc",
     ),
     (Category.DATA_MOVEMENT, r"iota|VariableOp|resolve_|lift_|BlockGrad|_Arg|_Retval|TBackward|SetValue|Const$"),
+    (Category.DATA_MOVEMENT, r"data formatting"),
     (Category.DATA_MOVEMENT, r"aten::(set_|select|unbind|chunk|flatten|narrow|item)"),
     (
         Category.ELEMENTWISE,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from dlprof.ingest.attribution import paths
 from dlprof.ingest.attribution.labels import NOBODY, Label, Model
-from dlprof.ingest.kernels.scopes import HloInstruction
+from dlprof.ingest.kernels.scopes import CountedInstruction, HloInstruction
 from dlprof.ingest.parse.hlo import Instruction, Program
 from dlprof.schema.vocabulary import Direction, PseudoLayer
 
@@ -20,6 +20,8 @@ _INSERTED = frozenset((
     "transpose", "call",
 ))  # fmt: skip
 """Opcodes of instructions that XLA puts between those of the user's program."""
+_COLLECTIVES = ("all-", "reduce-scatter", "collective-", "ragged-all-")
+"""Opcodes of collectives begin so: their paths end in what they compute, such as `reduce_sum`."""
 _RINGS = 4
 """How far the owner of an instruction that XLA made is looked for."""
 
@@ -72,6 +74,8 @@ class HloLabels:
         """Those of an instruction whose program the trace does not have."""
         if "/" in scope.path:
             return paths.label(scope.path, self._model), scope.path.rpartition("/")[2]
+        if isinstance(scope, CountedInstruction) and scope.sort:
+            return NOBODY, scope.sort
         return NOBODY, re.sub(r"[.\d]+$", "", scope.op)
 
     def _owner(self, instruction: Instruction, graph: _Graph) -> Label:
@@ -125,6 +129,8 @@ class HloLabels:
 
 
 def _operator(instruction: Instruction) -> str:
+    if instruction.opcode.startswith(_COLLECTIVES):
+        return instruction.opcode
     # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
     inside = {instruction.opcode, *(opcode for _, opcode in instruction.inside)}
     for opcode in ("convolution", "dot"):

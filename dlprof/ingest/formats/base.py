@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import Health
+from dlprof.ingest.artifact import Health, Skipped
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.chrome_head import ChromeHead, chrome_head
 
@@ -49,6 +49,7 @@ class FileContent:
         zero_ns: Unix time of the zero of the tables' clock (ns), or None.
         facts: What the file says of itself.
         health: What a user must know; that of a trace is taken from there.
+        skipped: What the reader passed over, of a trace and of all else.
     """
 
     format: str
@@ -57,11 +58,18 @@ class FileContent:
     zero_ns: int | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     health: Sequence[Health] = ()
+    skipped: Sequence[Skipped] = ()
 
     @classmethod
     def of(cls, trace: Trace) -> FileContent:
         """The content of a file that holds a trace and nothing else."""
-        return cls(trace.format, trace, facts=trace.facts)
+        return cls(trace.format, trace, facts=trace.facts, skipped=trace.skipped)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the reader took nothing of the file: no event, no sum, no row."""
+        read = self.trace is not None and (self.trace.size or self.trace.sums)
+        return not read and not any(table.num_rows for table in self.tables.values())
 
 
 @dataclass(frozen=True)
@@ -73,9 +81,11 @@ class Reader:
         title: One line for people.
         claims: Whether a file is of this format; must be quick, and not raise.
         read: Reads it; raises nothing but ArtifactError.
+        read_with_columns: Reads one that does not name its columns, given their names; None: the format has none.
     """
 
     name: str
     title: str
     claims: Callable[[Sample], bool]
     read: Callable[[Path], FileContent]
+    read_with_columns: Callable[[Path, Sequence[str]], FileContent] | None = None

@@ -9,6 +9,7 @@ from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.scopes import LayerPass
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import Args, ChromeFile, Event, as_ns, thread_number
+from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import Direction, EventKind
 
 CATEGORY = "chainer"
@@ -30,7 +31,11 @@ def read(path: Path) -> FileContent:
     """
     source = ChromeFile(path)
     trace = Trace(path, "chainer", "chainer", attribution="scope")
-    trace.add_rows([_row(trace, event) for piece in source.pieces() for event in piece if event.ph == "X"])
+    passed_over = PassedOver()
+    for piece in source.pieces():
+        trace.add_rows([_row(trace, event) for event in piece if event.ph == "X"])
+        passed_over.add_all(event for event in piece if event.ph != "X")
+    passed_over.tell(trace)
     source.judge(trace)
     return FileContent.of(trace)
 

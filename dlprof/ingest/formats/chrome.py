@@ -8,7 +8,8 @@ from typing import Any
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
-from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, thread_number
+from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
+from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
 
@@ -28,6 +29,7 @@ def read(path: Path) -> FileContent:
     trace = Trace(path, "chrome", "chrome")
     rows: list[EventRow] = []
     open_: dict[tuple[Any, Any], list[Event]] = {}
+    unpaired, passed_over = 0, PassedOver()
     for piece in source.pieces():
         for event in piece:
             key = (event.pid, event.tid)
@@ -39,7 +41,13 @@ def read(path: Path) -> FileContent:
                 rows.append(_row(trace, open_[key].pop(), event.ts))
             elif event.ph == "M" and event.name == "thread_name" and event.args is not None:
                 trace.rename_lane(key, str(event.args.name))
+            elif event.ph == "E":
+                unpaired += 1
+            else:
+                passed_over.add(event)
     trace.add_rows(rows)
+    judge_unpaired(trace, unpaired + sum(map(len, open_.values())))
+    passed_over.tell(trace)
     source.judge(trace)
     return FileContent.of(trace)
 

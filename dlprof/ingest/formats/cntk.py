@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
+from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
 _WRAPPED = 2.0**63
@@ -33,9 +34,21 @@ def read(path: Path) -> FileContent:
     """
     source = ChromeFile(path)
     trace = Trace(path, "cntk", "cntk", attribution="node")
-    _add(trace, (event for piece in source.pieces() for event in piece if event.ph in _EDGES))
+    passed_over = PassedOver()
+    _add(trace, _edges(source, passed_over))
+    passed_over.tell(trace)
     source.judge(trace)
     return FileContent.of(trace)
+
+
+def _edges(source: ChromeFile, passed_over: PassedOver) -> Iterator[Event]:
+    """Begins and ends; the others are counted."""
+    for piece in source.pieces():
+        for event in piece:
+            if event.ph in _EDGES:
+                yield event
+            else:
+                passed_over.add(event)
 
 
 def _add(trace: Trace, events: Iterable[Event]) -> None:

@@ -19,7 +19,8 @@ from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.scopes import BytesMoved
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import US_AT_MOST, Args, ChromeFile, Event
-from dlprof.ingest.parse.chrome_tables import TableReader
+from dlprof.ingest.parse.chrome_tables import Table, TableReader
+from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
 _CATEGORIES_OF_KIND = {
@@ -44,6 +45,15 @@ _DEVICES_AT_MOST = 2**15
 _RANGE = re.compile(r"(ProfilerStep|Optimizer\.(step|zero_grad))#")
 _NEXT_BATCH = re.compile(r"enumerate\(DataLoader\)#")
 _WAITING = re.compile(r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$")
+_REASONS = {
+    "gpu_user_annotation": "annotations of the host once more, as the device saw them",
+    "trace": "they tell how long the profiler ran",
+    "overhead": "the profiler's own work",
+    "cuda_sync": "waits of streams, which the calls of the host tell too",
+    "ac2g": "they take no time: launches are told by correlation numbers",
+    "fwdbwd": "they take no time: sequence numbers tell the same",
+}
+_EXTERNAL_ID = re.compile(rb'"[Ee]xternal id"\s*:')
 _CATEGORIES = frozenset((
     *_KINDS, *(category.capitalize() for category in _KINDS),
     "ac2g", "fwdbwd", "Trace", "cuda_sync", "gpu_user_annotation", "cpu_instant_event", "async",
@@ -57,7 +67,10 @@ def claims(sample: Sample) -> bool:
     if head is None or head.keys:
         return head is not None
     seen = {event.cat for event in head.events if event.cat}
-    return len(seen & _CATEGORIES) >= 2 or bool(seen & {"cpu_op", "gpu_user_annotation", "cuda_runtime"})
+    if len(seen & _CATEGORIES) >= 2 or seen & {"cpu_op", "gpu_user_annotation", "cuda_runtime"}:
+        return True
+    # Of 2020 and 2021: a bare list that may begin with hundreds of operators, and none of another category.
+    return bool(seen & _CATEGORIES and _EXTERNAL_ID.search(sample.head))
 
 
 def read(path: Path) -> FileContent:
@@ -73,6 +86,7 @@ def read(path: Path) -> FileContent:
         for block in source.blocks(reader):
             batch = _of_events(block, work) if isinstance(block, list) else _of_table(block, work)
             source.malformed += work.add(batch)
+    work.passed_over.tell(trace)
     _close(trace, source, work)
     return FileContent.of(trace)
 
@@ -129,6 +143,7 @@ class _Work:
         self._lanes = _Numbers(self._lane)
         self._named: dict[re.Pattern[str], list[bool]] = {}
         self.thread_names: dict[tuple[str, str], str] = {}
+        self.passed_over = PassedOver(_REASONS)
 
     def add(self, batch: _Batch) -> int:
         """Add a batch; how many of its events have times that make no sense and were passed over."""
@@ -192,6 +207,7 @@ def _of_events(events: list[Event], work: _Work) -> _Batch:
         if event.ph == "M" and event.name == "thread_name" and event.args is not None and event.args.name is not None:
             work.thread_names[_key(event)] = str(event.args.name)
     kinds, names, threads = work.kinds, work.names, work.threads
+    work.passed_over.add_all(event for event in events if event.ph != "X" or kinds[event.cat] == _OTHER)
     chosen = [event for event in events if event.ph == "X" and kinds[event.cat] != _OTHER]
     arguments = [event.args or _NO_ARGS for event in chosen]
     scope = np.full(len(chosen), NONE, np.int64)
@@ -218,8 +234,11 @@ def _key(event: Event) -> tuple[str, str]:
     return str(pid), str(tid)
 
 
-def _of_table(table: pa.Table, work: _Work) -> _Batch:
+def _of_table(block: Table, work: _Work) -> _Batch:
     """The batch of a table of `TableReader`."""
+    for phase, category, events in block.others:
+        work.passed_over.count(phase, category, events)
+    table = block.rows
     metadata = table.filter(table["is_metadata"])
     for row in metadata.select(["name", "pid", "tid", "named"]).to_pylist() if metadata.num_rows else ():
         if row["name"] == "thread_name" and row["named"] is not None:
@@ -264,8 +283,10 @@ def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers
     # Only the pairs that there are: of as many threads as processes a table of all pairs would be their square.
     codes, place = np.unique(_codes(left) * size + _codes(right), return_inverse=True)
     texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
-    table: Integers = np.asarray([numbers[texts[code // size], others[code % size]] for code in codes.tolist()], np.int64)
-    return table[place.reshape(-1)]
+    numbered = [numbers[texts[code // size], others[code % size]] for code in codes.tolist()]
+    table: Integers = np.asarray(numbered, np.int64)
+    found: Integers = table[place.reshape(-1)]
+    return found
 
 
 def _integers(column: pa.ChunkedArray) -> Integers:

@@ -22,6 +22,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.parse.packed import opened
 from dlprof.ingest.parse.text_files import NS_AT_MOST, as_ns, each_line, number_in, whole_in
 from dlprof.schema.tables import TABLES
+from dlprof.schema.vocabulary import LineSource
 
 PICKLE_BYTES_AT_MOST = 16 << 20
 ROWS_AT_MOST = 2_000_000
@@ -102,6 +103,7 @@ def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float
             "hits": hits,
             "time_ns": time_ns,
             "source": source,
+            "how": LineSource.COUNTED,
         }
         for function in functions
         if function.rows

@@ -11,6 +11,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired
+from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
 _HOUSEKEEPING = ("Delete", "WaitForVar", "SetupExec", "Resource", "SetValueOp_clean")
@@ -62,6 +63,7 @@ class _Reading:
         self._devices: dict[Any, str] = {}
         self._waiting: dict[Any, list[_Edge]] = {}
         self._rows: list[EventRow] = []
+        self._passed_over = PassedOver({_OWN: "dlprof's own marks"})
 
     def take(self, event: Event) -> None:
         """Take the next event."""
@@ -73,6 +75,8 @@ class _Reading:
             self._row(event, event.ts, event.ts + max(0.0, event.dur), api=False)
         elif event.ph == "M" and event.name == "process_name" and event.args is not None:
             self._devices[event.pid] = str(event.args.name)
+        else:
+            self._passed_over.add(event)
 
     def _edge(self, event: Event, which: Any, *, begins: bool, api: bool) -> None:
         waiting = self._waiting.setdefault((api, event.pid, which, event.name), [])
@@ -99,6 +103,7 @@ class _Reading:
     def close(self) -> None:
         """Give the events to the trace, and say what had no end."""
         self._trace.add_rows(self._rows)
+        self._passed_over.tell(self._trace)
         judge_unpaired(self._trace, sum(len(waiting) for waiting in self._waiting.values()))
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from dlprof.ingest.artifact import ArtifactError, Health
+from dlprof.errors import UsageError
+from dlprof.ingest.artifact import ArtifactError, Health, Skipped
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.parse.text_files import number_in, text_lines
 from dlprof.schema.tables import TABLES
@@ -18,9 +19,14 @@ from dlprof.schema.tables import TABLES
 _AT_MOST = 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HEADER = re.compile(r"\s*(?:[\w.]+(?: \[[^\]]*\])?\s*,\s*)*timestamp\s*(?:,|$)")
-_ROW = re.compile(r"\s*[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\s*(?:,|$)")
+_ROW = re.compile(
+    r"(?:[^,\n]{0,80},){0,30}\s*[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\s*(?:,|$)"
+)
 _NUMBERS = ("index", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial")
 _NAMES = ("name", "gpu_name")
+
+
+_KNOWN = ("timestamp", *_NUMBERS, *_NAMES)
 
 
 def _float(text: str) -> float | None:
@@ -63,7 +69,28 @@ def read(path: Path) -> FileContent:
     Raises:
         ArtifactError: The file is damaged, or has no header.
     """
-    reading = _Reading()
+    return _read(path, _Reading())
+
+
+def read_with_columns(path: Path, columns: Sequence[str]) -> FileContent:
+    """The same of a log without a header (`--format=csv,noheader`).
+
+    Args:
+        path: The file.
+        columns: The columns, as --query-gpu was given them.
+
+    Raises:
+        ArtifactError: The file is damaged.
+        UsageError: No column is that of the time, or none is known.
+    """
+    names = [_aliased(name) for name in _plain([column.strip() for column in columns])]
+    if "timestamp" not in names or not any(name in _COLUMNS for name in names):
+        hint = f"known: timestamp, {', '.join(_NUMBERS + _NAMES + tuple(_COLUMNS))}; others are passed over"
+        raise UsageError("--columns needs timestamp, and one that is measured.", hint=hint)
+    return _read(path, _Reading(names))
+
+
+def _read(path: Path, reading: _Reading) -> FileContent:
     damaged: ArtifactError | None = None
     for number, text in text_lines(path):
         if damaged is not None:
@@ -81,8 +108,8 @@ def read(path: Path) -> FileContent:
 class _Reading:
     """A log as its lines are read."""
 
-    def __init__(self) -> None:
-        self._header: list[str] = []
+    def __init__(self, header: Sequence[str] = ()) -> None:
+        self._header: list[str] = list(header)
         self._rows: list[dict[str, Any]] = []
         self._gpus: dict[str, int] = {}
         self._names: dict[int, str | None] = {}
@@ -96,7 +123,9 @@ class _Reading:
         cells = [cell.strip() for cell in text.split(",")]
         if not self._header:
             self._begin(cells)
-        elif _plain(cells) != self._header:  # logs that were appended to have headers in between
+        elif [
+            _aliased(name) for name in _plain(cells)
+        ] != self._header:  # logs that were appended to have headers in between
             self._row(cells)
 
     def is_cut(self, text: str) -> bool:
@@ -107,9 +136,12 @@ class _Reading:
         names = _plain(cells)
         if "timestamp" not in names:
             if _ROW.match(cells[0]) or not any(name in _COLUMNS for name in names):
-                raise ValueError("the header row is needed: leave `noheader` out of --format=csv")
+                raise ValueError(
+                    "there is no header: name the columns, as --query-gpu had them (dlprof import FILE --columns "
+                    "timestamp,index,utilization.gpu,...), or leave `noheader` out of --format=csv"
+                )
             raise ValueError("the column timestamp is needed: add it to --query-gpu")
-        self._header = names
+        self._header = [_aliased(name) for name in names]
 
     def _row(self, cells: list[str]) -> None:
         if len(cells) != len(self._header):
@@ -154,14 +186,23 @@ class _Reading:
             table = pa.Table.from_pylist(self._rows, schema=TABLES["gpu"])
         except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:
             raise ArtifactError(f"damaged: {error}", path=path) from error
+        unread = [name for name in self._header if name not in _COLUMNS and name not in _KNOWN]
+        skipped = [Skipped(f"values of {name}", len(self._rows), "no table has a column for them") for name in unread]
         gpus = [{"gpu": number, "name": name} for number, name in sorted(self._names.items())]
         facts = {"gpus": gpus, "rows": len(self._rows)}
-        return FileContent("nvidia-smi", tables={"gpu": table}, zero_ns=self._zero_ns, facts=facts, health=health)
+        return FileContent(
+            "nvidia-smi", tables={"gpu": table}, zero_ns=self._zero_ns, facts=facts, health=health, skipped=skipped
+        )
 
 
 def _plain(cells: list[str]) -> list[str]:
     """Names of columns without their units."""
     return [cell.split(" [", 1)[0].lower() for cell in cells]
+
+
+def _aliased(name: str) -> str:
+    """The one name of a column that nvidia-smi knows under two."""
+    return {"gpu_uuid": "uuid", "gpu_name": "name", "gpu_bus_id": "pci.bus_id"}.get(name, name)
 
 
 def _unix_ns(text: str) -> int:
@@ -171,4 +212,4 @@ def _unix_ns(text: str) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1) * 1000
 
 
-READER = Reader("nvidia-smi", "nvidia-smi --query-gpu (CSV)", claims, read)
+READER = Reader("nvidia-smi", "nvidia-smi --query-gpu (CSV)", claims, read, read_with_columns)

@@ -8,7 +8,8 @@ from typing import Any
 
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
-from dlprof.ingest.parse.cuda_sqlite import Call, CudaEvents, Database, Kernel, NvtxRange, holds_table
+from dlprof.ingest.parse.cuda_sqlite import Call, CudaEvents, Kernel, NvtxRange
+from dlprof.ingest.parse.sqlite_files import Database, holds_table
 
 _KERNELS = ("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL")
 _CALLS = {"CUPTI_ACTIVITY_KIND_RUNTIME": "runtime", "CUPTI_ACTIVITY_KIND_DRIVER": "driver"}
@@ -51,7 +52,7 @@ def read(path: Path) -> FileContent:
         devices = database.all("CUPTI_ACTIVITY_KIND_DEVICE", ("id", "name"))
         named = [{"device": number, "name": events.text(name)} for number, name in devices if isinstance(number, int)]
         trace.facts = {"devices": named}
-        events.close()
+        events.close(database)
     return FileContent.of(trace)
 
 

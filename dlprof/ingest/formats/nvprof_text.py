@@ -36,6 +36,7 @@ _TIME = re.compile(r"([0-9.]+)(ns|us|ms|s)")
 _LAST_NUMBER = re.compile(r"([0-9]{1,9})\)?\s*$")
 _DEVICE = re.compile(r"(.*) \(([0-9]{1,4})\)$")
 _CORRELATION = re.compile(r"(.*\S) \[([0-9]{1,18})\]$")
+_COUNTER = re.compile(r"\s+[0-9]+\s+[a-z]\w+\s+\S")
 _COPIES = ("[CUDA memcpy", "[CUDA memset", "[Unified Memory Memcpy")
 
 
@@ -71,6 +72,7 @@ class _Reading:
         self._batch: list[EventRow] = []
         self._counts = dict.fromkeys(EventKind, 0)
         self._rounded = False
+        self._uncounted = self._of_ranges = self._counters = 0
 
     def line(self, text: str) -> None:
         """Take the next line."""
@@ -83,6 +85,10 @@ class _Reading:
             self._take(text)
         elif self._section is not None:
             self._begin(text)
+        elif _COUNTER.match(text):
+            self._counters += 1
+        elif _TEXT_ROW.fullmatch(text.strip()) or (text[:1] == '"' and "%" not in text):
+            self._of_ranges += 1
 
     def _heading(self, text: str) -> None:
         if text in _SECTIONS or text.endswith("result") or text.startswith("Dependency"):
@@ -150,7 +156,7 @@ class _Reading:
         cells = self._row(text)
         name = self._cell(cells, "Name")
         if not self._cell(cells, "Duration") or (name.startswith("[Unified") and not name.startswith(_COPIES)):
-            self._trace.dropped += 1  # counts of page faults and the like
+            self._uncounted += 1
             return
         link = self._cell(cells, "Correlation_ID")
         match = _CORRELATION.match(name)
@@ -200,6 +206,9 @@ class _Reading:
         """What was read."""
         self._flush()
         trace = self._trace
+        trace.skip("rows of page faults and other counters", self._uncounted, "they have no duration")
+        trace.skip("rows of metrics and events", self._counters, "read from files that have these alone")
+        trace.skip("rows of sections of NVTX ranges", self._of_ranges, "they repeat the main table, range by range")
         if not trace.size and not self._sums:
             raise ArtifactError("there is no table of nvprof with rows in it", path=self._path)
         if trace.size:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from dlprof import plugins
-from dlprof.errors import NoInputError
+from dlprof.errors import NoInputError, UsageError
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import (
     chainer,
@@ -19,13 +20,16 @@ from dlprof.ingest.formats import (
     nsys,
     nvidia_smi,
     nvprof,
+    nvprof_counters,
     nvprof_text,
+    nvprof_trace_text,
     openvino,
     pyspy,
     tf1_steps,
     tf1_timeline,
     theano_profile,
     theano_sums,
+    torch_autograd,
     xspace,
 )
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
@@ -35,8 +39,8 @@ GROUP = "dlprof.readers"
 """Entry-point group; each entry names a `Reader`."""
 HEAD_BYTES = 256 << 10
 _IN_ASKING_ORDER = (
-    nsys, nvprof, nvprof_text, theano_profile, line_profiler, nvidia_smi, pyspy, tf1_timeline, tf1_steps, cntk,
-    chainer, openvino, theano_sums, mxnet, kineto, xspace, chrome,
+    nsys, nvprof, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler, nvidia_smi, pyspy,
+    tf1_timeline, tf1_steps, cntk, chainer, openvino, theano_sums, mxnet, torch_autograd, kineto, xspace, chrome,
 )  # fmt: skip
 """A file is of the first format that claims it: the particular ones come before those that claim much."""
 READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER)
@@ -85,15 +89,23 @@ def named(name: str | None) -> Reader | None:
     return next((reader for reader in all_readers() if reader.name == name), None)
 
 
-def read(path: Path, reader: Reader) -> FileContent:
+def read(path: Path, reader: Reader, columns: Sequence[str] = ()) -> FileContent:
     """Read a file; whatever goes wrong in the reader comes out as its error.
+
+    Args:
+        path: The file.
+        reader: The reader of its format.
+        columns: Names of its columns, for files that do not name them; a format without columns takes no notice.
 
     Raises:
         ArtifactError: The file is damaged.
+        UsageError: The columns are not those of the format.
     """
     try:
+        if columns and reader.read_with_columns is not None:
+            return reader.read_with_columns(path, columns)
         return reader.read(path)
-    except ArtifactError:
+    except (ArtifactError, UsageError):
         raise
     except MemoryError as error:
         raise ArtifactError("it does not fit into memory", path=path) from error

@@ -8,6 +8,7 @@ from typing import Any
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event
+from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.ingest.parse.tf1_rows import Tf1Rows, is_row
 
 
@@ -30,12 +31,16 @@ def read(path: Path) -> FileContent:
     trace = Trace(path, "tf1-timeline", "tensorflow", attribution="path", zero_ns=0)
     rows: dict[Any, str] = {}
     events: list[Event] = []
+    passed_over = PassedOver()
     for piece in source.pieces():
         for event in piece:
             if event.ph == "M" and event.name == "process_name" and event.args is not None:
                 rows[event.pid] = str(event.args.name)
             elif event.ph == "X":
                 events.append(event)
+            else:
+                passed_over.add(event)
+    passed_over.tell(trace)
     trace.add_rows(Tf1Rows(trace, rows).events(events))
     source.judge(trace)
     return FileContent.of(trace)

@@ -1,8 +1,9 @@
-"""Reads XSpace files (`.xplane.pb`) of the TensorFlow and JAX profilers, on CPU and GPU.
+"""Reads XSpace files (`.xplane.pb`) of the TensorFlow and JAX profilers, on CPU, GPU and TPU.
 
 The file is mapped, and taken apart line by line, so that memory does not grow with it. On the host, events of
 an executed operator are told from all others by their names (`SCOPE/NAME:Type`) or by their stat `hlo_op`;
-on a GPU, what lies on lines named `Stream #…` is counted, because the other lines repeat it.
+on a GPU, what lies on lines named `Stream #…` is taken, because the other lines repeat it; on a TPU the operations
+of its cores, and copies and collectives beside them. Steps and executions of programs are ranges on lanes of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import os
 import re
 import tempfile
 import zlib
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,18 +23,18 @@ import numpy as np
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
-from dlprof.ingest.kernels.events import CPU
+from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse import xlines
 from dlprof.ingest.parse.protowire import WireError, fields
 from dlprof.ingest.parse.protowire import field as field_at
 from dlprof.ingest.parse.xnames import IGNORED, NameTable
 from dlprof.ingest.parse.xplane import Line, Piece, Plane, SpaceBytes, SpaceHead
+from dlprof.ingest.parse.xroles import PlaneRole, Role, line_role, plane_role, stream_number, why_unread
+from dlprof.ingest.parse.xtpu import TpuNames
 
-_GPU = re.compile(r"^/device:(?:GPU|TPU|CUSTOM):(?:.*?:)?(\d+)")
-_STREAM = re.compile(r"^Stream #(\d+)")
-_HOST = "/host:CPU"
 _DROPPED = re.compile(r"(\d+)[^.]*\bdropped")
+_MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
 BYTES_AT_MOST = 2 << 30
 """What a protocol buffer can hold."""
 
@@ -97,6 +100,9 @@ class _Reading:
     def __init__(self, path: Path, data: Any) -> None:
         self._bytes = SpaceBytes(data)
         self._trace = Trace(path, "xspace", "tensorflow", attribution="path")
+        self._keeps_all = False
+        self._unread: Counter[tuple[str, str]] = Counter()
+        self._impossible = 0
 
     def read(self) -> FileContent:
         """All planes."""
@@ -104,8 +110,16 @@ class _Reading:
             head = self._bytes.head()
             for plane in head.planes:
                 self._add_programs(plane)
+            roles = [(plane, role) for plane in head.planes if (role := plane_role(plane.name)) is not None]
+            self._keeps_all = any(role.is_tpu for _, role in roles)
+            self._add_planes(roles)
+            if not self._trace.size and not self._keeps_all:
+                # No operator and no device: then what the framework tells of its own work is all there is.
+                self._keeps_all, self._unread = True, Counter()
+                self._add_planes(roles)
             for plane in head.planes:
-                self._add_events(plane)
+                if plane_role(plane.name) is None:
+                    self._count_plane(plane)
         except WireError as error:
             raise ArtifactError(f"damaged: {error}", path=self._trace.path, offset=error.offset) from error
         self._tell(head)
@@ -118,23 +132,35 @@ class _Reading:
         self._trace.engine, self._trace.attribution = "xla", "program"
         self._trace.programs.update(self._bytes.programs(plane))
 
-    def _add_events(self, plane: Plane) -> None:
-        gpu = _GPU.match(plane.name)
-        if not plane.lines or not (gpu or plane.name.startswith(_HOST)):
-            return
-        names = NameTable(self._trace, plane, is_gpu=gpu is not None)
+    def _add_planes(self, planes: Sequence[tuple[Plane, PlaneRole]]) -> None:
+        for plane, role in planes:
+            self._add_events(plane, role)
+
+    def _add_events(self, plane: Plane, role: PlaneRole) -> None:
+        names = NameTable(self._trace, plane, is_gpu=not role.is_host, keeps_all=self._keeps_all)
+        operations = TpuNames(self._trace, self._bytes, plane)
         for span in plane.lines:
             line = self._bytes.line(span)
-            if gpu and not _STREAM.match(line.name):
+            use = line_role(role, line.name)
+            if use is Role.UNREAD:
+                self._unread[f"events on lines {line.name} of devices", why_unread(line.name)] += self._bytes.count(
+                    line
+                )
                 continue
-            lane = self._lane(plane, line, int(gpu[1]) if gpu else CPU)
+            lane = self._lane(plane, line, role)
             for piece in self._bytes.pieces(line):
-                self._add_piece(names, line.timestamp_ns, piece, lane)
+                if use in (Role.HOST, Role.KERNELS):
+                    self._add_piece(names, line.timestamp_ns, piece, lane)
+                else:
+                    self._add_operations(operations, use, line.timestamp_ns, piece, lane)
 
-    def _lane(self, plane: Plane, line: Line, device: int) -> int:
-        stream = _STREAM.match(line.name)
-        thread, name = (int(stream[1]), f"stream {stream[1]}") if stream else (line.number % 2**62, line.name)
-        return self._trace.lane((plane.name, line.number, line.name), Lane(0, thread, name, device))
+    def _lane(self, plane: Plane, line: Line, role: PlaneRole) -> int:
+        stream = stream_number(line.name)
+        name = f"stream {stream}" if stream is not None else line.name
+        if role.part:
+            name = f"{role.part}: {name}"
+        thread = stream if stream is not None else line.number % 2**62
+        return self._trace.lane((plane.name, line.number, line.name), Lane(0, thread, name, role.device))
 
     def _add_piece(self, names: NameTable, line_ns: int, piece: Piece, lane: int) -> None:
         try:
@@ -146,31 +172,69 @@ class _Reading:
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", piece.at) from error
         told = names.resolve(events.metadata, kinds[keep], stats)
-        good = (told.kind != IGNORED) & (events.offset_ps >= 0) & (events.duration_ps >= 0)
+        kept = told.kind != IGNORED
+        if not names.is_gpu:
+            self._unread[_MARKS] += len(keep) - int(kept.sum())
+        self._add(events, line_ns, lane, kept, told.kind, told.name, told.link, told.scope)
+
+    def _add_operations(self, names: TpuNames, use: Role, line_ns: int, piece: Piece, lane: int) -> None:
+        """Events of a line whose names tell all there is to tell."""
+        try:
+            heads = xlines.heads(piece.data, piece.begins)
+            events = xlines.decode(piece.data, heads, np.ones(len(heads.metadata), bool))
+        except xlines.IrregularError as error:
+            raise WireError("an event that is written in an unusual order", piece.at) from error
+        told = names.resolve(events.metadata, use)
+        kept = np.ones(len(events.end), bool)
+        self._add(events, line_ns, lane, kept, told.kind, told.name, np.full(len(kept), NONE), told.scope)
+
+    def _add(  # noqa: PLR0913, PLR0917  (one argument per column)
+        self,
+        events: xlines.Events,
+        line_ns: int,
+        lane: int,
+        kept: Booleans,
+        kind: Integers,
+        name: Integers,
+        link: Integers,
+        scope: Integers,
+    ) -> None:
+        """Add those events that are kept and whose times make sense."""
+        good = kept & (events.offset_ps >= 0) & (events.duration_ps >= 0)
+        self._impossible += int((kept & ~good).sum())
+        device, size = self._trace.lanes[lane].device, int(good.sum())
         # Rounded from picoseconds once, so that sums stay what the file says.
         start = line_ns + (events.offset_ps + 500) // 1000
         end = line_ns + (events.offset_ps + events.duration_ps + 500) // 1000
-        dur = np.where(names.is_gpu, (events.duration_ps + 500) // 1000, np.maximum(end - start, 0))
-        number, size = names.names(events.metadata), int(good.sum())
-        device = self._trace.lanes[lane].device
+        dur = np.maximum(end - start, 0) if device == CPU else (events.duration_ps + 500) // 1000
         self._trace.add(
-            kind=told.kind[good],
-            name=number[good],
+            kind=kind[good],
+            name=name[good],
             start=start[good],
             dur=dur[good],
             device=np.full(size, device),
             lane=np.full(size, lane),
-            link=told.link[good],
-            scope=told.scope[good],
+            link=link[good],
+            scope=scope[good],
         )
+
+    def _count_plane(self, plane: Plane) -> None:
+        """Count the events of a plane of which nothing is read."""
+        events = sum(self._bytes.count(self._bytes.line(span)) for span in plane.lines)
+        self._unread[f"events of plane {plane.name[:60]}", "a plane of a sort that is not read"] += events
 
     def _tell(self, head: SpaceHead) -> None:
         """What the file says of itself."""
+        for (what, why), events in self._unread.items():
+            self._trace.skip(what, events, why)
+        text = f"{self._impossible} events of {self._trace.path.name} have impossible times and were passed over."
+        self._trace.drop("trace-malformed", "warning", text, self._impossible)
         starts = [plane.own.get("profile_start_time") for plane in head.planes]
         for start in starts:
             if isinstance(start, int) and 0 <= start < 2**62:
                 self._trace.zero_ns = start
-        devices = [_device(plane, int(gpu[1])) for plane in head.planes if (gpu := _GPU.match(plane.name))]
+        cores = {role.device: plane for plane in reversed(head.planes) if (role := plane_role(plane.name))}
+        devices = [_device(plane, number) for number, plane in sorted(cores.items()) if number != CPU]
         host = head.hosts[0] if head.hosts else None
         self._trace.facts = {"host": host, "devices": devices, "planes": len(head.planes)}
         for problem in head.problems:
@@ -180,8 +244,9 @@ class _Reading:
 
 
 def _device(plane: Plane, number: int) -> dict[str, Any]:
-    vendor = plane.own.get("device_vendor")
-    return {"device": number, "name": vendor if isinstance(vendor, str) else None}
+    names = (plane.own.get(key) for key in ("gpu_device_name", "device_type_string", "device_vendor"))
+    name = next((name for name in names if isinstance(name, str) and name), None)
+    return {"device": number, "name": name, "kind": "tpu" if plane.name.startswith("/device:TPU") else "gpu"}
 
 
 READER = Reader("xspace", "TensorFlow or JAX profiler (.xplane.pb)", claims, read)

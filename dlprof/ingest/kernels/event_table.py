@@ -72,7 +72,8 @@ def _outermost(events: Events) -> Integers:
     rows = np.flatnonzero(events.is_kind(EventKind.PYTHON))
     nest = nest_events(events, rows)
     outer = rows[nest.order[nest.depth == 0]]
-    return outer[~events.context[outer]]
+    begun: Integers = outer[~events.context[outer]]
+    return begun
 
 
 def _texts(numbers: npt.NDArray[Any], texts: Sequence[str]) -> pa.DictionaryArray:

@@ -62,6 +62,27 @@ class HloInstruction(Scope):
 
 
 @dataclass(frozen=True, slots=True)
+class CountedInstruction(HloInstruction):
+    """An instruction whose work its compiler counted, as for TPUs.
+
+    Attributes:
+        sort: What XLA calls its sort: `convolution fusion`, `all-reduce`; may be empty.
+        flops: Floating-point operations of one execution, or None.
+        accessed_bytes: Bytes that one execution reads and writes in memory, or None.
+    """
+
+    TELLS_WORK_OF: ClassVar[tuple[EventKind, ...]] = (EventKind.KERNEL, EventKind.TRANSFER)
+    sort: str = ""
+    flops: int | None = None
+    accessed_bytes: int | None = None
+
+    def work(self, name: str) -> Work:  # noqa: ARG002
+        """What the compiler counted."""
+        flops, accessed = self.flops, self.accessed_bytes
+        return Work(None if flops is None else float(flops), None if accessed is None else float(accessed))
+
+
+@dataclass(frozen=True, slots=True)
 class LayerPass(Scope):
     """Layer and pass, where the tracer knew them; a layer of an update is that of the optimiser."""
 

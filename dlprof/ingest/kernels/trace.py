@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dlprof.ingest.artifact import Health
+from dlprof.ingest.artifact import Health, Skipped
 from dlprof.ingest.kernels.event_store import EventStore
 from dlprof.ingest.kernels.events import CPU, EventRow, Events
 from dlprof.ingest.kernels.numbered import Numbered
@@ -70,6 +70,7 @@ class Trace:
         facts: What the file says of itself: devices, rank, versions.
         dropped: Events that the maker of the file, or the reader, left out.
         health: What a user must know to trust the figures.
+        skipped: What of the file the reader passed over; a maker's losses are in `dropped`, not here.
         sums: In place of events: sums over many executions. None: it is a trace of events.
         programs: The programs that XLA compiled, by name.
     """
@@ -85,6 +86,7 @@ class Trace:
     facts: dict[str, Any] = field(default_factory=dict)
     dropped: int = 0
     health: list[Health] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
     sums: Sequence[OperatorSum] | None = None
     programs: dict[str, Program] = field(default_factory=dict)
     events: EventStore = field(default_factory=EventStore)
@@ -130,6 +132,11 @@ class Trace:
     def tell(self, slug: str, severity: str, message: str, count: int | None = None) -> None:
         """Note what the user must know."""
         self.health.append(Health(slug, severity, message, count))
+
+    def skip(self, what: str, events: int, why: str) -> None:
+        """Note what the reader passed over; nothing if there is none."""
+        if events:
+            self.skipped.append(Skipped(what, events, why))
 
     def drop(self, slug: str, severity: str, message: str, count: int) -> None:
         """Note events that were left out, and why; nothing if there are none."""

@@ -13,7 +13,10 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own.counted_frames import Counting, Registered
+from dlprof.ingest.own.source_outline import MODULE
 from dlprof.schema.tables import TABLES
+from dlprof.schema.vocabulary import LineSource
 
 FORMAT = "dlprof.lines/1"
 
@@ -49,7 +52,7 @@ def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The functions, with the code of a file as one: IPython compiles each statement of a cell by itself."""
     found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for function in functions:
-        first = 1 if function["function"] == "<module>" else function["first_line"]
+        first = 1 if function["function"] == MODULE else function["first_line"]
         key = function["file"], function["function"], first
         whole = found.setdefault(key, {**function, "first_line": first, "lines": []})
         whole["lines"] = [*whole["lines"], *function["lines"]]
@@ -62,6 +65,36 @@ def files(path: Path) -> set[str]:
         return {function["file"] for function in json.loads(path.read_text(encoding="utf-8"))["functions"]}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
+
+
+def counting(path: Path, names: FileNames, on_threads: bool) -> Counting:
+    """Which functions were to be counted, and where.
+
+    Args:
+        path: What the in-process probe wrote.
+        names: How files are named in the tables.
+        on_threads: Whether lines are counted on every thread, where the file does not say it: an older dlprof's.
+
+    Raises:
+        ArtifactError: The file is damaged.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        functions = [_registered(one, names) for one in _whole_modules(content["functions"])]
+        on_threads = bool(content.get("on_threads", on_threads))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"no line counts: {error}", path=path) from error
+    return Counting({(one.file, one.first_line): one for one in functions}, on_threads)
+
+
+def _registered(function: dict[str, Any], names: FileNames) -> Registered:
+    return Registered(
+        file=names.short(function["file"]),
+        name=function["function"],
+        first_line=function["first_line"],
+        ran=frozenset(line for line, hits, _ in function["lines"] if hits),
+        everywhere=bool(function.get("everywhere")),
+    )
 
 
 def _rows(
@@ -78,7 +111,7 @@ def _rows(
     source = source_of(function["file"])
     first = function["first_line"]
     numbers = set(counted)
-    if function["function"] != "<module>":
+    if function["function"] != MODULE:
         numbers.update(range(first, first + _block_length(source, first)))
     return [
         {
@@ -89,6 +122,7 @@ def _rows(
             "hits": counted.get(line, (0, 0))[0],
             "time_ns": counted.get(line, (0, 0))[1],
             "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
+            "how": LineSource.COUNTED,
         }
         for line in sorted(numbers)
     ]

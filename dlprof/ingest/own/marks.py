@@ -144,7 +144,7 @@ class _Marks:
             self._new_epoch(start, [])
         number = int(self._epoch.name) if self._epoch is not None else wire.NONE
         start = min(self._step_start, time)
-        self.stream.steps.append((_THREAD, loop.number, number, self._step, 1, start, time, 0, 0, 0, 0, 0))
+        self.stream.steps.append((_THREAD, loop.number, number, self._step, 1, start, time, 0, 0, 0, 0, 0, 0))
         self._step_start, self._step = time, self._step + 1
         return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own.gone_threads import StackRow, cut
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
 from dlprof.schema.tables import TABLES
 
+_RATE_HZ = 20.0
+"""Samples per second where an anchor does not say it."""
 _STACKS_LOST = 0.2
 """Share of stacks that could not be read from which on that is told."""
 
@@ -29,12 +32,13 @@ class Stacks:
     names: FileNames
     root: str | None = None
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
-    rows: list[tuple[int, str, int, int, int]] = field(default_factory=list)
-    """(thread, its name, start, duration, stack), ns on the run's timeline."""
+    rows: list[StackRow] = field(default_factory=list)
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
     _threads: ThreadNames = field(init=False)
     error_ns: int | None = None
     """Greatest error of the segments' anchors (ns)."""
+    rate_hz: float | None = None
+    """Samples per second, as the last segment's anchor says; None: no segment was read."""
 
     def __post_init__(self) -> None:
         self._threads = ThreadNames(self.process.pid)
@@ -53,22 +57,27 @@ class Stacks:
             # py-spy's zero lies between the start of the program and its first words; a start takes 1-5 ms.
             zero = anchor["after_ns"] - self.process.origin_ns
             self.error_ns = max(self.error_ns or 0, anchor["after_ns"] - anchor["before_ns"], 5_000_000)
-            for interval in intervals(_events(events), self.names):
-                self._append(zero, interval)
+            self.rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
+            told = list(intervals(_events(events), self.names))
+            rows = [row for interval in told if (row := self._row(zero, interval)) is not None]
+            unnamed = {one.thread.number for one in told if one.thread.name is None}
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
-        return _health(anchor)
+        kept = rows if anchor.get("samples") is None else cut(rows, unnamed, *_counted(anchor), self.rate_hz)
+        self.rows += kept
+        return [*_health(anchor), *_shortened(rows, kept)]
 
-    def _append(self, zero: int, interval: StackInterval) -> None:
+    def _row(self, zero: int, interval: StackInterval) -> StackRow | None:
+        """A stretch as a row; None where nothing is left of it."""
         thread, start_us, end_us, stack = interval
         if self.root is not None:
             stack = stack[next((depth for depth, frame in enumerate(stack) if frame.file == self.root), 0) :]
         if not stack or end_us <= start_us:
-            return
+            return None
         number = self.known.setdefault(stack, len(self.known))
         name = self._threads.name(thread.number, thread.name)
         start, dur = zero + round(start_us * 1e3), round((end_us - start_us) * 1e3)
-        self.rows.append((thread.number, name, start, dur, number))
+        return StackRow(thread.number, name, start, dur, number)
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables `stacks` and `frames`."""
@@ -108,6 +117,21 @@ def _health(anchor: dict[str, Any]) -> list[Health]:
     if anchor.get("reason"):
         health.append(Health("stacks-lost", "warning", f"{anchor['reason'][0].upper()}{anchor['reason'][1:]}."))
     return health
+
+
+def _counted(anchor: Mapping[str, Any]) -> tuple[int, int]:
+    """Stacks that py-spy took, and times at which it could take none."""
+    return int(anchor["samples"]), int(anchor.get("errors") or 0)
+
+
+def _shortened(told: Sequence[StackRow], kept: Sequence[StackRow]) -> Iterator[Health]:
+    count = sum(one.dur != other.dur for one, other in zip(told, kept, strict=True))
+    if count:
+        text = (
+            f"py-spy does not write when a thread is gone: {count} stacks of other threads than the main one were cut "
+            "to the number of samples that it took; each is right in its beginning, all together in their time."
+        )
+        yield Health("stacks-cut", "info", text, count)
 
 
 def _events(events: Iterable[Mapping[str, Any]]) -> Iterator[FrameEvent]:

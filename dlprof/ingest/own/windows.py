@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dlprof.engines import registry as engines
-from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
+from dlprof.ingest.artifact import ArtifactError, Health, ProcessId, Skipped
 from dlprof.ingest.attribution.labels import Model, model_of
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import Reader
@@ -62,6 +62,8 @@ class Windows:
     run: Mapping[str, pa.Table]
     clock: Clock
     health: list[Health] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    """What readers passed over, of all windows."""
     _assembly: Assembly = field(default_factory=Assembly)
     _windows: list[KernelWindow] = field(default_factory=list)
 
@@ -87,6 +89,7 @@ class Windows:
             trace = formats.read(_packed(path.parent / name), reader).trace
             if trace is not None:
                 dropped += trace.dropped
+                self.skipped += trace.skipped
                 shift = self._shift(trace) if window.zero_ns is None else window.zero_ns - self.process.origin_ns
                 self._assembly.add(trace, self._context(shift, model, steps))
         self._windows.append(
@@ -117,6 +120,7 @@ class Windows:
         trace = formats.read(path, reader).trace
         if trace is None:
             return
+        self.skipped += trace.skipped
         context = self._context(self._shift(trace), self._model(path.parent), self._steps(0, 2**62, None))
         start, end = self._assembly.add(trace, context)
         if trace.sums is not None:

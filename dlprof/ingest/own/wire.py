@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,8 +129,8 @@ def describe(path: Path) -> Iterator[dict[str, Any]]:
 def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     layout = _LAYOUTS.get(kind)
     if layout is not None:
-        struct, columns = layout
-        return dict(zip(columns, struct.unpack_from(payload), strict=True))
+        fields, columns = layout
+        return dict(zip(columns, fields(payload), strict=True))
     if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER):
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
@@ -142,16 +142,16 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     return {"bytes": len(payload)}
 
 
-_LAYOUTS = {
-    Record.BEGIN: (wire.BEGIN, ("span", "kind", "name", "thread", "time_ns", "file", "line")),
-    Record.END: (wire.END, ("span", "time_ns")),
+_LAYOUTS: dict[int, tuple[Callable[[memoryview], tuple[Any, ...]], tuple[str, ...]]] = {
+    Record.BEGIN: (wire.BEGIN.unpack_from, ("span", "kind", "name", "thread", "time_ns", "file", "line")),
+    Record.END: (wire.END.unpack_from, ("span", "time_ns")),
     Record.STEP: (
-        wire.STEP,
+        wire.step_fields,
         ("thread", "loop", "epoch", "step", "count", "begin_ns", "end_ns", "input_ns", "callbacks_ns",
-         "call_offset_ns", "call_ns", "flags"),
+         "call_offset_ns", "call_ns", "wait_ns", "flags"),
     ),
-    Record.METRICS: (wire.METRICS, ("loop", "epoch", "step", "time_ns")),
-    Record.GC: (wire.GC, ("begin_ns", "dur_ns", "generation", "collected")),
+    Record.METRICS: (wire.METRICS.unpack_from, ("loop", "epoch", "step", "time_ns")),
+    Record.GC: (wire.GC.unpack_from, ("begin_ns", "dur_ns", "generation", "collected")),
 }  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def _read_detail(stream: Stream, payload: memoryview) -> None:
 
 
 def _read_step(stream: Stream, payload: memoryview) -> None:
-    fields = wire.STEP.unpack(payload)
+    fields = wire.step_fields(payload)
     stream.steps.append(fields)
     stream.last_ns = max(stream.last_ns, fields[6])
 
@@ -314,7 +314,7 @@ def _spans_table(
 def _steps_table(stream: Stream, process: ProcessId) -> pa.Table:
     counters: dict[tuple[int, int], int] = {}
     rows = []
-    for thread, loop, epoch, step, count, begin, end, waited, callbacks, offset, call, flags in stream.steps:
+    for thread, loop, epoch, step, count, begin, end, waited, callbacks, offset, call, device, flags in stream.steps:
         span = stream.spans.get(loop)
         name = LOOP_NAMES.get(span.name if span else "", "train")
         seen = counters.get((loop, epoch), 0)
@@ -337,6 +337,7 @@ def _steps_table(stream: Stream, process: ProcessId) -> pa.Table:
                 bool(flags & wire.STEP_COMPILED),
                 bool(flags & wire.STEP_FIRST),
                 _samples(span, seen, count),
+                device if flags & wire.STEP_HAS_WAIT else None,
             )
         )
     return _table("steps", process, rows)

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
-import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.kernels.trace import Trace
-from dlprof.ingest.parse.chrome_tables import TableReader
+from dlprof.ingest.parse.chrome_tables import Table, TableReader
 from dlprof.ingest.parse.packed import opened
 
 PIECE_BYTES = 4 << 20
@@ -101,7 +100,7 @@ class ChromeFile:
             in_object = self._head(source)
             yield from self._array(source, in_object)
 
-    def blocks(self, reader: TableReader) -> Iterator[pa.Table | list[Event]]:
+    def blocks(self, reader: TableReader) -> Iterator[Table | list[Event]]:
         """The events, as tables as far as `reader` can make them, else as `pieces` has them.
 
         Raises:

@@ -27,8 +27,10 @@ _BLOCKS_JOINED_AT_MOST = 8
 _WORKERS_AT_MOST = 4
 _SEPARATOR = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
 
-_QUERY = """
-select ph = 'M' as is_metadata, coalesce(cat, '') as cat, coalesce(name, '') as name, coalesce(pid, '0') as pid,
+_LOAD = """
+create or replace temp table block as
+select ph, ph = 'M' or (ph = 'X' and (ts is null or dur is null or lower(cat) in ({categories}))) as wanted,
+       ph = 'M' as is_metadata, coalesce(cat, '') as cat, coalesce(name, '') as name, coalesce(pid, '0') as pid,
        coalesce(tid, '0') as tid, ts, dur, args.correlation as correlation, args.device as device, args.bytes as bytes,
        args."Sequence number" as sequence, case when ph = 'M' then args.name end as named,
        case when name in ({shaped}) then args."Input Dims" end as dims
@@ -36,9 +38,25 @@ from read_json('{path}', format = 'array', maximum_object_size = {size}, columns
     ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', ts: 'DOUBLE', dur: 'DOUBLE',
     args: 'STRUCT(correlation BIGINT, device BIGINT, bytes VARCHAR, "Sequence number" BIGINT, name VARCHAR,
                   "Input Dims" JSON)'}})
-where ph = 'M' or (ph = 'X' and (ts is null or dur is null or lower(cat) in ({categories})))
+"""
+_ROWS = "select * exclude (ph, wanted) from block where wanted"
+_OTHERS = """
+select coalesce(ph, ''), cat, count(*) from block where wanted is not true group by all
 """
 _TEXTS = ("cat", "name", "pid", "tid", "bytes", "named", "dims")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The events of a block.
+
+    Attributes:
+        rows: Metadata and the events of the wanted categories.
+        others: The others, counted: (phase, category, events).
+    """
+
+    rows: pa.Table
+    others: Sequence[tuple[str, str, int]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +102,7 @@ class TableReader:
 
     The columns of a table: is_metadata, cat, name, pid, tid (texts), ts, dur (us), and of the arguments correlation,
     device, bytes (text), sequence, named (a text, of metadata), dims (JSON, of `shaped` operators). All texts come as
-    dictionaries. Only metadata and complete events of `categories` are in it.
+    dictionaries. Only metadata and complete events of `categories` are in it; the others are counted beside it.
 
     Args:
         categories: In lower case.
@@ -105,13 +123,13 @@ class TableReader:
         self._pool.shutdown(cancel_futures=True)
         self._folder.cleanup()
 
-    def read(self, buffer: bytes, source: IO[bytes]) -> Iterator[tuple[pa.Table, int] | bytes]:
+    def read(self, buffer: bytes, source: IO[bytes]) -> Iterator[tuple[Table, int] | bytes]:
         """Tables of what is in `buffer` and follows in `source`, each with the bytes that it stands for.
 
         Ends with the text that is left: the last events and what stands behind them, or what could not be read so.
         """
         cutter = _Cutter(buffer, source)
-        waiting: deque[tuple[_Block, Future[pa.Table | None]]] = deque()
+        waiting: deque[tuple[_Block, Future[Table | None]]] = deque()
         while True:
             while len(waiting) <= self._workers and (block := cutter.cut()):
                 waiting.append((block, self._pool.submit(self._table, block.events)))
@@ -126,14 +144,17 @@ class TableReader:
             yield table, sum(map(len, block.texts()))
         yield b"".join(cutter.rest)
 
-    def _table(self, events: Sequence[bytes]) -> pa.Table | None:
+    def _table(self, events: Sequence[bytes]) -> Table | None:
         """The events of a block; None: it is not as regular as it must be."""
         path = Path(self._folder.name) / f"{threading.get_ident()}.json"
-        query = _QUERY.format(path=str(path).replace("'", "''"), size=_OBJECT_BYTES_AT_MOST, **self._terms)
+        load = _LOAD.format(path=str(path).replace("'", "''"), size=_OBJECT_BYTES_AT_MOST, **self._terms)
         try:
             with path.open("wb") as target:
                 target.writelines((b"[", *events, b"]"))
-            table = self._connection().sql(query).to_arrow_table()
+            connection = self._connection()
+            connection.execute(load)
+            table = connection.sql(_ROWS).to_arrow_table()
+            others = connection.execute(_OTHERS).fetchall()
         except (OSError, duckdb.Error):
             return None
         for name in ("ts", "dur"):
@@ -142,7 +163,7 @@ class TableReader:
                 return None
         columns = {name: table[name].combine_chunks() for name in table.column_names}
         columns |= {name: columns[name].dictionary_encode() for name in _TEXTS}
-        return pa.table(columns)
+        return Table(pa.table(columns), others)
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
         connection = getattr(self._local, "connection", None)

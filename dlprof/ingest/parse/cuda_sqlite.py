@@ -2,81 +2,28 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.kernels.events import CPU, NONE, EventRow
 from dlprof.ingest.kernels.scopes import BytesMoved
 from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.parse.sqlite_files import Database
 from dlprof.schema.vocabulary import EventKind
 
-_MAGIC = b"SQLite format 3\x00"
-_ROWS = 200_000
 _COPY_NAMES = {1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD", 10: "PtoP"}
 _COPIES = {"CUPTI_ACTIVITY_KIND_MEMCPY": "memcpy", "CUPTI_ACTIVITY_KIND_MEMSET": "memset"}
+_REASONS = {
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "waits, which the calls of the API tell too",
+    "CUPTI_ACTIVITY_KIND_OVERHEAD": "the profiler's own work",
+    "PROFILER_OVERHEAD": "the profiler's own work",
+    "DIAGNOSTIC_EVENT": "messages of the profiler",
+    "SCHED_EVENTS": "when the system gave threads a core; no thread's work is told",
+    "COMPOSITE_EVENTS": "samples of stacks, which are not read from this format",
+    "OSRT_API": "calls of the system's library",
+}
 _COPY_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind")
-
-
-def holds_table(path: Path, head: bytes, names: Sequence[str]) -> bool:
-    """Whether a file, of which these are the first bytes, is of SQLite and has one of these tables."""
-    if not head.startswith(_MAGIC):
-        return False
-    try:
-        with Database(path) as database:
-            return any(name in database.tables for name in names)
-    except ArtifactError:
-        return False
-
-
-class Database:
-    """An SQLite file, opened for reading only; a column that a version lacks reads as null."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.tables: dict[str, tuple[str, ...]] = {}
-        self._connection: sqlite3.Connection | None = None
-
-    def __enter__(self) -> Self:
-        try:
-            self._connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-            self._connection.text_factory = lambda data: data.decode("utf-8", "replace")
-            names = [r[0] for r in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            for name in names:
-                columns = self._connection.execute(f"PRAGMA table_info({_quoted(name)})")
-                self.tables[name] = tuple(row[1] for row in columns)
-        except (sqlite3.Error, ValueError) as error:
-            self.__exit__()
-            raise ArtifactError(f"no readable SQLite file: {error}", path=self.path, offset=0) from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._connection is not None:
-            self._connection.close()
-
-    def rows(self, table: str, columns: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of a table, many at a time; none if there is no such table."""
-        known = self.tables.get(table)
-        if known is None or self._connection is None:
-            return
-        wanted = ", ".join(_quoted(name) if name in known else f"NULL AS {_quoted(name)}" for name in columns)
-        try:
-            cursor = self._connection.execute(f"SELECT {wanted} FROM {_quoted(table)}")
-            while rows := cursor.fetchmany(_ROWS):
-                yield rows
-        except (sqlite3.Error, OverflowError, ValueError) as error:
-            raise ArtifactError(f"table {table}: {error}", path=self.path) from error
-
-    def all(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """All rows of a small table."""
-        return [row for rows in self.rows(table, columns) for row in rows]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 class Kernel(NamedTuple):
@@ -188,6 +135,10 @@ class CudaEvents:
         number, lane = self._trace.names.number(row.name), self._thread(row.thread)
         return EventRow(kind, number, row.start, row.end - row.start, lane, CPU, _link(row.correlation))
 
+    def add_operators(self, rows: Sequence[Call]) -> None:
+        """Add calls into libraries: operators of the host."""
+        self._add(rows, lambda row: self._call(row)._replace(kind=EventKind.OPERATOR, link=NONE))
+
     def add_ranges(self, rows: Sequence[NvtxRange]) -> None:
         """Add NVTX ranges."""
         self._add(rows, self._range)
@@ -202,8 +153,10 @@ class CudaEvents:
         self._odd += len(rows) - len(good)
         self._trace.add_rows([make(row) for row in good])
 
-    def close(self) -> None:
-        """Say what was left out."""
+    def close(self, database: Database) -> None:
+        """Say what was left out, and which tables were not read."""
+        for table, count in database.unread_events():
+            self._trace.skip(f"rows of {table}", count, _REASONS.get(table, "a table that is not read"))
         text = f"{self._odd} rows of {self._trace.path.name} have no sensible times and were passed over."
         self._trace.drop("trace-malformed", "warning", text, self._odd)
 

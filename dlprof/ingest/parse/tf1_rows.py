@@ -70,7 +70,9 @@ class Tf1Rows:
         in_streams = {_execution(event) for event in told if self._part(event) == _ALL}
         only_copies = copies - in_streams
         kinds = ((event, self._kind(event, only_copies)) for event in told)
-        return [self._event(event, kind) for event, kind in kinds if kind is not None]
+        rows = [self._event(event, kind) for event, kind in kinds if kind is not None]
+        self._trace.skip("events of further rows", len(told) - len(rows), "others tell the same executions")
+        return rows
 
     def _part(self, event: Event) -> str | None:
         row = self._rows.get(event.pid)

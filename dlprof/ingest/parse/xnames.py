@@ -18,7 +18,7 @@ IGNORED = 99
 """In place of a kind: the event is not kept."""
 _MAYBE = 98
 """In place of a kind: an event of the host that counts only if it has the stat `hlo_op`."""
-_WANTED = ("hlo_op", "hlo_module", "program_id", "run_id", "correlation_id", "tf_op", "name", "annotation")
+_WANTED = ("hlo_op", "hlo_module", "program_id", "run_id", "correlation_id", "tf_op", "name", "annotation", "step_num")
 _NODE_STATS = ("tf_op", "annotation")
 _COPIES = re.compile(r"^(Memcpy|Memset|MEMCPY|MEMSET)")
 _EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A-Z]\w*$")
@@ -44,9 +44,11 @@ class Told:
         kind: Of `EventKind`, or IGNORED.
         scope: Number of the scope in the trace, or NONE.
         link: What launches and kernels have in common, or the number of a program's execution, or NONE.
+        name: Number of the name in the trace.
     """
 
     kind: Integers
+    name: Integers
     scope: Integers
     link: Integers
 
@@ -56,11 +58,13 @@ class NameTable:
 
     Attributes:
         is_gpu: Whether the plane is that of a device.
+        keeps_all: Whether events of the host that are no operators are kept as work of the framework.
         wanted: Numbers and names of the stats that tell something.
     """
 
-    def __init__(self, trace: Trace, plane: Plane, *, is_gpu: bool) -> None:
+    def __init__(self, trace: Trace, plane: Plane, *, is_gpu: bool, keeps_all: bool = False) -> None:
         self.is_gpu = is_gpu
+        self.keeps_all = keeps_all
         self._trace = trace
         self._texts = plane.stats
         self._numbers = np.asarray(sorted(plane.names), np.int64)
@@ -80,8 +84,7 @@ class NameTable:
         at, known = self._index(metadata)
         return np.where(known, self._kinds[at], IGNORED)
 
-    def names(self, metadata: Integers) -> Integers:
-        """The number of each event's name in the trace."""
+    def _named(self, metadata: Integers) -> Integers:
         return self._names[self._index(metadata)[0]].astype(np.int64)
 
     def resolve(self, metadata: Integers, kinds: Integers, stats: Mapping[int, Integers]) -> Told:
@@ -96,14 +99,31 @@ class NameTable:
         missing = np.full(len(metadata), NONE, np.int64)
         link, run, op = (by_name.get(name, missing) for name in ("correlation_id", "run_id", "hlo_op"))
         scope = self._scopes(by_name, missing)
+        names = self._named(metadata)
         if self.is_gpu:
-            return Told(_decided(kinds), scope, link)
+            return Told(self._decided(kinds), names, scope, link)
         # On the host an event with `hlo_op` is an executed instruction, whatever its name.
         kind = np.where(op >= 0, int(EventKind.OPERATOR), kinds)
         kind = np.where((op >= 0) & (link >= 0), int(EventKind.RUNTIME), kind)
         if "hlo_op" in by_name and "run_id" in by_name:
             link = np.where(kind == EventKind.OPERATOR, run, link)
-        return Told(_decided(kind), scope, link)
+        step = by_name.get("step_num", missing)
+        kind = np.where(step >= 0, int(EventKind.ANNOTATION), kind)
+        link = np.where(step >= 0, NONE, link)
+        return Told(self._decided(kind), self._numbered(names, step), scope, link)
+
+    def _numbered(self, names: Integers, step: Integers) -> Integers:
+        """The names, those of steps with the number of the step behind them."""
+        rows = np.flatnonzero(step >= 0)
+        if len(rows):
+            names = names.copy()
+            known = self._trace.names
+            pairs = zip(names[rows].tolist(), step[rows].tolist(), strict=True)
+            names[rows] = [known.number(_step_name(known[name], number)) for name, number in pairs]
+        return names
+
+    def _decided(self, kind: Integers) -> Integers:
+        return np.where(kind == _MAYBE, int(EventKind.RUNTIME) if self.keeps_all else IGNORED, kind)
 
     def _scopes(self, by_name: Mapping[str, Integers], missing: Integers) -> Integers:
         scope = missing.copy()
@@ -140,8 +160,10 @@ class NameTable:
         return NodePath(text) if text and text != "XlaModule:" else None
 
 
-def _decided(kind: Integers) -> Integers:
-    return np.where(kind == _MAYBE, IGNORED, kind)
+def _step_name(text: str, number: int) -> str:
+    """`train` of a step with a number: `train step 7`."""
+    plain = text.partition("#")[0]
+    return f"{plain} {number}" if plain.lower().endswith("step") else f"{plain} step {number}"
 
 
 def _gpu_kind(name: str) -> int:

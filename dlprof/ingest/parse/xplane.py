@@ -5,7 +5,8 @@ The bytes may lie; a file is mapped, and nothing is kept of it but names and pla
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from dlprof.ingest.parse.xlines import PIECE_BYTES, Bytes
 
 _PLANE, _ERROR, _WARNING, _HOST = 1, 2, 3, 4
 _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 2, 3, 4, 5, 6
+_DISPLAY_NAME, _METADATA_STATS = 4, 5
 _EVENT_TAG = 0x22
 """Tag of the events of a line: field 4, with a length."""
 _PROGRAM = "hlo_proto"
@@ -77,6 +79,19 @@ class Piece:
     data: Bytes
     begins: Integers
     at: int
+
+
+@dataclass(frozen=True)
+class Described:
+    """What the metadata of an event tell beside its name.
+
+    Attributes:
+        short: The name for display; may be empty.
+        stats: Stats that all events of that name share.
+    """
+
+    short: str
+    stats: Mapping[str, Any]
 
 
 @dataclass
@@ -162,15 +177,33 @@ class SpaceBytes:
                 content = plane.stats.get(value, "")
             elif number in (3, 4) and isinstance(value, int):
                 content = signed(value) if number == 4 else value
+            elif number == 2 and isinstance(value, tuple):
+                content = struct.unpack("<d", bytes(self._data[value[0] : value[1]]))[0]
             elif number in (5, 6) and isinstance(value, tuple):
                 content = value if number == 6 else self._text(value)
         return name, content
+
+    def described(self, plane: Plane, number: int) -> Described:
+        """What the metadata of an event tell beside its name; nothing where there are none of that number."""
+        span = plane.event_metadata.get(number)
+        short, stats = "", {}
+        for key, value in fields(self._data, *span) if span is not None else ():
+            if key == _DISPLAY_NAME and isinstance(value, tuple):
+                short = self._text(value)
+            elif key == _METADATA_STATS and isinstance(value, tuple):
+                name, content = self._stat(plane, value)
+                stats[name] = content
+        return Described(short, stats)
+
+    def count(self, line: Line) -> int:
+        """How many events a line has."""
+        return sum(len(piece.begins) - 1 for piece in self.pieces(line))
 
     def programs(self, plane: Plane) -> Iterator[tuple[str, hlo.Program]]:
         """The compiled programs in the metadata of a plane, with their names."""
         for key, span in plane.event_metadata.items():
             for number, value in fields(self._data, *span):
-                if number != 5 or not isinstance(value, tuple):
+                if number != _METADATA_STATS or not isinstance(value, tuple):
                     continue
                 name, content = self._stat(plane, value)
                 if name.lower().replace(" ", "_") == _PROGRAM and isinstance(content, tuple):

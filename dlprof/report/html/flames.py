@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from dlprof.analysis import samples
 from dlprof.analysis.samples import Sample
-from dlprof.analysis.stacks import Frame
+from dlprof.analysis.stacks import Frame, package, shown_name
 from dlprof.analysis.timeline.threads import threads
+from dlprof.report import colours
 from dlprof.report.html.names import cut
 from dlprof.store.run import Run
 
@@ -109,4 +110,10 @@ def _walk(root: Node, whole: int) -> Iterator[tuple[int, int, Node]]:
 
 def _told(depth: int, begin: int, node: Node, users: set[str]) -> list[Any]:
     function, file, line = node.frame or ("", "", 0)
-    return [depth, begin, node.ns, cut(function), cut(file), line, int(file in users)]
+    return [depth, begin, node.ns, cut(shown_name(function, file)), cut(file), line, int(file in users)]
+
+
+def package_colours(found: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """The colour of each package that stands in flame graphs, by its name."""
+    names = {package(node[4]) for flame in found for node in flame["nodes"] if not node[6]}
+    return {name: colours.of_package(name) for name in sorted(names)}

@@ -19,13 +19,15 @@ class Names:
     text: list[str] = field(default_factory=list)
     colour: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
-    _known: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    kind: list[str] = field(default_factory=list)
+    """What its colour stands for, in the legend."""
+    _known: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
 
-    def number(self, text: str, colour: str, more: str = "") -> int:
+    def number(self, text: str, colour: str, more: str = "", kind: str = "") -> int:
         """Index of a text; a new one is kept."""
-        key = cut(text), colour, cut(more)
+        key = cut(text), colour, cut(more), cut(kind)
         if key not in self._known:
             self._known[key] = len(self.text)
-            for column, value in zip((self.text, self.colour, self.more), key, strict=True):
+            for column, value in zip((self.text, self.colour, self.more, self.kind), key, strict=True):
                 column.append(value)
         return self._known[key]

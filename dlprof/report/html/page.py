@@ -11,7 +11,7 @@ from typing import Any
 
 import jinja2
 
-from dlprof import __version__
+from dlprof.analysis.stacks import shown_name
 from dlprof.report import step_words, strict_json
 from dlprof.report.html import timeline
 from dlprof.report.html.pack import Pack, compressed
@@ -19,11 +19,13 @@ from dlprof.report.html.timeline import Drawing
 from dlprof.report.json_text import plain
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
+from dlprof.version import __version__
 
 _EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
 _PAGE_BYTES = 4_800_000
 """How large a page may become: of the numbers of events it draws the first one with which it is no larger."""
-_SCRIPTS = ("data.js", "charts.js", "timeline.js", "page.js")
+_SCRIPTS = ("data.js", "tables.js", "charts.js", "flames.js", "timeline.js", "timeline_area.js", "page.js")
+_MISSING = "\N{EN DASH}"
 _SHADES = 8
 """Strengths of a cell's colour."""
 
@@ -80,7 +82,8 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(
-        duration=duration,
+        duration=_duration,
+        frame_name=lambda frame: shown_name(frame.function, frame.file),
         how_known=step_words.how,
         size=size,
         percent=percent,
@@ -102,11 +105,16 @@ def _in_script(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _shade(value: float | None, most: float) -> int:
-    """Strength of a cell's colour, 0 to 8, by the share of the largest figure."""
+def _duration(ns: float | None) -> str:
+    """A time as pages print it: with a dash where there is none."""
+    return _MISSING if ns is None else duration(ns)
+
+
+def _shade(value: float | None, whole: float) -> int:
+    """Strength of a cell's colour, 0 to 8, by the share of the whole: below 0.4 % it has none."""
     if not value or value <= 0:
         return 0
-    return max(1, min(_SHADES, round(_SHADES * math.sqrt(value / most))))
+    return min(_SHADES, round(_SHADES * math.sqrt(value / whole)))
 
 
 def _anchor(file: str | None, line: int | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
-from dlprof.report.html import flames, page, source_lines, step_chart
+from dlprof.report.html import absent, flames, hot_lines, page, source_lines, step_chart
+from dlprof.report.html.absent import Absent
+from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
-from dlprof.report.html.source_lines import SourceFile, SourceLine
+from dlprof.report.html.source_lines import SourceFile
 from dlprof.report.model import MeasuredGpus, Report, UnmeasuredGpus
 from dlprof.store.run import Run
 from dlprof.units import size
@@ -26,6 +28,7 @@ _KERNEL_ROWS = 60
 _EPOCHS = 500
 _LINES = 6000
 """Lines of source that one page carries."""
+_NO_LAYER = "no layer"
 _UNITS = {"pct": "%", "w": "W", "c": "°C", "mhz": "MHz"}
 
 
@@ -40,14 +43,21 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     report = summary.summarise(run, top=_TOP, diagnosis=diagnosis)
     tree = breakdown.of_run(run) or breakdown.without_phases(run)
     sampled = samples.of_run(run, PhaseLookup(run.table("phase_intervals")))
-    files, left_out = _as_fits(source_lines.of_run(run, tree, sampled))
+    sources = source_lines.of_run(run, tree, sampled)
+    whole_ns = report.wall_ns or _longest_ns(sources)
+    files, left_out = _as_fits(sources, whole_ns)
     findings = diagnosis_json.as_json(diagnosis, [run.name], None) if diagnosis else None
     table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
-    charts = {
+    rows = [row for row in table.rows if row.total_ns]
+    charts: dict[str, Any] = {
         "steps": step_chart.of_run(run, report.loops),
         "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
     }
+    charts["packages"] = flames.package_colours(charts["flames"])
+    lacking = absent.measures(report)
+    has = {**{name: bool(chart) for name, chart in charts.items()}, "machine": len(lacking) < absent.MEASURES}
+    epochs = report.epochs[:_EPOCHS]
     return page.filled(
         "run.html",
         {**_phases(report), **charts},
@@ -59,13 +69,40 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         no_diagnosis=no_diagnosis,
         files=files,
         left_out=left_out,
-        epochs=report.epochs[:_EPOCHS],
+        whole_ns=whole_ns,
+        whole_name="wall time" if report.wall_ns else "longest line's time",
+        least_share=hot_lines.LEAST_SHARE,
+        epochs=epochs,
+        metric_names=list(dict.fromkeys(name for epoch in epochs for name in epoch.metrics or ())),
         gpus=_gpus(report.gpu),
-        kernels=structs.replace(table, rows=table.rows[:_KERNEL_ROWS]),
-        more_kernels=max(0, len(table.rows) - _KERNEL_ROWS),
-        has={name: bool(chart) for name, chart in charts.items()},
+        kernels=structs.replace(table, rows=tuple(rows[:_KERNEL_ROWS])),
+        more_kernels=max(0, len(rows) - _KERNEL_ROWS),
+        known={key: any(getattr(row, key) for row in rows) for key in ("layer", "direction")},
+        has=has,
+        absent=_by_reason([*absent.parts(report, _parts(report, has, sources, rows)), *lacking]),
         machine={"report.json": report, **({"diagnosis.json": findings} if findings else {})},
     )
+
+
+def _parts(
+    report: Report, has: Mapping[str, bool], sources: Sequence[SourceFile], rows: Sequence[Any]
+) -> dict[str, bool]:
+    """Whether the page has each part that a run can have."""
+    return {
+        "phases": bool(report.phases),
+        "steps": has["steps"],
+        "lines": bool(sources),
+        "sampled stacks": has["flames"],
+        "kernels": bool(rows),
+    }
+
+
+def _by_reason(lacking: Sequence[Absent]) -> list[tuple[str, list[str]]]:
+    """Reasons with what each of them has kept from the page."""
+    found: dict[str, list[str]] = {}
+    for one in lacking:
+        found.setdefault(one.why, []).append(one.what)
+    return list(found.items())
 
 
 def _phases(report: Report) -> dict[str, Any]:
@@ -84,24 +121,21 @@ def _title(report: Report) -> str:
 
 
 @dataclass(frozen=True)
-class Most:
-    """The largest figures of a file's lines: cells are coloured by their share of these (ns)."""
-
-    time_ns: int
-    sampled_ns: int
-    kernels_ns: int
-
-
-@dataclass(frozen=True)
 class ShownFile:
-    """A file of which the page shows all lines."""
+    """A file of which the page has all lines.
+
+    Attributes:
+        name: As in the tables.
+        blocks: Its lines, shown or folded.
+        hot: Whether one of them takes a share of the whole that is worth to be seen.
+    """
 
     name: str
-    lines: Sequence[SourceLine]
-    most: Most
+    blocks: Sequence[Block]
+    hot: bool
 
 
-def _as_fits(files: Sequence[SourceFile]) -> tuple[list[ShownFile], list[str]]:
+def _as_fits(files: Sequence[SourceFile], whole_ns: int) -> tuple[list[ShownFile], list[str]]:
     """Files as long as their lines fit; and the names of those that do not."""
     shown: list[ShownFile] = []
     left_out = []
@@ -111,25 +145,25 @@ def _as_fits(files: Sequence[SourceFile]) -> tuple[list[ShownFile], list[str]]:
             left_out.append(file.name)
             continue
         count += len(file.lines)
-        shown.append(ShownFile(file.name, file.lines, _most(file.lines)))
+        hot = any(hot_lines.is_hot(line, whole_ns) for line in file.lines)
+        shown.append(ShownFile(file.name, hot_lines.blocks(file.lines, whole_ns), hot))
     return shown, left_out
 
 
-def _most(lines: Sequence[SourceLine]) -> Most:
-    return Most(
-        max([1, *(line.time_ns or 0 for line in lines)]),
-        max([1, *(line.sampled_ns or 0 for line in lines)]),
-        max([1, *(line.kernels_ns or 0 for line in lines)]),
-    )
+def _longest_ns(files: Sequence[SourceFile]) -> int:
+    """The longest time of a line, where the run has no wall time to take shares of."""
+    return max([1, *(line.time_ns or 0 for file in files for line in file.lines)])
 
 
 def _layers(tree: Breakdown | None) -> list[dict[str, Any]]:
     """Kernel time of each layer by direction, those with most first (ns, in all steps)."""
     sums: dict[str, dict[str, int]] = {}
     for layer in tree.layers if tree else ():
-        by_direction = sums.setdefault(layer.layer or "no layer", {})
+        by_direction = sums.setdefault(layer.layer or _NO_LAYER, {})
         direction = layer.direction or "not known"
         by_direction[direction] = by_direction.get(direction, 0) + layer.ns
+    if set(sums) <= {_NO_LAYER}:
+        return []  # a bar for all of it would say nothing
     order = sorted(sums, key=lambda name: -sum(sums[name].values()))
     return [{"layer": cut(name), "ns": sums[name]} for name in order]
 

@@ -25,9 +25,10 @@ class SourceLine:
         text: As it was when it ran.
         hits: How often it ran.
         time_ns: Time in it, with what it calls, as counted.
-        sampled_ns: Time for which the main thread stood in it, or in what it calls, by the samples.
+        sampled_ns: Time for which threads stood in it, or in what it calls, by the samples.
         kernels_ns: Time of the kernels of the layers that were made in this line, in all steps.
         layers: Names of these layers.
+        first_line: Where the function begins in which it was counted.
     """
 
     number: int
@@ -37,6 +38,7 @@ class SourceLine:
     sampled_ns: int | None
     kernels_ns: int | None
     layers: tuple[str, ...]
+    first_line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,16 @@ class Measured:
             number=number,
             text=text[:_LONGEST],
             hits=counted.get("hits"),
-            time_ns=counted.get("time_ns"),
+            time_ns=None if counted.get("samples") is not None else counted.get("time_ns"),
             sampled_ns=None if self.sampled_ns is None else self.sampled_ns.get(place),
             kernels_ns=sum(kernels) if kernels else None,
             layers=layers,
+            first_line=counted.get("first_line"),
         )
 
 
 def of_run(run: Run, tree: Breakdown | None, sampled: Sequence[Sample]) -> list[SourceFile]:
-    """The files with counted lines, those with most time first.
+    """The files with lines that were counted or seen in samples, those with most time first.
 
     Args:
         run: The run.
@@ -93,7 +96,7 @@ def of_run(run: Run, tree: Breakdown | None, sampled: Sequence[Sample]) -> list[
         sampled: Its stacks, cut by phase (`samples.of_run`).
     """
     counted: dict[str, dict[int, Mapping[str, Any]]] = {}
-    for row in sorted(run.rows("lines"), key=lambda row: row["time_ns"]):
+    for row in sorted(run.rows("lines"), key=lambda row: (row["samples"] is None, row["time_ns"])):
         counted.setdefault(row["file"], {})[row["line"]] = row  # a lambda and its line: the one with most time
     measured = Measured(_sampled(sampled), _layers_by_place(run), _kernels_by_layer(tree))
     files = [_file(name, run.folder.source_lines(name), rows, measured) for name, rows in counted.items()]
@@ -115,12 +118,11 @@ def _from_table(rows: Mapping[int, Mapping[str, Any]]) -> list[str]:
 
 
 def _sampled(everything: Sequence[Sample]) -> dict[Place, int] | None:
-    """Time for which each line was on a stack of the main thread (ns); None: nothing was sampled."""
+    """Time for which each line was on a stack of any thread (ns); None: nothing was sampled."""
     found: dict[Place, int] = {}
     for one in everything:
-        if one.main:
-            for place in {(file, line) for _, file, line in one.frames}:
-                found[place] = found.get(place, 0) + one.dur_ns
+        for place in {(file, line) for _, file, line in one.frames}:
+            found[place] = found.get(place, 0) + one.dur_ns
     return found if everything else None
 
 

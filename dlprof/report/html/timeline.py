@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dlprof.analysis import utilisation
+from dlprof.analysis import samples, utilisation
+from dlprof.analysis.columns import Integers
 from dlprof.analysis.timeline import groups
 from dlprof.analysis.timeline.threads import Thread, threads
 from dlprof.errors import NoInputError
@@ -17,11 +18,15 @@ from dlprof.report.html.curves import Curve
 from dlprof.report.html.names import Names
 from dlprof.report.html.pack import Pack
 from dlprof.report.html.tracks import Track
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 
 _FINE_EVENTS = 50_000
 """Up to so many events a page keeps nanoseconds; of more it keeps tenths of microseconds."""
+_LINKED_EVENTS = 250_000
+"""Up to so many events a page keeps when each was launched."""
 _STRIP_PARTS = 600
+_WINDOWS = "kernel windows"
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ class Drawing:
 def of_run(run: Run) -> Drawing | None:
     """The timeline of a run; None where nothing in it has a time."""
     names = Names()
-    python = [tracks.of_thread(thread, names) for thread in sorted(threads(run), key=_main_first)]
+    users = samples.user_files(run)
+    python = [tracks.of_thread(thread, names, users) for thread in sorted(threads(run), key=_main_first)]
     try:
         timeline = groups.of_run(run, stacks=False)  # stacks have one track a thread here, not one a frame
     except NoInputError:
@@ -65,7 +71,11 @@ def of_run(run: Run) -> Drawing | None:
             return None
         timeline = groups.Timeline([], 0)
     shift = max([timeline.shift_ns, *(-track.begin_ns for track in python)])
-    drawn = _in_order([track for group in timeline.groups for track in tracks.of_group(group, names)], python)
+    imported = run.manifest.state == RunState.IMPORTED
+    found = [track for group in timeline.groups for track in tracks.of_group(group, names)]
+    if imported:
+        found = [track for track in found if track.lane != _WINDOWS]  # they are the whole trace
+    drawn = _in_order(found, python, devices_first=imported)
     shifted = [replace(track, start_ns=track.start_ns + shift) for track in drawn]
     below = [replace(curve, time_ns=curve.time_ns + shift) for curve in curves.of_run(run)]
     cores_end = max(run.table("cores")["time_ns"].to_pylist(), default=None)
@@ -88,10 +98,10 @@ def _main_first(thread: Thread) -> tuple[bool, str]:
     return thread.name != "MainThread", thread.title
 
 
-def _in_order(found: Sequence[Track], python: Sequence[Track]) -> list[Track]:
-    """The program first, then sampled Python, then hosts and GPUs."""
-    place = next((n for n, track in enumerate(found) if track.group != "program"), len(found))
-    return [*found[:place], *python, *found[place:]]
+def _in_order(found: Sequence[Track], python: Sequence[Track], *, devices_first: bool) -> list[Track]:
+    """The program first, or the GPUs where a trace is of them; then sampled Python, then operators of the hosts."""
+    order = ("gpu", "program", "python", "host") if devices_first else ("program", "gpu", "python", "host")
+    return sorted([*found, *python], key=lambda track: order.index(track.group))
 
 
 def _ends(drawn: Sequence[Track], below: Sequence[Curve]) -> Iterator[int]:
@@ -109,6 +119,8 @@ def packed(drawn: Drawing, pack: Pack, most: int) -> dict[str, Any]:
     """
     tick = 1 if drawn.events <= _FINE_EVENTS else 100
     kept = tracks.thinned(drawn.tracks, most)
+    if drawn.events > _LINKED_EVENTS:
+        kept = [replace(track, delay_ns=None) for track in kept]
     return {
         "shift_ns": drawn.shift_ns,
         "span_ns": drawn.span_ns,
@@ -116,7 +128,7 @@ def packed(drawn: Drawing, pack: Pack, most: int) -> dict[str, Any]:
         "events": drawn.events,
         "drawn": sum(len(track.start_ns) for track in kept),
         "windows": drawn.windows,
-        "names": {"text": drawn.names.text, "colour": drawn.names.colour, "more": drawn.names.more},
+        "names": {name: getattr(drawn.names, name) for name in ("text", "colour", "more", "kind")},
         "tracks": [_track(track, tick, pack) for track in kept],
         "cores": [
             {"core": use.core, "mean_pct": use.mean_pct, "busy_pct": pack.floats(_floats(use.strip))}
@@ -132,13 +144,26 @@ def _track(track: Track, tick: int, pack: Pack) -> dict[str, Any]:
     return {
         "label": track.label,
         "group": track.group,
+        "place": track.place or track.label,
+        "lane": track.lane or track.label,
         "start": pack.rising(begin),
         "dur": pack.unsigned((track.start_ns + track.dur_ns) // tick - begin),
         "name": pack.unsigned(track.name),
         # 0: none. Steps are numbered from 1 on, as people do.
         "number": None if track.number is None else pack.unsigned(np.where(track.number < 0, 0, track.number + 1)),
         "merged": None if track.merged is None else pack.unsigned(track.merged),
+        "launch": _launches(track, tick, pack),
     }
+
+
+def _launches(track: Track, tick: int, pack: Pack) -> int | None:
+    return None if track.delay_ns is None else pack.unsigned(_since_launch(track.start_ns, track.delay_ns, tick))
+
+
+def _since_launch(start_ns: Integers, delay_ns: Integers, tick: int) -> Integers:
+    """Ticks from each event's launch to its begin, and one; 0: its launch is not known."""
+    known = np.maximum(delay_ns, 0)
+    return np.where(delay_ns < 0, 0, start_ns // tick - (start_ns - known) // tick + 1)
 
 
 def _curve(curve: Curve, tick: int, pack: Pack) -> dict[str, Any]:

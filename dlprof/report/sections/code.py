@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.padding import Padding
 from rich.text import Text
 
+from dlprof.analysis.lines import HotLine
 from dlprof.report.console import Page
 from dlprof.report.model import PhaseStack, Report
 from dlprof.report.sections.machine import not_measured
@@ -28,8 +29,12 @@ def lines(page: Page, report: Report) -> None:
     for line in report.lines:
         time = duration(line.own_ns), percent(line.own_ns, report.wall_ns)
         place = f"{safe(line.file)}:{line.line}"
-        table.add_row(*time, f"{line.hits}", place, safe((line.source or "").strip()))
+        table.add_row(*time, _hits(line), place, safe((line.source or "").strip()))
     page.show(table)
+
+
+def _hits(line: HotLine) -> str:
+    return f"{line.hits}" if line.samples is None else f"sampled, {line.samples} x"
 
 
 def stacks(page: Page, report: Report) -> None:

@@ -60,6 +60,8 @@ def imported(page: Page, report: Report) -> None:
     more = len(report.sources) - _SOURCES_NAMED
     page.say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
     page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
+    page.console.print()
+    page.say(safe(report.verdict))
     page.title("Sources")
     table = page.table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
     for source in report.sources:

@@ -26,7 +26,7 @@ _CALLS = (Phase.FIT, Phase.EVALUATE, Phase.PREDICT)
 def phases(page: Page, report: Report) -> None:
     """The wall time by phase."""
     wall = report.wall_ns
-    page.title("Phases", "of the wall time, main thread")
+    page.title("Phases", "of the trace" if report.imported else "of the wall time, main thread")
     table = page.table(("phase", "left"), ("time", "right"), ("%", "right"), ("count", "right"), ("", "left"))
     width = min(40, page.console.width - 55)
     for phase in report.phases:
@@ -120,7 +120,8 @@ def step_parts(page: Page, report: Report) -> None:
     if split is None:
         return
     whole = split.plain_step_ns or split.window_step_ns
-    page.title(f"A {split.loop} step of {duration(whole)}", _scaled(split))
+    mean = f"mean of {split.steps} in the trace; what the GPU did, or the host where there is none"
+    page.title(f"A {split.loop} step of {duration(whole)}", mean if report.imported else _scaled(split))
     table = page.table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
     for part in split.parts:
         table.add_row(*_part_row(page, part, part.plain_ns if split.plain_step_ns else part.window_ns, whole))

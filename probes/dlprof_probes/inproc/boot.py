@@ -240,7 +240,7 @@ class Session(object):
                 self.lines.save()
                 how = "measured: registering and saving; counting itself is in the lines"
                 if sys.version_info < (3, 12):
-                    how += ", and slows the script's own Python up to four times (less from Python 3.12 on)"
+                    how += ", and slows tight loops of the script's own more than ten times (less from 3.12 on)"
                 self.recorder.probe("lines", "on", None, self.lines.cost_ns, how)
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None

@@ -73,6 +73,7 @@ class Lines(object):
         self._thread = threading.get_ident()
         self._pid = os.getpid()
         self._codes = []
+        self._everywhere = set()
         self._saved = 0
 
     def start(self):
@@ -137,6 +138,10 @@ class Lines(object):
             _listen_locally(self.profiler, [function.__code__])
         return function.__code__
 
+    def counts_everywhere(self, code):
+        """Remember that the function of `code` is under `@profile`: it is counted on any thread, and inside Keras."""
+        self._everywhere.add((code.co_filename, code.co_firstlineno))
+
     def enter_function(self):
         """A function under `@profile` begins, on any thread and anywhere; returns what `leave_function` needs."""
         if threading.get_ident() == self._thread:
@@ -167,12 +172,25 @@ class Lines(object):
 
     def _write(self):
         functions = [
-            {"file": file, "first_line": first, "function": name, "lines": lines}
+            {
+                "file": file,
+                "first_line": first,
+                "function": name,
+                "lines": lines,
+                "everywhere": (file, first) in self._everywhere,
+            }
             for (file, first, name), lines in self.profiler.get_stats().timings.items()
         ]
+        content = {
+            "format": "dlprof.lines/1",
+            "unit_ns": _unit_ns(self.profiler),
+            # On every thread and inside Keras; else where `resume` and `restore` say.
+            "on_threads": self._manager is None and _uses_monitoring(self.profiler),
+            "functions": functions,
+        }
         part = self._path + ".part"
         with open(part, "w") as out:
-            json.dump({"format": "dlprof.lines/1", "unit_ns": _unit_ns(self.profiler), "functions": functions}, out)
+            json.dump(content, out)
         os.replace(part, self._path)
 
     def stop(self):

@@ -22,6 +22,10 @@ class Loop(object):
     Attributes:
         begin: Start of the current step (ns); 0 outside a step.
         callbacks: Time in batch callbacks of the current step (ns).
+        opened: When it began (ns).
+        outer: The loop that this one runs inside of, such as the training of a validation; None: none.
+        device_wait: Time of the current step in which the host waited for values of the device (ns).
+        valued: When the last values of training steps were known (ns), on whatever thread.
         waited: Time for which the call of the step function waited for the batch (ns), where Keras fetches it there.
         user_callbacks: Whether a callback of the user's own code takes part.
         epoch: Index of the epoch, or `wire.NONE`.
@@ -34,6 +38,7 @@ class Loop(object):
         "_merged",
         "_recorder",
         "_thread",
+        "_waits",
         "begin",
         "call_ns",
         "call_start",
@@ -42,13 +47,17 @@ class Loop(object):
         "compiles",
         "data_seen",
         "described",
+        "device_wait",
         "epoch",
         "first",
         "kind",
+        "opened",
+        "outer",
         "previous_end",
         "span",
         "step_index",
         "user_callbacks",
+        "valued",
         "waited",
         "warmed",
         "watch",
@@ -56,10 +65,14 @@ class Loop(object):
         "window_steps",
     )
 
-    def __init__(self, recorder, compiles, span):
+    def __init__(self, recorder, compiles, span, waits=(False,), outer=None):
         self._recorder = recorder
         self._thread = get_ident()
         self._merged = None
+        self._waits = waits
+        self.opened = now()
+        self.outer = outer
+        self.valued = 0
         self.compiles = compiles
         self.span = span
         self.epoch = wire.NONE
@@ -75,6 +88,7 @@ class Loop(object):
     def _clear(self):
         self.begin = 0
         self.callbacks = 0
+        self.device_wait = 0
         self.waited = 0
         self.call_start = 0
         self.call_ns = 0
@@ -133,6 +147,8 @@ class Loop(object):
         if self.call_start:
             flags |= wire.STEP_HAS_CALL
             offset = self.call_start - begin
+        if self._waits[0]:
+            flags |= wire.STEP_HAS_WAIT
         recorder = self._recorder
         if recorder.merge > 1:
             self._emit_merged(step, count, end, waited, offset, flags)
@@ -152,6 +168,7 @@ class Loop(object):
                     self.callbacks,
                     offset,
                     self.call_ns,
+                    self.device_wait,
                     flags,
                 ),
                 end,
@@ -175,6 +192,7 @@ class Loop(object):
             self.callbacks,
             offset,
             self.call_ns,
+            self.device_wait,
             flags,
         )
         fields = self._merge(fields)
@@ -187,8 +205,9 @@ class Loop(object):
         if old is None:
             self._merged = new
             return None
-        sums = tuple(a + b for a, b in zip(old[7:11], new[7:11]))
-        self._merged = old[:4] + (old[4] + new[4], old[5], new[6], sums[0], sums[1], old[9], sums[3], old[11] | new[11])
+        sums = tuple(a + b for a, b in zip(old[7:12], new[7:12]))
+        times = (old[5], new[6], sums[0], sums[1], old[9], sums[3], sums[4])
+        self._merged = old[:4] + (old[4] + new[4],) + times + (old[12] | new[12],)
         if self._merged[4] < self._recorder.merge:
             return None
         return self.take_merged()
@@ -205,11 +224,13 @@ class Loops(object):
     Attributes:
         current: Thread identifier to its innermost `Loop`; the wrappers read it directly.
         compiles: One-element list: how many graphs were compiled so far in this process.
+        waits: One-element list: whether waits for the device are looked at (`Waits`).
     """
 
     def __init__(self, recorder, windows):
         self.current = {}
         self.compiles = [0]
+        self.waits = [False]
         self._recorder = recorder
         self._windows = windows
         self._outer = {}
@@ -218,7 +239,7 @@ class Loops(object):
     def open(self, span, kind):
         """Start a loop in span `span`, of that kind, on the calling thread."""
         ident = get_ident()
-        loop = Loop(self._recorder, self.compiles, span)
+        loop = Loop(self._recorder, self.compiles, span, self.waits, self.current.get(ident))
         outer = self._outer.setdefault(ident, [])
         outer.append(self.current.get(ident))
         self.current[ident] = loop
@@ -255,7 +276,7 @@ class Loops(object):
         if loop is None:
             span = self._recorder.begin(wire.SpanKind.ON_BATCH, name, nests=False)
             self._recorder.end(span)
-            loop = self._on_batch[(ident, name)] = Loop(self._recorder, self.compiles, span)
+            loop = self._on_batch[(ident, name)] = Loop(self._recorder, self.compiles, span, self.waits)
             self._windows.opened(loop, _KINDS.get(name, ""), nested=name not in _KINDS)
         loop._clear()
         loop.previous_end = 0

@@ -9,6 +9,7 @@ from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.patching import Patches
+from dlprof_probes.inproc.waits import Waits
 
 
 class Probe(object):
@@ -27,6 +28,7 @@ class Probe(object):
         goes_on: Whether the process will go on without the probe: a notebook's does, a script's does not.
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         engines: `Engines`.
+        waits: `Waits`.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
 
@@ -45,6 +47,7 @@ class Probe(object):
         self.is_user_file = is_user_file
         self.patches = Patches()
         self.causes = Causes()
+        self.waits = Waits(recorder, loops)
         self.engines = Engines(self)
 
     def guard(self, hook, default=None):
@@ -114,6 +117,11 @@ class Probe(object):
             self.missing.append("%s.%s" % (getattr(owner, "__name__", owner), name))
         return done
 
+    def waiting(self, owner, name):
+        """Tell `waits` how long each call of `owner.name` takes: it may wait for the device."""
+        over = self.guard(self.waits.over)
+        return self.replace(owner, name, lambda f: self.wrappers.waiting(f, self.waits, over, now), again=True)
+
     def loop(self, owner, name, kind):
         """Record a span and a loop around each call of `owner.name` (fit, evaluate, predict)."""
 
@@ -137,6 +145,7 @@ class Probe(object):
         def leave(token, _args):
             if token is not None:
                 span, was_on, loop = token
+                self.waits.evaluated(loop, now())
                 self.loops.close(loop)
                 self.recorder.end(span)
                 self.lines.restore(was_on)

@@ -24,6 +24,7 @@ class ProfileDecorator(object):
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
             return function
         lines = self._lines
+        lines.counts_everywhere(code)
         return dress(self._wrappers.profiled(function, lines.enter_function, lines.leave_function), function)
 
     def __getattr__(self, name):

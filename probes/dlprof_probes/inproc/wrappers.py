@@ -120,7 +120,7 @@ def batch_begin(original, current, now, lines):
         finally:
             if loop.user_callbacks:
                 lines.pause()
-            loop.callbacks = now() - begin
+            loop.callbacks = now() - begin - loop.device_wait
 
     return wrapper
 
@@ -132,7 +132,7 @@ def batch_end(original, current, now, lines):
         loop = current.get(get_ident())
         if loop is None or not loop.begin:
             return original(*args, **kwargs)
-        called = now()
+        called, waited = now(), loop.device_wait
         if loop.user_callbacks:
             lines.resume()
         try:
@@ -141,7 +141,7 @@ def batch_end(original, current, now, lines):
             if loop.user_callbacks:
                 lines.pause()
             end = now()
-            loop.callbacks += end - called
+            loop.callbacks += end - called - (loop.device_wait - waited)
             loop.finish(args, end)
 
     return wrapper
@@ -154,7 +154,7 @@ def batch_hook(original, current, now, lines):
         loop = current.get(get_ident())
         if loop is None or not (hook == "begin" or loop.begin):
             return original(self, mode, hook, batch, logs)
-        called = now()
+        called, waited = now(), loop.device_wait
         if hook == "begin":
             loop.begin = called
             loop.step_index = batch
@@ -166,9 +166,28 @@ def batch_hook(original, current, now, lines):
             if loop.user_callbacks:
                 lines.pause()
             end = now()
-            loop.callbacks += end - called
+            loop.callbacks += end - called - (loop.device_wait - waited)
             if hook == "end":
                 loop.finish((self, batch), end)
+
+    return wrapper
+
+
+def waiting(original, waits, over, now):
+    """A function that may wait for the device: `over(start, end)` is told of each outermost call on a thread."""
+    on, inside = waits.on, waits.inside
+
+    def wrapper(*args, **kwargs):
+        ident = get_ident()
+        if not on[0] or ident in inside:
+            return original(*args, **kwargs)
+        inside.add(ident)
+        start = now()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            inside.discard(ident)
+            over(start, now())
 
     return wrapper
 

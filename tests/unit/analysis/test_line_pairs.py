@@ -38,3 +38,14 @@ def test_lines_are_joined_by_their_text(tmp_path: Path) -> None:
         (8, "h()"): (None, MS),
     }
     assert found[0].source == "f()"
+
+
+def test_a_line_that_was_sampled_on_one_side_is_joined_without_hits(tmp_path: Path) -> None:
+    """Its time stands beside the counted one; what was counted and sampled of one line adds up."""
+    sampled = {**line(2, "f()", 30), "hits": None, "how": "sampled", "samples": 1}
+    a = runs.trained(tmp_path / "a", lines=[sampled])
+    b = runs.trained(tmp_path / "b", lines=[line(2, "f()", 10, hits=4), {**sampled, "time_ns": 2 * MS}])
+
+    (pair,) = line_pairs.join([a], [b])
+
+    assert (pair.a_hits, pair.a_ns, pair.b_hits, pair.b_ns) == (None, 30 * MS, 4, 12 * MS)

@@ -38,9 +38,9 @@ def tables(windows: list[dict[str, Any]], steps: list[dict[str, Any]]) -> dict[s
 
 
 def test_the_in_process_probe_costs_its_own_work_and_each_step() -> None:
-    """2 ms and 5 ms, and 1000 steps at 1.6 us."""
+    """2 ms and 5 ms, and 1000 steps at 1.6 µs."""
     assert overhead.of_phases([2_000_000, 5_000_000], 1_000) == Cost(
-        8_600_000, "7 ms measured at start and end, 1000 steps at 1.6 us"
+        8_600_000, "7 ms measured at start and end, 1000 steps at 1.6 µs"
     )
 
 

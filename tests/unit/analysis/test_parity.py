@@ -11,7 +11,8 @@ import pytest
 from dlprof.analysis import parity
 from dlprof.store.run import Run
 from tests.unit import runs
-from tests.unit.runs import S
+from tests.unit.foreign import foreign, marked
+from tests.unit.runs import S, trained
 
 
 def pair(tmp_path: Path, told: dict[str, Any] | None = None, **changes: list[dict[str, Any]]) -> tuple[Run, Run]:
@@ -81,7 +82,6 @@ def test_a_loss_that_is_no_number_on_one_side_is_a_difference() -> None:
         ({"state": "running"}, "B has no end: its dlprof was killed, or is still at work"),
         ({"process": {"pid": 42, "exit_code": 3, "signal": None, "wall_ns": 10 * S}}, "B failed with exit code 3"),
         ({"process": {"pid": 42, "exit_code": None, "signal": 11, "wall_ns": 10 * S}}, "B was ended by signal 11"),
-        ({"state": "imported"}, "B is made of foreign traces, which know no phases"),
     ],
 )
 def test_a_run_that_did_not_end_well_is_not_comparable(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
@@ -136,3 +136,30 @@ def test_a_comparison_says_that_files_of_one_run_came_from_disk(tmp_path: Path, 
     texts = [text for text in parity.check(*sides).differences if "read from disk" in text]
 
     assert [re.findall(r"\d+ and \d+", text)[0] for text in texts] == told
+
+
+def test_foreign_traces_are_comparable_where_they_hold_as_many_steps(tmp_path: Path) -> None:
+    """They do not tell what was run: that is said to be unknown, and not to differ."""
+    ten = [marked(f"step {n}", n, 1) for n in range(10)]
+    a, b = foreign(tmp_path / "a", *ten), foreign(tmp_path / "b", *ten, source="nsys")
+    found = parity.check(a, b)
+
+    assert found.comparable
+    assert found.differences == ("what recorded them: kineto and nsys",)
+    assert found.unknown == ("what was run, and where: a foreign trace does not tell it",)
+
+
+def test_foreign_traces_of_other_numbers_of_steps_are_not_comparable(tmp_path: Path) -> None:
+    """How long a trace is depends on how long the profiler was on."""
+    a = foreign(tmp_path / "a", *(marked(f"step {n}", n, 1) for n in range(10)))
+    b = foreign(tmp_path / "b", *(marked(f"step {n}", n, 1) for n in range(4)))
+
+    assert parity.check(a, b).why_not == ("the numbers of traced steps differ: 10 and 4",)
+
+
+def test_a_foreign_trace_is_compared_with_a_run_of_dlprof(tmp_path: Path) -> None:
+    """By its steps: a script it has not."""
+    found = parity.check(trained(tmp_path / "a"), foreign(tmp_path / "b", marked("step 1", 0, 5)))
+
+    assert found.why_not == ("the numbers of traced steps differ: 250 and 1",)
+    assert found.differences == ("what recorded them: dlprof's own probes and kineto",)

@@ -19,7 +19,7 @@ def durations(found: Phases) -> dict[str, int]:
 def step(start: int, dur: int, **changes: object) -> Step:
     """A training step of fit."""
     values = {
-        "loop": "train", "span": "fit", "start": start, "dur": dur, "input": 0, "callbacks": 0,
+        "loop": "train", "span": "fit", "start": start, "dur": dur, "input": 0, "callbacks": 0, "wait": 0,
         "call_start": start, "call": dur, "first": False, "count": 1, **changes,
     }  # fmt: skip
     return Step(**values)  # type: ignore[arg-type]
@@ -83,6 +83,38 @@ def test_fit_is_the_sum_of_its_parts() -> None:
     assert parts["fit.validation"] == 80
     assert parts["fit.build"] == 40
     assert parts["fit.steps"] == 700 - 50 - 80 - 50 - 80 - 40
+
+
+def test_waits_for_the_device_are_told_from_callbacks() -> None:
+    """In ordinary steps, in first ones, between the epochs, and at the beginning of a validation."""
+    spans = [
+        Interval(100, 800, "fit"),
+        Interval(150, 700, "epoch"),
+        Interval(600, 640, "evaluate"),
+        Interval(600, 625, "wait"),
+        Interval(610, 615, "build"),
+        Interval(650, 690, "callbacks"),
+        Interval(660, 670, "wait"),
+    ]
+    steps = [
+        step(180, 100, callbacks=10, wait=5, call_start=180, call=80, first=True),
+        step(300, 100, callbacks=30, wait=40, call_start=300, call=20),
+    ]
+
+    found = compute(spans, steps, BOUNDS)
+
+    parts = durations(found)
+    assert parts["fit.wait"] == 5 + 40 + 20 + 10
+    assert parts["fit.callbacks"] == 10 + 30 + 30
+    assert parts["fit.validation"] == 5 + 15
+    assert parts["fit"] == 700
+
+
+def test_a_wait_in_a_step_of_the_script_is_told_from_it() -> None:
+    """`train_on_batch` gives numbers."""
+    found = durations(compute([], [step(200, 100, span="on_batch", wait=60)], BOUNDS))
+
+    assert (found["fit.steps"], found["fit.wait"]) == (40, 60)
 
 
 def test_saving_inside_a_callback_of_a_step_is_callbacks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import Tree
 from dlprof.store.run import Run
 from tests.unit.analysis.rows import in_memory
-from tests.unit.runs import table
+from tests.unit.runs import span, table, trained
 
 KERAS, USER = "keras/src/trainers/trainer.py", "train.py"
 
@@ -132,3 +133,27 @@ def test_files_of_the_users_are_those_with_lines_or_calls() -> None:
     )
 
     assert samples.user_files(run) == {"net.py", USER}
+
+
+def test_known_lines_are_those_that_ran_or_were_seen(tmp_path: Path) -> None:
+    """Of a run that says how; an older one, or a foreign trace, does not hold all."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "time_ns": 1, "source": "x"}
+    rows = [
+        {**row, "line": 1, "hits": 0, "how": "counted"},
+        {**row, "line": 2, "hits": 3, "how": "counted"},
+        {**row, "line": 3, "hits": None, "how": "sampled", "samples": 1},
+    ]
+    old = [{**row, "line": 2, "hits": 3}]
+
+    assert samples.known_lines(trained(tmp_path / "new", lines=rows)) == {("train.py", 2), ("train.py", 3)}
+    assert samples.known_lines(trained(tmp_path / "old", lines=old)) is None
+
+
+def test_files_that_an_engine_wrote_are_not_the_user_s(tmp_path: Path) -> None:
+    """AutoGraph's call Keras, and are in no package."""
+    spans = [
+        span("construct", 1, 2, file="train.py"),
+        span("construct", 1, 2, file="/tmp/__autograph_generated_filex.py"),
+    ]
+
+    assert samples.user_files(trained(tmp_path / "r", spans=spans)) == {"train.py"}

@@ -18,3 +18,18 @@ def test_a_stack_is_shared_out_over_the_phases_it_stood_in() -> None:
     found = stacks.hottest(stood, frames, cuts, per_phase=1)
 
     assert [(stack.phase, stack.dur_ns) for stack in found] == [("import", 60), ("script", 40)]
+
+
+def test_code_outside_of_functions_is_named_by_its_file() -> None:
+    """Forty rows of `<module>` would tell nothing; a package's own file is told with its folder."""
+    assert stacks.shown_name("<module>", "train.py") == "train.py (module)"
+    assert stacks.shown_name("<module>", "keras/src/models/model.py") == "model.py (module)"
+    assert stacks.shown_name("<module>", "keras/activations/__init__.py") == "activations/__init__.py (module)"
+    assert stacks.shown_name("fit", "keras/trainer.py") == "fit"
+
+
+def test_a_file_belongs_to_the_package_at_the_head_of_its_name() -> None:
+    """Python's own frozen modules are Python."""
+    assert stacks.package("keras/src/models/model.py") == "keras"
+    assert stacks.package("<frozen abc>") == stacks.package("<python>/abc.py") == "<python>"
+    assert stacks.package("train.py") == "train.py"

@@ -29,7 +29,7 @@ def test_what_comes_after_two_dashes_is_the_scripts() -> None:
     [
         (["reprot", "last"], "there is no command reprot; did you mean report?"),
         (["xyzzy"], "there is no command xyzzy"),
-        (["gate"], "the following arguments are required: BASE, NEW"),
+        (["gate"], "the following arguments are required: BASE"),
         (["report", "last", "--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )

@@ -78,3 +78,17 @@ def test_a_file_of_no_known_kind_is_a_wrong_command_line(tmp_path: Path, capsys:
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """Exit code 66."""
     assert dlprof("dump", tmp_path / "none.json") == 66
+
+
+def test_a_file_of_the_last_run_needs_no_more_than_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whose it is, is said beside."""
+    trained(tmp_path / "dlprof_runs" / "one")
+    monkeypatch.chdir(tmp_path)
+
+    assert dlprof("dump", "tables/steps.parquet", "--limit", 1) == 0
+
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["step"] == 0
+    assert printed.err == "dlprof: of the last run, one\n"

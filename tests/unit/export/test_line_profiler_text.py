@@ -75,3 +75,18 @@ def test_a_run_without_anything_for_it_is_refused(tmp_path: Path) -> None:
     """With a sentence, and nothing written."""
     with pytest.raises(NoInputError, match="has n"):
         content(line_profiler_text, make(tmp_path / "run"))
+
+
+def test_lines_that_were_not_counted_are_listed_behind_the_tables(tmp_path: Path) -> None:
+    """They have no hits, which a row of a table needs; dlprof's own reader passes over the list."""
+    counted = {"file": "a.py", "function": "f", "first_line": 1, "line": 1, "hits": 2, "time_ns": 9, "source": "x"}
+    seen = {**counted, "function": "g", "line": 5, "hits": None, "time_ns": 10**9, "how": "sampled", "samples": 25}
+    path = tmp_path / "lines.txt"
+
+    path.write_bytes(content(line_profiler_text, make(tmp_path / "run", lines=[counted, seen])))
+
+    assert path.read_text().splitlines()[-2:] == [
+        "Lines that were not counted, with their time from samples:",
+        "  a.py:5 (g): 1 s +- 0.2 s, seen 25 times: x",
+    ]
+    assert [row["line"] for row in line_profiler_files.read(path).tables["lines"].to_pylist()] == [1]

@@ -40,7 +40,7 @@ def test_speedscope_has_a_profile_for_each_thread_and_one_of_the_phases(tmp_path
     assert (main["samples"], main["weights"], main["unit"]) == ([[0], [0, 1]], [3 * S, S], "nanoseconds")
     assert (other["startValue"], other["endValue"]) == (5 * S, 6 * S)
     assert found["shared"]["frames"][:2] == [
-        {"name": "<module>", "file": "train.py", "line": 3},
+        {"name": "train.py (module)", "file": "train.py", "line": 3},
         {"name": HOSTILE, "file": "a b.py", "line": 9},
     ]
 

@@ -223,9 +223,21 @@ def test_counts_are_saved_by_function_and_line(counting: Any, tmp_path: Path) ->
     assert json.loads((tmp_path / "lines.json").read_text()) == {
         "format": "dlprof.lines/1",
         "unit_ns": 1000.0,
-        "functions": [{"file": "train.py", "first_line": 3, "function": "step", "lines": [[4, 10, 250]]}],
+        "on_threads": False,
+        "functions": [
+            {"file": "train.py", "first_line": 3, "function": "step", "lines": [[4, 10, 250]], "everywhere": False}
+        ],
     }
     assert not (tmp_path / "lines.json.part").exists()
+
+
+def test_a_function_under_profile_is_saved_as_counted_everywhere(counting: Any, tmp_path: Path) -> None:
+    """What it calls is counted wherever it runs, which samples alone do not show."""
+    counting.counts_everywhere(SimpleNamespace(co_filename="train.py", co_firstlineno=3))
+    counting.save()
+
+    (function,) = json.loads((tmp_path / "lines.json").read_text())["functions"]
+    assert function["everywhere"] is True
 
 
 def test_counts_are_saved_at_most_every_so_often(counting: Any, tmp_path: Path, now: Clock) -> None:

@@ -13,7 +13,7 @@ from dlprof_probes.inproc.kernels.windows import NoWindows
 from tests.unit.inproc.conftest import Clock, Recorded
 
 FIRST = fmt.STEP_FIRST | fmt.STEP_COMPILED
-ROW = ("epoch", "step", "count", "begin", "end", "input", "callbacks", "offset", "call", "flags")
+ROW = ("epoch", "step", "count", "begin", "end", "input", "callbacks", "offset", "call", "wait", "flags")
 
 
 class Watched(NoWindows):
@@ -66,7 +66,7 @@ def test_a_step_has_its_times(loop: Any, now: Clock, out: Recorded) -> None:
     assert steps(out) == [
         {
             "epoch": 0, "step": 0, "count": 1, "begin": 1020, "end": 1120, "input": 20, "callbacks": 10, "offset": 30,
-            "call": 60, "flags": fmt.STEP_HAS_INPUT | fmt.STEP_HAS_CALL,
+            "call": 60, "wait": 0, "flags": fmt.STEP_HAS_INPUT | fmt.STEP_HAS_CALL,
         }
     ]  # fmt: skip
 

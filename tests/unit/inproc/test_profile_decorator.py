@@ -31,6 +31,9 @@ class Lines:
     def selects(self, _path: str) -> bool:
         return self._selected
 
+    def counts_everywhere(self, code: Any) -> None:
+        self.everywhere = code.co_name
+
     def enter_function(self) -> str:
         self.calls.append("enter")
         return "token"
@@ -55,6 +58,7 @@ def test_the_lines_of_a_function_are_counted_while_it_runs() -> None:
 
     assert decorated(lines, function)(1) == 2
     assert lines.calls == ["enter", ("leave", "token")]
+    assert lines.everywhere == "function"
 
 
 def test_a_function_of_another_file_is_registered() -> None:

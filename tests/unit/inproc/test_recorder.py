@@ -14,7 +14,7 @@ from dlprof.ingest.own import wire
 from tests.unit.inproc.conftest import Clock, Recorded
 
 MS = 1_000_000
-STEP = fmt.STEP_RECORD.pack(fmt.Record.STEP, fmt.STEP.size, 1, 1, 0, 0, 1, 10, 20, 0, 0, 0, 0, 0)
+STEP = fmt.STEP_RECORD.pack(fmt.Record.STEP, fmt.STEP.size, 1, 1, 0, 0, 1, 10, 20, 0, 0, 0, 0, 0, 0)
 
 
 def written(folder: Path) -> wire.Stream:

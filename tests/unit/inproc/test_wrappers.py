@@ -21,7 +21,7 @@ class Loop:
     """What wrappers need of a loop."""
 
     def __init__(self, user_callbacks: bool = False) -> None:
-        self.begin = self.callbacks = self.waited = self.step_index = 0
+        self.begin = self.callbacks = self.waited = self.step_index = self.device_wait = 0
         self.user_callbacks = user_callbacks
         self.calls: list[tuple[int, int, bool]] = []
         self.finished: list[tuple[Any, int]] = []

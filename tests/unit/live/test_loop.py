@@ -48,6 +48,21 @@ def test_a_record_of_several_steps_counts_their_mean() -> None:
     assert live.loop.median_ns == 10 * MS
 
 
+def test_where_steps_return_early_their_values_tell_the_time() -> None:
+    """Dispatched in 1 ms each; values are known every 20 ms, in bunches, and not behind a pause."""
+    live = started()
+    live.begin(Span(2, "fit", "fit", MAIN), 10 * MS)
+    for number in range(6):
+        live.step(step(100 + number, 101 + number, number=number)._replace(runs_on=True))
+    for number, at in enumerate((120, 120, 160, 180)):
+        live.valued(2, 0, number, at * MS)
+    live.begin(Span(3, "dlprof", "kernel window", MAIN), 190 * MS)
+    live.valued(2, 0, 4, 900 * MS)
+
+    assert live.loop is not None
+    assert (live.loop.median_ns, live.loop.average) == (20 * MS, "mean")
+
+
 def test_another_training_begins_without_the_steps_of_the_one_before() -> None:
     """It may be of another model; an evaluation's steps are held against those of the last one."""
     train, test = LoopProgress(Loop.TRAIN), LoopProgress(Loop.TEST)

@@ -109,7 +109,7 @@ def test_without_an_onlooker_inner_spans_wait_in_memory(tmp_path: Path) -> None:
     "data",
     [
         b"something else altogether",
-        wire.MAGIC + b"\x02",
+        wire.MAGIC + bytes([wire.VERSION + 1]),
         wire.MAGIC + b"\x01" + wire.HEAD.pack(wire.Record.BEGIN, 3) + b"abc",
         wire.MAGIC + b"\x01" + wire.HEAD.pack(wire.Record.META, 1 << 30),
     ],

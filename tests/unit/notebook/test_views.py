@@ -31,6 +31,19 @@ def test_a_star_import_leaves_pythons_own_open_alone() -> None:
     assert {"open", "compare"} <= set(dir(dlprof))
 
 
+def test_the_package_shows_what_there_is_to_use_and_nothing_else() -> None:
+    """No names that only its own code needs."""
+    shown = {name for name in dir(dlprof) if not name.startswith("__")}
+
+    assert shown == {"compare", "in_ms", "load_ipython_extension", "open", "runs", "view"}
+    assert shown - {"open"} == {name for name in dlprof.__all__ if not name.startswith("__")}
+
+
+def test_all_that_the_package_shows_can_be_had() -> None:
+    """And says what it does."""
+    assert [name for name in dir(dlprof) if not name.startswith("__") and not getattr(dlprof, name).__doc__] == []
+
+
 def test_a_run_is_opened_by_its_name_and_by_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the commands take it."""
     runs.trained(tmp_path / "dlprof_runs" / "one")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.errors import CannotCreateError, NoInputError, UsageError
+from dlprof.ingest.artifact import ArtifactError
 from dlprof.pipeline import importing
 from tests.unit.ingest.imports import DATA, imported
 
@@ -30,3 +31,30 @@ def test_an_output_folder_with_something_in_it_is_not_touched(tmp_path: Path) ->
         imported(tmp_path, DATA / "hta_a100_triton.json.gz")
     with pytest.raises(NoInputError):
         importing.import_files([tmp_path / "none.json"], tmp_path / "other", reader=None, report=print)
+
+
+def test_a_file_whose_events_are_all_of_no_use_is_refused_with_what_was_in_it(tmp_path: Path) -> None:
+    """No run folder is left."""
+    path = tmp_path / "t.json"
+    path.write_text('[{"ph": "C", "name": "memory", "ts": 1, "args": {}}, {"ph": "i", "name": "mark", "ts": 2}]')
+
+    with pytest.raises(ArtifactError) as refused:
+        imported(tmp_path, path)
+
+    assert str(refused.value) == (
+        "t.json: nothing in it could be read as chrome: "
+        "1 values of counters (there is no table for them); 1 instants (they have no duration)"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_was_passed_over_is_stored_and_told_in_health(tmp_path: Path) -> None:
+    """File by file, most first."""
+    path = tmp_path / "t.json"
+    path.write_text('[{"ph": "X", "name": "a", "ts": 1, "dur": 1}, {"ph": "i", "name": "mark", "ts": 2}]')
+    run = imported(tmp_path, path)
+
+    assert run.rows("skipped") == [
+        {"source": "t.json", "what": "instants", "events": 1, "why": "they have no duration"}
+    ]
+    assert run.rows("health")[0]["message"] == "1 events of t.json were not read: instants: they have no duration."

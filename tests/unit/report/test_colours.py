@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_what_computes_has_the_colour_of_its_category() -> None:
 
 def test_all_else_has_the_colour_of_its_kind() -> None:
     """Whatever its category."""
-    assert colours.of_event(EventKind.TRANSFER.word, Category.MATMUL) == "#cc79a7"
+    assert colours.of_event(EventKind.TRANSFER.word, Category.MATMUL) == "#8c564b"
     assert colours.of_event("gc") == "#d55e00"
 
 
@@ -41,3 +42,17 @@ def test_a_name_always_has_the_same_colour() -> None:
     assert colours.of_text("numpy") == colours.of_text("numpy")
     assert colours.of_event("numpy") == colours.of_text("numpy")
     assert colours.of_text("numpy") in colours.CYCLE
+
+
+def test_the_same_thing_has_one_colour_as_a_phase_and_as_a_call() -> None:
+    """Calls have other names for some phases."""
+    assert colours.of_event("fit") == colours.of_phase("fit") == "#0072b2"
+    assert colours.of_event("graph_compile") == colours.of_phase("fit.graph_compile")
+    assert colours.of_event("callbacks") == colours.of_phase("fit.callbacks")
+
+
+def test_slower_and_faster_have_one_colour_on_pages_and_in_notebooks() -> None:
+    """Pages draw by themselves, in the same colours."""
+    script = (Path(colours.__file__).parent / "html" / "assets" / "charts.js").read_text(encoding="utf-8")
+
+    assert f"const SLOWER = '{colours.SLOWER}', FASTER = '{colours.FASTER}';" in script

@@ -110,3 +110,75 @@ def test_a_table_cuts_its_last_column_only() -> None:
     assert row.startswith("  a rather long name  1.00 s  x = y")
     assert row.rstrip().endswith("…")
     assert len(row) <= 60
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_no_line_ends_with_blanks(plain: bool) -> None:
+    """Neither of sentences nor of tables."""
+    out = io.StringIO()
+    shown = make_page(out, plain=plain)
+    shown.say("a sentence", "bold", indent=2)
+    table = shown.table(("name", "left"), ("", "left"))
+    table.add_row("x", "a note")
+    table.add_row("longer", "")
+    shown.show(table)
+
+    assert out.getvalue() == "  a sentence\n  name\n  x       a note\n  longer\n"
+
+
+def test_a_table_is_whole_where_no_terminal_is_too_narrow() -> None:
+    """Such as a pipe; sentences are folded all the same."""
+    out = io.StringIO()
+    shown = make_page(out)
+    table = shown.table(("name", "left"), ("source", "left"))
+    table.add_row("n" * 90, "x" * 90)
+    shown.show(table)
+    shown.say("word " * 30)
+
+    assert [len(line) for line in out.getvalue().splitlines()] == [2 + 92 + 6, 2 + 92 + 90, 99, 49]
+
+
+def test_a_width_that_is_given_holds_for_a_pipe_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By COLUMNS."""
+    monkeypatch.setenv("COLUMNS", "70")
+    out = io.StringIO()
+    shown = make_page(out)
+    table = shown.table(("name", "left"), ("source", "left"))
+    table.add_row("n", "x" * 90)
+    shown.show(table)
+
+    assert max(len(line) for line in out.getvalue().splitlines()) <= 70
+
+
+@pytest.mark.parametrize(
+    ("environment", "escapes"),
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": "xterm", "NO_COLOR": "1"}, False)],
+)
+def test_a_terminal_gets_styles_unless_it_wants_none(
+    environment: dict[str, str], escapes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then not even bold ones."""
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    out = Terminal("utf-8")
+    make_page(out).say("red", "bold red")
+
+    assert ("\x1b[" in out.getvalue()) is escapes
+
+
+def test_colour_can_be_asked_for_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where TERM is dumb."""
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out = io.StringIO()
+    make_page(out).say("red", "red")
+
+    assert out.getvalue() == "\x1b[31mred\x1b[0m\n"
+
+
+def test_plain_text_is_ascii() -> None:
+    """Signs of our own are replaced: a sign for micro, a minus, dots."""
+    out = Terminal("utf-8")
+    make_page(out, plain=True).say("12 µs − 3 …")
+
+    assert out.getvalue() == "12 us - 3 .\n"

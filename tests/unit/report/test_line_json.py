@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlprof.analysis.lines import FunctionLines, Line
 from dlprof.report import line_json
 from dlprof.report.json_text import plain
+from dlprof.schema.vocabulary import LineSource
 
 
 def test_each_line_is_an_object() -> None:
@@ -21,5 +22,23 @@ def test_each_line_is_an_object() -> None:
         ("hits", 0),
         ("time_ns", 0),
         ("source", None),
+        ("how", "counted"),
+        ("samples", None),
+        ("error_ns", None),
     ]
     assert (second["line"], second["hits"], second["time_ns"], second["source"]) == (4, 2, 9, "step()")
+
+
+def test_a_sampled_line_has_no_hits_but_samples_and_an_error() -> None:
+    """One standard error: 900 ns in 9 samples are known to 300 ns."""
+    function = FunctionLines("d.py", "get", None, 900, (Line(4, None, 900, "x", 9),), LineSource.SAMPLED)
+
+    (row,) = plain(line_json.as_json([function]))
+
+    assert (row["first_line"], row["hits"], row["how"], row["samples"], row["error_ns"]) == (
+        None,
+        None,
+        "sampled",
+        9,
+        300,
+    )

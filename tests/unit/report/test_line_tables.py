@@ -10,6 +10,7 @@ import pytest
 
 from dlprof.analysis.lines import FunctionLines, Line
 from dlprof.report import line_tables
+from dlprof.schema.vocabulary import LineSource
 from tests.unit.runs import MS, trained
 
 LINES = (Line(3, 0, 0, "def train():"), Line(4, 2, 90 * MS, "\tstep()"), Line(5, 4, 4 * MS, None))
@@ -49,3 +50,15 @@ def test_lines_of_a_function_without_time_have_no_share(tmp_path: Path) -> None:
 def test_a_run_without_lines_says_why(tmp_path: Path, probes: list[dict[str, Any]], reason: str) -> None:
     """In place of a table."""
     assert printed(tmp_path, probes=probes) == [f"No line was measured, because {reason}."]
+
+
+def test_a_sampled_function_says_so_and_gives_the_error_of_each_time(tmp_path: Path) -> None:
+    """In place of hits: in how many samples the line was seen; 800 ms in 16 samples are known to 200 ms."""
+    sampled = FunctionLines("d.py", "get", 3, 800 * MS, (Line(4, None, 800 * MS, "x", 16),), LineSource.SAMPLED)
+
+    assert printed(tmp_path, sampled) == [
+        "get  d.py:3",
+        "not counted here: from samples, about 800 ms on all threads; a line's time contains what it calls",
+        "Line #       Hits     Time (ms)   Per Hit (ms)  % Time  Line Contents",
+        "     4    16 seen    800 +- 200                  100.0  x",
+    ]

@@ -237,11 +237,13 @@ REPORT_KEYS = [
     "gpu",
     "probes",
     "health",
+    "skipped",
     "clock",
     "exit",
     "verdict",
     "findings",
     "not_asked",
+    "tree",
 ]
 
 

@@ -22,6 +22,7 @@ _BESIDE = (
     Tree.CONSTRUCT,
     Tree.FIT_STEPS,
     Tree.FIT_INPUT,
+    Tree.FIT_WAIT,
     Tree.FIT_CALLBACKS,
     Tree.FIT_VALIDATION,
     Tree.EVALUATE,

@@ -22,7 +22,9 @@ _WAITS = Query(
     "SELECT name, lane, count(*) AS calls, sum(dur_ns) AS waited_ns FROM kernels WHERE kind = 'wait' GROUP BY ALL "
     "ORDER BY waited_ns DESC LIMIT 8",
 )
-_PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_STEPS, Phase.SCRIPT)
+_PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT, Phase.FIT_STEPS, Phase.SCRIPT)
+_OUTSIDE = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT)
+"""Where Keras fetches logs for callbacks: in runs that do not tell waits apart, these are in the former."""
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -58,18 +60,19 @@ def _of_gaps(case: Case) -> Iterator[Claim]:
 
 def _of_logs(case: Case) -> Iterator[Claim]:
     """Keras fetches the logs after each batch, as soon as one callback has a method for batches."""
-    host = case.phases.host(Phase.FIT_CALLBACKS)
-    fetched = case.code.share([Tree.FIT_CALLBACKS], _fetches_logs) * host
-    beside = host - case.own(Tree.FIT_CALLBACKS)  # the device worked meanwhile
+    paths = [phase.path for phase in _OUTSIDE]
+    host, own = sum(case.phases.host(phase) for phase in _OUTSIDE), sum(case.own(path) for path in paths)
+    fetched = case.code.share(paths, _fetches_logs) * host
+    beside = host - own  # the device worked meanwhile
     lost = int(fetched - beside)
     if lost < _SHARE * max(1, case.phases.host(Phase.FIT)):
         return
     yield Claim(
         Sentence("Because a callback is called after each batch, Keras waits for the device and fetches the logs:"),
-        case.takes(Tree.FIT_CALLBACKS, share=lost / max(1, case.own(Tree.FIT_CALLBACKS))),
-        [queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS)],
+        case.takes(*paths, share=min(1.0, lost / max(1, own))),
+        [queries.python_stood(*_OUTSIDE, Phase.FIT_STEPS)],
         "Do that work in on_epoch_end, or in a method of the script's own loop every so many batches.",
-        case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back),
+        case.code.hottest_line(paths, case.code.is_called_back),
         title=_LOGS_TITLE,
     )
 
@@ -92,7 +95,7 @@ def _of_user(case: Case) -> Iterator[Claim]:
     # Beside kernels on the host's own cores, starting work is not free, whoever waits.
     starting = (StepPart.DISPATCH, StepPart.HOST_PYTHON) if case.kernels.has_gpu else ()
     takes = case.takes(*(Tree.FIT_STEPS / part for part in (StepPart.SYNC, StepPart.IDLE, *starting)))
-    takes.update(case.takes(Tree.FIT_CALLBACKS))
+    takes.update(case.takes(Tree.FIT_CALLBACKS, Tree.FIT_WAIT))
     takes.update(case.takes(Tree.SCRIPT, share=waited[Phase.SCRIPT] / max(1, case.phases.host(Phase.SCRIPT))))
     yield Claim(
         Sentence(

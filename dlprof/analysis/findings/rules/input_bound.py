@@ -58,7 +58,7 @@ def _in_loop(case: Case) -> dict[TreePath, int]:
     takes = {**case.takes(Tree.FIT_INPUT, share=_of_waits(case)), **case.takes(_WAITED)}
     for leaf, ns in _hidden(case).items():
         takes[leaf] = max(takes.get(leaf, 0), ns)
-    loop = sum(case.own(path) for path in (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_CALLBACKS))
+    loop = sum(case.own(path) for path in (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS))
     users = case.code.share([Tree.FIT_INPUT], case.code.feeds) > _USERS
     least = _SHARE_OF_ARRAYS if case.calls.feed_arrays and not users and not case.pair else _SHARE_OF_LOOP
     total = sum(takes.values())

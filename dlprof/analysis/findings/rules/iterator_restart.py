@@ -27,7 +27,7 @@ _IDLE_PCT = 35.0
 _EVIDENCE = (
     Query(
         "wait before the first step of each epoch",
-        "SELECT loop, epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
+        "SELECT loop, epoch + 1 AS epoch, start_ns, input_ns FROM steps WHERE step = 0 ORDER BY input_ns DESC LIMIT 8",
     ),
     Query("what the process did over time", "SELECT time_ns, cpu_pct FROM process_samples ORDER BY time_ns"),
 )

@@ -16,6 +16,7 @@ _USUAL_SYSTEM = 0.05
 _PHASES = (
     Tree.FIT_INPUT,
     Tree.FIT_STEPS,
+    Tree.FIT_WAIT,
     Tree.FIT_CALLBACKS,
     Tree.FIT_VALIDATION,
     Tree.EVALUATE,

@@ -8,13 +8,14 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import measures_waits
 from dlprof.schema.vocabulary import Phase, Tree
 
 TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05
 _BY_EPOCH = Query(
     "callbacks by epoch",
-    "SELECT loop, epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
+    "SELECT loop, epoch + 1 AS epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
     "FROM steps GROUP BY ALL ORDER BY callbacks_ns DESC NULLS LAST LIMIT 8",
 )
 
@@ -39,9 +40,9 @@ def look(case: Case) -> Iterator[Claim]:
 def _time(case: Case) -> int:
     """Time of callbacks that is their own (ns)."""
     total = case.own(Tree.FIT_CALLBACKS)
-    if not case.asynchronous or not case.code.samples:
+    if not case.asynchronous or measures_waits(case.run) or not case.code.samples:
         return total
-    # Where steps return before they are done, Keras' own callbacks wait for the device: no fault of theirs.
+    # Where waits are not told apart, Keras' own callbacks wait for the device: no fault of theirs.
     users = case.code.share([Tree.FIT_CALLBACKS], case.code.is_called_back)
     return min(total, int(users * case.phases.host(Phase.FIT_CALLBACKS)))
 

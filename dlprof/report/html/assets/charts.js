@@ -2,22 +2,40 @@
 
 // Okabe and Ito's colours, which colour-blind people can tell apart.
 const PALETTE = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800', '#7f7f7f'];
+const SLOWER = '#d55e00', FASTER = '#0072b2';  // as in report/colours.py
 const DIRECTIONS = {forward: PALETTE[0], backward: PALETTE[1], update: PALETTE[2], 'not known': PALETTE[7]};
 const charts = [];
 
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** Make a chart, and make it anew when the theme changes. */
-function chartIn(element, draw) {
+let paper = 0;  // width of what is printed (px); 0: nothing is
+
+/** Make a chart, and make it anew when the theme changes, or for paper. */
+function chartIn(element, draw, before = () => {}) {
   const made = {element, draw, chart: null};
   made.make = () => {
     if (made.chart) made.chart.dispose();
-    made.chart = echarts.init(element, null, {renderer: 'canvas'});
+    before();
+    made.chart = echarts.init(element, null, {renderer: 'canvas', ...(paper ? {width: paper, devicePixelRatio: 2} : {})});
     draw(made.chart);
+    element.classList.toggle('tall', element.offsetHeight > 900);
+    if (paper) made.chart.getZr().flush();
   };
+  made.resize = () => made.chart.resize();
   charts.push(made);
   made.make();
   return made;
+}
+
+/** The wheel scrolls the page; with Ctrl or the command key it zooms, by a factor around a pixel. */
+function zoomByWheel(element, zoom) {
+  element.addEventListener('wheel', event => {
+    event.stopPropagation();  // the chart's own handling would keep the page from scrolling
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 30 : 1;
+    zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * lines / 400))), event.clientX - element.getBoundingClientRect().left);
+  }, {capture: true, passive: false});
 }
 
 const baseOption = () => ({
@@ -75,7 +93,7 @@ function phaseChart(data) {
     grid: {left: 4, right: 12, top: 34, bottom: 22},
     legend: {top: 0, type: 'scroll', textStyle: {color: css('--text')}, itemWidth: 14, itemHeight: 10},
     tooltip: tooltip(item => [item.seriesName, `${duration(item.value)}, ${percent(item.value, data.wall_ns)} of the wall time`]),
-    xAxis: {type: 'value', max: data.wall_ns, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => moment(v, data.wall_ns)}},
+    xAxis: {type: 'value', max: data.wall_ns, ...axisStyle(), axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => moment(v, data.wall_ns)}},
     yAxis: {type: 'category', data: [''], show: false},
     series: leaves.map(phase => ({
       name: phase.name, type: 'bar', stack: 'wall', data: [phase.dur_ns], barWidth: 26,
@@ -92,6 +110,12 @@ function stepChart(data) {
   log.checked = times[times.length - 1] > 5 * times[times.length >> 1];
   const made = chartIn($('step-chart'), chart => chart.setOption(stepOption(data.steps[Number(select.value) || 0], log.checked), true));
   select.onchange = log.onchange = () => made.draw(made.chart);
+  zoomByWheel($('step-chart'), (factor, x) => {
+    const {start, end} = made.chart.getOption().dataZoom[0];
+    const at = Math.max(0, Math.min(1, (x - 70) / (made.chart.getWidth() - 90)));
+    const middle = start + at * (end - start);
+    made.chart.dispatchAction({type: 'dataZoom', start: Math.max(0, middle - (middle - start) * factor), end: Math.min(100, middle + (end - middle) * factor)});
+  });
 }
 
 function stepOption(loop, logarithmic) {
@@ -125,11 +149,34 @@ function stepOption(loop, logarithmic) {
     legend: {top: 0, textStyle: {color: css('--text')}, data: ['step', 'outlier', 'compiled']},
     tooltip: tooltip(item => [`${loop.loop} step ${item.value[0]}`, duration(item.value[1] * 1e6), item.seriesName === 'compiled' ? 'a graph was compiled in it'
       : item.seriesName === 'outlier' ? 'more than twice the median' : '']),
-    dataZoom: [{type: 'inside', zoomOnMouseWheel: 'ctrl'}, {type: 'slider', height: 18, bottom: 8, showDetail: false}],
+    dataZoom: [{type: 'inside', zoomOnMouseWheel: false, preventDefaultMouseMove: false}, {type: 'slider', height: 18, bottom: 8, showDetail: false}],
     xAxis: {type: 'value', name: 'step', min: 1, max: Math.max(2, last), minInterval: 1, nameLocation: 'middle', nameGap: 22, ...axisStyle()},
     yAxis: {type: logarithmic ? 'log' : 'value', name: 'ms', ...axisStyle()},
     series: [steps, series('outlier', 'triangle', PALETTE[5], 9), series('compiled', 'diamond', PALETTE[3], 10)],
   };
+}
+
+/** Room for the labels beside a chart: less where the chart is narrow. */
+const sideWidth = (element, most) => Math.round(Math.min(most, 0.3 * (paper || element.clientWidth || 1000)));
+
+let ruler;
+/** Width of a text in a chart's labels (px). */
+function textWidth(text, font = '11px system-ui, sans-serif') {
+  ruler = ruler || document.createElement('canvas').getContext('2d');
+  ruler.font = font;
+  return ruler.measureText(text).width;
+}
+
+/** A text cut in its middle, because what tells names apart stands at both of their ends. */
+function middled(text, width, font) {
+  if (textWidth(text, font) <= width) return text;
+  let least = 0, most = text.length;
+  const cut = count => `${text.slice(0, Math.ceil(count / 2))}…${text.slice(text.length - Math.floor(count / 2))}`;
+  while (least < most) {
+    const count = (least + most + 1) >> 1;
+    if (textWidth(cut(count), font) <= width) least = count; else most = count - 1;
+  }
+  return cut(least);
 }
 
 /** Kernel time of each layer, by direction. */
@@ -155,11 +202,11 @@ function horizontalBars(element, labels, series, stack) {
   chartIn(element, chart => chart.setOption({
     ...baseOption(),
     aria: {enabled: true, label: {enabled: false}, decal: {show: true}},
-    grid: {left: 190, right: 30, top: 30, bottom: 30},
-    legend: {top: 0, textStyle: {color: css('--text')}},
+    grid: {left: sideWidth(element, 190), right: 30, top: 30, bottom: 30},
+    legend: {top: 0, type: 'scroll', textStyle: {color: css('--text')}},
     tooltip: tooltip(item => [item.name, `${item.seriesName}: ${duration(item.value)}, in all steps`]),
-    xAxis: {type: 'value', ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
-    yAxis: {type: 'category', data: labels, ...axisStyle(), axisLabel: {color: css('--text'), width: 175, overflow: 'truncate', interval: 0}},
+    xAxis: {type: 'value', ...axisStyle(), axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => duration(v)}},
+    yAxis: {type: 'category', data: labels, ...axisStyle(), axisLabel: {color: css('--text'), interval: 0, formatter: name => middled(name, sideWidth(element, 190) - 15)}},
     series: series.map(one => ({name: one.name, type: 'bar', stack, data: one.values, itemStyle: {color: one.colour}})),
   }));
 }
@@ -186,7 +233,7 @@ function waterfallChart(data) {
   chartIn(element, chart => chart.setOption({
     ...baseOption(),
     aria: {enabled: true, label: {enabled: false}, decal: {show: true}},
-    grid: {left: 230, right: 90, top: 30, bottom: 30},
+    grid: {left: sideWidth(element, 230), right: 90, top: 30, bottom: 30},
     legend: {top: 0, textStyle: {color: css('--text')}, data: ['wall time', `more in ${a}`, `less in ${a}`, 'within noise']},
     tooltip: tooltip(item => {
       const part = data.waterfall[item.dataIndex - 1];
@@ -194,13 +241,13 @@ function waterfallChart(data) {
       const interval = part.ci_ns ? `95 %: ${duration(part.ci_ns[0])} to ${duration(part.ci_ns[1])}` : '';
       return [part.path, `${duration(part.delta_ns)} (${a} − ${b})`, interval, part.noise ? 'within noise' : ''];
     }),
-    xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), formatter: v => duration(v)}},
-    yAxis: {type: 'category', inverse: true, data: labels, ...axisStyle(), axisLabel: {color: css('--text'), width: 215, overflow: 'truncate', interval: 0}},
+    xAxis: {type: 'value', min: 0, ...axisStyle(), axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => duration(v)}},
+    yAxis: {type: 'category', inverse: true, data: labels, ...axisStyle(), axisLabel: {color: css('--text'), interval: 0, formatter: name => middled(name, sideWidth(element, 230) - 15)}},
     series: [
       {type: 'bar', stack: 'w', data: low, itemStyle: {color: 'transparent', decal: {symbol: 'none', color: 'transparent'}}, silent: true, tooltip: {show: false}},
       bars('wall time', whole, PALETTE[7]),
-      bars(`more in ${a}`, up, PALETTE[5]),
-      bars(`less in ${a}`, down, PALETTE[2]),
+      bars(`more in ${a}`, up, SLOWER),
+      bars(`less in ${a}`, down, FASTER),
       bars('within noise', noise, css('--line')),
     ].map((series, index) => index === 0 ? series : {...series, label: {
       show: true, position: 'right', color: css('--text'), formatter: item => {
@@ -212,80 +259,3 @@ function waterfallChart(data) {
   }));
 }
 
-/** Sampled stacks of a phase, the outermost frame on top. */
-function flameChart(data) {
-  const select = $('flame-phase'), search = $('flame-search');
-  const height = 18;
-  data.flames.forEach((flame, index) => select.append(new Option(`${flame.phase} (${flame.thread} thread${flame.thread === 'main' ? '' : 's'}, ${duration(flame.ns)})`, index)));
-  let zoomed = null;
-  const current = () => data.flames[Number(select.value) || 0];
-  const label = node => `${node[3]} (${node[4]}:${node[5]})`;
-  const draw = chart => {
-    const flame = current();
-    const [from, width] = zoomed ? [zoomed[1], zoomed[2]] : [0, flame.ns];
-    const nodes = flame.nodes.filter(node => node[1] < from + width && node[1] + node[2] > from);
-    const depth = Math.max(1, ...nodes.map(node => node[0] + 1));
-    $('flame-chart').style.height = `${depth * height + 40}px`;
-    chart.resize();
-    const wanted = search.value.trim().toLowerCase();
-    const matches = node => !wanted || label(node).toLowerCase().includes(wanted);
-    $('flame-matches').textContent = wanted ? matchText(nodes.filter(matches), flame) : '';
-    chart.setOption({
-      ...baseOption(),
-      grid: {left: 4, right: 4, top: 4, bottom: 26},
-      xAxis: {type: 'value', min: from, max: from + width, ...axisStyle(), splitLine: {show: false}, axisLabel: {color: css('--weak'), formatter: v => duration(v - from)}},
-      yAxis: {type: 'value', min: 0, max: depth, inverse: true, show: false},
-      series: [{
-        type: 'custom', clip: true, data: nodes.map((_, index) => [index]), encode: {x: -1, y: -1},
-        renderItem: (_, api) => {
-          const node = nodes[api.value(0)];
-          const [x0, y] = api.coord([Math.max(from, node[1]), node[0]]);
-          const [x1] = api.coord([Math.min(from + width, node[1] + node[2]), node[0]]);
-          const colour = node[6] ? PALETTE[0] : shadeOf(node[4]);
-          return {
-            type: 'rect', shape: {x: x0, y, width: Math.max(0.5, x1 - x0 - 0.5), height: height - 1},
-            style: {fill: colour, opacity: matches(node) ? 1 : 0.2},
-            textContent: {style: {text: x1 - x0 > 30 ? node[3] : '', fill: node[6] ? '#fff' : '#111', fontSize: 11, width: x1 - x0 - 6, overflow: 'truncate'}},
-            textConfig: {position: 'insideLeft'},
-          };
-        },
-      }],
-    }, true);
-    made.nodes = nodes;
-  };
-  const made = {};
-  const held = chartIn($('flame-chart'), chart => {
-    draw(chart);
-    chart.on('click', event => {
-      zoomed = made.nodes[event.data[0]];
-      $('flame-chosen').textContent = flameText(zoomed, current());
-      draw(chart);
-    });
-    chart.on('mousemove', event => showTip(flameText(made.nodes[event.data[0]], current()).split(' — '), event.event.event));
-    chart.on('mouseout', () => showTip(null));
-    chart.on('globalout', () => showTip(null));
-  });
-  const whole = () => { zoomed = null; draw(held.chart); };
-  select.onchange = $('flame-reset').onclick = whole;
-  search.oninput = () => draw(held.chart);
-}
-
-/** Time under frames that match, each moment once: frames within a matching frame do not count again. */
-function matchText(nodes, flame) {
-  let end = -1, total = 0;
-  for (const node of [...nodes].sort((a, b) => a[1] - b[1] || b[2] - a[2])) {
-    const begin = Math.max(end, node[1]);
-    total += Math.max(0, node[1] + node[2] - begin);
-    end = Math.max(end, node[1] + node[2]);
-  }
-  return `${nodes.length} frames, ${duration(total)}, ${percent(total, flame.ns)} of the phase`;
-}
-
-const flameText = (node, flame) => `${node[3]} — ${node[4]}:${node[5]} — ${duration(node[2])}, ${percent(node[2], flame.ns)} of what was sampled in ${flame.phase}`;
-
-/** A warm, light colour for a library: text stays readable on it. */
-function shadeOf(file) {
-  let hash = 0;
-  for (const c of file.split('/')[0]) hash = (hash * 31 + c.codePointAt(0)) % 9973;
-  return ['#f0c27b', '#e8b08a', '#e3c9a0', '#d9b3c6', '#cfd3a1', '#c9c9c9', '#b9d3c2'][hash % 7];
-}

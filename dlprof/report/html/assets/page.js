@@ -11,15 +11,23 @@ function setTheme(dark) {
 setTheme(wantsDark.matches);
 $('theme').onclick = () => setTheme(root.dataset.theme !== 'dark');
 wantsDark.onchange = event => setTheme(event.matches);
-const asBefore = [];
+
+// Paper is light, and as wide as it is: charts are drawn anew for it, at once, because the browser does not wait.
+const PAPER = 700;
+let asBefore = null;
 addEventListener('beforeprint', () => {
-  const closed = [...document.querySelectorAll('details:not([open])')], dark = root.dataset.theme === 'dark';
-  asBefore.push(() => { closed.forEach(one => { one.open = false; }); setTheme(dark); });
-  closed.forEach(one => { one.open = true; });
+  if (asBefore !== null) return;
+  asBefore = root.dataset.theme === 'dark';
+  paper = PAPER;
   setTheme(false);
 });
-addEventListener('afterprint', () => asBefore.splice(0).forEach(restore => restore()));
-addEventListener('resize', () => charts.forEach(one => one.chart.resize()));
+addEventListener('afterprint', () => {
+  if (asBefore === null) return;
+  paper = 0;
+  setTheme(asBefore);
+  asBefore = null;
+});
+addEventListener('resize', () => charts.forEach(one => one.resize()));
 
 for (const link of document.querySelectorAll('.download')) {
   const name = link.dataset.json;
@@ -33,25 +41,25 @@ for (const link of document.querySelectorAll('.download')) {
   };
 }
 
-/** Open the file of a line that a link leads to. */
+/** Open the file of a line that a link leads to, and unfold its lines. */
 function openTarget() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
-  const file = target && target.closest('details');
-  if (file && !file.open) {
-    file.open = true;
-    target.scrollIntoView({block: 'center'});
-  }
+  const file = target && target.closest('details'), lines = target && target.closest('tbody.folded');
+  if (file) file.open = true;
+  if (lines) unfold(lines.previousElementSibling);
+  if (file || lines) target.scrollIntoView({block: 'center'});
 }
 addEventListener('hashchange', openTarget);
 
 async function fill() {
+  const page = window.dlprofPage = {};
   const [data] = await Promise.all([readData(), loadLibrary()]);
   const jobs = [];
   const job = (id, work) => { if ($(id)) jobs.push(work); };
   if (data.kind === 'run') {
     job('phase-chart', () => phaseChart(data));
     job('step-chart', () => stepChart(data));
-    job('flame-chart', () => flameChart(data));
+    job('flame-chart', () => { page.flames = new Flames(data); });
     job('layer-chart', () => layerChart(data));
   } else {
     job('waterfall-chart', () => waterfallChart(data));
@@ -78,7 +86,7 @@ async function fill() {
     }
   }
   if (timelines.length === 2) tie(timelines);
-  window.dlprofPage = {data, timelines};
+  Object.assign(page, {data, timelines});
   if (failures.length) throw failures[0];
   root.dataset.ready = 'yes';
 }
@@ -90,6 +98,8 @@ function tie(timelines) {
   }));
 }
 
+makeTables();
+makeFolds();
 openTarget();
 fill().catch(error => {
   root.dataset.ready = 'failed';

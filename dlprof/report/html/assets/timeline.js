@@ -1,9 +1,10 @@
 // The timeline: tracks of events, cores and series on one axis. Only what can be seen is drawn: events that are
 // narrower than a pixel are drawn with their neighbours, so that a million of them cost no more than a few thousand.
 
-const ROW = 17, SERIES = 62, LEFT = 190, RIGHT = 16, GAP = 10, DEEPEST = 24;
+const ROW = 17, SERIES = 62, SIDE = 230, RIGHT = 16, GAP = 10, DEEPEST = 24;
 const FEW_ROWS = 60, MOST_ROWS = 600;  // rows that are shown at first, and that a canvas can hold
 const MANY = 100000;  // events of a track, after which the browser gets to breathe
+const MOST_KINDS = 14;  // of the legend, of each family
 const NARROWEST = 1000;  // ns that the axis shows at least
 
 /** Events that do not overlap, in order of time. */
@@ -14,6 +15,7 @@ class Row {
     this.name = new Uint32Array(count);
     this.merged = null;
     this.number = null;
+    this.launch = null;
     this.length = 0;
   }
 
@@ -31,12 +33,12 @@ class Row {
 /** A track: its events in order of their begin, and rows of them; an event inside another one stands one row below it. */
 async function readTrack(track, tick, column) {
   const columns = [];
-  for (const number of [track.start, track.dur, track.name, track.merged, track.number]) {
+  for (const number of [track.start, track.dur, track.name, track.merged, track.number, track.launch]) {
     const values = number === null ? null : column(number);
     columns.push(values);
     if (values && values.length > MANY) await breath();
   }
-  const [start, dur, name, merged, number] = columns;
+  const [start, dur, name, merged, number, since] = columns;
   const depth = new Uint8Array(start.length), counts = [], ends = [];
   for (let i = 0; i < start.length; i++) {
     while (ends.length && ends[ends.length - 1] <= start[i]) ends.pop();
@@ -48,6 +50,7 @@ async function readTrack(track, tick, column) {
   const rows = counts.slice(0, DEEPEST).map(count => new Row(count));
   if (merged) rows.forEach(row => { row.merged = new Uint32Array(row.start.length); });
   if (number) rows.forEach(row => { row.number = new Uint32Array(row.start.length); });
+  if (since) rows.forEach(row => { row.launch = new Float64Array(row.start.length).fill(NaN); });
   let hidden = 0;
   for (let i = 0; i < start.length; i++) {
     const row = rows[depth[i]];
@@ -58,8 +61,9 @@ async function readTrack(track, tick, column) {
     row.name[at] = name[i];
     if (merged) row.merged[at] = merged[i];
     if (number) row.number[at] = number[i];
+    if (since && since[i]) row.launch[at] = (start[i] - since[i] + 1) * tick;
   }
-  return {label: track.label, rows, hidden, tick, start, dur, name, merged};
+  return {label: track.label, lane: track.lane, place: track.place, group: track.group, rows, hidden, tick, start, dur, name, merged};
 }
 
 class Timeline {
@@ -76,6 +80,10 @@ class Timeline {
     this.content = content;
     this.tracks = tracks;
     this.all = false;
+    this.folded = new Set();  // places whose rows are not shown
+    this.links = [];
+    this.chosen = null;
+    this.area = null;
     this.cores = content.cores.map(core => ({...core, busy: column(core.busy_pct)}));
     this.series = content.series.map(one => ({
       ...one, time: column(one.time).map(time => time * content.tick_ns), value: column(one.value),
@@ -85,19 +93,22 @@ class Timeline {
     this.from = 0;
     this.to = content.span_ns;
     this.listeners = [];
-    this.layOut();
-    this.made = chartIn(this.element, chart => this.draw(chart));
+    this.made = chartIn(this.element, chart => this.draw(chart), () => this.layOut());
+    this.made.resize = () => (this.left === this.side() ? this.chart.resize() : this.made.make());
+    this.showLegend();
     this.bind();
   }
 
   get chart() { return this.made.chart; }
 
   layOut() {
-    const rows = this.tracks.flatMap(track => track.rows.map((row, depth) => ({row, label: depth ? '' : track.label})));
-    const shown = rows.slice(0, this.all ? MOST_ROWS : FEW_ROWS);
+    this.left = this.side();
+    const entries = this.entries();
+    const shown = entries.slice(0, this.all ? MOST_ROWS : FEW_ROWS);
+    this.shown = shown;
     this.rows = shown.map(one => one.row);
-    this.labels = shown.map(one => one.label);
-    this.tell(rows.length);
+    this.labels = shown.map(one => (one.head ? one.head : one.depth ? '' : one.track.label));
+    this.tell(entries.length);
     const groups = [...new Set(this.series.map(one => one.axis))];
     let top = 8;
     this.grids = [];
@@ -110,6 +121,50 @@ class Timeline {
     for (const group of groups) add('series', SERIES, {group, series: this.series.filter(one => one.axis === group)});
     this.height = top + 62;
     this.element.style.height = `${this.height}px`;
+    this.showLabels();
+  }
+
+  side() { return sideWidth(this.element, SIDE); }
+
+  /** Rows from top to bottom: a heading for each place, where there are several, and the rows below it. */
+  entries() {
+    const places = [...new Set(this.tracks.map(track => track.place))];
+    return places.flatMap(place => {
+      const rows = this.tracks.filter(track => track.place === place).flatMap(track => track.rows.map((row, depth) => ({row, track, depth})));
+      const head = {row: new Row(0), head: place, count: rows.length};
+      return [...(places.length > 1 ? [head] : []), ...(this.folded.has(place) ? [] : rows)];
+    });
+  }
+
+  /** Names of the rows beside the chart; those of places fold their rows. */
+  showLabels() {
+    const box = this.root.querySelector('.labels'), width = this.left - 8, top = this.grids[0] && this.grids[0].kind === 'events' ? this.grids[0].top : 0;
+    box.replaceChildren(...this.shown.flatMap((one, at) => {
+      if (!one.head && one.depth) return [];
+      const element = document.createElement(one.head ? 'button' : 'span');
+      element.style.top = `${top + at * ROW}px`;
+      element.style.width = `${width}px`;
+      if (one.head) {
+        const isFolded = this.folded.has(one.head);
+        element.type = 'button';
+        element.textContent = `${isFolded ? '▸' : '▾'} ${middled(one.head, width - 16, 'bold 11px system-ui, sans-serif')}`;
+        element.title = `${one.head}: ${isFolded ? 'show' : 'fold'} ${one.count} row${one.count === 1 ? '' : 's'}`;
+        element.setAttribute('aria-expanded', String(!isFolded));
+        element.onclick = () => this.fold(one.head);
+      } else {
+        element.textContent = middled(one.track.lane, width);
+        element.title = one.track.label;
+      }
+      return [element];
+    }));
+  }
+
+  fold(place) {
+    if (!this.folded.delete(place)) this.folded.add(place);
+    this.area = null;
+    this.made.make();
+    const again = [...this.root.querySelectorAll('.labels button')].find(one => one.title.startsWith(`${place}:`));
+    if (again) again.focus();
   }
 
   /** Say what is not drawn, and offer the rows that are left out at first. */
@@ -126,7 +181,7 @@ class Timeline {
       const button = document.createElement('button');
       button.type = 'button';
       button.textContent = 'Show them';
-      button.onclick = () => { this.all = true; this.layOut(); this.made.make(); };
+      button.onclick = () => { this.all = true; this.made.make(); };
       place.append(' ', button);
     }
   }
@@ -139,18 +194,18 @@ class Timeline {
     chart.setOption({
       ...baseOption(),
       aria: {enabled: false},
-      grid: this.grids.map(grid => ({left: LEFT, right: RIGHT, top: grid.top, height: grid.height, outerBoundsMode: 'none'})),
+      grid: this.grids.map(grid => ({left: this.left, right: RIGHT, top: grid.top, height: grid.height, outerBoundsMode: 'none'})),
       xAxis: this.grids.map((grid, index) => ({
         gridIndex: index, type: 'value', min: 0, max: this.content.span_ns, ...axisStyle(),
-        axisLabel: {show: index === last, color: css('--weak'), hideOverlap: true, formatter: v => this.moment(v)},
+        axisLabel: {show: index === last, color: css('--weak'), hideOverlap: true, showMaxLabel: false, formatter: v => this.moment(v, this.extent())},
         axisTick: {show: index === last}, axisPointer: {show: false},
       })),
       yAxis: this.grids.map((grid, index) => this.yAxis(grid, index)),
       dataZoom: [
-        {id: 'inside', type: 'inside', xAxisIndex: 'all', filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false,
+        {id: 'inside', type: 'inside', xAxisIndex: 'all', filterMode: 'none', zoomOnMouseWheel: false, moveOnMouseWheel: false,
           preventDefaultMouseMove: false, minValueSpan: NARROWEST, startValue: this.from, endValue: this.to},
         {id: 'slider', type: 'slider', xAxisIndex: 'all', filterMode: 'none', height: 18, bottom: 8, showDetail: false, showDataShadow: false,
-          left: LEFT, right: RIGHT, minValueSpan: NARROWEST, startValue: this.from, endValue: this.to},
+          left: this.left, right: RIGHT, minValueSpan: NARROWEST, startValue: this.from, endValue: this.to},
       ],
       series: this.grids.flatMap((grid, index) => this.seriesOf(grid, index)),
     }, true);
@@ -168,9 +223,8 @@ class Timeline {
   yAxis(grid, index) {
     if (grid.kind === 'events') {
       return {
-        gridIndex: index, type: 'category', inverse: true, data: this.labels.map((label, row) => ({value: `${row}\u0000${label}`})),
-        ...axisStyle(), axisTick: {show: false}, splitLine: {show: false},
-        axisLabel: {color: css('--text'), interval: 0, width: LEFT - 14, overflow: 'truncate', fontSize: 11, formatter: value => value.split('\u0000')[1]},
+        gridIndex: index, type: 'category', inverse: true, data: this.rows.map((_, row) => String(row)),
+        ...axisStyle(), axisTick: {show: false}, splitLine: {show: false}, axisLabel: {show: false},
       };
     }
     if (grid.kind === 'cores') {
@@ -181,12 +235,12 @@ class Timeline {
         axisLabel: {color: css('--text'), fontSize: few ? 10 : 9, interval: few ? 0 : Math.ceil(this.cores.length / 16)},
       };
     }
-    const names = grid.series.map((one, at) => `${['—', '– –', '····'][at % 3]} ${one.label}`);
+    const names = grid.series.map((one, at) => middled(`${['—', '– –', '····'][at % 3]} ${one.label}`, this.left - 40));
     return {
       gridIndex: index, type: 'value', min: 0, splitNumber: 2, ...axisStyle(),
       axisLabel: {color: css('--weak'), fontSize: 10, formatter: v => v.toLocaleString('en')},
-      name: `${names.join('\n')}\n${grid.series[0].unit}`, nameLocation: 'middle', nameRotate: 0, nameGap: 104,
-      nameTextStyle: {color: css('--text'), fontSize: 11, lineHeight: 14, align: 'center', width: 140, overflow: 'truncate'},
+      name: `${names.join('\n')}\n${grid.series[0].unit}`, nameLocation: 'middle', nameRotate: 0, nameGap: (this.left + 20) / 2,
+      nameTextStyle: {color: css('--text'), fontSize: 11, lineHeight: 14, align: 'center'},
     };
   }
 
@@ -194,7 +248,9 @@ class Timeline {
     const place = {xAxisIndex: index, yAxisIndex: index, animation: false, silent: true};
     if (grid.kind === 'events') {
       return [{...place, id: 'events', type: 'custom', clip: true, encode: {x: -1, y: -1}, data: this.rows.map((_, row) => [row]),
-        renderItem: (params, api) => this.renderRow(params, api)}];
+        renderItem: (params, api) => this.renderRow(params, api)},
+      {...place, id: 'links', type: 'custom', clip: true, encode: {x: -1, y: -1}, data: this.linkData(), z: 5,
+        renderItem: (params, api) => this.renderLink(params, api)}];
     }
     if (grid.kind === 'cores') {
       return [{...place, id: 'cores', type: 'custom', clip: true, encode: {x: -1, y: -1}, data: this.cores.map((_, core) => [core]),
@@ -209,6 +265,13 @@ class Timeline {
   /** A moment of the axis on the run's own clock. */
   moment(ns, span = this.to - this.from) {
     return moment(ns - this.content.shift_ns, span);
+  }
+
+  /** What the axis spans just now: while it is zoomed its labels are made before anybody is told. */
+  extent() {
+    const component = this.made && this.chart && this.chart.getModel().getComponent('xAxis', 0);
+    const [from, to] = component && component.axis ? component.axis.scale.getExtent() : [this.from, this.to];
+    return to - from;
   }
 
   /** Pixels of a moment: what ECharts says of two of them. */
@@ -250,10 +313,9 @@ class Timeline {
   label(row, index, x, y, width, height, colour) {
     const count = row.merged ? row.merged[index] : 1;
     const name = this.nameOf(row, index);
-    const dark = ['#0072b2', '#009e73', '#d55e00', '#7f7f7f'].includes(colour);
     return {type: 'text', silent: true, style: {
       text: count > 1 ? `${count} events` : name, x: x + 3, y: y + height / 2, verticalAlign: 'middle', fontSize: 10,
-      fill: dark ? '#fff' : '#111', width: width - 6, overflow: 'truncate', ellipsis: '…',
+      fill: isDark(colour) ? '#fff' : '#111', width: width - 6, overflow: 'truncate', ellipsis: '…',
     }};
   }
 
@@ -287,8 +349,9 @@ class Timeline {
 
   zoomed() {
     const edge = x => this.chart.convertFromPixel({xAxisIndex: 0}, x);
-    this.from = Math.max(0, edge(LEFT));
+    this.from = Math.max(0, edge(this.left));
     this.to = Math.min(this.content.span_ns, edge(this.chart.getWidth() - RIGHT));
+    this.placeBand();
     for (const listener of this.listeners) listener(this.from, this.to);
   }
 
@@ -302,9 +365,9 @@ class Timeline {
     this.listeners = listeners;
   }
 
-  zoom(factor) {
-    const middle = (this.from + this.to) / 2, half = (this.to - this.from) / 2 * factor;
-    this.show(middle - half, middle + half);
+  /** Zoom around a moment, which keeps its place. */
+  zoom(factor, at = (this.from + this.to) / 2) {
+    this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
   }
 
   pan(share) {
@@ -316,11 +379,11 @@ class Timeline {
   /** The event at a pixel; narrow ones are found two pixels beside them. */
   eventAt(x, y) {
     const grid = this.grids[0];
-    if (!grid || grid.kind !== 'events' || y < grid.top || y > grid.top + grid.height || x < LEFT) return null;
+    if (!grid || grid.kind !== 'events' || y < grid.top || y > grid.top + grid.height || x < this.left) return null;
     const row = this.rows[Math.floor((y - grid.top) / ROW)];
     if (!row) return null;
     const time = this.chart.convertFromPixel({xAxisIndex: 0}, x);
-    const slack = 2 * (this.to - this.from) / (this.chart.getWidth() - LEFT - RIGHT);
+    const slack = 2 * (this.to - this.from) / (this.chart.getWidth() - this.left - RIGHT);
     const index = row.after(time - slack);
     return index < row.length && row.start[index] <= time + slack ? {row, index} : null;
   }
@@ -339,7 +402,7 @@ class Timeline {
     const found = this.eventAt(event.offsetX, event.offsetY);
     if (found) return showTip(this.describe(found), event.event);
     const grid = this.grids.find(one => event.offsetY >= one.top && event.offsetY <= one.top + one.height);
-    if (!grid || event.offsetX < LEFT || grid.kind === 'events') return showTip(null);
+    if (!grid || event.offsetX < this.left || grid.kind === 'events') return showTip(null);
     const time = this.chart.convertFromPixel({xAxisIndex: 0}, event.offsetX);
     if (grid.kind === 'cores') {
       const core = this.cores[Math.min(this.cores.length - 1, Math.floor((event.offsetY - grid.top) / grid.height * this.cores.length))];
@@ -350,8 +413,37 @@ class Timeline {
   }
 
   choose(found) {
-    const chosen = this.root.querySelector('.chosen');
-    if (found) chosen.textContent = this.describe(found).filter(Boolean).join(' — ');
+    this.chosen = found;
+    this.links = found ? linksOf(this, found) : [];
+    this.root.querySelector('.chosen').textContent = found
+      ? [...this.describe(found), ...saidOfLinks(this, found)].filter(Boolean).join(' — ') : '';
+    this.chart.setOption({series: [{id: 'links', data: this.linkData()}]});
+  }
+
+  linkData() { return this.chosen ? [[-1], ...this.links.map((_, at) => [at])] : []; }
+
+  /** A frame around the chosen event, and lines from launches to what they launched. */
+  renderLink(params, api) {
+    const at = api.value(0), colour = css('--text');
+    const place = ({row, index}) => {
+      const y = this.rows.indexOf(row);
+      return y < 0 ? null : {y, start: row.start[index], end: row.end[index]};
+    };
+    if (at < 0) {
+      const box = place(this.chosen);
+      if (!box) return null;
+      const [x0, middle] = api.coord([box.start, box.y]), [x1] = api.coord([box.end, box.y]);
+      return {type: 'rect', silent: true, shape: {x: x0 - 1, y: middle - ROW / 2, width: Math.max(2, x1 - x0) + 2, height: ROW},
+        style: {fill: 'none', stroke: colour, lineWidth: 2}};
+    }
+    const from = place(this.links[at].from), to = place(this.links[at].to);
+    if (!from || !to) return null;
+    const [x0, y0] = api.coord([from.start, from.y]), [x1, y1] = api.coord([to.start, to.y]);
+    const tip = y1 > y0 ? -1 : 1, end = y1 + tip * ROW / 2;
+    return {type: 'group', silent: true, $mergeChildren: false, children: [
+      {type: 'line', shape: {x1: x0, y1: y0, x2: x1, y2: end}, style: {stroke: colour, lineWidth: 1.3, fill: 'none'}},
+      {type: 'polygon', shape: {points: [[x1, end], [x1 - 4, end + 7 * tip], [x1 + 4, end + 7 * tip]]}, style: {fill: colour}},
+    ]};
   }
 
   // -- search ----------------------------------------------------------------------------------------
@@ -359,18 +451,63 @@ class Timeline {
   /** Mark the events whose name or description has a text. */
   search(text) {
     const {names} = this.content, wanted = text.trim().toLowerCase();
-    this.wanted = null;
+    this.root.querySelectorAll('.legend button').forEach(one => one.setAttribute('aria-pressed', 'false'));
+    this.look(wanted ? new Set(names.text.flatMap((name, index) => (`${name} ${names.more[index]}`.toLowerCase().includes(wanted) ? [index] : []))) : null);
+  }
+
+  /** Leave only the events of some names in colour, and count them; null: all. */
+  look(wanted) {
+    this.at = undefined;
+    this.wanted = wanted;
     let told = '';
     if (wanted) {
-      this.wanted = new Set();
-      names.text.forEach((name, index) => {
-        if (`${name} ${names.more[index]}`.toLowerCase().includes(wanted)) this.wanted.add(index);
-      });
       const {count, time} = this.matched(), least = this.content.drawn < this.content.events ? 'at least ' : '';
       told = count ? `${least}${count.toLocaleString('en')} events, ${duration(time)}` : 'no event';
     }
     this.root.querySelector('.matches').textContent = told;
     this.chart.setOption({series: [{id: 'events', data: this.rows.map((_, row) => [row])}]});
+  }
+
+  /** What colours stand for, where they are seen; a click leaves only that in colour. */
+  showLegend() {
+    const list = this.root.querySelector('.legend'), {names} = this.content;
+    const families = [['program', ['program']], ['Python', ['python']], ['operators and kernels', ['gpu', 'host']]];
+    list.replaceChildren();
+    for (const [family, groups] of families) {
+      const time = new Map();
+      for (const track of this.tracks.filter(one => groups.includes(one.group))) {
+        for (let i = 0; i < track.start.length; i++) {
+          const key = `${names.colour[track.name[i]]} ${names.kind[track.name[i]]}`;
+          time.set(key, (time.get(key) || 0) + track.dur[i]);
+        }
+      }
+      const kinds = [...time].sort((a, b) => b[1] - a[1]).map(([key]) => [key.slice(0, 7), key.slice(8)]).filter(([, kind]) => kind);
+      if (!kinds.length) continue;
+      const head = document.createElement('li');
+      head.className = 'of';
+      head.textContent = `${family}:`;
+      list.append(head, ...kinds.slice(0, MOST_KINDS).map(([colour, kind]) => this.legendItem(colour, kind)));
+      if (kinds.length > MOST_KINDS) list.append(Object.assign(document.createElement('li'), {className: 'of', textContent: `and ${kinds.length - MOST_KINDS} more`}));
+    }
+  }
+
+  legendItem(colour, kind) {
+    const item = document.createElement('li'), button = document.createElement('button'), swatch = document.createElement('span');
+    swatch.className = 'swatch';
+    swatch.style.background = colour;
+    button.type = 'button';
+    button.setAttribute('aria-pressed', 'false');
+    button.append(swatch, kind);
+    button.onclick = () => {
+      const pressed = button.getAttribute('aria-pressed') === 'true';
+      this.root.querySelectorAll('.legend button').forEach(one => one.setAttribute('aria-pressed', 'false'));
+      button.setAttribute('aria-pressed', String(!pressed));
+      this.root.querySelector('.search').value = '';
+      const {names} = this.content;
+      this.look(pressed ? null : new Set(names.kind.flatMap((one, index) => (one === kind && names.colour[index] === colour ? [index] : []))));
+    };
+    item.append(button);
+    return item;
   }
 
   /** How many events match, and their time; of those inside another match on a track the time counts once. */
@@ -421,6 +558,7 @@ class Timeline {
     const deeds = {
       in: () => this.zoom(0.5), out: () => this.zoom(2), all: () => this.show(0, this.content.span_ns),
       next: () => this.step(1), previous: () => this.step(-1),
+      sum: () => this.sumUp({from: this.from, to: this.to, first: 0, last: this.rows.length - 1, whole: true}),
     };
     for (const button of this.root.querySelectorAll('[data-do]')) button.onclick = deeds[button.dataset.do];
     search.oninput = () => { this.at = undefined; this.search(search.value); };
@@ -430,8 +568,11 @@ class Timeline {
     };
     const keys = {
       ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), '+': deeds.in, '=': deeds.in, '-': deeds.out, 0: deeds.all,
-      '/': () => search.focus(), n: deeds.next, p: deeds.previous,
+      '/': () => search.focus(), n: deeds.next, p: deeds.previous, s: deeds.sum,
+      Escape: () => { this.choose(null); this.sumUp(null); },
     };
+    zoomByWheel(this.element, (factor, x) => this.zoom(factor, this.chart.convertFromPixel({xAxisIndex: 0}, Math.max(this.left, x))));
+    this.bindArea();
     this.element.onkeydown = event => {
       if (event.key in keys && !event.ctrlKey && !event.metaKey && !event.altKey) {
         event.preventDefault();
@@ -464,6 +605,12 @@ class Timeline {
     }
     return found;
   }
+}
+
+/** Whether white is easier to read on a colour than black. */
+function isDark(colour) {
+  const [red, green, blue] = [1, 3, 5].map(at => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.19;
 }
 
 /** What held at a moment: the last value that began by then. */

@@ -97,6 +97,16 @@ class Jax(Engine):
         pjit = sys.modules.get("jax._src.pjit")
         if hasattr(pjit, "_trace_for_jit"):
             self.probe.around(pjit, "_trace_for_jit", self._remember, lambda _token, _args: None)
+        self._watch(getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None))
+
+    def _watch(self, array):
+        """Reading a value of an array waits for what makes it; a step returns before."""
+        self.probe.waits.watch()
+        value = vars(array).get("_value") if array is not None else None
+        if isinstance(value, property):
+            over, waits = self.probe.guard(self.probe.waits.over), self.probe.waits
+            array._value = property(self.probe.wrappers.waiting(value.fget, waits, over, now), doc=value.__doc__)
+            self.probe.patches.on_undo(lambda: setattr(array, "_value", value))
 
     def _remember(self, args):
         """A function is traced for `jit`: keep the types of its arguments until its compilation is over."""

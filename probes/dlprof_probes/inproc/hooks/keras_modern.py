@@ -4,6 +4,7 @@ import sys
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks import keras_common as common
 from dlprof_probes.inproc.patching import each_definer
 
@@ -41,6 +42,7 @@ def attach(probe, keras):
     common.epochs(probe, callback_list)
     common.batches(probe, callback_list, _BATCHES)
     _metrics(probe, callback_list)
+    _waits(probe, callback_list)
     _input(probe, models)
     classes = common.KerasClasses(keras, models, keras.layers.Layer, is_classic=False)
     common.use_engine(probe, _backend(keras), classes)
@@ -79,6 +81,7 @@ def _metrics(probe, callback_list):
     def computed(result, _args):
         found = contexts.get(get_ident())
         if found is not None:
+            found[0].valued = now()
             common.step_metrics(probe, found[0], int(found[1]), common.numbers(result))
 
     probe.around(callback_list, "on_train_begin", remember, lambda _token, _args: None, again=True)
@@ -86,6 +89,16 @@ def _metrics(probe, callback_list):
     probe.replace(callback_list, "_on_train_batch_end", lambda f: probe.wrappers.in_context(f, context, contexts))
     hook = probe.guard(computed)
     probe.replace(python_utils, "pythonify_logs", lambda f: probe.wrappers.after(f, hook))
+
+
+def _waits(probe, callback_list):
+    """Hook where values are read: by Keras for its callbacks, on this thread or on others, and by callbacks."""
+    for module, name in (("keras.src.utils.python_utils", "pythonify_logs"), ("keras.src.backend", "convert_to_numpy")):
+        if name in vars(sys.modules.get(module, sys)):
+            probe.waiting(sys.modules[module], name)
+    if "_flush_futures" in vars(callback_list):
+        flushed = probe.guard(probe.waits.flushed)
+        probe.around(callback_list, "_flush_futures", lambda _args: now(), lambda start, _args: flushed(start, now()))
 
 
 def _input(probe, models):

@@ -49,6 +49,20 @@ def test_the_hottest_line_is_the_innermost_of_the_users(tmp_path: Path) -> None:
     assert mine.hottest_line([Tree.SCRIPT]) is None
 
 
+def test_a_line_that_the_table_of_lines_does_not_have_is_not_blamed(tmp_path: Path) -> None:
+    """It was misread: a run whose lines were filled from samples has all that stood for sure."""
+    row = {"file": "train.py", "function": "log", "first_line": 30, "time_ns": 1, "source": "x"}
+    lines = [
+        {**row, "line": 33, "hits": None, "how": "sampled", "samples": 6},
+        {**row, "line": 34, "hits": 0, "how": "counted"},
+        {**row, "line": 7, "hits": 1, "how": "counted"},
+    ]
+    misread = [*FIT, ("on_batch_end", "keras/src/callbacks.py", 9), ("log", "train.py", 34)]
+    mine = code(tmp_path, lines=lines, **sampled((7, 7.3, CALLED), (7.3, 7.9, misread)))
+
+    assert mine.hottest_line([Tree.FIT_CALLBACKS], mine.is_called_back) == ("train.py", 33)
+
+
 def test_without_stacks_a_rule_abstains(tmp_path: Path) -> None:
     """The probe was off, or the run too short."""
     with pytest.raises(Abstain, match="no Python stack was sampled"):

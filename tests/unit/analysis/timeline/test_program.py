@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dlprof.analysis.timeline import program
-from dlprof.analysis.timeline.slices import Slices
+from dlprof.analysis.timeline.slices import MISSING, Slices
 from tests.unit.analysis.rows import in_memory, step, window
 from tests.unit.runs import table
 
@@ -45,6 +45,13 @@ def test_a_step_has_its_call_inside_and_its_input_before() -> None:
         ("call", 110, 80),
         ("after the call", 190, 10),
     ]
+
+
+def test_a_step_tells_epoch_and_place_as_people_count() -> None:
+    """From one; the tables count from zero."""
+    slices = program.steps(in_memory(steps=table("steps", [step(0, 100, 100), step(1, 300, 100, epoch=None)])))
+
+    assert [slices.own[name].tolist()[:2] for name in ("epoch", "step_of_epoch")] == [[1, MISSING], [1, 2]]
 
 
 def test_parts_of_several_steps_have_no_place() -> None:

@@ -24,6 +24,6 @@ def test_a_file_without_absolute_time_is_placed_and_named(tmp_path: Path) -> Non
     """At the beginning, with a warning."""
     run = imported(tmp_path, DATA / "hta_mi250_rocm62.json.gz", DATA / "nvprof_gpu_trace.csv.gz")
 
-    assert [row["slug"] for row in run.rows("health")] == ["trace-not-aligned"]
+    assert "trace-not-aligned" in [row["slug"] for row in run.rows("health")]
     assert "nvprof_gpu_trace.csv.gz" in run.rows("health")[0]["message"]
     assert {row["source"]: row["start_ns"] for row in run.rows("kernel_windows")}["nvprof_gpu_trace.csv.gz"] == 0

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis import kernels
-from dlprof.ingest.formats import kineto
+from dlprof.ingest.formats import kineto, registry
 from dlprof.store import query
-from tests.unit.ingest.imports import DATA, imported, of_kind
+from tests.unit.ingest.imports import DATA, imported, of_kind, rows
 
 # (file, kernels, their time in us, busiest kernel, its time in us, copies, wall time of kernels over all devices in us)
 KINETO = [
@@ -70,3 +70,76 @@ def test_many_threads_of_many_processes_need_no_table_of_all_pairs(tmp_path: Pat
 
     assert len({lane.process for lane in trace.lanes}) == 6000
     assert again is not None and peak < 100_000_000
+
+
+def test_ranges_that_older_versions_file_as_operators_are_ranges(tmp_path: Path) -> None:
+    """Steps and updates are no operators, and the next batch is waited for."""
+    names = ("ProfilerStep#3", "Optimizer.step#SGD.step", "enumerate(DataLoader)#_Single.__next__", "aten::mm")
+    events = [
+        {"ph": "X", "cat": "Operator", "name": name, "pid": 1, "tid": 1, "ts": 10 * n, "dur": 9}
+        for n, name in enumerate(names)
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run = imported(tmp_path, path)
+
+    kinds = {row["name"]: row["kind"] for row in run.rows("kernel_ops")}
+    assert [kinds[name] for name in names] == ["annotation", "annotation", "input", "operator"]
+
+
+def test_only_the_outermost_functions_of_python_are_kept(tmp_path: Path) -> None:
+    """They tell when the host was in Python; all others are too many."""
+    calls = [("main", 0, 100), ("helper", 10, 20), ("again", 120, 5)]
+    events = [
+        {"ph": "X", "cat": "python_function", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur}
+        for name, ts, dur in calls
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run = imported(tmp_path, path)
+
+    kept = query.ask(run, "SELECT kind, name FROM kernels ORDER BY start_ns").rows
+    assert kept == [("python", "main"), ("python", "again")]
+
+
+def _event(category: str, name: str, start: int, dur: int, thread: str, **args: object) -> dict[str, object]:
+    process = 0 if thread.startswith("stream") else 13721
+    return {
+        "ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": start, "dur": dur, "args": args,
+    }  # fmt: skip
+
+
+def test_a_bare_list_of_2020_that_begins_with_operators_alone_is_of_kineto(tmp_path: Path) -> None:
+    """Categories have capitals, streams are threads of the device's process, and devices may be missing."""
+    operators = [_event("Operator", "aten::add", at, 1, "456", **{"External id": at}) for at in range(3000)]
+    device = [
+        _event("Runtime", "cudaLaunchKernel", 3405, 5, "456", correlation=48, **{"external id": 4}),
+        _event("Kernel", "sgemm", 3430, 15, "stream 7", correlation=48, device=0, **{"external id": 4}),
+        _event("Memcpy", "Memcpy HtoD (Pageable -> Device)", 3450, 10, "stream 7", stream=7, correlation=34),
+        _event("Memset", "Memset (Device)", 3470, 5, "stream 7", stream=7, correlation=40),
+    ]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([*operators, *device]))
+    assert registry.find(path) is kineto.READER
+
+    run = imported(tmp_path, path)
+
+    assert rows(run, "SELECT kind, device, lane, count(*), sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY ALL") == [
+        ("kernel", "gpu:0", "stream 7", 1, 15_000),
+        ("operator", "cpu", "456", 3000, 3_000_000),
+        ("runtime", "cpu", "456", 1, 5_000),
+        ("transfer", "gpu:0", "stream 7", 2, 15_000),
+    ]
+    assert rows(run, "SELECT delay_ns FROM kernels WHERE kind = 'kernel'") == [(25_000,)]
+
+
+def test_arrows_and_what_the_device_repeats_are_counted(tmp_path: Path) -> None:
+    """Category by category, whichever way the file is read."""
+    run = imported(tmp_path, DATA / "hta_gp100_step_annotations.json.gz")
+
+    assert {row["what"]: row["events"] for row in run.rows("skipped")} == {
+        "arrows of category ac2g": 320,
+        "events of category Trace": 1,
+        "events of category gpu_user_annotation": 10,
+        "instants": 2,
+    }

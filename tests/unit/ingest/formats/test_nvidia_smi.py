@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dlprof.errors import UsageError
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import nvidia_smi
 from dlprof.ingest.formats import registry as formats
@@ -14,7 +15,7 @@ from tests.unit.ingest.formats.samples import (
     SMI,
     put,
 )
-from tests.unit.ingest.imports import DATA
+from tests.unit.ingest.imports import DATA, imported, rows
 
 
 def test_the_log_of_nvidia_smi_gives_the_table_gpu() -> None:
@@ -57,5 +58,28 @@ def test_a_log_without_a_header_is_refused_with_what_to_do(tmp_path: Path) -> No
     path = put(tmp_path, "".join(SMI.splitlines(keepends=True)[1:]))
 
     assert nvidia_smi.claims(formats.sample(path))
-    with pytest.raises(ArtifactError, match="the header row is needed"):
+    with pytest.raises(ArtifactError, match="there is no header: name the columns.*--columns"):
         nvidia_smi.read(path)
+
+
+def test_a_log_without_a_header_is_read_with_its_columns_named(tmp_path: Path) -> None:
+    """As --query-gpu had them; the older of two names is the same column, and one that nobody keeps is counted."""
+    log = "2025/01/01 00:00:00.000, GPU-1, 5 %, 10 MiB, 30 %\n2025/01/01 00:00:01.500, GPU-1, 7 %, 12 MiB, 30 %\n"
+    columns = ["timestamp", "gpu_uuid", "utilization.gpu", "memory.used", "fan.speed"]
+    run = imported(tmp_path, put(tmp_path, log, "gpu.csv"), columns=columns)
+
+    assert rows(run, "SELECT time_ns, gpu, utilisation_pct, memory_used_bytes FROM gpu ORDER BY time_ns") == [
+        (0, 0, 5.0, 10 << 20),
+        (1_500_000_000, 0, 7.0, 12 << 20),
+    ]
+    assert [(row["what"], row["events"]) for row in run.rows("skipped")] == [("values of fan.speed", 2)]
+
+
+def test_columns_without_a_time_or_for_other_formats_are_refused(tmp_path: Path) -> None:
+    """With what is known."""
+    log = put(tmp_path, "2025/01/01 00:00:00.000, 5 %\n", "gpu.csv")
+
+    with pytest.raises(UsageError, match="--columns needs timestamp"):
+        imported(tmp_path, log, columns=["utilization.gpu", "power.draw"])
+    with pytest.raises(UsageError, match="no file is of a format that takes it"):
+        imported(tmp_path, DATA / "hta_a100_triton.json.gz", columns=["timestamp"])

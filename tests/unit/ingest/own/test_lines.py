@@ -10,6 +10,7 @@ import pytest
 from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import lines
+from dlprof.ingest.own.counted_frames import Registered
 
 PROCESS = ProcessId("host", 0, 42, 1_000)
 
@@ -40,3 +41,21 @@ def test_damaged_line_counts_are_refused(content: str, tmp_path: Path) -> None:
 
     with pytest.raises(ArtifactError, match=r"lines\.json"):
         lines.read(path, PROCESS, FileNames("/s"), lambda file: [])
+
+
+def test_where_lines_were_counted_is_read(tmp_path: Path) -> None:
+    """Functions with the lines that ran; a module begins at line 1; an older file does not say whether threads were."""
+    functions = [
+        {"file": "/s/a.py", "first_line": 3, "function": "f", "lines": [[4, 1, 9], [5, 0, 0]], "everywhere": True},
+        {"file": "/s/a.py", "first_line": 2, "function": "<module>", "lines": []},
+    ]
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1, "functions": functions}))
+
+    counting = lines.counting(path, FileNames("/s"), on_threads=True)
+
+    assert counting.on_threads
+    assert counting.registered == {
+        ("a.py", 3): Registered("a.py", "f", 3, frozenset({4}), everywhere=True),
+        ("a.py", 1): Registered("a.py", "<module>", 1, frozenset()),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from pathlib import Path
 
@@ -64,6 +65,31 @@ def test_a_step_keeps_its_parts(tmp_path: Path) -> None:
 
     assert (row["loop"], row["start_ns"], row["dur_ns"], row["callbacks_ns"]) == ("train", 200, 60, 7)
     assert (row["call_offset_ns"], row["call_ns"], row["first"], row["compiled"]) == (10, 40, True, True)
+
+
+def test_a_step_of_a_stream_before_waits_were_told_is_read(tmp_path: Path) -> None:
+    """Whether it waited is not known."""
+    payload = struct.pack("<QIiiIqqqqqqB", 1, 1, 0, 0, 1, 200, 260, 0, 7, 10, 40, 1)
+    path = tmp_path / "inproc.wire"
+    path.write_bytes(fmt.MAGIC + b"\x01" + fmt.record(fmt.Record.STEP, payload))
+
+    (row,) = wire.tables(wire.read(path), PROCESS, 1000, FileNames("/"))["steps"].to_pylist()
+
+    assert (row["start_ns"], row["callbacks_ns"], row["compiled"], row["wait_ns"]) == (200, 7, True, None)
+
+
+def test_a_step_keeps_its_wait(tmp_path: Path) -> None:
+    """Where waits are looked at."""
+    out = make(tmp_path)
+    loop = loops.Loop(out, [0], out.begin("fit", "fit", time_ns=100), waits=[True])
+    loop.start_epoch(0)
+    loop.begin, loop.device_wait = 200, 30
+    loop.finish((None, 0), 260)
+    out.finish()
+
+    (row,) = wire.tables(wire.read(tmp_path / "inproc.wire"), PROCESS, 1000, FileNames("/"))["steps"].to_pylist()
+
+    assert row["wait_ns"] == 30
 
 
 def test_parents_follow_from_the_nesting_of_times(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Trace, Trace, Cou
     assert fast is not None
     assert slow is not None
     assert counter.tables == seen
+    assert set(fast.skipped) == set(slow.skipped)
     return fast, slow, counter
 
 

@@ -132,3 +132,18 @@ def test_a_switch_that_a_trial_turns_off_stays_off(probed: Callable[..., Any]) -
     jax.config.update("jax_debug_infs", True)
 
     assert (jax.config.jax_debug_nans, jax.config.jax_debug_infs) == (False, True)
+
+
+def test_values_of_arrays_are_waited_for(probed: Callable[..., Any]) -> None:
+    """Reading one is; after the probe it is what it was."""
+    setup = probed("jax")
+    import jax
+
+    array = jax._array.ArrayImpl
+    hooked = vars(array)["_value"]
+
+    assert setup.probe.waits.on == [True]
+    assert (array()._value, hooked.__doc__) == (7, "The value.")
+    setup.end()
+    assert vars(array)["_value"] is not hooked
+    assert array()._value == 7

@@ -174,7 +174,7 @@ def test_a_step_function_that_is_made_again_compiles_nothing(probe: Probe, out: 
 
     assert results == [0, 2, 4]
     assert [row for row in out.names() if row[0] == "build"] == [("build", "make_train_function")]
-    assert [row[11] & 8 for row in out.stream().steps] == [8, 0, 0]
+    assert [row[12] & 8 for row in out.stream().steps] == [8, 0, 0]
 
 
 @pytest.mark.parametrize(("goes_on", "kept"), [(True, "function"), (False, "StepFunction")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -190,3 +191,35 @@ def test_a_keras_is_ready_when_it_is_loaded_to_its_end() -> None:
 def test_a_keras_that_does_not_tell_its_backend_is_on_tensorflow() -> None:
     """That of TensorFlow 2.4 to 2.15 has no other."""
     assert keras_modern._backend(ModuleType("keras")) == "tensorflow"
+
+
+def reading(now: Clock, ns: int) -> Any:
+    """Keras' way to numbers, on a device that takes so long to have them."""
+
+    def pythonify_logs(logs: Any) -> Any:
+        now.ns += ns if logs else 0
+        return dict(logs or {})
+
+    return pythonify_logs
+
+
+def test_reading_logs_for_a_callback_is_a_wait_and_no_callback(
+    probe: Probe, out: Recorded, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each step, for 400 us; the callback itself takes 1 us."""
+    with keras_versions.loaded("3") as keras:
+        utils = sys.modules["keras.src.utils.python_utils"]
+        monkeypatch.setattr(utils, "pythonify_logs", reading(now, 400_000))
+        keras_modern.attach(probe, keras)
+        probe.waits.watch()
+
+        class Mine(keras.callbacks.Callback):  # type: ignore[name-defined,misc]
+            def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+                now.ns += 1000
+
+        made = model(keras)
+        made.compile("sgd", "mse")
+        made.fit(ROWS, TARGETS, batch_size=5, verbose=0, callbacks=[Mine()])
+        probe.end()
+
+    assert [(row[8], row[11]) for row in out.stream().steps] == [(1000, 400_000)] * 2

@@ -435,4 +435,4 @@ def test_a_step_that_compiled_first_does_not_count_as_warm(run: Fixture) -> None
 
     run.step(loop)
     assert loop.warmed == 1
-    assert run.out.stream().steps[0][11] & fmt.STEP_FIRST
+    assert run.out.stream().steps[0][12] & fmt.STEP_FIRST

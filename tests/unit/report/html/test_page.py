@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.report.html import page
 from tests.unit.report.html.pages import HOSTILE, Elements, named, page_of, page_of_both
-from tests.unit.runs import trained
+from tests.unit.runs import MS, S, trained
 
 
 @pytest.mark.slow
@@ -38,3 +39,21 @@ def test_a_page_names_no_other_place(tmp_path: Path) -> None:
         for key in ("src", "srcset", "href", "action", "data", "poster"):
             value = attributes.get(key) or ""
             assert value.startswith(("#", "data:,")) or not value, (tag, key, value)
+
+
+def test_a_time_that_is_not_known_is_a_dash() -> None:
+    """Never 0."""
+    assert [page._duration(ns) for ns in (1500, 0, None)] == ["1.50 µs", "0 ns", "\N{EN DASH}"]
+
+
+def test_what_takes_next_to_nothing_has_no_colour() -> None:
+    """Of 40 s: 546 ns and 33 ms are both pale, 5 s is not; more than the whole is no stronger than the whole."""
+    whole = 40 * S
+    assert [page._shade(ns, whole) for ns in (546, 33 * MS, 5 * S, 40 * S, 90 * S)] == [0, 0, 3, 8, 8]
+
+
+def test_no_heading_of_a_table_is_empty(tmp_path: Path) -> None:
+    """Also that of the bars says what they are."""
+    text = page_of(trained(tmp_path / "r"))
+    assert "<th></th>" not in text
+    assert '<th class="meters"></th>' not in text

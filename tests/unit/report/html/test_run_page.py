@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.report import summary
 from dlprof.report.html import run_page
 from dlprof.report.json_text import plain
+from dlprof.schema.vocabulary import Basis
 from tests.unit.report.html.pages import Elements, embedded, page_of
-from tests.unit.runs import S, losses, manifest, trained
+from tests.unit.runs import S, losses, make, manifest, phases, trained, window
 
 
 def test_a_page_carries_the_report_as_json(tmp_path: Path) -> None:
@@ -67,3 +69,57 @@ def test_figures_of_gpus_have_their_units(tmp_path: Path) -> None:
 
     assert "gpu 0, name T4, utilisation mean not measured, memory peak 5 MB" in text
     assert "power mean 70.5 W, temperature peak 60 °C" in text
+
+
+def test_columns_of_which_nothing_is_known_are_left_out(tmp_path: Path) -> None:
+    """No layer and no direction, in a trace without them."""
+    run = trained(tmp_path / "r", **window([{"op": "gemm", "category": "matmul", "ms": 5}]))
+    text = page_of(run)
+    assert "<th>operator</th><th>category</th>" in text
+    assert "<th>layer</th>" not in text
+
+
+def test_an_empty_section_is_one_line_with_its_reason(tmp_path: Path) -> None:
+    """Of a trace of somebody else's."""
+    told = manifest(state="imported", process={"pid": None, "exit_code": None, "signal": None, "wall_ns": S})
+    kernels = window([{"op": "gemm", "category": "matmul", "ms": 5}])
+    text = run_page.make(make(tmp_path / "r", told, **kernels), None, "it is imported.")
+    shown = " ".join(Elements(text).text.split())
+    assert (
+        "phases, steps, lines, sampled stacks, CPU of the process tree, CPU of other processes, memory, cores, "
+        "samples of the GPU: the imported files hold none" in shown
+    )
+    assert 'id="machine"' not in text
+    assert 'id="steps"' not in text
+
+
+def test_phases_without_time_are_left_out(tmp_path: Path) -> None:
+    """0 s of teardown."""
+    run = trained(tmp_path / "r", phases=phases(startup=2, fit_steps=8, teardown=0))
+    text = page_of(run)
+    assert 'data-phase="fit.steps"' in text
+    assert 'data-phase="teardown"' not in text
+
+
+def test_a_finding_says_what_it_saves_and_what_to_do(tmp_path: Path) -> None:
+    """Its title is large; its slug is small print."""
+    diagnosis = Diagnosis((FINDING,), (), 10 * S)
+    text = run_page.make(trained(tmp_path / "r"), diagnosis)
+    shown = " ".join(Elements(text).text.split())
+    assert "saves up to 5.00 s 50 % of the wall time" in shown
+    assert "what to do Load less." in shown
+    assert '<p class="small">input-bound' in text
+
+
+FINDING = Finding(
+    slug="input-bound",
+    claim="Input takes 5 s.",
+    at_stake_ns=5 * S,
+    share=0.5,
+    interval_ns=None,
+    basis=Basis.MEASURED,
+    file=None,
+    line=None,
+    evidence=(),
+    next_step="Load less.",
+)

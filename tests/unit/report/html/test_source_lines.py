@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 
 from dlprof.analysis import breakdown
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
 from dlprof.report.html import source_lines
+from dlprof.schema.vocabulary import Tree
 from tests.unit.runs import S, span, trained, window
 
 
@@ -31,3 +34,15 @@ def test_a_line_that_was_never_sampled_has_no_figure(tmp_path: Path) -> None:
     lines = [{"file": "train.py", "function": "f", "first_line": 1, "line": 1, "hits": 1, "time_ns": 5, "source": "x"}]
     (file,) = source_lines.of_run(trained(tmp_path / "r", lines=lines), None, [])
     assert file.lines[0].sampled_ns is None
+
+
+def test_a_line_that_was_not_counted_has_its_time_under_sampled_only(tmp_path: Path) -> None:
+    """Of all threads; hits and time stay empty."""
+    counted = {"file": "train.py", "function": "f", "first_line": 1, "line": 1, "hits": 1, "time_ns": 5, "source": "x"}
+    seen = {**counted, "function": "g", "line": 2, "hits": None, "time_ns": S, "how": "sampled", "samples": 20}
+    run = trained(tmp_path / "r", lines=[counted, seen])
+    stack = Sample(Tree.FIT_STEPS, main=False, dur_ns=S, frames=(Frame("g", "train.py", 2),))
+
+    (file,) = source_lines.of_run(run, None, [stack])
+
+    assert [(line.hits, line.time_ns, line.sampled_ns) for line in file.lines] == [(1, 5, None), (None, None, S)]

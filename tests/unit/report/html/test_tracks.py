@@ -48,3 +48,18 @@ def test_few_events_are_left_as_they_are() -> None:
     """Nothing is merged."""
     track = Track("t", "host", np.arange(10), np.ones(10, np.int64), np.zeros(10, np.int64))
     assert tracks.thinned([track], 1000) == [track]
+
+
+def test_lanes_have_names_of_their_own_below_their_device(tmp_path: Path) -> None:
+    """What differs stands alone: streams of one GPU all begin with its name."""
+    kernels = window([{"op": "gemm", "category": "matmul", "kind": "kernel", "device": 1, "ms": 5}])
+    line = unpacked(page_of(trained(tmp_path / "r", **kernels)))[0]["timelines"][0]
+    assert [(one["place"], one["lane"]) for one in line["tracks"] if one["group"] == "gpu"] == [("GPU 1", "t")]
+
+
+def test_colours_are_told_what_they_stand_for(tmp_path: Path) -> None:
+    """Operators by their category, phases and calls by their names."""
+    kernels = window([{"op": "gemm", "category": "matmul", "ms": 5}])
+    names = unpacked(page_of(trained(tmp_path / "r", **kernels)))[0]["timelines"][0]["names"]
+    told = set(zip(names["text"], names["kind"], strict=True))
+    assert told >= {("gemm", "matmul"), ("import", "import"), ("input", "input"), ("train step", "compiled")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlprof.analysis.lines import HotLine
 from dlprof.report.model import PhaseStack, ProbeCost, StackFrame
 from dlprof.report.sections import code
+from dlprof.schema.vocabulary import LineSource
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS, S
 
@@ -64,3 +65,10 @@ def test_stacks_of_a_sample_or_two_are_left_out() -> None:
 def test_stacks_that_were_not_sampled_say_why() -> None:
     """Nothing was said: nothing was recorded."""
     assert printed(code.stacks, report())[1].strip() == "not measured, because nothing was recorded"
+
+
+def test_a_line_from_samples_says_in_how_many() -> None:
+    """In place of hits."""
+    line = HotLine("d.py", "get", 3, 4, None, S, S, "x", LineSource.SAMPLED, 20)
+
+    assert "sampled, 20 x" in "".join(printed(code.lines, report(lines=(line,))))

@@ -1,0 +1,133 @@
+"""Lines of the user's code that were not counted, filled from sampled stacks into rows of the table `lines`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dlprof.ingest.own.counted_frames import CodeFrame, Counting
+from dlprof.ingest.own.source_outline import MODULE, Outline, plain
+from dlprof.ingest.own.stood import Stood
+from dlprof.ingest.parse.sampled_stacks import Frame
+from dlprof.schema.vocabulary import LineSource
+
+_SEEN_FOR_SURE = 2
+"""A line of a counted function that was never counted must be seen so often: one sample can be misread."""
+_IN_PLACE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+"""Code that runs in the line it is written in, of the function around it."""
+
+
+@dataclass
+class SampledLines:
+    """Time of lines that were not counted, by the samples.
+
+    Attributes:
+        counting: Where lines were counted.
+        is_users: Function from a file, as in the tables, to whether it is the user's own code.
+        source_of: Function from such a file to its lines (empty where it cannot be read).
+        rate_hz: Samples per second.
+    """
+
+    counting: Counting
+    is_users: Callable[[str], bool]
+    source_of: Callable[[str], Sequence[str]]
+    rate_hz: float
+    _missed: dict[CodeFrame, int] = field(default_factory=dict)
+    _doubtful: dict[CodeFrame, int] = field(default_factory=dict)
+    _outlines: dict[str, Outline] = field(default_factory=dict)
+    _frames: dict[Frame, CodeFrame] = field(default_factory=dict)
+
+    def add(self, stood: Stood) -> None:
+        """Take in a stack."""
+        stack = _without_repeats([self._frames.get(frame) or self._known(frame) for frame in stood.stack])
+        if not any(frame.users for frame in stack):
+            return
+        counted = self.counting.of_stack(stack, main=stood.main, building=stood.building)
+        missed: set[CodeFrame] = set()
+        doubtful: set[CodeFrame] = set()
+        for frame, is_counted in zip(stack, counted, strict=True):
+            if frame.users and not is_counted:
+                missed.add(frame)
+            elif frame.users and not self.counting.has(frame):
+                doubtful.add(frame)
+        _add(self._missed, missed, stood.dur_ns)
+        _add(self._doubtful, doubtful, stood.dur_ns)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of the table `lines`, without those of its process; a line that was not seen has none."""
+        stood = dict(self._missed)
+        for frame, ns in self._doubtful.items():
+            if self._samples(ns) >= _SEEN_FOR_SURE:
+                stood[frame] = stood.get(frame, 0) + ns
+        return [self._row(frame, stood[frame]) for frame in sorted(stood, key=_order)]
+
+    def unseen(self) -> list[str]:
+        """Functions whose lines were to be counted, of which none was counted or seen: `Scale.call (train.py:7)`."""
+        seen = {(frame.file, frame.first_line) for frame in self._missed}
+        return [
+            f"{one.name} ({one.file}:{one.first_line})"
+            for place, one in sorted(self.counting.registered.items())
+            if not one.ran and place not in seen and one.name != MODULE
+        ]
+
+    def _row(self, frame: CodeFrame, ns: int) -> dict[str, Any]:
+        source = self.source_of(frame.file)
+        return {
+            "file": frame.file,
+            "function": frame.function,
+            "first_line": frame.first_line,
+            "line": frame.line,
+            "hits": None,
+            "time_ns": ns,
+            "source": source[frame.line - 1].rstrip("\n") if frame.line <= len(source) else None,
+            "how": LineSource.SAMPLED,
+            "samples": self._samples(ns),
+        }
+
+    def _samples(self, ns: int) -> int:
+        return max(1, round(ns * self.rate_hz / 1e9))
+
+    def _known(self, frame: Frame) -> CodeFrame:
+        users = frame.line > 0 and self.is_users(frame.file)
+        name, first = self._function(frame) if users else (frame.function, None)
+        known = self._frames[frame] = CodeFrame(frame.file, name, first, frame.line, users)
+        return known
+
+    def _function(self, frame: Frame) -> tuple[str, int | None]:
+        """Name and first line of the function, as counting knows it, else as its source has it."""
+        if frame.file not in self._outlines:
+            self._outlines[frame.file] = Outline(self.source_of(frame.file))
+        scope = self._outlines[frame.file].at(frame.line, frame.function)
+        if scope is not None:
+            counted = self.counting.registered.get((frame.file, scope.first_line))
+            same = counted is not None and plain(counted.name) == plain(scope.name)
+            return (counted.name if counted is not None and same else scope.name), scope.first_line
+        near = self.counting.nearest(frame)
+        return (near.name, near.first_line) if near is not None else (frame.function, None)
+
+
+def _without_repeats(stack: Iterable[CodeFrame]) -> list[CodeFrame]:
+    """The stack without comprehensions that the function around them runs: their time is in its line."""
+    kept: list[CodeFrame] = []
+    for frame in stack:
+        in_place = frame.users and plain(frame.function) in _IN_PLACE
+        if not (in_place and kept and kept[-1].file == frame.file and _is_around(kept[-1], frame)):
+            kept.append(frame)
+    return kept
+
+
+def _is_around(outer: CodeFrame, inner: CodeFrame) -> bool:
+    around = inner.function
+    while plain(around) in _IN_PLACE:
+        around = around.rpartition(".")[0].removesuffix(".<locals>")
+    return plain(outer.function) == (plain(around) or MODULE)
+
+
+def _add(times: dict[CodeFrame, int], frames: Iterable[CodeFrame], ns: int) -> None:
+    for frame in frames:
+        times[frame] = times.get(frame, 0) + ns
+
+
+def _order(frame: CodeFrame) -> tuple[str, int, int]:
+    return frame.file, frame.first_line or 0, frame.line

@@ -1,0 +1,76 @@
+"""Sampled stacks put together: for how long each stood, on which thread, and whether Keras was building then."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dlprof.ingest.parse.sampled_stacks import Frame
+from dlprof.schema.vocabulary import SpanKind
+
+_BUILDING = frozenset(
+    {SpanKind.CONSTRUCT, SpanKind.COMPILE, SpanKind.SAVE, SpanKind.DATA, SpanKind.GRAPH_COMPILE, SpanKind.FIRST_RUN}
+)
+"""Spans of Keras outside of its loops in which lines are not counted before Python 3.12."""
+
+
+@dataclass(frozen=True)
+class Stood:
+    """A stack for as long as it was seen.
+
+    Attributes:
+        stack: Its frames, outermost first.
+        dur_ns: For how long a thread was seen in it, in all (ns).
+        main: Whether that was the main thread.
+        building: Whether Keras was building, compiling or saving a model then.
+    """
+
+    stack: Sequence[Frame]
+    dur_ns: int
+    main: bool
+    building: bool
+
+
+class Building:
+    """When Keras was building, compiling or saving a model, on the main thread.
+
+    Args:
+        spans: The table; None: there is none.
+    """
+
+    def __init__(self, spans: pa.Table | None) -> None:
+        rows = spans.to_pylist() if spans is not None else []
+        # What a script marks is named by its kind alone: counting goes on there.
+        inside = (row for row in rows if row["kind"] in _BUILDING and row["name"] != row["kind"])
+        times = sorted((r["start_ns"], r["start_ns"] + r["dur_ns"]) for r in inside if r["thread"] == "MainThread")
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in times:
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def at(self, time_ns: int) -> bool:
+        """Whether it was at that time."""
+        before = bisect.bisect_right(self._starts, time_ns) - 1
+        return before >= 0 and time_ns < self._ends[before]
+
+
+def stood(stacks: pa.Table, frames: pa.Table, building: Building) -> Iterator[Stood]:
+    """Each distinct stack with its time, by thread (the main one, others) and by whether Keras was building."""
+    times: Counter[tuple[int, bool, bool]] = Counter()
+    columns = (stacks[name].to_pylist() for name in ("stack_id", "thread", "start_ns", "dur_ns"))
+    for number, thread, start, dur in zip(*columns, strict=True):
+        main = thread == "MainThread"
+        times[number, main, main and building.at(start + dur // 2)] += dur
+    of_number: dict[int, list[Frame]] = {}
+    for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():
+        of_number.setdefault(row["stack_id"], []).append(Frame(row["function"], row["file"], row["line"]))
+    for (number, main, is_building), dur in times.items():
+        yield Stood(of_number.get(number, ()), dur, main, is_building)

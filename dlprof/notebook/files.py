@@ -1,0 +1,61 @@
+"""What notebooks and scripts make of runs besides frames: the list of runs, pages, exports, times in milliseconds."""
+
+from __future__ import annotations
+
+import webbrowser
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlprof import rundir
+from dlprof.errors import UsageError, nearest
+from dlprof.export import writing
+from dlprof.export.formats import FORMATS
+from dlprof.notebook import columns, frames
+from dlprof.report import run_list
+from dlprof.report.html import files
+from dlprof.report.json_text import plain
+from dlprof.store.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def runs(folder: str | PathLike[str] = rundir.RUNS_FOLDER) -> pd.DataFrame:
+    """The runs in a folder, oldest first, by their names, as `dlprof runs` lists them.
+
+    Raises:
+        UnavailableError: pandas is not installed.
+    """
+    listed = run_list.list_runs(rundir.find(Path(fspath(folder))))
+    return frames.of_rows([plain(row) for row in listed.runs], columns.RUNS).set_index("run")
+
+
+def in_ms(frame: pd.DataFrame) -> pd.DataFrame:
+    """A copy of a frame in which every column of nanoseconds (`dur_ns`) is one of milliseconds (`dur_ms`)."""
+    copy = frame.copy()
+    for name in [name for name in copy.columns if str(name).endswith("_ns")]:
+        copy[name] = copy[name] / 1e6
+    return copy.rename(columns=lambda name: f"{name[:-3]}_ms" if str(name).endswith("_ns") else name)
+
+
+def write_page(page: str, path: Path, *, open_browser: bool) -> Path:
+    """Write a page, and show it.
+
+    Raises:
+        UsageError: Another file has that name, or it is a folder.
+        CannotCreateError: It cannot be written.
+    """
+    written = files.write(page, path)
+    if open_browser:
+        webbrowser.open(written.resolve().as_uri())
+    return written
+
+
+def export(run: Run, to: str, path: str | PathLike[str] | None, *, force: bool) -> Path:
+    """Write a run for another viewer; see `dlprof.notebook.views.RunView.export`."""
+    if to not in FORMATS:
+        raise UsageError(f"There is no format {to}.", hint=", ".join(FORMATS), near=nearest(to, FORMATS))
+    target = Path(fspath(path)) if path is not None else Path(run.name + FORMATS[to].ending)
+    writing.write(run, to, target, force=force)
+    return target

@@ -1,0 +1,89 @@
+"""Fills the table `lines` from samples with what was not counted, so that no line of the user's is silently absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import pyarrow as pa
+
+from dlprof.engines import combined
+from dlprof.ingest.own import lines as lines_reader
+from dlprof.ingest.own.counted_frames import Counting
+from dlprof.ingest.own.sampled_lines import SampledLines
+from dlprof.ingest.own.stood import Building, stood
+from dlprof.launch import sources
+from dlprof.pipeline.workspace import Workspace
+from dlprof.schema.tables import TABLES
+
+_MONITORING = (3, 12)
+"""From this Python on, lines are counted on every thread."""
+_NAMED = 5
+"""Functions that a health line names; the others are counted."""
+
+
+def add(run: Workspace, rate_hz: float | None) -> None:
+    """Add rows of lines that were seen in stacks but not counted, and say how many.
+
+    Args:
+        run: The run, with its tables `stacks`, `frames` and `spans`.
+        rate_hz: Stacks per second; None: none were taken.
+    """
+    stacks, frames = run.tables.get("stacks"), run.tables.get("frames")
+    if stacks is None or frames is None or not rate_hz:
+        return
+    found = SampledLines(_counting(run), cache(lambda file: _is_users(run, file)), cache(run.source), rate_hz)
+    for one in stood(stacks, frames, Building(run.tables.get("spans"))):
+        found.add(one)
+    rows = [{**run.process.columns, **row} for row in found.rows()]
+    if rows:
+        run.tables.append("lines", pa.Table.from_pylist(rows, schema=TABLES["lines"]))
+        _keep_sources(run, {row["file"] for row in rows})
+        _say_sampled(run, len(rows), len({(row["file"], row["first_line"], row["function"]) for row in rows}), rate_hz)
+    if not found.counting.on_threads:
+        _say_unseen(run, found.unseen())
+
+
+def _counting(run: Workspace) -> Counting:
+    """Where lines were counted; nowhere, if there are no counts."""
+    path = run.folder.raw / "lines.json"
+    if run.tables.get("lines") is None or not path.is_file():
+        return Counting()
+    version = (run.manifest.interpreter.version or "").split(".")[:2]
+    is_new = tuple(int(part) for part in version if part.isdigit()) >= _MONITORING
+    return lines_reader.counting(path, run.names, is_new)
+
+
+def _is_users(run: Workspace, file: str) -> bool:
+    return run.names.is_users(file) and not any(part in file for part in combined.generated_files())
+
+
+def _keep_sources(run: Workspace, files: Iterable[str]) -> None:
+    """Copy the files that lines were only seen in; not when tables are made anew, for they may have changed since."""
+    if run.manifest.tables_version:
+        return
+    missing = [file for file in files if not run.folder.source_path(file).is_file()]
+    cells = {file: run.names.originals[file] for file in missing if run.names.originals.get(file) in run.names.cells}
+    plain = {file: run.names.originals.get(file, file) for file in missing if file not in cells}
+    sources.keep_cells(run.folder, cells)
+    sources.keep_sources(run.folder, plain)
+
+
+def _say_sampled(run: Workspace, lines: int, functions: int, rate_hz: float) -> None:
+    text = (
+        f"{lines} {'line' if lines == 1 else 'lines'} of {functions} {'function' if functions == 1 else 'functions'} "
+        f"ran where lines are not counted: their time is from samples, {rate_hz:g} a second; a line seen in n of them "
+        "is known to about 1/sqrt(n)."
+    )
+    run.warn("lines-sampled", "info", text, lines)
+
+
+def _say_unseen(run: Workspace, names: Sequence[str]) -> None:
+    if not names:
+        return
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    text = (
+        f"Neither counted nor seen in a sample: {', '.join(names[:_NAMED])}{more}. They did not run, or for shorter "
+        "than a sample where lines are not counted, or in another process."
+    )
+    run.warn("lines-unseen", "info", text, len(names))

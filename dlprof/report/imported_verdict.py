@@ -1,0 +1,227 @@
+"""The answer of a run of foreign traces in one sentence or two, as far as the traces tell it.
+
+With a GPU: how long it was busy and idle, what the host did in most of the idle time, what collectives took that
+nothing hid. Without: what the operators did, or the sampled stacks, the lines, the sums, the samples of the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from dlprof.analysis.device_time import DeviceTime
+from dlprof.analysis.gpu_idle import HostDoing
+from dlprof.analysis.kernels import OF_DEVICES
+from dlprof.report.imported_parts import Facts
+from dlprof.report.model import MeasuredGpus, PhaseStack, Report
+from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
+from dlprof.units import duration
+
+_WORTH = 0.05
+"""A smaller share is not worth a word."""
+_MOST = 0.5
+_NEARLY_ALL = 0.9
+_NAMED = 0.1
+"""A call of the host is named where it stood for this share of the idle time."""
+_TOP = 3
+_WAITING = frozenset({"join", "wait", "sleep", "select", "poll", "acquire", "accept", "recv", "_wait_for_tstate_lock"})
+"""Functions of Python's own library in which a thread does nothing."""
+_NAME_AT_MOST = 60
+_IDLE = {
+    StepPart.INPUT: "the host waited for the next batch, or made it",
+    StepPart.SYNC: "the host waited in a synchronisation",
+    StepPart.DISPATCH: "the host was in operators and calls that prepare and launch work",
+    StepPart.HOST_PYTHON: "the host was in Python",
+    StepPart.IDLE: "the host was in no operator and no call that the trace shows",
+}
+
+
+def of(report: Report, facts: Facts) -> str:
+    """The sentences.
+
+    Args:
+        report: The run.
+        facts: What is known of it besides.
+    """
+    told = _of_devices(report, facts) or _of_operators(report) or _of_sums(report, facts)
+    told = told or _of_stacks(report) or _of_lines(report) or _of_samples(report)
+    return f"{told}{_of_steps(report)}" if told else "The files hold no event from which a time can be told."
+
+
+def _of_devices(report: Report, facts: Facts) -> str:
+    computing = [device for device in report.devices if device.busy_ns and device.compute_ns] or report.devices
+    span = sum(device.span_ns for device in computing)
+    if not span:
+        return ""
+    busy, idle = (sum(getattr(device, name) for device in computing) for name in ("busy_ns", "idle_ns"))
+    return (
+        f"{_whose(computing)} busy {_percent(busy, span)} and idle {_percent(idle, span)} "
+        f"of the {duration(span // len(computing))} from first to last kernel{_within(report, span // len(computing))}"
+        f"{_idle(report, facts) if idle >= _WORTH * span else ''}{_not_hidden(computing, span)}."
+    )
+
+
+def _whose(devices: Sequence[DeviceTime]) -> str:
+    kind = devices[0].device.partition(":")[0].upper()
+    if len(devices) == 1:
+        return f"The {kind} was"
+    return f"{len(devices)} {kind}s (each {_range(devices)}) were on average"
+
+
+def _within(report: Report, span: int) -> str:
+    """How long the trace is, where most of it lies before or after."""
+    wall = report.wall_ns or 0
+    return f", in a trace of {duration(wall)}" if span < _NEARLY_ALL * wall else ""
+
+
+def _range(devices: Sequence[DeviceTime]) -> str:
+    shares = [device.busy_ns / max(1, device.span_ns) for device in devices]
+    return f"busy {100 * min(shares):.0f} to {100 * max(shares):.0f} %"
+
+
+def _idle(report: Report, facts: Facts) -> str:
+    """What the host did in most of the idle time."""
+    whole = sum(facts.idle.values())
+    if not whole:
+        return ""
+    part, ns = max(facts.idle.items(), key=lambda item: item[1])
+    how_much = "most" if ns > _MOST * whole else "the largest part"
+    return f"; in {how_much} of the idle time ({_percent(ns, whole)}) {_IDLE[part]}{_at(report)}"
+
+
+def _at(report: Report) -> str:
+    """Where the host was for longest while nothing was launched, where that is much of the idle time."""
+    places: Counter[str] = Counter()
+    for idle in report.gpu_idle:
+        for doing in idle.host_doings:
+            if place := _place_of(doing):
+                places[place] += doing.ns
+    place, ns = places.most_common(1)[0] if places else ("", 0)
+    idle_ns = sum(idle.idle_ns for idle in report.gpu_idle)
+    return f", and stood longest ({duration(ns)}) {place}" if ns >= max(1, _NAMED * idle_ns) else ""
+
+
+def _place_of(doing: HostDoing) -> str:
+    parts = [
+        f"in {_short(doing.name)}" if doing.name else "",
+        f"within {_short(doing.within)}" if doing.within else "",
+        f"at {_short(doing.at)}" if doing.at and doing.at != doing.name else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _not_hidden(devices: Sequence[DeviceTime], span: int) -> str:
+    """Collectives and copies that no kernel hid."""
+    collectives = sum(device.communication_ns - device.communication_overlapped_ns for device in devices)
+    copies = sum(device.non_compute_ns for device in devices) - collectives
+    parts = [
+        f"{what} {_percent(ns, span)}"
+        for what, ns in (("collectives", collectives), ("copies", copies))
+        if ns >= _WORTH * span
+    ]
+    return f"; {' and '.join(parts)} hidden by no kernel" if parts else ""
+
+
+def _of_operators(report: Report) -> str:
+    """Without a GPU: which operators of the host took the time."""
+    categories = Counter({sort: _time(report, StepPart.KERNELS, sort) for sort in Category})
+    working, whole = sum(categories.values()), report.wall_ns
+    if not working or not whole:
+        return ""
+    top = ", ".join(f"{sort} {_percent(ns, whole)}" for sort, ns in categories.most_common(_TOP) if ns)
+    waiting = _time(report, StepPart.INPUT)
+    data = f"; {_percent(waiting, whole)} went to loading data" if waiting >= _WORTH * whole else ""
+    ran = "operators and collectives" if categories[Category.COLLECTIVE] else "operators"
+    return (
+        f"No GPU is in the trace: {ran} ran in {_percent(working, whole)} of its {duration(whole)}, "
+        f"most of it {top}{_operator(report)}{data}."
+    )
+
+
+def _operator(report: Report) -> str:
+    rows = report.kernels.rows if report.kernels is not None else ()
+    first = next((row for row in rows if row.op), None)
+    return f"; the operator with most time of its own is {_short(first.op or '')}" if first is not None else ""
+
+
+def _of_sums(report: Report, facts: Facts) -> str:
+    """Sums without times: which of them are large."""
+    sums = report.kernels
+    if sums is None or not facts.kernels or not facts.kernels_ns:
+        return ""
+    top = ", ".join(f"{_short(name)} ({_percent(ns, facts.kernels_ns)})" for name, ns in facts.kernels)
+    where = "the GPU" if sums.all_of == OF_DEVICES else "the CPU"
+    return f"{duration(facts.kernels_ns)} of work on {where}, most of it in {top}; when it ran is not in the file."
+
+
+def _of_stacks(report: Report) -> str:
+    """Sampled stacks: where most of those of a thread ended that did not only wait."""
+    standing = [stack for stack in report.stacks if stack.frames]
+    if not standing:
+        return ""
+    working = [stack for stack in standing if stack.frames[0].function not in _WAITING] or standing
+    phase = working[0].phase
+    shares: Counter[tuple[str, str]] = Counter()
+    for stack in standing:
+        if stack.phase == phase:
+            shares[stack.frames[0].function, _place(stack)] += round(1000 * stack.share)
+    (function, place), share = shares.most_common(1)[0]
+    return f"Of the samples of {phase}, {share // 10} % or more stood in {_short(function)} ({place})."
+
+
+def _place(stack: PhaseStack) -> str:
+    frame = stack.frames[0]
+    return f"{'/'.join(frame.file.split('/')[-2:])}:{frame.line}"
+
+
+def _of_lines(report: Report) -> str:
+    if not report.lines:
+        return ""
+    line = max(report.lines, key=lambda line: line.own_ns)
+    share = f", {_percent(line.own_ns, report.wall_ns)} of {duration(report.wall_ns)}" if report.wall_ns else ""
+    return f"The line with most time is {_short(line.file)}:{line.line} in {_short(line.function)}{share}."
+
+
+def _of_samples(report: Report) -> str:
+    """Samples of GPUs, with nothing that ran on them."""
+    if not isinstance(report.gpu, MeasuredGpus):
+        return ""
+    parts = [
+        f"GPU {use.gpu} ran kernels in {use.utilisation_mean_pct:.0f} % of the time"
+        for use in report.gpu.gpus
+        if use.utilisation_mean_pct is not None
+    ]
+    return f"{', '.join(parts)}, by samples over {duration(report.wall_ns)}." if parts else ""
+
+
+def _of_steps(report: Report) -> str:
+    steps = report.steps
+    if steps is None or steps.median_ns is None:
+        return ""
+    kind = "step" if steps.loop == "unknown" else f"{steps.loop} step"
+    if steps.count == 1:
+        return f" The trace holds one {kind}, of {duration(steps.median_ns)}."
+    figure = "median" if steps.how is StepTime.MEASURED else "mean"
+    return f" A {kind} takes {duration(steps.median_ns)}, the {figure} of {steps.count}."
+
+
+def _time(report: Report, part: StepPart, sort: Category | None = None) -> int:
+    """Time of a part in the whole tree (ns)."""
+    times = {leaf.path: leaf.ns for leaf in report.tree or ()}
+    places = (root / part / sort if sort is not None else root / part for root in IN_PARTS)
+    return sum(times.get(place, 0) for place in places)
+
+
+def _percent(part: float, whole: float | None) -> str:
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return f"{share:.0f} %" if share >= 1 or not part else "below 1 %"
+
+
+def _short(name: str) -> str:
+    """A name that fits into a sentence: of a kernel in C++ what is called, without what it is a template of."""
+    if "::" in name and name.startswith(("void ", "at::", "cub::", "thrust::")):
+        name = re.sub(r"[<(].*", "", name.replace("(anonymous namespace)::", "")).rpartition("::")[2] or name
+    return name if len(name) <= _NAME_AT_MOST else f"{name[:_NAME_AT_MOST]}…"

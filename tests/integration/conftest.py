@@ -1,0 +1,33 @@
+"""Fixtures of tests with real programs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium of this machine."""
+    programs = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    program = next((one for one in programs if one), None)
+    if program is None:
+        pytest.skip("no Chromium is installed (apt-get install chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=program, args=_FLAGS)
+        yield made
+        made.close()

@@ -1,0 +1,49 @@
+"""Stacks put together."""
+
+from __future__ import annotations
+
+from dlprof.ingest.own.stood import Building, Stood, stood
+from dlprof.ingest.parse.sampled_stacks import Frame
+from tests.unit.runs import S, span, table
+
+
+def test_keras_builds_in_the_spans_of_the_main_thread_that_no_script_marked() -> None:
+    """From 1 s to 4 s, in two spans that overlap; a mark is named by its kind, and fit is no building."""
+    spans = [
+        span("construct", 1, 3, name="Dense.__init__", thread="MainThread"),
+        span("graph_compile", 2, 4, name="train_step", thread="MainThread"),
+        span("compile", 5, 6, name="compile", thread="MainThread"),
+        span("graph_compile", 6, 7, name="jit", thread="loader"),
+        span("fit", 7, 8, name="fit", thread="MainThread"),
+    ]
+    building = Building(table("spans", spans))
+
+    assert [building.at(int(at * S)) for at in (0.5, 1.5, 3.5, 5.5, 6.5, 7.5)] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert Building(None).at(S) is False
+
+
+def test_equal_stacks_of_a_thread_are_added_up() -> None:
+    """Those of the main thread apart from those of others, and those inside building from those outside."""
+    rows = [("MainThread", 1), ("MainThread", 2), ("loader", 3), ("MainThread", 11)]
+    stacks = [{"thread_id": 1, "thread": thread, "start_ns": at * S, "dur_ns": S, "stack_id": 0} for thread, at in rows]
+    frames = [
+        {"stack_id": 0, "depth": depth, "function": name, "file": "a.py", "line": 1}
+        for depth, name in ((1, "inner"), (0, "outer"))
+    ]
+    building = Building(table("spans", [span("construct", 10, 13, name="Dense.__init__", thread="MainThread")]))
+
+    found = list(stood(table("stacks", stacks), table("frames", frames), building))
+
+    stack = [Frame("outer", "a.py", 1), Frame("inner", "a.py", 1)]
+    assert found == [
+        Stood(stack, 2 * S, main=True, building=False),
+        Stood(stack, S, main=False, building=False),
+        Stood(stack, S, main=True, building=True),
+    ]

@@ -1,0 +1,122 @@
+"""The answer of runs of foreign traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.report import summary
+from dlprof.store.run import Run
+from tests.unit.foreign import Event, foreign, kernel, marked
+from tests.unit.runs import MS, S, make, manifest
+
+
+def verdict(run: Run) -> str:
+    """The answer."""
+    return summary.summarise(run).verdict
+
+
+def test_a_gpu_that_waits_for_data(tmp_path: Path) -> None:
+    """Shares are of the time from its first to its last kernel."""
+    run = foreign(
+        tmp_path / "r",
+        marked("train_step 1", 0, 10),
+        marked("train_step 2", 10, 10),
+        kernel("gemm", 0, 2),
+        Event("input", "next", 10, 6),
+        kernel("gemm", 16, 4),
+    )
+
+    assert verdict(run) == (
+        "The GPU was busy 30 % and idle 70 % of the 20.0 ms from first to last kernel; in most of the idle time (57 %) "
+        "the host was in no operator and no call that the trace shows. A train step takes 10.0 ms, the mean of 2."
+    )
+
+
+def test_collectives_that_no_kernel_hides_are_named(tmp_path: Path) -> None:
+    """What is hidden costs nothing."""
+    run = foreign(tmp_path / "r", kernel("gemm", 0, 6), kernel("nccl", 4, 6, category="collective", lane="stream 20"))
+
+    assert verdict(run) == (
+        "The GPU was busy 100 % and idle 0 % of the 10.0 ms from first to last kernel; collectives 40 % hidden by no "
+        "kernel."
+    )
+
+
+def test_several_gpus_are_told_by_their_mean(tmp_path: Path) -> None:
+    """With how far they are apart."""
+    run = foreign(
+        tmp_path / "r",
+        *(kernel("gemm", at, 1, device=0) for at in (0, 9)),
+        *(kernel("gemm", at, 3, device=1) for at in (0, 7)),
+    )
+
+    assert verdict(run).startswith(
+        "2 GPUs (each busy 20 to 60 %) were on average busy 40 % and idle 60 % of the 10.0 ms from first to last kernel"
+    )
+
+
+def test_kernels_in_a_small_part_of_a_trace(tmp_path: Path) -> None:
+    """How long the trace is, is said then."""
+    run = foreign(tmp_path / "r", kernel("gemm", 0, 2), Event("operator", "mm", 2, 98))
+
+    assert verdict(run) == (
+        "The GPU was busy 100 % and idle 0 % of the 2.00 ms from first to last kernel, in a trace of 100 ms."
+    )
+
+
+def test_without_a_gpu_the_operators_are_told(tmp_path: Path) -> None:
+    """By category, and the one with most time."""
+    run = foreign(
+        tmp_path / "r",
+        Event("operator", "aten::mm", 0, 60, category="matmul"),
+        Event("operator", "aten::relu", 60, 20, category="elementwise"),
+        Event("input", "next", 80, 20),
+    )
+
+    assert verdict(run) == (
+        "No GPU is in the trace: operators ran in 80 % of its 100 ms, most of it matmul 60 %, elementwise 20 %; the "
+        "operator with most time of its own is aten::mm; 20 % went to loading data."
+    )
+
+
+def test_sums_tell_their_largest(tmp_path: Path) -> None:
+    """And that there are no times."""
+    ops = [
+        {"op_id": 0, "kind": "kernel", "name": "void at::native::softmax<float>(int)"},
+        {"op_id": 1, "kind": "kernel", "name": "sgemm"},
+    ]
+    totals = [
+        {"op_id": number, "device": 0, "count": 2, "total_ns": ns, "window": 0}
+        for number, ns in ((0, 1 * MS), (1, 3 * MS))
+    ]
+    told = manifest(state="imported", process={"wall_ns": None})
+    run = make(tmp_path / "r", told, kernel_ops=ops, kernel_totals=totals)
+
+    assert verdict(run) == (
+        "4.00 ms of work on the GPU, most of it in sgemm (75 %), softmax (25 %); when it ran is not in the file."
+    )
+
+
+def test_samples_tell_the_function_of_a_thread_that_works(tmp_path: Path) -> None:
+    """Another only waits for it."""
+    frames = [
+        {"stack_id": 0, "depth": 0, "function": "join", "file": "/usr/lib/python3/threading.py", "line": 9},
+        {"stack_id": 1, "depth": 0, "function": "tokenize", "file": "/home/me/work/bpe.py", "line": 31},
+        {"stack_id": 2, "depth": 0, "function": "merge", "file": "/home/me/work/bpe.py", "line": 4},
+    ]
+    stacks = [
+        {"thread_id": 1, "thread": "MainThread", "start_ns": 0, "dur_ns": 10 * S, "stack_id": 0},
+        {"thread_id": 2, "thread": "worker", "start_ns": 0, "dur_ns": 6 * S, "stack_id": 1},
+        {"thread_id": 2, "thread": "worker", "start_ns": 6 * S, "dur_ns": 2 * S, "stack_id": 2},
+    ]
+    told = manifest(state="imported", process={"wall_ns": 10 * S})
+    run = make(tmp_path / "r", told, stacks=stacks, frames=frames)
+
+    assert verdict(run) == "Of the samples of thread worker, 75 % or more stood in tokenize (work/bpe.py:31)."
+
+
+def test_a_file_without_events_says_so(tmp_path: Path) -> None:
+    """It is no answer of 0."""
+    run = make(tmp_path / "r", manifest(state="imported", process={"wall_ns": None}))
+
+    assert verdict(run) == "The files hold no event from which a time can be told."
