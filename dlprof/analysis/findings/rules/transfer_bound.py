@@ -49,7 +49,5 @@ _KNOWN = "[HD](to|2)[HD]|(Host|Device)To|FromGpu|FromHost|(?i)memset"
 
 def _pinned(case: Case) -> str:
     """Advice on pinned memory, where copies are known to be from memory that is not."""
-    pageable = sql.ask(
-        case.run, "SELECT count(*) FROM kernels WHERE kind = 'transfer' AND name LIKE '%Pageable%'"
-    ).rows[0][0]
-    return "use pinned memory (these copies are of pageable memory), " if pageable else ""
+    text = "SELECT count(*) FROM kernels WHERE kind = 'transfer' AND name LIKE '%Pageable%'"
+    return "use pinned memory (these copies are of pageable memory), " if case.devices.first_row(text)[0] else ""
