@@ -83,17 +83,18 @@ def gpu_idle(page: Page, report: Report) -> None:
         return
     page.title("GPU idle", "time between the first and the last kernel in which nothing ran on the device")
     ranks = len({idle.rank for idle in report.gpu_idle})
+    names = {time.number: time.device for time in report.devices}
     for idle in report.gpu_idle:
         share = percent(idle.idle_ns, idle.span_ns)
-        name = _named(idle, several=ranks > 1)
+        name = names.get(idle.device, f"gpu:{idle.device}") + _of_rank(idle, several=ranks > 1)
         page.say(f"{name} idle {duration(idle.idle_ns)} ({share} %): {_reasons(idle)}", indent=2)
         for doing in idle.host_doings[:_BLAMED]:
             page.say(f"{duration(doing.ns)} {safe(waiting_for(doing))}", "dim", 4)
 
 
-def _named(idle: GpuIdle, *, several: bool) -> str:
-    """The device, and whose it is where there are several ranks."""
-    return f"gpu:{idle.device}" + (f" of rank {idle.rank}" if several and idle.rank is not None else "")
+def _of_rank(idle: GpuIdle, *, several: bool) -> str:
+    """Whose the device is, where there are several ranks."""
+    return f" of rank {idle.rank}" if several and idle.rank is not None else ""
 
 
 def waiting_for(doing: HostDoing) -> str:

@@ -13,7 +13,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
 from dlprof.schema.vocabulary import Category, Tree, TreePath
 
-TITLE = Title("Operators only turned arrays around", "turning arrays around")
+TITLE = Title("Operators only transposed arrays", "transposing arrays")
 _TURNS = re.compile(
     r"transpose(?!d?_?conv)|permute|Reorder|SwapAxis|DimShuffle|reorder|contiguous|ToMkl|MklToTf|nchwToNhwc|nhwcToNchw",
     re.IGNORECASE,
