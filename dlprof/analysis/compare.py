@@ -21,6 +21,8 @@ RUNS_FOR_INTERVAL = 3
 """Runs that a side needs before an interval can be given."""
 _ITEM_SHARE, _ITEM_NS = 0.20, 50_000_000
 _GAP_SHARE, _GAP_NS = 0.10, 100_000_000
+_OF_TRACE = 0.01
+"""Of foreign traces, which may be short, a part of less than this share of both is noise in place of _ITEM_NS."""
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT)
 _COMMON_MOST = 1.25
 """More than this is never put down to the machine."""
@@ -49,7 +51,7 @@ class Difference:
         a_ns, b_ns: Time on each side.
         ci_ns: 95 % interval of the difference; None with fewer than RUNS_FOR_INTERVAL runs on a side.
         noise: Whether the difference is within noise: its interval holds 0, or without intervals it is below 20 %
-            of the larger side or below 50 ms, less what the machine's speed explains.
+            of the larger side or below `Comparison.least_ns`, less what the machine's speed explains.
     """
 
     a_ns: int
@@ -59,7 +61,7 @@ class Difference:
 
     @property
     def delta_ns(self) -> int:
-        """A less B (ns)."""
+        """A minus B (ns)."""
         return self.a_ns - self.b_ns
 
 
@@ -78,7 +80,7 @@ class Comparison:
         a, b: The sides.
         parity: Whether they did the same work.
         a_wall_ns, b_wall_ns: Mean wall time.
-        gap_ns: A less B; items and `unattributed_ns` sum to it.
+        gap_ns: A minus B; items and `unattributed_ns` sum to it.
         gap_ci_ns: 95 % interval of the gap, or None.
         noise: Whether the gap is within noise.
         items: Leaves of the tree, those with the largest difference first.
@@ -88,6 +90,7 @@ class Comparison:
         a_step_ns, b_step_ns: A steady step, as reports have it (`analysis.steps`); None where that is not known.
         common: By how much everything took longer in A, where both are single runs of the same script and backend:
             then the machine was slower, or busier. 1 in all other comparisons.
+        least_ns: Differences of parts below this are noise where there are no intervals (ns).
     """
 
     a: Side
@@ -105,6 +108,7 @@ class Comparison:
     a_step_ns: int | None
     b_step_ns: int | None
     common: float = 1.0
+    least_ns: int = _ITEM_NS
 
 
 def compare(a: Side, b: Side) -> Comparison:
@@ -121,11 +125,12 @@ def compare(a: Side, b: Side) -> Comparison:
     common = _common(paths, *tables) if _are_alike(a, b) else 1.0
     intervals = _intervals(*tables)
     gap_ci = intervals[-1] if intervals else None
+    walls = tables[0].wall, tables[1].wall
+    least = _least_ns(a, b, walls)
     items = [
-        _item(path, tables[0].leaves[n], tables[1].leaves[n], intervals[n] if intervals else None, common)
+        _item(path, (tables[0].leaves[n], tables[1].leaves[n]), intervals[n] if intervals else None, common, least)
         for n, path in enumerate(paths)
     ]
-    walls = tables[0].wall, tables[1].wall
     return Comparison(
         a=a,
         b=b,
@@ -134,7 +139,7 @@ def compare(a: Side, b: Side) -> Comparison:
         b_wall_ns=walls[1],
         gap_ns=walls[0] - walls[1],
         gap_ci_ns=gap_ci,
-        noise=_is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, _GAP_NS),
+        noise=_is_noise(walls[0], int(walls[1] * common), gap_ci, _GAP_SHARE, least * _GAP_NS // _ITEM_NS),
         items=tuple(sorted(items, key=lambda item: (-abs(item.delta_ns), item.path))),
         unattributed_ns=tables[0].unattributed - tables[1].unattributed,
         unsplit=unsplit,
@@ -142,6 +147,7 @@ def compare(a: Side, b: Side) -> Comparison:
         a_step_ns=_step(a),
         b_step_ns=_step(b),
         common=common,
+        least_ns=least,
     )
 
 
@@ -232,8 +238,15 @@ def _middle(a: Integers, b: Integers) -> float:
     return float(ratio[order][np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)])
 
 
-def _item(path: TreePath, a: int, b: int, ci: tuple[int, int] | None, common: float) -> Item:
-    return Item(int(a), int(b), ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, _ITEM_NS), path)
+def _least_ns(a: Side, b: Side, walls: tuple[int, int]) -> int:
+    """Below which differences of parts are noise (ns)."""
+    imported = all(run.manifest.state == RunState.IMPORTED for side in (a, b) for run in side.runs)
+    return min(_ITEM_NS, int(_OF_TRACE * min(walls))) if imported else _ITEM_NS
+
+
+def _item(path: TreePath, times: tuple[int, int], ci: tuple[int, int] | None, common: float, least_ns: int) -> Item:
+    a, b = int(times[0]), int(times[1])
+    return Item(a, b, ci, _is_noise(a, int(b * common), ci, _ITEM_SHARE, least_ns), path)
 
 
 def _is_noise(a: int, b: int, ci: tuple[int, int] | None, share: float, least_ns: int) -> bool:

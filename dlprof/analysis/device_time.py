@@ -101,8 +101,8 @@ def of_run(run: Run) -> list[DeviceTime]:
     windows = {row["window"]: row for row in run.rows("kernel_windows") if row["loop"] is not None}
     found = [
         _of_device(
-            run.manifest.device_name(place.device),
             place,
+            run.manifest.device_name(place.device),
             [_Part(events, rows, windows.get(window)) for window, rows in parts],
         )
         for place, parts in events.by_place()
@@ -210,7 +210,7 @@ class _Part:
             yield StreamTime(str(name or "?"), len(rows), covered.within(self.begin, self.end).ns)
 
 
-def _of_device(name: str, place: _Place, parts: Sequence[_Part]) -> DeviceTime:
+def _of_device(place: _Place, name: str, parts: Sequence[_Part]) -> DeviceTime:
     span, busy = sum(part.span_ns for part in parts), sum(part.busy_ns for part in parts)
     compute = sum(part.compute.ns for part in parts)
     return DeviceTime(

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import pace
+from dlprof.analysis import pace, trace_pace
 from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, total, truths
 from dlprof.analysis.pace import Pace
-from dlprof.schema.vocabulary import Loop, SpanKind, StepTime
+from dlprof.schema.vocabulary import Loop, RunState, SpanKind, StepTime
 from dlprof.store.run import Run
 
 LOOPS = (Loop.TRAIN, Loop.TEST, Loop.PREDICT, Loop.UNKNOWN)
@@ -71,7 +71,10 @@ def of_run(run: Run) -> list[StepSummary]:
         rows = steps_of(steps, loop)
         if rows.num_rows:
             summary = _summary(loop, rows, in_windows(rows, windows))
-            found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
+            if run.manifest.state == RunState.IMPORTED:
+                found.append(_of_trace(run, rows, summary))
+            else:
+                found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
     return found
 
 
@@ -100,6 +103,14 @@ def _waited_for(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
         return summary if is_read else lost
     p95_ns = summary.p95_ns if is_read else None
     return replace(summary, median_ns=found.step_ns, p95_ns=p95_ns, samples_per_s=found.samples_per_s, how=how)
+
+
+def _of_trace(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
+    """The figures of steps of a foreign trace: where a device computes, they end before it has done them."""
+    found = trace_pace.of_steps(run, steps)
+    if found is None:
+        return summary
+    return replace(summary, median_ns=found.step_ns, p95_ns=None, how=StepTime.WINDOW)
 
 
 def _pace(run: Run, tables: Mapping[str, pa.Table], loop: Loop) -> Pace | None:

@@ -13,7 +13,7 @@ from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.summary import STRIP_PARTS
-from dlprof.schema.vocabulary import OWN_PATHS
+from dlprof.schema.vocabulary import OWN_PATHS, RunState
 from dlprof.units import bar, duration, percent, resample, safe, strip
 
 _BAR = 18
@@ -163,7 +163,15 @@ def _waterfall(page: Page, comparison: Comparison) -> None:
     if comparison.unsplit:
         page.say(f"steps are not split: {safe(comparison.unsplit)}", "dim", 2)
     if min(len(comparison.a.runs), len(comparison.b.runs)) < RUNS_FOR_INTERVAL:
-        page.say("noise: below 20 % of the part or 50 ms; dlprof trace --repeat 5 gives intervals instead", "dim", 2)
+        page.say(_noise(comparison), "dim", 2)
+
+
+def _noise(comparison: Comparison) -> str:
+    """What is called noise without intervals, and how to get them."""
+    sides = (comparison.a, comparison.b)
+    imported = any(run.manifest.state == RunState.IMPORTED for side in sides for run in side.runs)
+    more = "several traces a side (A1,A2,A3 B1,B2,B3) give" if imported else "dlprof trace --repeat 5 gives"
+    return f"noise: below 20 % of the part or {duration(comparison.least_ns)}; {more} intervals instead"
 
 
 def _item_row(item: Item) -> list[str]:

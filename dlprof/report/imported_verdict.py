@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dlprof.analysis.device_time import DeviceTime
+from dlprof.analysis.gpu_idle import HostDoing
 from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
-from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart
+from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
 from dlprof.units import duration
 
 _WORTH = 0.05
@@ -28,11 +29,11 @@ _WAITING = frozenset({"join", "wait", "sleep", "select", "poll", "acquire", "acc
 """Functions of Python's own library in which a thread does nothing."""
 _NAME_AT_MOST = 60
 _IDLE = {
-    StepPart.INPUT: "the program waited for its next batch, or made it",
+    StepPart.INPUT: "the host waited for the next batch, or made it",
     StepPart.SYNC: "the host waited in a synchronisation",
     StepPart.DISPATCH: "the host was in operators and calls that prepare and launch work",
     StepPart.HOST_PYTHON: "the host was in Python",
-    StepPart.IDLE: "the trace does not show what the host did",
+    StepPart.IDLE: "the host was in no operator and no call that the trace shows",
 }
 
 
@@ -62,9 +63,10 @@ def _of_devices(report: Report, facts: Facts) -> str:
 
 
 def _whose(devices: Sequence[DeviceTime]) -> str:
+    kind = devices[0].device.partition(":")[0].upper()
     if len(devices) == 1:
-        return "The GPU was"
-    return f"{len(devices)} GPUs (each {_range(devices)}) were in the mean"
+        return f"The {kind} was"
+    return f"{len(devices)} {kind}s (each {_range(devices)}) were on average"
 
 
 def _within(report: Report, span: int) -> str:
@@ -85,19 +87,28 @@ def _idle(report: Report, facts: Facts) -> str:
         return ""
     part, ns = max(facts.idle.items(), key=lambda item: item[1])
     how_much = "most" if ns > _MOST * whole else "the largest part"
-    return f"; in {how_much} of the idle time ({_percent(ns, whole)}) {_IDLE[part]}{_at(report, part)}"
+    return f"; in {how_much} of the idle time ({_percent(ns, whole)}) {_IDLE[part]}{_at(report)}"
 
 
-def _at(report: Report, part: StepPart) -> str:
-    """The call that the host stood in for longest while nothing was launched."""
-    names: Counter[str] = Counter()
+def _at(report: Report) -> str:
+    """Where the host was for longest while nothing was launched, where that is much of the idle time."""
+    places: Counter[str] = Counter()
     for idle in report.gpu_idle:
-        names.update({name: ns for name, ns in idle.blamed if name})
+        for doing in idle.host_doings:
+            if place := _place_of(doing):
+                places[place] += doing.ns
+    place, ns = places.most_common(1)[0] if places else ("", 0)
     idle_ns = sum(idle.idle_ns for idle in report.gpu_idle)
-    if not names or part is StepPart.IDLE:
-        return ""
-    name, ns = names.most_common(1)[0]
-    return f", {duration(ns)} of it in {_short(name)}" if ns >= _NAMED * idle_ns else ""
+    return f", and stood longest ({duration(ns)}) {place}" if ns >= max(1, _NAMED * idle_ns) else ""
+
+
+def _place_of(doing: HostDoing) -> str:
+    parts = [
+        f"in {_short(doing.name)}" if doing.name else "",
+        f"within {_short(doing.within)}" if doing.within else "",
+        f"at {_short(doing.at)}" if doing.at and doing.at != doing.name else "",
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def _not_hidden(devices: Sequence[DeviceTime], span: int) -> str:
@@ -191,7 +202,8 @@ def _of_steps(report: Report) -> str:
     kind = "step" if steps.loop == "unknown" else f"{steps.loop} step"
     if steps.count == 1:
         return f" The trace holds one {kind}, of {duration(steps.median_ns)}."
-    return f" A {kind} takes {duration(steps.median_ns)}, the median of {steps.count}."
+    figure = "median" if steps.how is StepTime.MEASURED else "mean"
+    return f" A {kind} takes {duration(steps.median_ns)}, the {figure} of {steps.count}."
 
 
 def _time(report: Report, part: StepPart, sort: Category | None = None) -> int:
@@ -202,7 +214,10 @@ def _time(report: Report, part: StepPart, sort: Category | None = None) -> int:
 
 
 def _percent(part: float, whole: float | None) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "-"
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return f"{share:.0f} %" if share >= 1 or not part else "below 1 %"
 
 
 def _short(name: str) -> str:

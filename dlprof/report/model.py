@@ -321,11 +321,11 @@ class Report(Struct, frozen=True, kw_only=True):
     """Where the time went, in one sentence."""
     findings: tuple[Cause, ...] | None = None
     """Causes, those with most time at stake first; None: not looked for, or the run cannot be diagnosed."""
+    not_asked: tuple[str, ...] = ()
+    """Rules that were not asked for want of time: findings may be missing."""
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
-    not_asked: tuple[str, ...] = ()
-    """Rules that were not asked for want of time: findings may be missing."""
 
     @property
     def imported(self) -> bool:

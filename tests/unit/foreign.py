@@ -22,6 +22,7 @@ class Event:
     device: int = -1
     lane: str = "main"
     nested: float = 0
+    delay: float | None = None
     category: str = "other"
     direction: str | None = None
     rank: int = 0
@@ -64,6 +65,7 @@ def _events(events: tuple[Event, ...]) -> dict[str, list[dict[str, Any]]]:
             "start_ns": _ns(event.begin),
             "dur_ns": _ns(event.dur),
             "nested_ns": _ns(event.nested),
+            "delay_ns": None if event.delay is None else _ns(event.delay),
         }
         for key, event in zip(keys, events, strict=True)
     ]

@@ -1,6 +1,6 @@
 """Every foreign trace that tests have, through every command that looks at a run.
 
-With DLPROF_TRACES, a folder of more traces, these go through all of them as well.
+With DLPROF_SHARED_TRACES, a folder of more traces, these go through all of them as well.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dlprof.store.run import Run
 from tests.unit.ingest.imports import DATA
 from tests.unit.runs import dlprof
 
-MORE = os.environ.get("DLPROF_TRACES")
+MORE = os.environ.get("DLPROF_SHARED_TRACES")
 NO_TRACES = {".md", ".tsv"}
 SMALL = 4_000
 """Files of more bytes take a good part of a second with each command."""
@@ -45,7 +45,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def _files() -> Iterator[Path]:
+def trace_files() -> Iterator[Path]:
+    """Every trace of the tests, and of the folder that the environment names."""
     yield from (path for path in sorted(DATA.iterdir()) if path.suffix not in NO_TRACES)
     if MORE:
         folder = Path(MORE)
@@ -58,7 +59,7 @@ def _parameter(path: Path) -> object:
     return pytest.param(path, id=path.name, marks=[pytest.mark.slow] if is_slow else [])
 
 
-@pytest.fixture(scope="module", params=[_parameter(path) for path in _files()])
+@pytest.fixture(scope="module", params=[_parameter(path) for path in trace_files()])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that is made of one file; beside it lies a second one of the same file, `again`."""
     path = tmp_path_factory.mktemp("traces") / "run"

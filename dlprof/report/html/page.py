@@ -11,6 +11,7 @@ from typing import Any
 
 import jinja2
 
+from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.stacks import shown_name
 from dlprof.report import step_words, strict_json
 from dlprof.report.html import timeline
@@ -81,6 +82,7 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals["least_finding"] = f"{LEAST_SHARE * 100:.0f} % and {duration(LEAST_NS)}"
     environment.filters.update(
         duration=_duration,
         frame_name=lambda frame: shown_name(frame.function, frame.file),

@@ -112,6 +112,6 @@ def _reasons(idle: GpuIdle) -> str:
         (idle.host_ns, "nothing was launched (host-bound)"),
         (idle.launch_ns, "launch latency"),
         (idle.wait_ns, "waiting on the device"),
-        (idle.unknown_ns, "for causes that nothing tells: the launches of the next kernels were not recorded"),
+        (idle.unknown_ns, "for causes that nothing tells: launches were not recorded, or were those of whole graphs"),
     )
     return ", ".join(f"{duration(time_ns)} {text}" for time_ns, text in parts if time_ns) or "in no gap"

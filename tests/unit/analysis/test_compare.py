@@ -12,6 +12,7 @@ from dlprof.analysis.compare import Side
 from dlprof.errors import UsageError
 from dlprof.store.run import Run
 from tests.unit import runs
+from tests.unit.foreign import foreign, kernel
 from tests.unit.runs import MS, S
 
 KERNELS = [{"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 10}]
@@ -114,7 +115,7 @@ def test_of_a_run_without_phases_wall_time_and_kernels_are_compared(tmp_path: Pa
 
 def test_a_run_without_a_wall_time_cannot_be_compared(tmp_path: Path) -> None:
     """Nothing is known of it."""
-    with pytest.raises(UsageError, match="r cannot be compared: not even its wall time is known"):
+    with pytest.raises(UsageError, match="r cannot be compared, because not even its wall time is known"):
         compared(runs.trained(tmp_path / "a"), runs.make(tmp_path / "r", runs.manifest(process={})))
 
 
@@ -142,3 +143,17 @@ def test_steps_that_take_twice_as_long_are_not_put_down_to_the_machine(tmp_path:
     assert not found.noise
     assert found.items[0].path == "fit/steps"
     assert not found.items[0].noise
+
+
+def test_parts_of_short_foreign_traces_differ_by_less_than_those_of_runs(tmp_path: Path) -> None:
+    """A trace of 100 ms: 1 % of it, where it is 50 ms of a run of a process."""
+    a = foreign(tmp_path / "a", kernel("gemm", 0, 60), kernel("gemm", 90, 10))
+    b = foreign(tmp_path / "b", kernel("gemm", 0, 30), kernel("gemm", 90, 10))
+    found = compare.compare(Side("a", (a,)), Side("b", (b,)))
+
+    assert found.least_ns == 1 * MS
+    assert [(str(item.path), item.delta_ns, item.noise) for item in found.items] == [
+        ("trace/idle", -30 * MS, False),
+        ("trace/kernels/matmul", 30 * MS, False),
+    ]
+    assert found.noise

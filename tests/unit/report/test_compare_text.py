@@ -162,7 +162,7 @@ def test_noise_is_called_so_and_explained(comparison: Comparison) -> None:
     lines = section(printed(noisy), "Where the gap")
 
     assert rows(lines)[1][4] == "noise"
-    assert lines[-1].strip().startswith("noise: below 20 % of the part or 50 ms")
+    assert lines[-1].strip().startswith("noise: below 20 % of the part or 50.0 ms")
 
 
 def test_steps_that_could_not_be_split_say_why(comparison: Comparison) -> None:

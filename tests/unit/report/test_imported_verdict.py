@@ -28,7 +28,7 @@ def test_a_gpu_that_waits_for_data(tmp_path: Path) -> None:
 
     assert verdict(run) == (
         "The GPU was busy 30 % and idle 70 % of the 20.0 ms from first to last kernel; in most of the idle time (57 %) "
-        "the trace does not show what the host did. A train step takes 10.0 ms, the median of 2."
+        "the host was in no operator and no call that the trace shows. A train step takes 10.0 ms, the mean of 2."
     )
 
 
@@ -51,7 +51,7 @@ def test_several_gpus_are_told_by_their_mean(tmp_path: Path) -> None:
     )
 
     assert verdict(run).startswith(
-        "2 GPUs (each busy 20 to 60 %) were in the mean busy 40 % and idle 60 % of the 10.0 ms from first to last kernel"
+        "2 GPUs (each busy 20 to 60 %) were on average busy 40 % and idle 60 % of the 10.0 ms from first to last kernel"
     )
 
 

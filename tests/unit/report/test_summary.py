@@ -243,6 +243,7 @@ REPORT_KEYS = [
     "verdict",
     "findings",
     "not_asked",
+    "tree",
 ]
 
 

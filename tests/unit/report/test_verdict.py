@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.analysis.findings.diagnose import NO_TIME
+from dlprof.analysis.findings.finding import Abstention, Diagnosis, Finding
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.report import verdict
-from dlprof.report.model import Exit, PhaseTime, Source
+from dlprof.report.model import Exit, PhaseTime
 from dlprof.schema.vocabulary import Basis
 from tests.unit.report.reports import report
 from tests.unit.runs import S
@@ -57,6 +57,15 @@ def test_nothing_is_said_of_causes_that_were_not_looked_for() -> None:
     assert of(None) == "The 10.0 s went to fit 6.00 s (60.0 %), import 1.00 s (10.0 %)."
 
 
+def test_a_run_without_a_cause_says_so() -> None:
+    """But not where some were left out for want of time."""
+    none = Diagnosis((), (Abstention("gpu-idle", "no kernel ran on a GPU"),), 10 * S)
+    late = Diagnosis((), (Abstention("gpu-idle", NO_TIME),), 10 * S)
+
+    assert of(none).endswith("import 1.00 s (10.0 %); no cause of lost time was found.")
+    assert of(late).endswith("import 1.00 s (10.0 %).")
+
+
 def test_a_script_that_failed_is_told_so_first() -> None:
     """By its exit code, or by the signal."""
     assert of(diagnosis(0.72), exit=Exit(1, None)).startswith("The script failed with exit code 1. 72 %")
@@ -66,19 +75,3 @@ def test_a_script_that_failed_is_told_so_first() -> None:
 def test_the_verdict_of_a_run_without_phases_is_that_nothing_is_known() -> None:
     """The probe in the process left nothing."""
     assert verdict.of(report(), None) == "Where the time went is not known: the in-process probe left nothing."
-
-
-def test_a_gpu_trace_of_others_tells_how_long_the_gpu_was_idle() -> None:
-    """The device that was idle for longest."""
-    idle = tuple(GpuIdle(number, 2 * S, ns, 0, 0, 0, 1, ()) for number, ns in ((0, S), (1, S // 2)))
-
-    assert verdict.of(report(state="imported", gpu_idle=idle), None) == (
-        "GPU 0 was idle for 50.0 % of the 2.00 s from its first to its last kernel."
-    )
-
-
-def test_any_other_trace_of_others_tells_how_much_it_holds() -> None:
-    """No more is known of it."""
-    sources = (Source("a.json", "kineto", 1200, 0, None), Source("b.json", "kineto", 34, 0, None))
-
-    assert verdict.of(report(state="imported", sources=sources), None) == "1,234 events within 10.0 s were read."

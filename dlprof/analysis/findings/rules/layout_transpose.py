@@ -5,24 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import kernel_shares, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Category, Tree, TreePath
 
-TITLE = Title("Operators only turned arrays around", "turning arrays around")
+TITLE = Title("Operators only transposed arrays", "transposing arrays")
 _TURNS = re.compile(
-    r"transpose(?!d?_?conv)|permute|Reorder|SwapAxis|DimShuffle|reorder|contiguous|ToMkl|MklToTf", re.IGNORECASE
+    r"transpose(?!d?_?conv)|permute|Reorder|SwapAxis|DimShuffle|reorder|contiguous|ToMkl|MklToTf|nchwToNhwc|nhwcToNchw",
+    re.IGNORECASE,
 )
 _NOT = re.compile(r"conv\w*transpose|TransposeTimes|backward_transpose_conv", re.IGNORECASE)
 _SHARE = 0.05
+_SHARE_OF_KERNELS = 0.10
+"""On a device that is idle for other reasons the kernels alone are looked at."""
+_KERNELS = Query(
+    "kernels that turn arrays around",
+    "SELECT name, op, layer, count(*) AS count, sum(dur_ns) AS total_ns FROM kernels WHERE kind = 'kernel' AND "
+    "regexp_matches(lower(name || coalesce(op, '')), 'transpose|permute|nchwtonhwc|nhwctonchw|contiguous') "
+    "GROUP BY ALL ORDER BY total_ns DESC LIMIT 8",
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Operators that only turn arrays around."""
     if not case.tree.layers:
         raise Abstain("no kernel of the steps was traced")
+    if case.devices.times and case.other is None:
+        yield from _of_devices(case)
+        return
     turning = [kernel for kernel in case.tree.layers if _turns(kernel.op)]
     theirs = case.other.tree.layers if case.other is not None else ()
     total = sum(kernel.ns for kernel in turning) - sum(kernel.ns for kernel in theirs if _turns(kernel.op))
@@ -41,6 +54,28 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         {leaf: ns * total // whole for leaf, ns in leaves.items()},
         [queries.operators(f"category = '{Category.DATA_MOVEMENT}'")],
+        "Keep one order of axes through the model; give images in the layout that the backend computes in.",
+        remedy=_remedy(case),
+    )
+
+
+def _of_devices(case: Case) -> Iterator[Claim]:
+    """Kernels of devices tell by their own names: a convolution may turn its input around by itself."""
+    turning = kernel_shares.chosen(case, lambda row: _turns(row.op) or _turns(name(row)))
+    takes = turning.takes(case, 1.0)
+    if sum(takes.values()) < _SHARE * max(1, sum(case.own(root) for root in case.devices.roots)) and (
+        turning.share < _SHARE_OF_KERNELS
+    ):
+        return
+    worst = turning.rows[0]
+    around = f" ({worst.op})" if worst.op and worst.op != name(worst) else ""
+    yield Claim(
+        Sentence(
+            f"{100 * turning.share:.0f} % of the kernels' time goes to kernels that turn arrays around, most of all "
+            f"{name(worst)[:60]}{around}:"
+        ),
+        takes,
+        [_KERNELS],
         "Keep one order of axes through the model; give images in the layout that the backend computes in.",
         remedy=_remedy(case),
     )
