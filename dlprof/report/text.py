@@ -121,6 +121,8 @@ def _print_traced(page: Page, report: Report) -> None:
 def _print_imported(page: Page, report: Report) -> None:
     """Of foreign traces only what is in them is shown; of a traced run also what is missing, and why."""
     head.imported(page, report)
+    if report.findings:
+        causes.all_findings(page, report)
     if report.phases:
         program.phases(page, report)
     if report.steps is not None:
@@ -130,7 +132,6 @@ def _print_imported(page: Page, report: Report) -> None:
     devices.kernels(page, report)
     devices.gpu_idle(page, report)
     for section, is_there in (
-        (causes.all_findings, report.findings is not None),
         (code.lines, bool(report.lines)),
         (code.stacks, bool(report.stacks)),
         (machine.cores, bool(report.cores)),

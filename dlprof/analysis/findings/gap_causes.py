@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, Truths, integers
 from dlprof.analysis.findings.traced_devices import Gaps, TracedDevices
+from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import EventKind
 from dlprof.store.run import Run
 
@@ -55,17 +58,18 @@ class GapCauses:
 
 def of_devices(run: Run, devices: TracedDevices) -> GapCauses:
     """The causes of all gaps of some devices."""
-    found = GapCauses()
-    durations = _durations(run, EventKind.KERNEL)[1]
+    found, span = GapCauses(), devices.span_ns
+    events = _Events(run)
+    durations = events.of_kind(EventKind.KERNEL)[1]
     found.kernels, found.median_ns = len(durations), float(np.median(durations)) if len(durations) else 0.0
-    waits = _durations(run, EventKind.WAIT)
     gaps = list(devices.gaps.values())
-    for some in gaps:
-        _add(found, some, waits)
-    span = devices.span_ns
+    found.allocation = _allocation(events, gaps)
+    allocating = events.covered(_ALLOCATES)
     if sum(found.allocation.values()) < ALLOCATION_SHARE * span:
-        found.rest_ns += sum(found.allocation.values())
-        found.allocation.clear()
+        found.allocation, allocating = Counter(), events.covered(None)
+    waits = events.of_kind(EventKind.WAIT)
+    for some in gaps:
+        _add(found, some, waits, some.host - _inside(allocating, some))
     if found.sync_ns < SYNC_SHARE * span:
         found.rest_ns, found.sync_ns, found.sync_gaps = found.rest_ns + found.sync_ns, 0, 0
     small = found.kernels >= KERNELS and found.median_ns <= MEDIAN_NS
@@ -74,19 +78,42 @@ def of_devices(run: Run, devices: TracedDevices) -> GapCauses:
     return found
 
 
-def _add(found: GapCauses, gaps: Gaps, waits: tuple[Integers, Integers]) -> None:
-    """Add the gaps of one device."""
-    allocates = np.asarray([bool(name and _ALLOCATES.match(name)) for name in gaps.blamed], bool)
-    for place in np.flatnonzero(allocates & (gaps.host > 0)).tolist():
-        found.allocation[str(gaps.blamed[place])] += int(gaps.host[place])
-    synced = _after_wait(gaps, waits) & ~allocates
-    short = (gaps.dur <= SHORT_NS) & ~allocates & ~synced
-    found.sync_ns += int(gaps.host[synced].sum())
+def _allocation(events: _Events, gaps: Sequence[Gaps]) -> Counter[str]:
+    """Calls for memory of the device, and how long devices waited for the host meanwhile (ns)."""
+    found: Counter[str] = Counter()
+    for name in events.names(_ALLOCATES):
+        ns = sum(int(_inside(events.covered(name), some).sum()) for some in gaps)
+        if ns:
+            found[name] = ns
+    return found
+
+
+def _add(found: GapCauses, gaps: Gaps, waits: tuple[Integers, Integers], host: Integers) -> None:
+    """Add the gaps of one device; `host` is what is left of the host's part of each."""
+    synced = _after_wait(gaps, waits)
+    short = (gaps.dur <= SHORT_NS) & ~synced
+    found.sync_ns += int(host[synced].sum())
     found.sync_gaps += int(synced.sum())
-    found.short_ns += int((gaps.host + gaps.launch)[short].sum())
-    found.short_host_ns += int(gaps.host[short].sum())
-    found.short_gaps += int((gaps.host[short] > 0).sum())
-    found.rest_ns += int(gaps.host[~(allocates | synced | short)].sum())
+    found.short_host_ns += int(host[short].sum())
+    found.short_ns += int((host + gaps.launch)[short].sum())
+    found.short_gaps += int((host[short] > 0).sum())
+    found.rest_ns += int(host[~(synced | short)].sum())
+
+
+def _inside(stretches: Stretches, gaps: Gaps) -> Integers:
+    """How much of the host's part of each gap some stretches cover (ns)."""
+    return _before(stretches, gaps.start + gaps.host) - _before(stretches, gaps.start)
+
+
+def _before(stretches: Stretches, moment: Integers) -> Integers:
+    """How much of the stretches is before each moment (ns)."""
+    if not len(stretches.begin):
+        return np.zeros(len(moment), np.int64)
+    done = np.concatenate(([0], np.cumsum(stretches.end - stretches.begin)))
+    last = np.searchsorted(stretches.begin, moment, "right") - 1
+    at = np.maximum(last, 0)
+    cut = np.minimum(moment, stretches.end[at]) - stretches.begin[at]
+    return np.where(last >= 0, done[at] + cut, 0)
 
 
 def _after_wait(gaps: Gaps, waits: tuple[Integers, Integers]) -> Truths:
@@ -101,11 +128,33 @@ def _after_wait(gaps: Gaps, waits: tuple[Integers, Integers]) -> Truths:
     return inside
 
 
-def _durations(run: Run, kind: EventKind) -> tuple[Integers, Integers]:
-    """Start and duration of all events of a kind, in order of start (ns)."""
-    numbers = [op["op_id"] for op in run.rows("kernel_ops") if op["kind"] == kind.word]
-    events = run.table("kernel_events", ("op_id", "start_ns", "dur_ns"))
-    events = events.filter(pc.is_in(events["op_id"], value_set=pa.array(numbers, events["op_id"].type)))
-    start, dur = integers(events["start_ns"]), integers(events["dur_ns"])
-    order = np.argsort(start, kind="stable")
-    return start[order], dur[order]
+class _Events:
+    """Executions, chosen by what they are."""
+
+    def __init__(self, run: Run) -> None:
+        self._ops = run.rows("kernel_ops")
+        self._table = run.table("kernel_events", ("op_id", "start_ns", "dur_ns"))
+
+    def names(self, pattern: re.Pattern[str]) -> list[str]:
+        """Names of calls that a pattern matches."""
+        return sorted({op["name"] for op in self._calls() if pattern.match(op["name"])})
+
+    def of_kind(self, kind: EventKind) -> tuple[Integers, Integers]:
+        """Start and duration of all of a kind, in order of start (ns)."""
+        return self._chosen([op["op_id"] for op in self._ops if op["kind"] == kind.word])
+
+    def covered(self, what: re.Pattern[str] | str | None) -> Stretches:
+        """When calls of a name, or whose names a pattern matches, went on; None: no calls."""
+        ops = self._calls() if what is not None else ()
+        named = [op for op in ops if (op["name"] == what if isinstance(what, str) else what and what.match(op["name"]))]
+        start, dur = self._chosen([op["op_id"] for op in named])
+        return Stretches.covered(start, start + dur)
+
+    def _calls(self) -> list[dict[str, Any]]:
+        return [op for op in self._ops if op["kind"] == EventKind.RUNTIME.word]
+
+    def _chosen(self, numbers: Sequence[int]) -> tuple[Integers, Integers]:
+        events = self._table.filter(pc.is_in(self._table["op_id"], value_set=pa.array(numbers, pa.int32())))
+        start, dur = integers(events["start_ns"]), integers(events["dur_ns"])
+        order = np.argsort(start, kind="stable")
+        return start[order], dur[order]

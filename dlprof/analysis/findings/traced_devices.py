@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -16,6 +17,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.schema.vocabulary import RunState, StepPart, Tree, TreePath
+from dlprof.store import query as sql
 from dlprof.store.run import Run
 
 IDLE_PARTS = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC)
@@ -132,6 +134,10 @@ class TracedDevices:
         if self.foreign:
             return device_ns / max(1, len(self.times))
         return device_ns / self.span_ns * sum(self._tree.time(root) for root in self.roots)
+
+    def first_row(self, query: str) -> tuple[Any, ...]:
+        """The first row that a query of the run's tables gives."""
+        return sql.ask(self._run, query).rows[0]
 
     def name(self, number: int) -> str:
         """What a device is called: its number, and its name where it is known."""

@@ -177,6 +177,10 @@ class CudaEvents:
         """Say what was left out, and which tables were not read."""
         for table, count in database.unread_events():
             self._trace.skip(f"rows of {table}", count, _REASONS.get(table, "a table that is not read"))
+        self.say_odd()
+
+    def say_odd(self) -> None:
+        """Say how many rows have no sensible times."""
         text = f"{self._odd} rows of {self._trace.path.name} have no sensible times and were passed over."
         self._trace.drop("trace-malformed", "warning", text, self._odd)
 

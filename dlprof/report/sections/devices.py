@@ -104,7 +104,7 @@ def waiting_for(doing: HostDoing) -> str:
     within = f" in {doing.within}" if doing.within else ""
     at = f", at {doing.at}" if doing.at else ""
     thread = ", on another thread than the one that launches" if doing.elsewhere else ""
-    return f"waiting for the host: {doing.name}{within}{at}{thread}"
+    return f"waiting for the host, mostly in {doing.name}{within}{at}{thread}"
 
 
 def _reasons(idle: GpuIdle) -> str:

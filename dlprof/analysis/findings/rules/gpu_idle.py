@@ -30,7 +30,7 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(
             f"{case.devices.name(worst.device)} was idle for {100 * worst.idle_ns / max(1, worst.span_ns):.0f} % of "
             f"the {duration(worst.span_ns)} that were traced of it, {duration(worst.host_ns)} because the host had "
-            f"launched nothing{_meanwhile(worst)}. As far as no other finding explains it:"
+            f"launched nothing{_meanwhile(case, worst)}. As far as no other finding explains it:"
         ),
         case.devices.takes(case.available, case.gap_causes.rest_ns, case.devices.leaves(*IDLE_PARTS)),
         [_GAPS],
@@ -39,11 +39,14 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
-def _meanwhile(idle: GpuIdle) -> str:
-    """What the host did most of the time."""
-    if not idle.host_doings or idle.host_doings[0].name is None:
-        return " (of most of that time nothing of the host was recorded)" if idle.host_doings else ""
-    first = idle.host_doings[0]
+def _meanwhile(case: Case, idle: GpuIdle) -> str:
+    """What the host did most of the time, but for what another finding tells."""
+    doings = [doing for doing in idle.host_doings if doing.name not in case.gap_causes.allocation]
+    if not doings:
+        return ""
+    first = doings[0]
+    if first.name is None:
+        return f" (of {duration(first.ns)} nothing of the host was recorded)"
     within = f" in {first.within}" if first.within else ""
     at = f", at {first.at}" if first.at else ""
-    return f", most of it during {first.name}{within}{at}"
+    return f" (longest during {first.name}{within}{at}: {duration(first.ns)})"

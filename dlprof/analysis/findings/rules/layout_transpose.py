@@ -10,6 +10,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.kernels import Row
 from dlprof.schema.vocabulary import Category, Tree, TreePath
 
 TITLE = Title("Operators only transposed arrays", "transposing arrays")
@@ -18,8 +19,10 @@ _TURNS = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(r"conv\w*transpose|TransposeTimes|backward_transpose_conv", re.IGNORECASE)
+_COMPUTES = re.compile(r"gemm|cutlass|convolve|conv\d?d(?!.*transpos)|attention", re.IGNORECASE)
+"""Kernels of products and convolutions may have transposed operands in the names of their templates."""
 _SHARE = 0.05
-_SHARE_OF_KERNELS = 0.10
+_SHARE_OF_KERNELS = 0.05
 """On a device that is idle for other reasons the kernels alone are looked at."""
 _KERNELS = Query(
     "kernels that turn arrays around",
@@ -61,7 +64,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _of_devices(case: Case) -> Iterator[Claim]:
     """Kernels of devices tell by their own names: a convolution may turn its input around by itself."""
-    turning = kernel_shares.chosen(case, lambda row: _turns(row.op) or _turns(name(row)))
+    turning = kernel_shares.chosen(case, _is_turning)
     takes = turning.takes(case, 1.0)
     if sum(takes.values()) < _SHARE * max(1, sum(case.own(root) for root in case.devices.roots)) and (
         turning.share < _SHARE_OF_KERNELS
@@ -79,6 +82,11 @@ def _of_devices(case: Case) -> Iterator[Claim]:
         "Keep one order of axes through the model; give images in the layout that the backend computes in.",
         remedy=_remedy(case),
     )
+
+
+def _is_turning(row: Row) -> bool:
+    """By its own name: one that is of another operator's may be any of the kernels that this runs."""
+    return _turns(name(row)) and not _COMPUTES.search(name(row))
 
 
 def _turns(op: str | None) -> bool:

@@ -8,7 +8,6 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
-from dlprof.store import query as sql
 from dlprof.units import duration
 
 TITLE = Title("Work that was launched waited for other streams", "streams that waited for each other")
@@ -27,7 +26,7 @@ def look(case: Case) -> Iterator[Claim]:
     wait_ns = sum(idle.wait_ns for idle in case.devices.idle)
     if wait_ns < _SHARE * case.devices.span_ns:
         return
-    if not sql.ask(case.run, f"SELECT count(*) FROM kernels WHERE {_WAITS}").rows[0][0]:
+    if not case.devices.first_row(f"SELECT count(*) FROM kernels WHERE {_WAITS}")[0]:
         raise Abstain("no call that makes a stream wait was recorded, so that what held launched work up is not known")
     yield Claim(
         Sentence(

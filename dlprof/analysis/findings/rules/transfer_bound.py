@@ -8,7 +8,6 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import EventKind, StepPart
-from dlprof.store import query as sql
 
 TITLE = Title("Copies between host and device held the GPU up", "copies between host and device")
 _SHARE = 0.10
@@ -41,7 +40,7 @@ def look(case: Case) -> Iterator[Claim]:
 def _between_share(case: Case) -> float:
     """Share of the time of copies that is between host and device; all of it where no name tells."""
     text = f"SELECT sum(dur_ns), sum(dur_ns) FILTER ({_BETWEEN}), count(*) FILTER (regexp_matches(name, '{_KNOWN}'))"
-    whole, between, named = sql.ask(case.run, f"{text} FROM kernels WHERE kind = '{EventKind.TRANSFER.word}'").rows[0]
+    whole, between, named = case.devices.first_row(f"{text} FROM kernels WHERE kind = '{EventKind.TRANSFER.word}'")
     return (between or 0) / whole if whole and named else 1.0
 
 
@@ -50,7 +49,5 @@ _KNOWN = "[HD](to|2)[HD]|(Host|Device)To|FromGpu|FromHost|(?i)memset"
 
 def _pinned(case: Case) -> str:
     """Advice on pinned memory, where copies are known to be from memory that is not."""
-    pageable = sql.ask(
-        case.run, "SELECT count(*) FROM kernels WHERE kind = 'transfer' AND name LIKE '%Pageable%'"
-    ).rows[0][0]
-    return "use pinned memory (these copies are of pageable memory), " if pageable else ""
+    text = "SELECT count(*) FROM kernels WHERE kind = 'transfer' AND name LIKE '%Pageable%'"
+    return "use pinned memory (these copies are of pageable memory), " if case.devices.first_row(text)[0] else ""

@@ -16,6 +16,8 @@ from tests.unit.analysis.rows import event, in_memory, op
 from tests.unit.runs import table
 
 US = 1_000
+Calls = tuple[tuple[int, int], ...]
+"""Begin and duration of each (us)."""
 
 
 def gap(start: int, host: int, blamed: str | None = None, launch: int = 0) -> dict[str, Any]:
@@ -25,14 +27,17 @@ def gap(start: int, host: int, blamed: str | None = None, launch: int = 0) -> di
 
 
 def causes(
-    *gaps: dict[str, Any], kernels: int = 50, kernel_us: int = 10, waits: tuple[tuple[int, int], ...] = ()
+    *gaps: dict[str, Any], kernels: int = 50, kernel_us: int = 10, waits: Calls = (), frees: Calls = ()
 ) -> GapCauses:
-    """Those of a device whose trace lasts 10 ms; waits are (begin, duration) of the host (us)."""
+    """Those of a device whose trace lasts 10 ms; waits and calls of hipFree are (begin, duration) of the host (us)."""
     rows = [event(0, n * 20 * US, kernel_us * US, 0) for n in range(kernels - 1)]
     rows.append(event(0, 10_000 * US - kernel_us * US, kernel_us * US, 0))
     rows += [event(1, begin * US, dur * US) for begin, dur in waits]
+    rows += [event(2, begin * US, dur * US) for begin, dur in frees]
     run = in_memory(
-        kernel_ops=table("kernel_ops", [op(0, "kernel", "k"), op(1, "wait", "cudaStreamSynchronize")]),
+        kernel_ops=table(
+            "kernel_ops", [op(0, "kernel", "k"), op(1, "wait", "cudaStreamSynchronize"), op(2, "runtime", "hipFree")]
+        ),
         kernel_events=table("kernel_events", rows),
         gpu_gaps=table("gpu_gaps", list(gaps)),
     )
@@ -55,16 +60,16 @@ def test_where_kernels_are_few_or_long_short_gaps_are_nothing_of_their_own(kerne
     assert (found.short_ns, found.rest_ns) == (0, 1900 * US)
 
 
-def test_gaps_in_calls_for_memory_are_allocation() -> None:
-    """By call; a hipFree of 800 us, and one gap of another cause."""
-    found = causes(gap(0, 800, "hipFree"), gap(2000, 100, "hipMalloc"), gap(3000, 300, "aten::item"))
+def test_the_part_of_gaps_that_calls_for_memory_cover_is_allocation() -> None:
+    """A hipFree of 800 us, of which 600 are in a gap of 700; another in no gap counts not at all."""
+    found = causes(gap(1000, 700, "hipFree"), gap(3000, 300, "aten::item"), frees=((800, 800), (6000, 500)))
 
-    assert (found.allocation, found.rest_ns) == (Counter({"hipFree": 800 * US, "hipMalloc": 100 * US}), 300 * US)
+    assert (found.allocation, found.rest_ns) == (Counter({"hipFree": 600 * US}), 400 * US)
 
 
 def test_little_allocation_is_a_part_of_the_rest() -> None:
     """Less than 5 % of the devices' time."""
-    found = causes(gap(0, 400, "cudaMalloc"))
+    found = causes(gap(0, 400, "hipFree"), frees=((0, 400),))
 
     assert (found.allocation, found.rest_ns) == (Counter(), 400 * US)
 

@@ -80,8 +80,8 @@ def test_idle_time_of_a_gpu_has_its_reasons() -> None:
         "4.00 ms waiting on the device"
     )
     assert lines[3:] == [
-        "20.0 ms waiting for the host: Relu in ## forward ##, at train.py(41): main",
-        "7.00 ms waiting for the host: ## backward ##, on another thread than the one that launches",
+        "20.0 ms waiting for the host, mostly in Relu in ## forward ##, at train.py(41): main",
+        "7.00 ms waiting for the host, mostly in ## backward ##, on another thread than the one that launches",
         "3.00 ms waiting for the host, of which nothing was recorded",
     ]
 

@@ -34,7 +34,7 @@ def test_a_real_trace_names_what_the_host_did() -> None:
     assert finding is not None
     assert finding.at_stake_ns / MS == pytest.approx(281.4, rel=0.01)
     assert "idle for 55 % of the 1.22 s" in finding.claim
-    assert "281 ms because the host had launched nothing, most of it during ## backward ##" in finding.claim
+    assert "281 ms because the host had launched nothing (longest during ## backward ##: 153 ms)" in finding.claim
 
 
 def test_a_device_that_waits_for_other_streams_does_not_wait_for_the_host() -> None:
@@ -44,8 +44,8 @@ def test_a_device_that_waits_for_other_streams_does_not_wait_for_the_host() -> N
 
 
 def test_time_of_other_causes_is_not_claimed_again() -> None:
-    """Of 12.9 s that the device of this trace was idle, 12.0 s were allocation's."""
+    """Of 12.9 s that the device of this trace was idle, 8.5 s were allocation's."""
     finding = found("hta_a100_alexnet.json.gz", "gpu-idle")
 
     assert finding is not None
-    assert finding.at_stake_ns / MS == pytest.approx(887.3, rel=0.01)
+    assert finding.at_stake_ns / MS == pytest.approx(4372.9, rel=0.01)

@@ -31,10 +31,10 @@ def planted() -> Planted:
 @pytest.mark.parametrize(
     ("name", "at_stake_ms", "words"),
     [
-        ("hta_gp100_step_annotations.json.gz", 5.28, "130 kernels take 2.00 us"),
-        ("tracelens_jax_gemm_mi300x.xplane.pb", 3.75, "54 kernels take 5.80 us"),
+        ("hta_gp100_step_annotations.json.gz", 5.28, "130 kernels take 2.00 µs"),
+        ("tracelens_jax_gemm_mi300x.xplane.pb", 3.75, "54 kernels take 5.80 µs"),
         pytest.param(
-            "kineto/hta_a100_nccl_rank0of2.json.gz", 126.8, "2,700 kernels take 16.3 us", marks=pytest.mark.slow
+            "kineto/hta_a100_nccl_rank0of2.json.gz", 126.8, "2,700 kernels take 16.3 µs", marks=pytest.mark.slow
         ),
     ],
 )
