@@ -139,7 +139,6 @@ def test_of_foreign_traces_only_what_is_in_them_is_shown(tmp_path: Path) -> None
     assert titles(content)[2:] == [
         "Sources",
         "Kernels",
-        "Findings",
         "Hottest stacks by phase",
         "Health",
         "more: dlprof lines r",
