@@ -9,7 +9,7 @@ from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import step_words
 from dlprof.report.model import MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import why_no_steps
-from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
+from dlprof.schema.vocabulary import EventKind, Loop, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
@@ -39,8 +39,15 @@ def _phase(report: Report, phase: PhaseTime, wall: int) -> str:
         for part in parts
         if part.dur_ns >= _LEAST_SHARE * wall
     ]
-    told = f": {', '.join(inside)}" if inside else ""
-    return f"{phase.name} {duration(phase.dur_ns)} ({100 * phase.dur_ns / wall:.0f} %{told})"
+    told = f": {', '.join(inside)}" if inside and not report.imported else ""
+    return f"{_name(report, phase)} {duration(phase.dur_ns)} ({100 * phase.dur_ns / wall:.0f} %{told})"
+
+
+def _name(report: Report, phase: PhaseTime) -> str:
+    """A phase; a foreign trace shows the steps of a training, and nothing else of a fit."""
+    if not report.imported:
+        return phase.name
+    return "training steps" if phase.name == Phase.FIT else phase.name.replace("_", " ")
 
 
 def steps(report: Report) -> str:
@@ -55,7 +62,9 @@ def steps(report: Report) -> str:
     )
     rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
     how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"
-    return f"{loop.count:,} {loop.loop} steps: {', '.join(figure for figure in figures if figure)}{rate}{how}"
+    kind = "" if loop.loop is Loop.UNKNOWN else f"{loop.loop} "
+    word = "step" if loop.count == 1 else "steps"
+    return f"{loop.count:,} {kind}{word}: {', '.join(figure for figure in figures if figure)}{rate}{how}"
 
 
 def cores(report: Report) -> str:

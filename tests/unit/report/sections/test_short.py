@@ -83,6 +83,23 @@ def test_a_foreign_trace_of_one_phase_has_no_line_of_phases() -> None:
     assert short.phases(report(state="imported", phases=(PhaseTime("trace", None, 10 * S, 1),))) == ""
 
 
+def test_steps_of_a_foreign_trace_are_no_fit() -> None:
+    """It shows the steps of a training, and what was beside them; spelled for people."""
+    found = (PhaseTime("fit", None, 9 * S, 1), PhaseTime("fit.steps", "fit", 9 * S, 1))
+    beside = PhaseTime("outside_steps", None, 1 * S, 1)
+
+    told = short.phases(report(state="imported", wall_ns=10 * S, phases=(*found, beside), unattributed_ns=0))
+
+    assert told == "training steps 9.00 s (90 %), outside steps 1.00 s (10 %)"
+
+
+def test_a_single_step_of_no_known_kind_is_one_step() -> None:
+    """Its loop has no name then."""
+    told = short.steps(report(steps=main_loop(loop=Loop.UNKNOWN, count=1)))
+
+    assert told.startswith("1 step: ")
+
+
 def test_a_traced_run_without_steps_says_why_and_an_imported_one_nothing() -> None:
     """Foreign traces may know no steps."""
     assert short.steps(report()).startswith("none: fit was never called")
