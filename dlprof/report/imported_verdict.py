@@ -16,7 +16,7 @@ from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
-from dlprof.units import duration
+from dlprof.units import cut, duration
 
 _WORTH = 0.05
 """A smaller share is not worth a word."""
@@ -242,4 +242,4 @@ def _short(name: str) -> str:
     """A name that fits into a sentence: of a kernel in C++ what is called, without what it is a template of."""
     if "::" in name and name.startswith(("void ", "at::", "cub::", "thrust::")):
         name = re.sub(r"[<(].*", "", name.replace("(anonymous namespace)::", "")).rpartition("::")[2] or name
-    return name if len(name) <= _NAME_AT_MOST else f"{name[:_NAME_AT_MOST]}…"
+    return cut(name, _NAME_AT_MOST)

@@ -12,7 +12,7 @@ from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
 from dlprof.schema.vocabulary import Basis, Category
-from dlprof.units import duration
+from dlprof.units import cut, duration
 
 TITLE = Title("Tensor cores were not used", "products and convolutions without tensor cores")
 _SHARE = 0.10
@@ -53,7 +53,7 @@ def look(case: Case) -> Iterator[Claim]:
     yield Claim(
         Sentence(
             f"{100 * plain.share:.0f} % of the kernels' time ({duration(plain.ns)}) are products and convolutions of "
-            f"32-bit floats without tensor cores, most of all {name(plain.rows[0])[:60]}. With them, at a careful "
+            f"32-bit floats without tensor cores, most of all {cut(name(plain.rows[0]), 60)}. With them, at a careful "
             "guess, it would save"
         ),
         plain.takes(case, _GAIN),
