@@ -103,7 +103,13 @@ def test_throughput_counts_every_sample_of_steady_steps(mlp: dict[str, Any]) -> 
     )[0]
 
     assert steady["n"] == 9 * 128
-    assert content["steps"]["samples_per_s"] == pytest.approx(steady["n"] / (steady["ns"] / 1e9))
+    if content["steps"][
+        "asynchronous_dispatch"
+    ]:  # those times are of the dispatch; tests/integration/test_step_times.py
+        assert content["steps"]["how"] == "epochs"
+        assert content["steps"]["samples_per_s"] * content["steps"]["median_ns"] / 1e9 == pytest.approx(128, rel=0.01)
+    else:
+        assert content["steps"]["samples_per_s"] == pytest.approx(steady["n"] / (steady["ns"] / 1e9))
 
 
 def test_metrics_of_epochs_are_those_that_keras_printed(mlp: dict[str, Any]) -> None:
