@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, convert
 from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import summary
+from dlprof.report import gap_words, summary
 from dlprof.report.model import CoreLoad
 
 SCHEMA = "dlprof.compare/1"
@@ -70,6 +70,10 @@ class ComparisonReport(Struct, frozen=True, kw_only=True):
     steps_not_split_because: str | None
     layers: tuple[LayerItem, ...]
     lines: tuple[LineReport, ...]
+    verdict: str
+    longer_in_a: tuple[str, ...]
+    """Paths of the items that take longer in A beyond noise, whatever the whole does; the largest difference first."""
+    longer_in_b: tuple[str, ...]
     more: tuple[ComparisonReport, ...] | UnsetType = UNSET
     """A against each further side; only where a command asks for several."""
 
@@ -97,6 +101,9 @@ def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonRepo
         steps_not_split_because=comparison.unsplit,
         layers=comparison.layers,
         lines=tuple(convert(pair, LineReport, from_attributes=True) for pair in lines),
+        verdict=gap_words.verdict(comparison),
+        longer_in_a=tuple(item.path for item in comparison.longer_in_a),
+        longer_in_b=tuple(item.path for item in comparison.longer_in_b),
     )
 
 

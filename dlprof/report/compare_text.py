@@ -12,6 +12,7 @@ from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report.console import Column, Page, make_page
+from dlprof.report.gap_words import signed, verdict
 from dlprof.report.summary import STRIP_PARTS
 from dlprof.schema.vocabulary import OWN_PATHS, RunState
 from dlprof.units import bar, duration, percent, resample, safe, strip
@@ -21,8 +22,6 @@ _LEAST_SHARE = 0.01
 """Items below this share of the larger wall time are summed up in one row."""
 _COMMON = 0.05
 """A smaller difference of the machine's speed is not mentioned."""
-_NAMED = 3
-"""Parts of the gap that the verdict names."""
 _OPERATORS = 2
 
 
@@ -53,26 +52,6 @@ def print_comparison(
         _lines(page, comparison, pairs, top)
         _cores(page, comparison)
         _next(page, comparison)
-
-
-def verdict(comparison: Comparison) -> str:
-    """One sentence: how large the gap is, and its largest parts."""
-    a, b = comparison.a.label, comparison.b.label
-    walls = f"{a} took {duration(comparison.a_wall_ns)}, {b} {duration(comparison.b_wall_ns)}"
-    if comparison.noise:
-        return f"{walls}: no difference beyond noise."
-    slow, fast, sign = (a, b, 1) if comparison.gap_ns > 0 else (b, a, -1)
-    shorter, longer = sorted((comparison.a_wall_ns, comparison.b_wall_ns))
-    ratio = longer / max(1, shorter)
-    causes = [item for item in comparison.items if item.delta_ns * sign > 0 and not item.noise][:_NAMED]
-    told = ", ".join(f"{item.path} ({duration(abs(item.delta_ns))})" for item in causes)
-    gap = f"{walls}: {slow} is {ratio:.2f} x slower than {fast}, by {duration(abs(comparison.gap_ns))}"
-    return f"{gap}, most of it in {told}." if told else f"{gap}."
-
-
-def signed(ns: int) -> str:
-    """A difference with its sign."""
-    return f"{'+' if ns > 0 else ''}{duration(ns)}" if ns else "0"
 
 
 # -- several comparisons ---------------------------------------------------------------------------------
@@ -230,12 +209,21 @@ def _cores(page: Page, comparison: Comparison) -> None:
 
 
 def _next(page: Page, comparison: Comparison) -> None:
-    if comparison.noise:
-        return
+    """What to type for the causes: of the gap, or else of the parts that differ beyond noise."""
     a, b = comparison.a.runs[0].name, comparison.b.runs[0].name
-    slow, fast = (a, b) if comparison.gap_ns > 0 else (b, a)
+    slow, fast = (a, b) if _is_a_first(comparison) else (b, a)
+    if comparison.noise and not (comparison.longer_in_a or comparison.longer_in_b):
+        return
     page.console.print()
     page.say(safe(f"next: dlprof diagnose {slow} {fast}"), "dim")
+
+
+def _is_a_first(comparison: Comparison) -> bool:
+    """Whether A is to be explained rather than B."""
+    if not comparison.noise:
+        return comparison.gap_ns > 0
+    a, b = (sum(abs(item.delta_ns) for item in items) for items in (comparison.longer_in_a, comparison.longer_in_b))
+    return a >= b
 
 
 def _interval(ci: tuple[int, int] | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding
 from dlprof.report.console import Column, Page, make_page
-from dlprof.schema.vocabulary import Basis, FindingState
+from dlprof.schema.vocabulary import Basis, FindingState, Whole
 from dlprof.units import bar, duration, safe
 
 _BAR = 24
@@ -93,7 +93,7 @@ def _explained(page: Page, diagnosis: Diagnosis) -> None:
         return
     explained, whole = diagnosis.explained_ns, diagnosis.whole_ns
     page.console.print()
-    if explained > whole:  # of a gap: what one side loses in some parts it gains in others
+    if explained > whole and diagnosis.whole is Whole.GAP:  # what one side loses in some parts it gains in others
         page.say(
             f"These causes explain {duration(explained)}; the gap is only {duration(whole)}, because other "
             f"parts are faster by {duration(explained - whole)}."
@@ -101,9 +101,14 @@ def _explained(page: Page, diagnosis: Diagnosis) -> None:
         return
     share = 100 * explained / max(1, whole)
     page.say(
-        f"These causes explain {duration(explained)}, {share:.0f} % of {duration(whole)}; "
+        f"These causes explain {duration(explained)}, {share:.0f} % of {_whole(diagnosis)}; "
         f"{duration(whole - explained)} is the rest."
     )
+
+
+def _whole(diagnosis: Diagnosis) -> str:
+    time = duration(diagnosis.whole_ns)
+    return f"the {time} that some parts take longer" if diagnosis.whole is Whole.LONGER else time
 
 
 def _abstained(page: Page, diagnosis: Diagnosis) -> None:

@@ -10,7 +10,7 @@ from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report import compare_json, diagnosis_json
 from dlprof.report.compare_json import LineReport
-from dlprof.report.compare_text import verdict
+from dlprof.report.gap_words import verdict
 from dlprof.report.html import page
 from dlprof.report.json_text import plain
 
