@@ -41,8 +41,17 @@ def filled(template: str, data: Mapping[str, Any], runs: Sequence[Run], **conten
     """
     drawings = [timeline.of_run(run) for run in runs]
     slot = f"data-{secrets.token_hex(16)}"  # nothing in a run can have this name
-    page = _rendered(template, has_timeline=any(drawings), data=slot, **content)
+    page = _rendered(template, has_timeline=any(drawings), data=slot, library=_library(), **content)
     return page.replace(slot, _packed(data, drawings, _PAGE_BYTES - len(page)))
+
+
+def without_charts(template: str, **content: Any) -> str:
+    """A page whose pictures stand in its template: it carries no plotting library, and no data to draw."""
+    return _rendered(template, data=Pack().text({"kind": "tables", "timelines": []}), library="", **content)
+
+
+def _library() -> str:
+    return compressed((resources.files("dlprof.report.html") / "assets" / "echarts" / "echarts.min.js").read_bytes())
 
 
 def _packed(data: Mapping[str, Any], drawings: Sequence[Drawing | None], room: int) -> str:
@@ -65,7 +74,6 @@ def _rendered(template: str, **content: Any) -> str:
             version=__version__,
             style=(assets / "page.css").read_text(encoding="utf-8"),
             script="\n".join((assets / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-            library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
             **content,
         )
     )

@@ -53,7 +53,7 @@ addEventListener('hashchange', openTarget);
 
 async function fill() {
   const page = window.dlprofPage = {};
-  const [data] = await Promise.all([readData(), loadLibrary()]);
+  const [data] = await Promise.all([readData(), $('library').textContent && loadLibrary()]);  // pages of tables have none
   const jobs = [];
   const job = (id, work) => { if ($(id)) jobs.push(work); };
   if (data.kind === 'run') {
