@@ -32,4 +32,9 @@ def make(index: RunIndex, links: Mapping[str, str]) -> str:
 
 def served(index: RunIndex) -> dict[str, str]:
     """Links to all runs, where a server makes their pages."""
-    return {run.listed.run: f"run/{quote(run.listed.run, safe='')}/" for run in index.runs}
+    return {run.listed.run: quoted(run.listed.run) for run in index.runs}
+
+
+def quoted(name: str) -> str:
+    """Address of a run's page below that of the index."""
+    return f"run/{quote(name, safe='')}/"
