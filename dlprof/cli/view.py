@@ -142,6 +142,7 @@ def comparison_page(names: Sequence[str]) -> str:
     """
     from dlprof.analysis import compare, line_pairs
     from dlprof.analysis.findings import diagnose
+    from dlprof.analysis.turned import turned
     from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_sides
     from dlprof.report.html import comparison_page as page
@@ -150,7 +151,7 @@ def comparison_page(names: Sequence[str]) -> str:
     gap = compare.compare(a, b)
     lines = line_pairs.join(a.runs, b.runs)
     try:
-        diagnosis = diagnose.diagnose_gap(gap)
+        diagnosis, of_b = diagnose.diagnose_gap(gap), diagnose.diagnose_gap(turned(gap))
     except UsageError as error:
         return page.make(gap, lines, None, error.message)
-    return page.make(gap, lines, diagnosis)
+    return page.make(gap, lines, diagnosis, of_b=of_b)

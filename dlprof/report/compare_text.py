@@ -164,7 +164,7 @@ def _rest_row(rest: Sequence[Item]) -> list[str]:
 
 
 def _drawn(page: Page, item: Item, largest_ns: int) -> Text:
-    style = "dim" if item.noise or item.path in OWN_PATHS else "red" if item.delta_ns > 0 else "green"
+    style = "dim" if item.noise or item.path in OWN_PATHS else "red" if item.delta_ns > 0 else "cyan"
     drawn = bar(abs(item.delta_ns) / largest_ns, _BAR, ascii_only=page.ascii)
     return Text(("+" if item.delta_ns > 0 else "-") + drawn if drawn else "", style=style)
 

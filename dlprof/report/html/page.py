@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from dlprof.analysis.stacks import shown_name
-from dlprof.report import step_words, strict_json
+from dlprof.report import gap_words, step_words, strict_json
 from dlprof.report.html import timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
@@ -24,7 +24,16 @@ from dlprof.version import __version__
 _EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
 _PAGE_BYTES = 4_800_000
 """How large a page may become: of the numbers of events it draws the first one with which it is no larger."""
-_SCRIPTS = ("data.js", "tables.js", "charts.js", "flames.js", "timeline.js", "timeline_area.js", "page.js")
+_SCRIPTS = (
+    "data.js",
+    "tables.js",
+    "charts.js",
+    "flames.js",
+    "flames_of_both.js",
+    "timeline.js",
+    "timeline_area.js",
+    "page.js",
+)
 _MISSING = "\N{EN DASH}"
 _SHADES = 8
 """Strengths of a cell's colour."""
@@ -91,6 +100,7 @@ def _templates() -> jinja2.Environment:
     )
     environment.filters.update(
         duration=_duration,
+        signed=gap_words.signed,
         frame_name=lambda frame: shown_name(frame.function, frame.file),
         how_known=step_words.how,
         size=size,

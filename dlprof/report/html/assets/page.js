@@ -64,6 +64,7 @@ async function fill() {
   } else {
     job('waterfall-chart', () => waterfallChart(data));
     job('layer-chart', () => layersOfBoth(data));
+    job('flame-chart', () => { page.flames = new FlamesOfBoth(data); });
   }
   const timelines = [];
   const spans = data.timelines.filter(Boolean).map(one => one.span_ns);
