@@ -1,4 +1,4 @@
-"""`dlprof view`: a run, a comparison or a folder of runs as a page in the browser; `--html` of others only writes it."""
+"""`dlprof view`: a run, a comparison or a folder of runs in the browser; `--html` of other commands only writes it."""
 
 from __future__ import annotations
 

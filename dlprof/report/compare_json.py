@@ -35,6 +35,8 @@ class ItemReport(Struct, frozen=True):
     ci_ns: tuple[int, int] | None
     """95 % interval of the difference; None: there are too few runs."""
     within_noise: bool
+    name: str
+    """What it is called for people."""
 
 
 class LineReport(Struct, frozen=True):
@@ -95,7 +97,7 @@ def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonRepo
         gap_ns=comparison.gap_ns,
         gap_ci_ns=comparison.gap_ci_ns,
         within_noise=comparison.noise,
-        items=tuple(_item(item) for item in comparison.items),
+        items=tuple(_item(comparison, item) for item in comparison.items),
         common_slowdown=comparison.common,
         unattributed_ns=comparison.unattributed_ns,
         steps_not_split_because=comparison.unsplit,
@@ -111,5 +113,6 @@ def _side(side: Side, wall_ns: int, step_ns: int | None) -> SideReport:
     return SideReport(side.label, tuple(run.name for run in side.runs), wall_ns, step_ns, summary.cores(side.runs[0]))
 
 
-def _item(item: Item) -> ItemReport:
-    return ItemReport(item.path, item.a_ns, item.b_ns, item.delta_ns, item.ci_ns, item.noise)
+def _item(comparison: Comparison, item: Item) -> ItemReport:
+    name = gap_words.name(comparison, item)
+    return ItemReport(item.path, item.a_ns, item.b_ns, item.delta_ns, item.ci_ns, item.noise, name)

@@ -12,7 +12,7 @@ from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report.console import Column, Page, make_page
-from dlprof.report.gap_words import signed, verdict
+from dlprof.report.gap_words import name, signed, verdict
 from dlprof.report.summary import STRIP_PARTS
 from dlprof.schema.vocabulary import OWN_PATHS, RunState
 from dlprof.units import bar, duration, percent, resample, safe, strip
@@ -131,7 +131,7 @@ def _waterfall(page: Page, comparison: Comparison) -> None:
     shown = [item for item in comparison.items if max(item.a_ns, item.b_ns) >= least]
     largest = max((abs(item.delta_ns) for item in shown), default=1) or 1
     for item in shown:
-        table.add_row(*_item_row(item), _drawn(page, item, largest))
+        table.add_row(*_item_row(comparison, item), _drawn(page, item, largest))
     rest = [item for item in comparison.items if max(item.a_ns, item.b_ns) < least]
     if rest:
         table.add_row(*_rest_row(rest), "", "")
@@ -153,9 +153,9 @@ def _noise(comparison: Comparison) -> str:
     return f"noise: below 20 % of the part or {duration(comparison.least_ns)}; {more} intervals instead"
 
 
-def _item_row(item: Item) -> list[str]:
+def _item_row(comparison: Comparison, item: Item) -> list[str]:
     noise = "noise" if item.noise else _interval(item.ci_ns)
-    return [safe(item.path), duration(item.a_ns), duration(item.b_ns), signed(item.delta_ns), noise]
+    return [safe(name(comparison, item)), duration(item.a_ns), duration(item.b_ns), signed(item.delta_ns), noise]
 
 
 def _rest_row(rest: Sequence[Item]) -> list[str]:

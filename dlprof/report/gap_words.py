@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.analysis.compare import Comparison, Item
+from dlprof.schema.vocabulary import RunState, Tree
 from dlprof.units import duration
 
 _NAMED = 3
@@ -16,6 +17,14 @@ _LEAST_SHARE = 0.01
 def verdict(comparison: Comparison) -> str:
     """One sentence: how large the gap is, and the parts that differ beyond noise, in both directions."""
     return f"{_walls(comparison)}: {_no_gap(comparison) if comparison.noise else _gap(comparison)}"
+
+
+def name(comparison: Comparison, item: Item) -> str:
+    """What a part is called: between foreign traces, which know of no `fit`, steps are steps."""
+    runs = (*comparison.a.runs, *comparison.b.runs)
+    if Tree.FIT_STEPS.holds(item.path) and all(run.manifest.state == RunState.IMPORTED for run in runs):
+        return item.path.removeprefix(f"{Tree.FIT}/")
+    return item.path
 
 
 def signed(ns: int) -> str:
@@ -30,7 +39,7 @@ def _walls(comparison: Comparison) -> str:
 
 def _no_gap(comparison: Comparison) -> str:
     """Where the whole does not differ: the parts may."""
-    told = [_longer(label, items) for label, items in _sides(comparison) if items]
+    told = [_longer(comparison, label, items) for label, items in _sides(comparison) if items]
     if told:
         return f"no difference beyond noise as a whole, but parts differ beyond it: {'; '.join(told)}."
     if comparison.longer_in_a or comparison.longer_in_b:
@@ -41,10 +50,14 @@ def _no_gap(comparison: Comparison) -> str:
 def _gap(comparison: Comparison) -> str:
     (slow, slower), (fast, faster) = _sides(comparison) if comparison.gap_ns > 0 else reversed(_sides(comparison))
     shorter, longer = sorted((comparison.a_wall_ns, comparison.b_wall_ns))
-    gap = f"{slow} is {longer / max(1, shorter):.2f} x slower than {fast}, by {duration(abs(comparison.gap_ns))}"
+    ratio, by = f"{longer / max(1, shorter):.2f} x", duration(abs(comparison.gap_ns))
+    if comparison.parity.comparable:
+        gap = f"{slow} is {ratio} slower than {fast}, by {by}"
+    else:  # no word of speed where the work may not be the same
+        gap = f"{slow} took {ratio} as long as {fast}, {by} more"
     most = 2 * sum(abs(item.delta_ns) for item in slower[:_NAMED]) >= abs(comparison.gap_ns)
-    causes = f", {'most of it in' if most else 'with'} {_named(slower)}" if slower else ""
-    against = f"; {_longer(fast, faster)}" if faster else ""
+    causes = f", {'most of it in' if most else 'with'} {_named(comparison, slower)}" if slower else ""
+    against = f"; {_longer(comparison, fast, faster)}" if faster else ""
     return f"{gap}{causes}{against}."
 
 
@@ -58,11 +71,11 @@ def _sides(comparison: Comparison) -> tuple[tuple[str, list[Item]], tuple[str, l
     return (comparison.a.label, a), (comparison.b.label, b)
 
 
-def _longer(label: str, items: Sequence[Item]) -> str:
-    return f"{label} takes longer in {_named(items)}"
+def _longer(comparison: Comparison, label: str, items: Sequence[Item]) -> str:
+    return f"{label} takes longer in {_named(comparison, items)}"
 
 
-def _named(items: Sequence[Item]) -> str:
+def _named(comparison: Comparison, items: Sequence[Item]) -> str:
     more = len(items) - _NAMED
-    told = [f"{item.path} ({duration(abs(item.delta_ns))})" for item in items[:_NAMED]]
+    told = [f"{name(comparison, item)} ({duration(abs(item.delta_ns))})" for item in items[:_NAMED]]
     return ", ".join([*told, *([f"{more} more"] if more > 0 else [])])

@@ -8,7 +8,7 @@ from typing import Any
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import compare_json, diagnosis_json
+from dlprof.report import compare_json, diagnosis_json, gap_words
 from dlprof.report.compare_json import ComparisonReport, ItemReport, LineReport
 from dlprof.report.html import flames_of_both, page
 from dlprof.report.json_text import plain
@@ -54,6 +54,7 @@ def make(
     }
     shown, small = _items(report)
     pairs = [pair for pair in report.lines if pair.a_ns or pair.b_ns]
+    telling = _telling(pairs, _LEAST_SHARE * max(report.a.wall_ns, report.b.wall_ns))
     return page.filled(
         "compare.html",
         data,
@@ -69,7 +70,7 @@ def make(
         has_flames=bool(flames),
         layers=[layers[:_LAYERS_SHOWN], layers[_LAYERS_SHOWN:_LAYER_ROWS]],
         more_layers=max(0, len(layers) - _LAYER_ROWS),
-        pairs=[pairs[:_PAIRS_SHOWN], pairs[_PAIRS_SHOWN:_PAIRS]],
+        pairs=[pairs[:telling], pairs[telling:_PAIRS]],
         more_pairs=max(0, len(pairs) - _PAIRS),
         most_ns=_most(pairs),
         machine={
@@ -88,6 +89,11 @@ def _items(report: ComparisonReport) -> tuple[list[ItemReport], list[ItemReport]
     return large, [item for item in present if max(item.a_ns, item.b_ns) < least]
 
 
+def _telling(pairs: Sequence[LineReport], least_ns: float) -> int:
+    """How many lines are shown at first: those that differ by that much."""
+    return min(_PAIRS_SHOWN, sum(1 for pair in pairs if abs(pair.delta_ns) >= least_ns))
+
+
 def _most(pairs: Sequence[LineReport]) -> int:
     """The longest time of a line: cells are coloured by their share of it (ns)."""
     return max([1, *(max(pair.a_ns or 0, pair.b_ns or 0) for pair in pairs)])
@@ -100,7 +106,15 @@ def _waterfall(comparison: Comparison) -> list[dict[str, Any]]:
     small = [item for item in comparison.items if abs(item.delta_ns) < least]
     rest = sum(item.delta_ns for item in small)
     parts: list[dict[str, Any]] = [
-        *({"path": item.path, "delta_ns": item.delta_ns, "noise": item.noise, "ci_ns": item.ci_ns} for item in large),
+        *(
+            {
+                "path": gap_words.name(comparison, item),
+                "delta_ns": item.delta_ns,
+                "noise": item.noise,
+                "ci_ns": item.ci_ns,
+            }
+            for item in large
+        ),
         {"path": "smaller parts", "delta_ns": rest, "noise": all(item.noise for item in small), "ci_ns": None},
         {"path": "unattributed", "delta_ns": comparison.unattributed_ns, "noise": False, "ci_ns": None},
     ]

@@ -9,9 +9,10 @@ import pytest
 
 from dlprof.analysis import compare
 from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.parity import Parity
 from dlprof.report import gap_words
 from dlprof.schema.vocabulary import TreePath
-from tests.unit.runs import MS, S, lasting, trained
+from tests.unit.runs import MS, S, lasting, make, manifest, trained
 
 
 def item(path: str, a_ns: int, b_ns: int, *, noise: bool = False) -> Item:
@@ -81,6 +82,21 @@ def test_of_many_parts_three_are_named(gap: Comparison) -> None:
     assert gap_words.verdict(replace(gap, items=items)).endswith(
         "most of it in fit/build (1.00 s), fit/input (1.00 s), fit/steps (1.00 s), 2 more."
     )
+
+
+def test_what_is_not_comparable_is_not_called_slower(gap: Comparison) -> None:
+    """It took longer; the work may have been another."""
+    found = replace(gap, parity=Parity(("the models differ",), (), ()), items=())
+    assert gap_words.verdict(found) == "a took 10.0 s, b 7.00 s: a took 1.43 x as long as b, 3.00 s more."
+
+
+def test_foreign_traces_have_steps_but_no_fit(gap: Comparison, tmp_path: Path) -> None:
+    """Against an own run the name is that of the own run's part."""
+    theirs = [make(tmp_path / name, manifest(state="imported")) for name in ("c", "d")]
+    foreign = replace(gap, a=Side("c", (theirs[0],)), b=Side("d", (theirs[1],)))
+
+    assert gap_words.name(foreign, FIT) == "steps"
+    assert gap_words.name(replace(foreign, a=gap.a), FIT) == "fit/steps"
 
 
 @pytest.mark.parametrize(("ns", "text"), [(S, "+1.00 s"), (-S, "-1.00 s"), (0, "0")])
