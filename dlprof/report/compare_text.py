@@ -11,8 +11,9 @@ from dlprof.analysis import utilisation
 from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
+from dlprof.report import gap_words
 from dlprof.report.console import Column, Page, make_page
-from dlprof.report.gap_words import name, signed, verdict
+from dlprof.report.gap_words import signed, verdict
 from dlprof.report.summary import STRIP_PARTS
 from dlprof.schema.vocabulary import OWN_PATHS, RunState
 from dlprof.units import bar, duration, percent, resample, safe, strip
@@ -155,7 +156,13 @@ def _noise(comparison: Comparison) -> str:
 
 def _item_row(comparison: Comparison, item: Item) -> list[str]:
     noise = "noise" if item.noise else _interval(item.ci_ns)
-    return [safe(name(comparison, item)), duration(item.a_ns), duration(item.b_ns), signed(item.delta_ns), noise]
+    return [
+        safe(gap_words.name(comparison, item)),
+        duration(item.a_ns),
+        duration(item.b_ns),
+        signed(item.delta_ns),
+        noise,
+    ]
 
 
 def _rest_row(rest: Sequence[Item]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dlprof.analysis.compare import Comparison
+from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.report import compare_json, diagnosis_json, gap_words
@@ -106,16 +106,13 @@ def _waterfall(comparison: Comparison) -> list[dict[str, Any]]:
     small = [item for item in comparison.items if abs(item.delta_ns) < least]
     rest = sum(item.delta_ns for item in small)
     parts: list[dict[str, Any]] = [
-        *(
-            {
-                "path": gap_words.name(comparison, item),
-                "delta_ns": item.delta_ns,
-                "noise": item.noise,
-                "ci_ns": item.ci_ns,
-            }
-            for item in large
-        ),
+        *(_bar(comparison, item) for item in large),
         {"path": "smaller parts", "delta_ns": rest, "noise": all(item.noise for item in small), "ci_ns": None},
         {"path": "unattributed", "delta_ns": comparison.unattributed_ns, "noise": False, "ci_ns": None},
     ]
     return [part for part in parts if part["delta_ns"]]
+
+
+def _bar(comparison: Comparison, item: Item) -> dict[str, Any]:
+    name = gap_words.name(comparison, item)
+    return {"path": name, "delta_ns": item.delta_ns, "noise": item.noise, "ci_ns": item.ci_ns}
