@@ -134,7 +134,7 @@ def _gap(names: Sequence[str]) -> Diagnosed:
     gap = compare.compare(a, b)
     notes = [f"Not comparable, because {'; '.join(gap.parity.why_not)}."] if gap.parity.why_not else []
     notes.append(verdict(gap))
-    is_slower = gap.gap_ns > 0 and not gap.noise
+    is_slower = gap.gap_ns > 0 and not gap.noise and gap.parity.comparable
     if not is_slower and gap.longer_in_b:
         notes.append(f"For what takes longer in {b.label}: dlprof diagnose {names[1]} {names[0]}.")
     title = f"Why {a.label} is slower than {b.label}"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 def sampled(run: Run, path: Path, seconds: float) -> Run:
     """A like run whose stack was seen for so long, and one call of it on this side only."""
-    names = {name: run.rows(name) for name in ("frames", "lines", "steps", "spans", "phases")}
+    names: dict[str, Any] = {name: run.rows(name) for name in ("frames", "lines", "steps", "spans", "phases")}
     names["frames"] += [{**row, "stack_id": 2} for row in names["frames"][:2]]
     names["frames"].append({**names["frames"][0], "stack_id": 2, "depth": 2, "function": "extra", "file": "keras/c.py"})
     rows = [
