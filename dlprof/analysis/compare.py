@@ -110,6 +110,16 @@ class Comparison:
     common: float = 1.0
     least_ns: int = _ITEM_NS
 
+    @property
+    def longer_in_a(self) -> tuple[Item, ...]:
+        """Parts that take longer in A beyond noise, whatever the whole does; the largest difference first."""
+        return tuple(item for item in self.items if item.delta_ns > 0 and not item.noise)
+
+    @property
+    def longer_in_b(self) -> tuple[Item, ...]:
+        """The same of B."""
+        return tuple(item for item in self.items if item.delta_ns < 0 and not item.noise)
+
 
 def compare(a: Side, b: Side) -> Comparison:
     """Compare two sides.

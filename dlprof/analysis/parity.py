@@ -84,6 +84,8 @@ class _Check:
                 self._training(one, two)
             elif (one is None) != (two is None):
                 self.why_not.append(f"only {'A' if one else 'B'} trained")
+            else:
+                self.unknown.append("what they computed: neither told of a training")
         self._machine()
 
     def _same_run(self) -> None:

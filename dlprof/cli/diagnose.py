@@ -128,18 +128,20 @@ def _gap(names: Sequence[str]) -> Diagnosed:
     from dlprof.analysis import compare
     from dlprof.analysis.findings import diagnose
     from dlprof.pipeline.opening import open_sides
-    from dlprof.report.compare_text import verdict
+    from dlprof.report.gap_words import verdict
 
     a, b = open_sides(names)
     gap = compare.compare(a, b)
     notes = [f"Not comparable, because {'; '.join(gap.parity.why_not)}."] if gap.parity.why_not else []
-    if gap.gap_ns <= 0 and not gap.noise:
-        notes.append(f"It is not: swap them (dlprof diagnose {names[1]} {names[0]}).")
     notes.append(verdict(gap))
+    is_slower = gap.gap_ns > 0 and not gap.noise and gap.parity.comparable
+    if not is_slower and gap.longer_in_b:
+        notes.append(f"For what takes longer in {b.label}: dlprof diagnose {names[1]} {names[0]}.")
+    title = f"Why {a.label} is slower than {b.label}"
     return Diagnosed(
         run=a.runs[0],
         diagnosis=diagnose.diagnose_gap(gap),
-        title=f"Why {a.label} is slower than {b.label}",
+        title=title if is_slower else f"What takes longer in {a.label} than in {b.label}",
         note=" ".join(notes),
         names=(a.runs[0].name, b.runs[0].name),
         parity=gap.parity,

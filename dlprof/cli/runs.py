@@ -9,7 +9,8 @@ from pathlib import Path
 EXAMPLES = """\
 examples:
   dlprof runs
-  dlprof runs results --json"""
+  dlprof runs results --json
+  dlprof runs --html runs.html            a page with all of them, and trends"""
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,14 @@ class Arguments:
 
     folder: str | None
     json: bool
+    html: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("folder", nargs="?", metavar="FOLDER", help="where to look (default: dlprof_runs)")
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.runs/1)")
+    parser.add_argument("--html", metavar="FILE", help="write a page: a table that sorts and filters, and trends")
 
 
 def run(args: Arguments) -> int:
@@ -36,6 +39,9 @@ def run(args: Arguments) -> int:
     folder = Path(args.folder or rundir.RUNS_FOLDER)
     if args.folder and not folder.is_dir():
         raise NoInputError(f"There is no folder {folder}.")
+    if args.html:
+        print(_write_page(folder, Path(args.html)))
+        return 0
     listed = run_list.list_runs(rundir.find(folder))
     if args.json:
         print_json(listed)
@@ -44,3 +50,12 @@ def run(args: Arguments) -> int:
     else:
         print("\n".join(run_list.as_line(row) for row in listed.runs))
     return 0
+
+
+def _write_page(folder: Path, file: Path) -> Path:
+    from dlprof.cli import index
+    from dlprof.errors import NoInputError
+
+    if not folder.is_dir():
+        raise NoInputError(f"There is no folder {folder}.", hint="dlprof trace SCRIPT")
+    return index.write(folder, file)

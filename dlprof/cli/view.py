@@ -1,11 +1,13 @@
-"""`dlprof view`: a run, or a comparison, as a page in the browser; `--html` of others only writes it."""
+"""`dlprof view`: a run, a comparison or a folder of runs in the browser; `--html` of other commands only writes it."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from dlprof.cli import index
 
 EXAMPLES = """\
 examples:
@@ -13,6 +15,7 @@ examples:
   dlprof view runs/tensorflow runs/mxnet  a comparison
   dlprof view last -o page.html --no-open
   dlprof view last --serve                from a server on this machine only, until Ctrl-C
+  dlprof view dlprof_runs --serve         all runs of a folder, with trends; each run's page when it is clicked
 
 The page is one file that needs no network: it can be sent to a colleague as it is."""
 
@@ -34,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         nargs="*",
         default=("last",),
-        help="a run (default: `last`); or two, to compare (each may be repeats)",
+        help="a run (default: `last`); two, to compare (each may be repeats); or a folder of runs",
     )
     parser.add_argument("-o", dest="output", metavar="FILE", help="where to write the page")
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
@@ -43,6 +46,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Make the page, and show it."""
+    if len(args.runs) == 1 and index.is_folder(args.runs[0]):
+        return _folder(Path(args.runs[0]), args)
     title, page = _page(args.runs)
     if args.serve:
         _serve(page, open_it=not args.no_open)
@@ -62,13 +67,23 @@ def _page(names: Sequence[str]) -> tuple[str, str]:
     raise UsageError("A page shows one run, or compares two.", hint="dlprof view RUN RUN")
 
 
-def _serve(page: str, *, open_it: bool) -> None:
+def _folder(folder: Path, args: Arguments) -> int:
+    """The page over a folder's runs; a server makes those of the runs, too."""
+    if args.serve:
+        _serve(*index.served(folder, run_page), open_it=not args.no_open)
+        return 0
+    path = index.write(folder, Path(args.output) if args.output else None)
+    _open(path, args)
+    return 0
+
+
+def _serve(page: str, below: Mapping[str, Callable[[], str]] | None = None, *, open_it: bool) -> None:
     import webbrowser
 
     from dlprof.report.html import serve
     from dlprof.report.say import say
 
-    with serve.Server(page) as server:
+    with serve.Server(page, below) as server:
         print(server.url, flush=True)
         say("serving until Ctrl-C; the address works on this machine only")
         if open_it:
@@ -77,12 +92,17 @@ def _serve(page: str, *, open_it: bool) -> None:
 
 
 def _write(page: str, title: str, args: Arguments) -> None:
+    from dlprof.report.html import files
+
+    _open(files.write(page, Path(args.output)) if args.output else files.write_beside(page, args.runs, title), args)
+
+
+def _open(path: Path, args: Arguments) -> None:
+    """Say where the page is, and show it."""
     import webbrowser
 
-    from dlprof.report.html import files
     from dlprof.report.say import say
 
-    path = files.write(page, Path(args.output)) if args.output else files.write_beside(page, args.runs, title)
     print(path)
     if not args.no_open and not webbrowser.open(path.resolve().as_uri()):
         say("no browser could be opened; open the file by hand")
@@ -122,6 +142,7 @@ def comparison_page(names: Sequence[str]) -> str:
     """
     from dlprof.analysis import compare, line_pairs
     from dlprof.analysis.findings import diagnose
+    from dlprof.analysis.turned import turned
     from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_sides
     from dlprof.report.html import comparison_page as page
@@ -130,7 +151,7 @@ def comparison_page(names: Sequence[str]) -> str:
     gap = compare.compare(a, b)
     lines = line_pairs.join(a.runs, b.runs)
     try:
-        diagnosis = diagnose.diagnose_gap(gap)
+        diagnosis, of_b = diagnose.diagnose_gap(gap), diagnose.diagnose_gap(turned(gap))
     except UsageError as error:
         return page.make(gap, lines, None, error.message)
-    return page.make(gap, lines, diagnosis)
+    return page.make(gap, lines, diagnosis, of_b=of_b)

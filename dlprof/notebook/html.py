@@ -14,7 +14,7 @@ from typing import Any
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.steps import StepSummary
-from dlprof.report import colours, compare_text, step_words
+from dlprof.report import colours, gap_words, step_words
 from dlprof.report.model import HealthLine, Report
 from dlprof.schema.vocabulary import Phase, Severity
 from dlprof.units import duration, percent, safe
@@ -79,7 +79,7 @@ def of_comparison(found: Comparison, causes: Diagnosis | None) -> str:
     return _page(
         f"<p><b>{_text(sides)}</b></p>",
         _fairness(found),
-        f"<p>{_text(compare_text.verdict(found))}</p>",
+        f"<p>{_text(gap_words.verdict(found))}</p>",
         _why(found, causes),
         _waterfall(found),
     )
@@ -121,11 +121,11 @@ def _causes(found: Diagnosis | None) -> str:
 
 
 def _why(found: Comparison, causes: Diagnosis | None) -> str:
-    if found.noise:
-        return ""
-    if found.gap_ns < 0:
-        return "<p class='dim'>A is not the slower one: compare(b, a) names the causes.</p>"
-    return _causes(causes)
+    """Causes of what takes longer in A, and where those of the other side are to be had."""
+    told = _causes(causes) if found.longer_in_a or (not found.noise and found.gap_ns > 0) else ""
+    if found.longer_in_b:
+        told += "<p class='dim'>compare(b, a) names the causes of what takes longer in B.</p>"
+    return told
 
 
 def _source(file: str | None, line: int | None) -> str:
@@ -201,5 +201,5 @@ def _difference(item: Item, largest_ns: int) -> str:
     colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
     drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
     noise = "noise" if item.noise else ""
-    cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), compare_text.signed(item.delta_ns), noise)
+    cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), gap_words.signed(item.delta_ns), noise)
     return "".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>"

@@ -13,6 +13,7 @@ from dlprof.analysis import compare as comparing
 from dlprof.analysis import line_pairs
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.turned import turned
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, files, frames, html
 from dlprof.notebook.comparison_frames import ComparisonFrames
@@ -266,7 +267,8 @@ class ComparisonView(ComparisonFrames, _Diagnosed):
 
     def _whole_page(self, diagnosis: Diagnosis | None, why_not: str) -> str:
         lines = line_pairs.join(self.comparison.a.runs, self.comparison.b.runs)
-        return comparison_page.make(self.comparison, lines, diagnosis, why_not)
+        of_b = diagnose.diagnose_gap(turned(self.comparison)) if diagnosis is not None else None
+        return comparison_page.make(self.comparison, lines, diagnosis, why_not, of_b)
 
     def _diagnose(self) -> Diagnosis:
         return diagnose.diagnose_gap(self.comparison)

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, convert
 from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import summary
+from dlprof.report import gap_words, summary
 from dlprof.report.model import CoreLoad
 
 SCHEMA = "dlprof.compare/1"
@@ -35,6 +35,8 @@ class ItemReport(Struct, frozen=True):
     ci_ns: tuple[int, int] | None
     """95 % interval of the difference; None: there are too few runs."""
     within_noise: bool
+    name: str
+    """What it is called for people."""
 
 
 class LineReport(Struct, frozen=True):
@@ -70,6 +72,10 @@ class ComparisonReport(Struct, frozen=True, kw_only=True):
     steps_not_split_because: str | None
     layers: tuple[LayerItem, ...]
     lines: tuple[LineReport, ...]
+    verdict: str
+    longer_in_a: tuple[str, ...]
+    """Paths of the items that take longer in A beyond noise, whatever the whole does; the largest difference first."""
+    longer_in_b: tuple[str, ...]
     more: tuple[ComparisonReport, ...] | UnsetType = UNSET
     """A against each further side; only where a command asks for several."""
 
@@ -91,12 +97,15 @@ def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonRepo
         gap_ns=comparison.gap_ns,
         gap_ci_ns=comparison.gap_ci_ns,
         within_noise=comparison.noise,
-        items=tuple(_item(item) for item in comparison.items),
+        items=tuple(_item(comparison, item) for item in comparison.items),
         common_slowdown=comparison.common,
         unattributed_ns=comparison.unattributed_ns,
         steps_not_split_because=comparison.unsplit,
         layers=comparison.layers,
         lines=tuple(convert(pair, LineReport, from_attributes=True) for pair in lines),
+        verdict=gap_words.verdict(comparison),
+        longer_in_a=tuple(item.path for item in comparison.longer_in_a),
+        longer_in_b=tuple(item.path for item in comparison.longer_in_b),
     )
 
 
@@ -104,5 +113,6 @@ def _side(side: Side, wall_ns: int, step_ns: int | None) -> SideReport:
     return SideReport(side.label, tuple(run.name for run in side.runs), wall_ns, step_ns, summary.cores(side.runs[0]))
 
 
-def _item(item: Item) -> ItemReport:
-    return ItemReport(item.path, item.a_ns, item.b_ns, item.delta_ns, item.ci_ns, item.noise)
+def _item(comparison: Comparison, item: Item) -> ItemReport:
+    name = gap_words.name(comparison, item)
+    return ItemReport(item.path, item.a_ns, item.b_ns, item.delta_ns, item.ci_ns, item.noise, name)

@@ -11,7 +11,9 @@ from dlprof.analysis import utilisation
 from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
+from dlprof.report import gap_words
 from dlprof.report.console import Column, Page, make_page
+from dlprof.report.gap_words import signed, verdict
 from dlprof.report.summary import STRIP_PARTS
 from dlprof.schema.vocabulary import OWN_PATHS, RunState
 from dlprof.units import bar, duration, percent, resample, safe, strip
@@ -21,8 +23,6 @@ _LEAST_SHARE = 0.01
 """Items below this share of the larger wall time are summed up in one row."""
 _COMMON = 0.05
 """A smaller difference of the machine's speed is not mentioned."""
-_NAMED = 3
-"""Parts of the gap that the verdict names."""
 _OPERATORS = 2
 
 
@@ -53,26 +53,6 @@ def print_comparison(
         _lines(page, comparison, pairs, top)
         _cores(page, comparison)
         _next(page, comparison)
-
-
-def verdict(comparison: Comparison) -> str:
-    """One sentence: how large the gap is, and its largest parts."""
-    a, b = comparison.a.label, comparison.b.label
-    walls = f"{a} took {duration(comparison.a_wall_ns)}, {b} {duration(comparison.b_wall_ns)}"
-    if comparison.noise:
-        return f"{walls}: no difference beyond noise."
-    slow, fast, sign = (a, b, 1) if comparison.gap_ns > 0 else (b, a, -1)
-    shorter, longer = sorted((comparison.a_wall_ns, comparison.b_wall_ns))
-    ratio = longer / max(1, shorter)
-    causes = [item for item in comparison.items if item.delta_ns * sign > 0 and not item.noise][:_NAMED]
-    told = ", ".join(f"{item.path} ({duration(abs(item.delta_ns))})" for item in causes)
-    gap = f"{walls}: {slow} is {ratio:.2f} x slower than {fast}, by {duration(abs(comparison.gap_ns))}"
-    return f"{gap}, most of it in {told}." if told else f"{gap}."
-
-
-def signed(ns: int) -> str:
-    """A difference with its sign."""
-    return f"{'+' if ns > 0 else ''}{duration(ns)}" if ns else "0"
 
 
 # -- several comparisons ---------------------------------------------------------------------------------
@@ -152,7 +132,7 @@ def _waterfall(page: Page, comparison: Comparison) -> None:
     shown = [item for item in comparison.items if max(item.a_ns, item.b_ns) >= least]
     largest = max((abs(item.delta_ns) for item in shown), default=1) or 1
     for item in shown:
-        table.add_row(*_item_row(item), _drawn(page, item, largest))
+        table.add_row(*_item_row(comparison, item), _drawn(page, item, largest))
     rest = [item for item in comparison.items if max(item.a_ns, item.b_ns) < least]
     if rest:
         table.add_row(*_rest_row(rest), "", "")
@@ -174,9 +154,15 @@ def _noise(comparison: Comparison) -> str:
     return f"noise: below 20 % of the part or {duration(comparison.least_ns)}; {more} intervals instead"
 
 
-def _item_row(item: Item) -> list[str]:
+def _item_row(comparison: Comparison, item: Item) -> list[str]:
     noise = "noise" if item.noise else _interval(item.ci_ns)
-    return [safe(item.path), duration(item.a_ns), duration(item.b_ns), signed(item.delta_ns), noise]
+    return [
+        safe(gap_words.name(comparison, item)),
+        duration(item.a_ns),
+        duration(item.b_ns),
+        signed(item.delta_ns),
+        noise,
+    ]
 
 
 def _rest_row(rest: Sequence[Item]) -> list[str]:
@@ -185,7 +171,7 @@ def _rest_row(rest: Sequence[Item]) -> list[str]:
 
 
 def _drawn(page: Page, item: Item, largest_ns: int) -> Text:
-    style = "dim" if item.noise or item.path in OWN_PATHS else "red" if item.delta_ns > 0 else "green"
+    style = "dim" if item.noise or item.path in OWN_PATHS else "red" if item.delta_ns > 0 else "cyan"
     drawn = bar(abs(item.delta_ns) / largest_ns, _BAR, ascii_only=page.ascii)
     return Text(("+" if item.delta_ns > 0 else "-") + drawn if drawn else "", style=style)
 
@@ -230,12 +216,21 @@ def _cores(page: Page, comparison: Comparison) -> None:
 
 
 def _next(page: Page, comparison: Comparison) -> None:
-    if comparison.noise:
-        return
+    """What to type for the causes: of the gap, or else of the parts that differ beyond noise."""
     a, b = comparison.a.runs[0].name, comparison.b.runs[0].name
-    slow, fast = (a, b) if comparison.gap_ns > 0 else (b, a)
+    slow, fast = (a, b) if _is_a_first(comparison) else (b, a)
+    if comparison.noise and not (comparison.longer_in_a or comparison.longer_in_b):
+        return
     page.console.print()
     page.say(safe(f"next: dlprof diagnose {slow} {fast}"), "dim")
+
+
+def _is_a_first(comparison: Comparison) -> bool:
+    """Whether A is to be explained rather than B."""
+    if not comparison.noise:
+        return comparison.gap_ns > 0
+    a, b = (sum(abs(item.delta_ns) for item in items) for items in (comparison.longer_in_a, comparison.longer_in_b))
+    return a >= b
 
 
 def _interval(ci: tuple[int, int] | None) -> str:

@@ -42,10 +42,11 @@ class DiagnosisReport(Struct, frozen=True, kw_only=True):
     """Whether the two runs did the same work; None for one run."""
     why_not: tuple[str, ...]
     whole_ns: int
-    """What shares are of: the wall time, or the gap."""
+    """What shares are of; `whole` says what that is."""
     explained_ns: int
     findings: tuple[FindingReport, ...]
     abstained: tuple[Abstention, ...]
+    whole: str
 
 
 def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
@@ -64,6 +65,7 @@ def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) ->
         explained_ns=diagnosis.explained_ns,
         findings=tuple(_finding(finding) for finding in diagnosis.findings),
         abstained=diagnosis.abstained,
+        whole=diagnosis.whole,
     )
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.sections import causes
-from dlprof.schema.vocabulary import Basis, FindingState
+from dlprof.schema.vocabulary import Basis, FindingState, Whole
 from dlprof.units import bar, duration, safe
 
 _BAR = 24
@@ -98,7 +98,7 @@ def _explained(page: Page, diagnosis: Diagnosis) -> None:
         return
     explained, whole = diagnosis.explained_ns, diagnosis.whole_ns
     page.console.print()
-    if explained > whole:  # of a gap: what one side loses in some parts it gains in others
+    if explained > whole and diagnosis.whole is Whole.GAP:  # what one side loses in some parts it gains in others
         page.say(
             f"These causes explain {duration(explained)}; the gap is only {duration(whole)}, because other "
             f"parts are faster by {duration(explained - whole)}."
@@ -106,9 +106,14 @@ def _explained(page: Page, diagnosis: Diagnosis) -> None:
         return
     share = 100 * explained / max(1, whole)
     page.say(
-        f"These causes explain {duration(explained)}, {share:.0f} % of {duration(whole)}; "
+        f"These causes explain {duration(explained)}, {share:.0f} % of {_whole(diagnosis)}; "
         f"{duration(whole - explained)} is the rest."
     )
+
+
+def _whole(diagnosis: Diagnosis) -> str:
+    time = duration(diagnosis.whole_ns)
+    return f"the {time} that some parts take longer" if diagnosis.whole is Whole.LONGER else time
 
 
 def _abstained(page: Page, diagnosis: Diagnosis) -> None:

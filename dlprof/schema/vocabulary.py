@@ -277,6 +277,14 @@ class Basis(StrEnum):
     ESTIMATED = "estimated"
 
 
+class Whole(StrEnum):
+    """What the share of a finding is of."""
+
+    WALL = "the wall time"
+    GAP = "the gap"
+    LONGER = "what takes longer"
+
+
 class FindingState(StrEnum):
     """Whether the remedy of a finding was tried, and what came of it."""
 

@@ -24,7 +24,7 @@ from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.steps import StepSummary, of_run
 from dlprof.engines import registry
 from dlprof.engines.base import UNKNOWN, EngineSpec
-from dlprof.schema.vocabulary import OWN_PATHS, Tree, TreePath
+from dlprof.schema.vocabulary import OWN_PATHS, Tree, TreePath, Whole
 from dlprof.store.run import Run
 
 WORK = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.DATA)
@@ -55,8 +55,17 @@ class Case:
 
     @property
     def whole_ns(self) -> int:
-        """What shares are of: the wall time, or the gap."""
-        return max(1, self.against.gap_ns if self.against is not None else self.tree.wall_ns)
+        """What shares are of: the wall time, the gap, or the sum of what takes longer (ns)."""
+        if self.against is None:
+            return max(1, self.tree.wall_ns)
+        return max(1, self.against.gap_ns if self.whole is Whole.GAP else sum(self.available.values()))
+
+    @property
+    def whole(self) -> Whole:
+        """What that is; of two runs the gap only where there is one."""
+        if self.against is None:
+            return Whole.WALL
+        return Whole.GAP if self.against.gap_ns > 0 and not self.against.noise else Whole.LONGER
 
     # -- time ------------------------------------------------------------------------------------------
 
@@ -67,8 +76,7 @@ class Case:
             return self.tree.leaves
         return {
             item.path: min(item.delta_ns, item.a_ns - int(self.against.common * item.b_ns))
-            for item in self.against.items
-            if item.delta_ns > 0 and not item.noise
+            for item in self.against.longer_in_a
         }
 
     def time(self, path: TreePath) -> int:

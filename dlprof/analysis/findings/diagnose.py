@@ -17,7 +17,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.vocabulary import TreePath, Whole
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 
@@ -62,13 +62,15 @@ def brief(run: Run, *, within_s: float = BRIEF_S) -> Diagnosis | None:
 
 
 def diagnose_gap(found: Comparison) -> Diagnosis:
-    """Why side A of a comparison is slower than side B; no finding where the gap is within noise.
+    """Why side A of a comparison is slower than side B, or, where it is not, why parts of it are.
+
+    No finding where no part takes longer in A beyond noise.
 
     Raises:
         UsageError: A run has no phases.
     """
-    if found.noise or found.gap_ns <= 0:
-        return Diagnosis((), (), max(1, abs(found.gap_ns)))
+    if not found.longer_in_a and (found.noise or found.gap_ns <= 0):
+        return Diagnosis((), (), max(1, abs(found.gap_ns)), Whole.LONGER)
     try:
         return _ask(Case(found.a.runs[0], found))
     except Abstain as why:
@@ -92,7 +94,7 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
     least = _least_ns(case)
     kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
-    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns)
+    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole)
 
 
 def _least_ns(case: Case) -> int:
@@ -117,7 +119,7 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) ->
     taken = {leaf: max(0, min(ns, left.get(leaf, 0))) for leaf, ns in claim.takes.items()}
     for leaf, ns in taken.items():
         left[leaf] = left.get(leaf, 0) - ns
-    at_stake = AtStake(sum(taken.values()), case.whole_ns, of_gap=case.pair)
+    at_stake = AtStake(sum(taken.values()), case.whole_ns, case.whole)
     file, line = claim.line or (None, None)
     return Finding(
         slug=rule.slug,

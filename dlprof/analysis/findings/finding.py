@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlprof.analysis.findings.title import Title, of_slug
-from dlprof.schema.vocabulary import Basis, FindingState, TreePath
+from dlprof.schema.vocabulary import Basis, FindingState, TreePath, Whole
 from dlprof.units import duration
 
 SourceLine = tuple[str, int]
@@ -37,12 +37,12 @@ class AtStake:
     Attributes:
         ns: The time (ns).
         whole_ns: What shares are of (ns).
-        of_gap: Whether that is the gap between two runs; else it is the wall time of one.
+        whole: What that is.
     """
 
     ns: int
     whole_ns: int
-    of_gap: bool
+    whole: Whole
 
     @property
     def share(self) -> float:
@@ -57,7 +57,7 @@ class AtStake:
     @property
     def share_text(self) -> str:
         """`12 % of the wall time`."""
-        return f"{100 * self.share:.0f} % of the {'gap' if self.of_gap else 'wall time'}"
+        return f"{100 * self.share:.0f} % of {self.whole}"
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,16 @@ class Diagnosis:
     """All findings of a run, or of why one run is slower than another; those with most time at stake first.
 
     Attributes:
-        whole_ns: What shares are of: the wall time, or the gap.
+        whole_ns: What shares are of (ns).
+        whole: What that is: the wall time; the gap between two runs; or, where the runs as a whole do not differ beyond
+            noise or the other one is slower, what takes longer in this one beyond noise.
         explained_ns: Sum of all times at stake; no time is counted twice.
     """
 
     findings: tuple[Finding, ...]
     abstained: tuple[Abstention, ...]
     whole_ns: int
+    whole: Whole = Whole.WALL
 
     @property
     def explained_ns(self) -> int:

@@ -14,7 +14,7 @@ from dlprof.report import colours
 from dlprof.report.html.names import cut
 from dlprof.store.run import Run
 
-_LEAST = 0.002
+LEAST = 0.002
 """Frames with less than this share of their phase cannot be seen, and are left out."""
 _DEEPEST = 120
 
@@ -41,7 +41,7 @@ def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     """
     users = samples.user_files(run)
     roots: dict[tuple[str, bool], Node] = {}
-    for stack in _by_phase(sampled) or _by_thread(run):
+    for stack in stacks_of(run, sampled):
         _add(roots.setdefault((stack.phase, stack.main), Node()), stack)
     order = sorted(roots.items(), key=lambda item: (not item[0][1], -item[1].ns))
     return [
@@ -55,7 +55,7 @@ def of_run(run: Run, sampled: Sequence[Sample]) -> list[dict[str, Any]]:
     ]
 
 
-class _Stack(NamedTuple):
+class Stack(NamedTuple):
     """A stack that was seen.
 
     Attributes:
@@ -71,25 +71,31 @@ class _Stack(NamedTuple):
     frames: tuple[Frame, ...]
 
 
-def _by_phase(sampled: Sequence[Sample]) -> list[_Stack]:
-    return [_Stack(sample.phase, sample.main, sample.dur_ns, sample.frames) for sample in sampled]
+def stacks_of(run: Run, sampled: Sequence[Sample]) -> list[Stack]:
+    """The stacks of a run by phase; of a run of foreign traces, which has no phases, by thread."""
+    return _by_phase(sampled) or _by_thread(run)
 
 
-def _by_thread(run: Run) -> list[_Stack]:
+def _by_phase(sampled: Sequence[Sample]) -> list[Stack]:
+    return [Stack(sample.phase, sample.main, sample.dur_ns, sample.frames) for sample in sampled]
+
+
+def _by_thread(run: Run) -> list[Stack]:
     return [
-        _Stack(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames
+        Stack(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames
     ]
 
 
-def _add(root: Node, stack: _Stack) -> None:
+def _add(root: Node, stack: Stack) -> None:
     root.ns += stack.ns
     node = root
-    for frame in _outermost_first(stack.frames):
+    for frame in outermost_first(stack.frames):
         node = node.inner.setdefault(frame, Node(frame))
         node.ns += stack.ns
 
 
-def _outermost_first(frames: tuple[Frame, ...]) -> Iterable[Frame]:
+def outermost_first(frames: tuple[Frame, ...]) -> Iterable[Frame]:
+    """Frames as a flame graph has them, down to a depth that can be seen."""
     return reversed(frames[-_DEEPEST:])
 
 
@@ -102,7 +108,7 @@ def _walk(root: Node, whole: int) -> Iterator[tuple[int, int, Node]]:
             yield depth, begin, node
         at, children = begin, []
         for child in sorted(node.inner.values(), key=lambda one: -one.ns):
-            if child.ns >= _LEAST * whole:
+            if child.ns >= LEAST * whole:
                 children.append((depth + 1, at, child))
             at += child.ns
         left.extend(reversed(children))

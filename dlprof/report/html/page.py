@@ -13,7 +13,7 @@ import jinja2
 
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.stacks import shown_name
-from dlprof.report import step_words, strict_json
+from dlprof.report import gap_words, step_words, strict_json
 from dlprof.report.html import timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
@@ -25,7 +25,16 @@ from dlprof.version import __version__
 _EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
 _PAGE_BYTES = 4_800_000
 """How large a page may become: of the numbers of events it draws the first one with which it is no larger."""
-_SCRIPTS = ("data.js", "tables.js", "charts.js", "flames.js", "timeline.js", "timeline_area.js", "page.js")
+_SCRIPTS = (
+    "data.js",
+    "tables.js",
+    "charts.js",
+    "flames.js",
+    "flames_of_both.js",
+    "timeline.js",
+    "timeline_area.js",
+    "page.js",
+)
 _MISSING = "\N{EN DASH}"
 _SHADES = 8
 """Strengths of a cell's colour."""
@@ -42,8 +51,17 @@ def filled(template: str, data: Mapping[str, Any], runs: Sequence[Run], **conten
     """
     drawings = [timeline.of_run(run) for run in runs]
     slot = f"data-{secrets.token_hex(16)}"  # nothing in a run can have this name
-    page = _rendered(template, has_timeline=any(drawings), data=slot, **content)
+    page = _rendered(template, has_timeline=any(drawings), data=slot, library=_library(), **content)
     return page.replace(slot, _packed(data, drawings, _PAGE_BYTES - len(page)))
+
+
+def without_charts(template: str, **content: Any) -> str:
+    """A page whose pictures stand in its template: it carries no plotting library, and no data to draw."""
+    return _rendered(template, data=Pack().text({"kind": "tables", "timelines": []}), library="", **content)
+
+
+def _library() -> str:
+    return compressed((resources.files("dlprof.report.html") / "assets" / "echarts" / "echarts.min.js").read_bytes())
 
 
 def _packed(data: Mapping[str, Any], drawings: Sequence[Drawing | None], room: int) -> str:
@@ -66,7 +84,6 @@ def _rendered(template: str, **content: Any) -> str:
             version=__version__,
             style=(assets / "page.css").read_text(encoding="utf-8"),
             script="\n".join((assets / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-            library=compressed((assets / "echarts" / "echarts.min.js").read_bytes()),
             **content,
         )
     )
@@ -85,6 +102,7 @@ def _templates() -> jinja2.Environment:
     environment.globals["least_finding"] = f"{LEAST_SHARE * 100:.0f} % and {duration(LEAST_NS)}"
     environment.filters.update(
         duration=_duration,
+        signed=gap_words.signed,
         frame_name=lambda frame: shown_name(frame.function, frame.file),
         how_known=step_words.how,
         size=size,

@@ -92,7 +92,7 @@ def test_two_runs_in_the_wrong_order_are_told_to_be_swapped(tmp_path: Path, caps
     assert dlprof("diagnose", tmp_path / "b", tmp_path / "a") == 0
 
     out = "".join(capsys.readouterr().out.split())
-    assert f"Itisnot:swapthem(dlprofdiagnose{tmp_path}/a{tmp_path}/b)" in out
+    assert f"Forwhattakeslongerina:dlprofdiagnose{tmp_path}/a{tmp_path}/b." in out
 
 
 def test_runs_that_did_different_work_are_said_to_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

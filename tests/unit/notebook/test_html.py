@@ -139,4 +139,4 @@ def test_a_comparison_whose_a_is_faster_names_the_other_way_round(pair: Comparis
     a, b = pair.comparison.b, pair.comparison.a
     turned = dlprof.compare(str(a.runs[0].folder.path), str(b.runs[0].folder.path))
 
-    assert "A is not the slower one: compare(b, a) names the causes." in turned._repr_html_()
+    assert "compare(b, a) names the causes of what takes longer in B." in turned._repr_html_()

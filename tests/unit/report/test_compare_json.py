@@ -24,9 +24,10 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     assert list(content) == [
         "schema", "a", "b", "comparable", "why_not", "differences", "not_checked", "gap_ns", "gap_ci_ns", "within_noise",
         "items", "common_slowdown", "unattributed_ns", "steps_not_split_because", "layers", "lines",
+        "verdict", "longer_in_a", "longer_in_b",
     ]  # fmt: skip
     assert list(content["a"]) == ["label", "runs", "wall_ns", "step_ns", "cores"]
-    assert list(content["items"][0]) == ["path", "a_ns", "b_ns", "delta_ns", "ci_ns", "within_noise"]
+    assert list(content["items"][0]) == ["path", "a_ns", "b_ns", "delta_ns", "ci_ns", "within_noise", "name"]
 
 
 def test_the_parts_sum_to_the_gap(tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_the_parts_sum_to_the_gap(tmp_path: Path) -> None:
 
     assert (report.a.wall_ns, report.b.wall_ns, report.gap_ns) == (12 * S, 10 * S, 2 * S)
     assert sum(item.delta_ns for item in report.items) + report.unattributed_ns == 2 * S
-    assert ItemReport("import", 2 * S, 2 * S, 0, None, True) in report.items
+    assert ItemReport("import", 2 * S, 2 * S, 0, None, True, "import") in report.items
 
 
 def test_lines_have_the_difference_of_their_times(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "explained_ns",
         "findings",
         "abstained",
+        "whole",
     ]
     assert content["findings"] == [
         {
@@ -43,6 +44,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         }
     ]  # fmt: skip
     assert list(content["findings"][0])[:3] == ["slug", "claim", "at_stake_ns"]
+    assert content["whole"] == "the wall time"
     assert content["abstained"] == [{"slug": "gpu-idle", "because": "no GPU"}]
     assert (content["schema"], content["whole_ns"], content["explained_ns"]) == ("dlprof.diagnose/1", 10 * S, 2 * S)
 

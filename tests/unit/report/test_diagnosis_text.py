@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding, Remedy
 from dlprof.report import diagnosis_text
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Whole
 from tests.unit.report.reports import rows
 from tests.unit.runs import MS, S
 
@@ -29,10 +29,12 @@ FINDING = Finding(
 REMEDY = Remedy("4 threads")
 
 
-def printed(*findings: Finding, whole_ns: int = 10 * S, evidence: bool = False, note: str = "") -> list[str]:
+def printed(
+    *findings: Finding, whole_ns: int = 10 * S, whole: Whole = Whole.WALL, evidence: bool = False, note: str = ""
+) -> list[str]:
     """The lines of the text, without empty ones."""
     out = io.StringIO()
-    diagnosis = Diagnosis(findings, (Abstention("gpu-idle", "no GPU was seen"),), whole_ns)
+    diagnosis = Diagnosis(findings, (Abstention("gpu-idle", "no GPU was seen"),), whole_ns, whole)
     diagnosis_text.print_diagnosis(diagnosis, "Where r loses time", file=out, evidence=evidence, plain=True, note=note)
     return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
 
@@ -106,7 +108,7 @@ def test_what_is_not_explained_is_the_rest() -> None:
 
 def test_causes_may_explain_more_than_a_gap() -> None:
     """Then other parts are faster."""
-    lines = printed(FINDING, whole_ns=S)
+    lines = printed(FINDING, whole_ns=S, whole=Whole.GAP)
 
     assert lines[-2] == (
         "These causes explain 2.00 s; the gap is only 1.00 s, because other parts are faster by 1.00 s."

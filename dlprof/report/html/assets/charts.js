@@ -191,7 +191,7 @@ function layerChart(data) {
 /** Kernel time of each layer on both sides of a comparison. */
 function layersOfBoth(data) {
   const layers = data.layers_of_both.slice(0, 30).reverse();
-  const sides = [['a_ns', PALETTE[0]], ['b_ns', PALETTE[1]]];
+  const sides = [['a_ns', PALETTE[2]], ['b_ns', PALETTE[3]]];  // not those of slower and faster
   horizontalBars($('layer-chart'), layers.map(layer => `${layer.layer || 'no layer'} ${layer.direction || ''}`), sides.map(([key, colour], index) => ({
     name: data.labels[index], colour, values: layers.map(layer => layer[key]),
   })));

@@ -54,12 +54,21 @@ class Flames {
     this.search = $('flame-search');
     this.fold = $('flame-fold');
     data.flames.forEach((flame, index) => this.select.append(new Option(
-      `${flame.phase} (${flame.thread} thread${flame.thread === 'main' ? '' : 's'}, ${duration(flame.ns)})`, index)));
+      `${flame.phase} (${flame.thread} thread${flame.thread === 'main' ? '' : 's'}, ${this.timeText(flame)})`, index)));
     this.take();
     this.made = chartIn($('flame-chart'), chart => { this.draw(chart); this.listen(chart); });
     this.select.onchange = this.fold.onchange = $('flame-reset').onclick = () => { this.zoomed = null; this.take(); this.draw(this.made.chart); };
     this.search.oninput = () => this.draw(this.made.chart);
   }
+
+  /** How wide the chosen phase is (ns). */
+  get whole() { return this.flame.ns; }
+
+  colourOf(node) { return isUser(node) ? USER : this.data.packages[packageOf(fileOf(node))]; }
+
+  inkOn(node) { return isUser(node) ? '#fff' : '#111'; }
+
+  textOf(node) { return flameText(node, this.flame); }
 
   get flame() { return this.data.flames[Number(this.select.value) || 0]; }
 
@@ -68,6 +77,10 @@ class Flames {
     this.nodes = this.fold.checked ? folded(this.flame.nodes) : this.flame.nodes;
     const seen = new Set(this.nodes.filter(node => !isUser(node)).map(node => packageOf(fileOf(node))));
     const shown = [...(this.nodes.some(isUser) ? [["the script's own code", USER]] : []), ...Object.entries(this.data.packages).filter(([name]) => seen.has(name))];
+    this.legend(shown);
+  }
+
+  legend(shown) {
     $('flame-legend').replaceChildren(...shown.map(([name, colour]) => {
       const item = document.createElement('li'), swatch = document.createElement('span');
       swatch.className = 'swatch';
@@ -77,8 +90,10 @@ class Flames {
     }));
   }
 
+  timeText(flame) { return duration(flame.ns); }
+
   draw(chart) {
-    const flame = this.flame;
+    const flame = {...this.flame, ns: this.whole};
     const [from, width] = this.zoomed ? [this.zoomed[1], timeOf(this.zoomed)] : [0, flame.ns];
     const nodes = this.nodes.filter(node => node[1] < from + width && node[1] + node[2] > from);
     const depth = nodes.reduce((most, node) => Math.max(most, node[0] + 1), 1);
@@ -106,8 +121,8 @@ class Flames {
     const width = x1 - x0;
     return {
       type: 'rect', shape: {x: x0, y, width: Math.max(0.5, width - 0.5), height: FLAME_ROW - 1},
-      style: {fill: isUser(node) ? USER : this.data.packages[packageOf(fileOf(node))], opacity: matches(node) ? 1 : 0.2},
-      textContent: {style: {text: width > 30 ? node[3] : '', fill: isUser(node) ? '#fff' : '#111', fontSize: 11, width: width - 6, overflow: 'truncate'}},
+      style: {fill: this.colourOf(node), opacity: matches(node) ? 1 : 0.2},
+      textContent: {style: {text: width > 30 ? node[3] : '', fill: this.inkOn(node), fontSize: 11, width: width - 6, overflow: 'truncate'}},
       textConfig: {position: 'insideLeft'},
     };
   }
@@ -115,10 +130,10 @@ class Flames {
   listen(chart) {
     chart.on('click', event => {
       this.zoomed = this.shown[event.data[0]];
-      $('flame-chosen').textContent = flameText(this.zoomed, this.flame).join(' — ');
+      $('flame-chosen').textContent = this.textOf(this.zoomed).join(' — ');
       this.draw(chart);
     });
-    chart.on('mousemove', event => showTip(flameText(this.shown[event.data[0]], this.flame), event.event.event));
+    chart.on('mousemove', event => showTip(this.textOf(this.shown[event.data[0]]), event.event.event));
     chart.on('mouseout', () => showTip(null));
     chart.on('globalout', () => showTip(null));
   }

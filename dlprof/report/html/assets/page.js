@@ -53,7 +53,7 @@ addEventListener('hashchange', openTarget);
 
 async function fill() {
   const page = window.dlprofPage = {};
-  const [data] = await Promise.all([readData(), loadLibrary()]);
+  const [data] = await Promise.all([readData(), $('library').textContent && loadLibrary()]);  // pages of tables have none
   const jobs = [];
   const job = (id, work) => { if ($(id)) jobs.push(work); };
   if (data.kind === 'run') {
@@ -64,6 +64,7 @@ async function fill() {
   } else {
     job('waterfall-chart', () => waterfallChart(data));
     job('layer-chart', () => layersOfBoth(data));
+    job('flame-chart', () => { page.flames = new FlamesOfBoth(data); });
   }
   const timelines = [];
   const spans = data.timelines.filter(Boolean).map(one => one.span_ns);

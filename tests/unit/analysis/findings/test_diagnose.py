@@ -16,13 +16,14 @@ from dlprof.analysis.findings.title import Title
 from dlprof.errors import UsageError
 from dlprof.report import diagnosis_json
 from dlprof.report.json_text import plain
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.vocabulary import Tree, Whole
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
     BUSY,
     KERNELS,
     Planted,
+    compared,
     cpu,
     diagnosed,
     longer,
@@ -30,6 +31,7 @@ from tests.unit.analysis.findings.cases import (
     quiet,
     slugs,
     threads,
+    waiting_for_input,
 )
 from tests.unit.runs import MS, S
 
@@ -216,3 +218,16 @@ def test_a_finding_has_the_title_of_its_rule_or_of_its_claim(tmp_path: Path, mon
         titles.append(pick(diagnosed(tmp_path / str(len(titles))), "input-bound").heading)
 
     assert titles == ["Input bound", "They are slow"]
+
+
+def test_parts_that_differ_beyond_noise_are_explained_where_the_whole_does_not_differ(tmp_path: Path) -> None:
+    """A waits 2 s for its input, B takes as much longer elsewhere: the wall times are alike."""
+    slow = Planted(waiting_for_input())
+    found = compared(slow, Planted(quiet()), tmp_path)
+    assert (found.noise, found.gap_ns) == (True, 0)
+
+    diagnosis = diagnose.diagnose_gap(found)
+
+    assert diagnosis.whole is Whole.LONGER
+    assert [(finding.slug, finding.at_stake_ns) for finding in diagnosis.findings] == [("input-bound", 2 * S)]
+    assert "100 % of what takes longer" in diagnosis.findings[0].claim

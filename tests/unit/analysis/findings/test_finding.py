@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dlprof.analysis.findings.finding import AtStake, Sentence
+from dlprof.schema.vocabulary import Whole
 from tests.unit.runs import S
 
-A_TENTH = AtStake(S, 10 * S, of_gap=False)
+A_TENTH = AtStake(S, 10 * S, Whole.WALL)
 
 
 def test_the_time_and_its_share_follow_the_sentence() -> None:
@@ -22,7 +23,7 @@ def test_a_sentence_may_go_on() -> None:
 
 def test_of_a_pair_the_share_is_that_of_the_gap() -> None:
     """And the time may be what one run spends more."""
-    told = Sentence("It takes", more=True).tell(AtStake(S, 4 * S, of_gap=True))
+    told = Sentence("It takes", more=True).tell(AtStake(S, 4 * S, Whole.GAP))
 
     assert told == "It takes 1.00 s more, 25 % of the gap."
 

@@ -15,6 +15,7 @@ import numpy as np
 from dlprof.analysis import compare, line_pairs
 from dlprof.analysis.compare import Side
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.turned import turned
 from dlprof.report.html import comparison_page, run_page
 from dlprof.store.run import Run
 from tests.unit.runs import S, manifest, span, trained, window
@@ -95,7 +96,9 @@ def page_of(run: Run) -> str:
 def page_of_both(a: Run, b: Run) -> str:
     """The page of a comparison of two runs."""
     found = compare.compare(Side("a", (a,)), Side("b", (b,)))
-    return comparison_page.make(found, line_pairs.join((a,), (b,)), diagnose.diagnose_gap(found))
+    return comparison_page.make(
+        found, line_pairs.join((a,), (b,)), diagnose.diagnose_gap(found), of_b=diagnose.diagnose_gap(turned(found))
+    )
 
 
 def named(path: Path, name: str) -> Run:

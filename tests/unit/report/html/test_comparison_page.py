@@ -10,7 +10,7 @@ from dlprof.analysis.compare import Side
 from dlprof.report import compare_json
 from dlprof.report.json_text import plain
 from tests.unit.report.html.pages import Elements, embedded, page_of_both, unpacked
-from tests.unit.runs import S, lasting, steps, trained
+from tests.unit.runs import S, lasting, phases, steps, trained
 
 
 def test_a_comparison_carries_its_json(tmp_path: Path) -> None:
@@ -23,10 +23,31 @@ def test_a_comparison_carries_its_json(tmp_path: Path) -> None:
 
 
 def test_a_faster_side_is_not_said_to_be_slower(tmp_path: Path) -> None:
-    """Then the sides are to be swapped."""
-    a, b = trained(tmp_path / "a"), trained(tmp_path / "b")
-    b = lasting(b, 15 * S)
-    assert "It is not: swap the sides" in Elements(page_of_both(a, b)).text
+    """The other one is."""
+    a = trained(tmp_path / "a")
+    b = lasting(trained(tmp_path / "b", phases=phases(fit_steps=10, fit_callbacks=1, teardown=2)), 15 * S)
+    text = Elements(page_of_both(a, b)).text
+    assert "Why b is slower" in text
+    assert "Why a is slower" not in text
+
+
+def test_parts_that_differ_are_named_and_diagnosed_in_both_directions(tmp_path: Path) -> None:
+    """Though the wall times are alike."""
+    a = trained(tmp_path / "a", phases=phases(fit_steps=6, fit_callbacks=1, teardown=3))
+    b = trained(tmp_path / "b", phases=phases(fit_steps=8, fit_callbacks=1, teardown=1))
+    text = Elements(page_of_both(a, b)).text
+    assert "no difference beyond noise as a whole, but parts differ beyond it: a takes longer in teardown" in text
+    assert "What takes longer in a" in text
+    assert "What takes longer in b" in text
+
+
+def test_parts_that_no_side_has_are_left_out_and_small_ones_folded(tmp_path: Path) -> None:
+    """40 ms of 10 s is less than 0.5 %."""
+    both = [trained(tmp_path / name, phases=phases(fit_steps=6, save=0.04, data=0, teardown=3)) for name in "ab"]
+    text = page_of_both(*both)
+    assert "1 smaller parts" in Elements(text).text
+    assert "<td>data</td>" not in text
+    assert text.count("<td>save</td>") == 1
 
 
 def test_the_waterfall_sums_to_the_gap(tmp_path: Path) -> None:

@@ -9,13 +9,18 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from dlprof.errors import BadDataError
 from dlprof.report.html import serve
+
+
+def _fail() -> str:
+    raise BadDataError("its <tables> are damaged")
 
 
 @pytest.fixture
 def address() -> Any:
     """Address of a served page."""
-    with serve.Server("<p>hello</p>") as server:
+    with serve.Server("<p>hello</p>", {"run/a/": lambda: "<p>a</p>", "run/b/": _fail}) as server:
         thread = threading.Thread(target=server.serve_until_stopped)
         thread.start()
         yield urlsplit(server.url)
@@ -37,7 +42,7 @@ def test_the_server_gives_the_page_to_who_knows_the_token(address: Any) -> None:
     assert answer(address, address.path) == (200, "<p>hello</p>")
 
 
-@pytest.mark.parametrize("path", ["/", "/wrong/", "/../etc/passwd"])
+@pytest.mark.parametrize("path", ["/", "/wrong/", "/../etc/passwd", "/run/a/"])
 def test_the_server_gives_nothing_without_the_token(address: Any, path: str) -> None:
     """Nor any other file."""
     assert answer(address, path)[0] == 404
@@ -52,3 +57,16 @@ def test_the_server_answers_under_no_other_name(address: Any, host: str) -> None
 def test_the_server_takes_no_posts(address: Any) -> None:
     """It gives a page, no more."""
     assert answer(address, address.path, method="POST")[0] == 501
+
+
+def test_pages_below_are_made_when_they_are_asked_for(address: Any) -> None:
+    """Under the same token."""
+    assert answer(address, f"{address.path}run/a/") == (200, "<p>a</p>")
+    assert answer(address, f"{address.path}run/c/")[0] == 404
+
+
+def test_a_page_that_cannot_be_made_says_why(address: Any) -> None:
+    """The server goes on."""
+    status, text = answer(address, f"{address.path}run/b/")
+    assert (status, "its &lt;tables&gt; are damaged" in text) == (500, True)
+    assert answer(address, address.path)[0] == 200

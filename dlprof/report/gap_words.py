@@ -1,0 +1,81 @@
+"""The gap between two sides in words: how large it is, and which parts differ beyond noise whatever the whole does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlprof.analysis.compare import Comparison, Item
+from dlprof.schema.vocabulary import RunState, Tree
+from dlprof.units import duration
+
+_NAMED = 3
+"""Parts that are named on each side."""
+_LEAST_SHARE = 0.01
+"""Parts below this share of the larger wall time are not named."""
+
+
+def verdict(comparison: Comparison) -> str:
+    """One sentence: how large the gap is, and the parts that differ beyond noise, in both directions."""
+    return f"{_walls(comparison)}: {_no_gap(comparison) if comparison.noise else _gap(comparison)}"
+
+
+def name(comparison: Comparison, item: Item) -> str:
+    """What a part is called: between foreign traces, which know of no `fit`, steps are steps."""
+    runs = (*comparison.a.runs, *comparison.b.runs)
+    if Tree.FIT_STEPS.holds(item.path) and all(run.manifest.state == RunState.IMPORTED for run in runs):
+        return item.path.removeprefix(f"{Tree.FIT}/")
+    return item.path
+
+
+def signed(ns: int) -> str:
+    """A difference with its sign."""
+    return f"{'+' if ns > 0 else ''}{duration(ns)}" if ns else "0"
+
+
+def _walls(comparison: Comparison) -> str:
+    a, b = comparison.a.label, comparison.b.label
+    return f"{a} took {duration(comparison.a_wall_ns)}, {b} {duration(comparison.b_wall_ns)}"
+
+
+def _no_gap(comparison: Comparison) -> str:
+    """Where the whole does not differ: the parts may."""
+    told = [_longer(comparison, label, items) for label, items in _sides(comparison) if items]
+    if told:
+        return f"no difference beyond noise as a whole, but parts differ beyond it: {'; '.join(told)}."
+    if comparison.longer_in_a or comparison.longer_in_b:
+        return "no difference beyond noise, but in parts that take less than 1 % of the time."
+    return "no difference beyond noise, neither as a whole nor in a part."
+
+
+def _gap(comparison: Comparison) -> str:
+    (slow, slower), (fast, faster) = _sides(comparison) if comparison.gap_ns > 0 else reversed(_sides(comparison))
+    shorter, longer = sorted((comparison.a_wall_ns, comparison.b_wall_ns))
+    ratio, by = f"{longer / max(1, shorter):.2f} x", duration(abs(comparison.gap_ns))
+    if comparison.parity.comparable:
+        gap = f"{slow} is {ratio} slower than {fast}, by {by}"
+    else:  # no word of speed where the work may not be the same
+        gap = f"{slow} took {ratio} as long as {fast}, {by} more"
+    most = 2 * sum(abs(item.delta_ns) for item in slower[:_NAMED]) >= abs(comparison.gap_ns)
+    causes = f", {'most of it in' if most else 'with'} {_named(comparison, slower)}" if slower else ""
+    against = f"; {_longer(comparison, fast, faster)}" if faster else ""
+    return f"{gap}{causes}{against}."
+
+
+def _sides(comparison: Comparison) -> tuple[tuple[str, list[Item]], tuple[str, list[Item]]]:
+    """Labels with the parts worth a word that take longer there."""
+    least = _LEAST_SHARE * max(comparison.a_wall_ns, comparison.b_wall_ns)
+    a, b = (
+        [item for item in items if abs(item.delta_ns) >= least]
+        for items in (comparison.longer_in_a, comparison.longer_in_b)
+    )
+    return (comparison.a.label, a), (comparison.b.label, b)
+
+
+def _longer(comparison: Comparison, label: str, items: Sequence[Item]) -> str:
+    return f"{label} takes longer in {_named(comparison, items)}"
+
+
+def _named(comparison: Comparison, items: Sequence[Item]) -> str:
+    more = len(items) - _NAMED
+    told = [f"{name(comparison, item)} ({duration(abs(item.delta_ns))})" for item in items[:_NAMED]]
+    return ", ".join([*told, *([f"{more} more"] if more > 0 else [])])

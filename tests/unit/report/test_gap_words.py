@@ -1,0 +1,105 @@
+"""The gap in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis import compare
+from dlprof.analysis.compare import Comparison, Item, Side
+from dlprof.analysis.parity import Parity
+from dlprof.report import gap_words
+from dlprof.schema.vocabulary import TreePath
+from tests.unit.runs import MS, S, lasting, make, manifest, trained
+
+
+def item(path: str, a_ns: int, b_ns: int, *, noise: bool = False) -> Item:
+    """A part of both sides."""
+    return Item(path=TreePath(path), a_ns=a_ns, b_ns=b_ns, ci_ns=None, noise=noise)
+
+
+FIT = item("fit/steps", 6 * S, 2 * S)
+IMPORT = item("import", S, 2 * S)
+SMALL = item("teardown", 10 * MS, 20 * MS, noise=True)
+BRIEF = item("save", 30 * MS, 10 * MS)
+
+
+@pytest.fixture
+def gap(tmp_path: Path) -> Comparison:
+    """A of 10 s, B of 7 s."""
+    a, b = trained(tmp_path / "a"), lasting(trained(tmp_path / "b"), 7 * S)
+    found = compare.compare(Side("a", (a,)), Side("b", (b,)))
+    return replace(found, items=(FIT, IMPORT, SMALL), noise=False)
+
+
+def test_the_gap_and_its_parts_are_told_in_both_directions(gap: Comparison) -> None:
+    """What the faster side loses is said, too."""
+    assert gap_words.verdict(gap) == (
+        "a took 10.0 s, b 7.00 s: a is 1.43 x slower than b, by 3.00 s, most of it in fit/steps (4.00 s); "
+        "b takes longer in import (1.00 s)."
+    )
+
+
+def test_the_verdict_turns_round_when_b_is_slower(gap: Comparison) -> None:
+    """A part that is less than half of the gap is not most of it."""
+    turned = replace(gap, a_wall_ns=7 * S, b_wall_ns=10 * S, gap_ns=-3 * S)
+    assert gap_words.verdict(turned) == (
+        "a took 7.00 s, b 10.0 s: b is 1.43 x slower than a, by 3.00 s, with import (1.00 s); "
+        "a takes longer in fit/steps (4.00 s)."
+    )
+
+
+def test_parts_that_differ_are_named_where_the_whole_does_not(gap: Comparison) -> None:
+    """In both directions: no word of "no difference" alone stands above them."""
+    assert gap_words.verdict(replace(gap, noise=True)) == (
+        "a took 10.0 s, b 7.00 s: no difference beyond noise as a whole, but parts differ beyond it: "
+        "a takes longer in fit/steps (4.00 s); b takes longer in import (1.00 s)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        ((SMALL,), "no difference beyond noise, neither as a whole nor in a part."),
+        ((BRIEF, SMALL), "no difference beyond noise, but in parts that take less than 1 % of the time."),
+    ],
+)
+def test_without_a_difference_that_is_said(gap: Comparison, items: tuple[Item, ...], text: str) -> None:
+    """Parts that take next to nothing are not named."""
+    assert gap_words.verdict(replace(gap, noise=True, items=items)).endswith(f": {text}")
+
+
+def test_a_gap_without_a_cause_of_its_own_is_told_alone(gap: Comparison) -> None:
+    """All parts are noise."""
+    assert gap_words.verdict(replace(gap, items=(SMALL,))).endswith("slower than b, by 3.00 s.")
+
+
+def test_of_many_parts_three_are_named(gap: Comparison) -> None:
+    """And the others counted."""
+    items = tuple(item(path, 2 * S, S) for path in ("fit/build", "fit/input", "fit/steps", "import", "save"))
+    assert gap_words.verdict(replace(gap, items=items)).endswith(
+        "most of it in fit/build (1.00 s), fit/input (1.00 s), fit/steps (1.00 s), 2 more."
+    )
+
+
+def test_what_is_not_comparable_is_not_called_slower(gap: Comparison) -> None:
+    """It took longer; the work may have been another."""
+    found = replace(gap, parity=Parity(("the models differ",), (), ()), items=())
+    assert gap_words.verdict(found) == "a took 10.0 s, b 7.00 s: a took 1.43 x as long as b, 3.00 s more."
+
+
+def test_foreign_traces_have_steps_but_no_fit(gap: Comparison, tmp_path: Path) -> None:
+    """Against an own run the name is that of the own run's part."""
+    theirs = [make(tmp_path / name, manifest(state="imported")) for name in ("c", "d")]
+    foreign = replace(gap, a=Side("c", (theirs[0],)), b=Side("d", (theirs[1],)))
+
+    assert gap_words.name(foreign, FIT) == "steps"
+    assert gap_words.name(replace(foreign, a=gap.a), FIT) == "fit/steps"
+
+
+@pytest.mark.parametrize(("ns", "text"), [(S, "+1.00 s"), (-S, "-1.00 s"), (0, "0")])
+def test_differences_have_their_sign(ns: int, text: str) -> None:
+    """Also above 0."""
+    assert gap_words.signed(ns) == text
