@@ -14,6 +14,7 @@ import contextlib
 import errno
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -275,6 +276,16 @@ def _folders(folder: Path) -> list[Path]:
     with contextlib.suppress(OSError):
         return [path for path in sorted(folder.iterdir()) if any(any(path.glob(pattern)) for pattern in patterns)]
     return []
+
+
+def name_to_type(run: RunDir) -> str:
+    """What a user types for a run: `last`, its name below `dlprof_runs/`, else its path, quoted for a shell."""
+    below = Path(RUNS_FOLDER).absolute()
+    path = run.path.absolute()
+    if path.parent == below:
+        return "last" if find(below)[-1].path == path else shlex.quote(path.name)
+    short = os.path.relpath(path)
+    return shlex.quote(short if len(short) < len(str(path)) else str(path))
 
 
 def goes_on(manifest: Manifest) -> bool:

@@ -72,6 +72,11 @@ def resample(values: Sequence[float | None], width: int) -> list[float | None]:
     return [sum(part) / len(part) if part else None for part in known]
 
 
+def cut(text: str, length: int) -> str:
+    """A text of no more characters than that; one that was longer ends with a sign of it."""
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
 def safe(text: str) -> str:
     """`text` without control characters: names from a run must not steer the reader's terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -112,7 +112,7 @@ def why_none(run: Run) -> str:
         return "the run has no phases"
     if run.count("kernel_totals"):
         return "its files hold sums without times, so that it has no beginning and no end"
-    return "its files hold no event with a time"
+    return "its files hold no event that takes time"
 
 
 def _of_traces(run: Run) -> Breakdown | None:

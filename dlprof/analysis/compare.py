@@ -61,7 +61,7 @@ class Difference:
 
     @property
     def delta_ns(self) -> int:
-        """A less B (ns)."""
+        """A minus B (ns)."""
         return self.a_ns - self.b_ns
 
 
@@ -80,7 +80,7 @@ class Comparison:
         a, b: The sides.
         parity: Whether they did the same work.
         a_wall_ns, b_wall_ns: Mean wall time.
-        gap_ns: A less B; items and `unattributed_ns` sum to it.
+        gap_ns: A minus B; items and `unattributed_ns` sum to it.
         gap_ci_ns: 95 % interval of the gap, or None.
         noise: Whether the gap is within noise.
         items: Leaves of the tree, those with the largest difference first.

@@ -34,7 +34,7 @@ class LinePair:
 
     @property
     def delta_ns(self) -> int:
-        """A less B (ns)."""
+        """A minus B (ns)."""
         return (self.a_ns or 0) - (self.b_ns or 0)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from dlprof.analysis.columns import values
 from dlprof.analysis.phase_lookup import PhaseLookup
 
 
@@ -83,18 +84,22 @@ def hottest(
 def _time_by_phase(stacks: pa.Table, lookup: PhaseLookup, thread: str) -> dict[str, dict[int, int]]:
     """Phase to the number of a stack to how long it stood there (ns)."""
     by_phase: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for row in stacks.to_pylist():
+    columns = (values(stacks[name]) for name in ("thread", "stack_id", "start_ns", "dur_ns"))
+    for on, stack, begin, dur in zip(*columns, strict=True):
         if lookup.is_empty:
-            by_phase[f"thread {row['thread']}"][row["stack_id"]] += row["dur_ns"]
-        elif row["thread"] == thread:
-            for phase, dur in lookup.cut(row["start_ns"], row["start_ns"] + row["dur_ns"]):
-                by_phase[phase][row["stack_id"]] += dur
+            by_phase[f"thread {on}"][stack] += dur
+        elif on == thread:
+            for phase, part in lookup.cut(begin, begin + dur):
+                by_phase[phase][stack] += part
     return by_phase
 
 
 def frames_by_stack(table: pa.Table) -> dict[int, tuple[Frame, ...]]:
     """The frames of each stack, the innermost first."""
+    # By columns, for there are many rows and few frames that differ.
+    stack_ids, depths, *texts = (values(table[name]) for name in ("stack_id", "depth", "function", "file", "line"))
+    known: dict[tuple[str, str, int], Frame] = {}
     grouped: dict[int, list[tuple[int, Frame]]] = defaultdict(list)
-    for row in table.to_pylist():
-        grouped[row["stack_id"]].append((row["depth"], Frame(row["function"], row["file"], row["line"])))
+    for stack, depth, key in zip(stack_ids, depths, zip(*texts, strict=True), strict=True):
+        grouped[stack].append((depth, known.get(key) or known.setdefault(key, Frame(*key))))
     return {stack: tuple(frame for _, frame in sorted(rows, reverse=True)) for stack, rows in grouped.items()}

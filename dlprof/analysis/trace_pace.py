@@ -1,4 +1,4 @@
-"""What a step of a foreign trace takes where a device computes: ranges of the host end before the device has done them."""
+"""What a step of a foreign trace takes where a device computes: ranges of the host end before the device is done."""
 
 from __future__ import annotations
 

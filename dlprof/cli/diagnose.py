@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=("last",),
         help="a run (default: `last`); or the slow one and the fast one (each may be repeats)",
     )
-    parser.add_argument("--evidence", action="store_true", help="show rows and queries, and rules that could not tell")
+    parser.add_argument("--evidence", action="store_true", help="show rows and queries, and what could not be judged")
     parser.add_argument(
         "--confirm", action="store_true", help="try the remedies: run the script again with and without them"
     )

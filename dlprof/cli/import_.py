@@ -12,7 +12,7 @@ examples:
   dlprof import trace.json.gz -o runs/theirs
   dlprof import rank-0.json.gz rank-1.json.gz
   dlprof import profile.nvvp gpu.csv
-  dlprof import gpu.csv --columns timestamp,index,utilization.gpu,memory.used
+  dlprof import no-header.csv --columns timestamp,index,utilization.gpu,memory.used
   dlprof import --list
 
 The format of a file is recognised by its content. Several files are put on one timeline by their clocks.

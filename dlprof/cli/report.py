@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dlprof.cli.command import add_run
+from dlprof import rundir
+from dlprof.errors import NoInputError, UsageError, nearest
+from dlprof.report.section_names import SECTIONS
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.store.run import Run
 
 EXAMPLES = """\
 examples:
-  dlprof report last
-  dlprof report dlprof_runs/20261120-101500-mlp-mxnet --top 20
-  dlprof report last --json | jq '.phases'
+  dlprof report last                         the answer, in 25 lines at most
+  dlprof report last --full                  all of it
+  dlprof report last kernels lines           some sections
+  dlprof report kernels                      the same of the last run
+  dlprof report dlprof_runs/20261120-101500-mlp-mxnet lines --top 20
+  dlprof report last --json | jq '.verdict, .findings'
   dlprof report last --html report.html      one page with charts and the timeline
 
-RUN is a path, the name of a run below dlprof_runs/, or `last`."""
+RUN is a path, the name of a run below dlprof_runs/, or `last`, which is meant where no run is named."""
 
 
 @dataclass(frozen=True)
 class Arguments:
     """What the command line asks for."""
 
-    run: str
+    words: Sequence[str]
+    """A run, and sections of its report."""
+    full: bool
     json: bool
     html: str | None
     top: int
@@ -32,7 +45,14 @@ class Arguments:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    add_run(parser)
+    parser.usage = "dlprof report [RUN] [SECTION ...] [options]"
+    parser.add_argument(
+        "words",
+        metavar="RUN SECTION",
+        nargs="*",
+        help=f"run folder, name of a run, or `last` (default); sections: {', '.join(SECTIONS)}",
+    )
+    parser.add_argument("--full", action="store_true", help="print all sections")
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.report/1, see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (see `dlprof view`)")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="rows of lines and kernels (default: 10)")
@@ -42,27 +62,70 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the report."""
+    name, sections = asked(args.words)
+    if args.html:
+        return _write_page(name, Path(args.html), rebuild=args.rebuild)
     from dlprof.pipeline.opening import open_run
 
-    if args.html:
-        from pathlib import Path
-
-        from dlprof.cli import view
-        from dlprof.report.html import files
-
-        print(files.write(view.run_page(args.run, rebuild=args.rebuild), Path(args.html)))
-        return 0
-    opened = open_run(args.run, rebuild=args.rebuild)
+    opened = open_run(name, rebuild=args.rebuild)
     if args.json:
-        import math
-
-        from dlprof.analysis.findings.diagnose import brief
-        from dlprof.report import summary
-        from dlprof.report.json_text import print_json
-
-        print_json(summary.summarise(opened, top=args.top, diagnosis=brief(opened, within_s=math.inf)))
+        _print_json(opened, args.top)
     else:
-        from dlprof.report import text
-
-        text.print_report(opened, file=sys.stdout, top=args.top, plain=args.plain)
+        _print_text(opened, sections, args)
     return 0
+
+
+def asked(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The run and the sections that some words name.
+
+    Raises:
+        UsageError: There is no such section.
+    """
+    first = words[0] if words else "last"
+    sections = words[1:]
+    if not rundir.is_run(first) and (first in SECTIONS or _is_misspelt(first)):
+        first, sections = "last", words
+    unknown = next((section for section in sections if section not in SECTIONS), None)
+    if unknown is not None:
+        raise UsageError(
+            f"A report has no section {unknown}.", near=nearest(unknown, SECTIONS), hint=f"one of {', '.join(SECTIONS)}"
+        )
+    return first, sections
+
+
+def _is_misspelt(word: str) -> bool:
+    """Whether a word that is no run is nearer to a section."""
+    try:
+        rundir.resolve(word)
+    except NoInputError as error:
+        return "did you mean" not in error.message and bool(nearest(word, SECTIONS))
+    return False
+
+
+def _write_page(name: str, target: Path, *, rebuild: bool) -> int:
+    from dlprof.cli import view
+    from dlprof.report.html import files
+
+    print(files.write(view.run_page(name, rebuild=rebuild), target))
+    return 0
+
+
+def _print_json(opened: Run, top: int) -> None:
+    import math
+
+    from dlprof.analysis.findings.diagnose import brief
+    from dlprof.report import summary
+    from dlprof.report.json_text import print_json
+
+    print_json(summary.summarise(opened, top=top, diagnosis=brief(opened, within_s=math.inf)))
+
+
+def _print_text(opened: Run, sections: Sequence[str], args: Arguments) -> None:
+    from dlprof.report import text
+
+    if args.full:
+        text.print_report(opened, file=sys.stdout, top=args.top, plain=args.plain)
+    elif sections:
+        text.print_sections(opened, sections, file=sys.stdout, top=args.top, plain=args.plain)
+    else:
+        text.print_answer(opened, file=sys.stdout, plain=args.plain)

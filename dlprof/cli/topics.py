@@ -37,6 +37,7 @@ TOPICS = {
     "exporting": Topic("formats of other viewers, and what each holds", "exporting"),
     "findings": Topic("every finding: its signal, and the time at stake", "comparing", "Findings"),
     "glossary": Topic("every word", "glossary"),
+    "gpu-rules": Topic("on which real traces the rules for GPUs were tried", "gpu-rules"),
     "importing": Topic("traces of other profilers", "importing"),
     "json": Topic("what --json prints, field by field", "json"),
     "kernels": Topic("kernel windows, attribution, tracers", "kernels"),

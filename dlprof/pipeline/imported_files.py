@@ -65,7 +65,7 @@ class ImportedFiles:
                     "file": path.name,
                     "format": content.format,
                     "shift_ns": shift,
-                    "events": content.trace.size if content.trace is not None else None,
+                    "events": content.trace.size if content.trace is not None and content.trace.sums is None else None,
                     "facts": json.dumps(content.facts, default=str),
                 }
             )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -52,13 +53,18 @@ class Traced:
     failure: DlprofError | None = None
 
 
-def trace(config: TraceConfig, *, report: Report, view: View) -> Traced:
-    """Run a script under the probes and make the tables of the run.
+def _nothing() -> None:
+    pass
+
+
+def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Callable[[], None] = _nothing) -> Traced:
+    """Run a script under the probes and make the tables of the run. `pack` makes its artifacts smaller afterwards.
 
     Args:
         config: What to trace, and how.
         report: Takes a line for the user at each slow stage before the script starts.
         view: Shows the run while the script runs.
+        meanwhile: Is called while the interpreter says what it has; the script starts when it is over.
 
     Raises:
         DlprofError: The run cannot be set up; the script has not been started then.
@@ -66,7 +72,8 @@ def trace(config: TraceConfig, *, report: Report, view: View) -> Traced:
     asked, config = config, target.without_keras(config)
     if config.script != asked.script:
         report(f"{asked.backend}: {config.script}, the same model without Keras")
-    goal = target.resolve(config, report=report)
+    with _beside(meanwhile):
+        goal = target.resolve(config, report=report)
     missing = target.keras_missing(goal)
     if missing:
         report(f"warning: {missing}")
@@ -75,6 +82,17 @@ def trace(config: TraceConfig, *, report: Report, view: View) -> Traced:
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
     return _stored(folder, manifest, TracedScript(config, goal, folder).go(view))
+
+
+@contextlib.contextmanager
+def _beside(work: Callable[[], None]) -> Iterator[None]:
+    """Work is done on a thread of its own, and over at the end."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
@@ -99,7 +117,9 @@ def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
     except BaseException:
         folder.write_manifest(replace(manifest, state=RunState.INTERRUPTED))  # this process, the notebook's, goes on
         raise
-    return _stored(folder, replace(manifest, cells=dict(cell.names())), recorded)
+    traced = _stored(folder, replace(manifest, cells=dict(cell.names())), recorded)
+    pack(traced)
+    return traced
 
 
 def _now() -> datetime:
@@ -118,7 +138,6 @@ def _stored(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
     except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
         text = f"A bug in dlprof: {type(error).__name__}: {error}."
         return Traced(recorded.outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
-    _compress(folder)
     return Traced(recorded.outcome, Run(folder, manifest))
 
 
@@ -180,8 +199,14 @@ def _keep_sources(folder: RunDir, manifest: Manifest) -> None:
     sources.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
 
 
-def _compress(folder: RunDir) -> None:
-    """Pack raw stacks and traces in JSON, the artifacts of some size; the readers take both forms."""
+def pack(traced: Traced) -> None:
+    """Pack raw stacks and traces in JSON, the artifacts of some size, of a run that has its tables.
+
+    The readers take both forms. It may take seconds: nobody waits for it who has the report.
+    """
+    if traced.run is None:
+        return
+    folder = traced.run.folder
     stacks = [path for path in folder.stack_files() if path.suffix == ".json"]
     large = [*stacks, *folder.raw.glob("kernels/window-*/*.json")]
     for path in large:

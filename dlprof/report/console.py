@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from typing import Any, Literal, TextIO
 
@@ -18,6 +19,9 @@ Column = tuple[str, Literal["left", "right"]]
 """Name of a column, and the side on which its texts stand."""
 
 
+_NO_BREAK = "\ue000"
+"""Stands for a space at which no line ends; of spaces that Unicode has rich breaks at every one."""
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|us|ms|s|min|h|kB|MB|GB|%)(?!\w))")
 _UNCUT = 10_000
 """Columns of a table that nothing cuts."""
 
@@ -146,6 +150,40 @@ class Page:
     def say(self, text: str, style: str = "", indent: int = 0) -> None:
         """A sentence, folded where it is too long."""
         self.console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent)))
+
+    def line(self, text: Text) -> None:
+        """A line, cut where it is too long, and without spaces up to the edge."""
+        self.console.print(self.cut(text, self.console.width), no_wrap=True, overflow="ignore", crop=True)
+
+    def cut(self, text: Text, width: int) -> Text:
+        """A text of so many characters at most; where it is cut, it says so."""
+        if text.cell_len <= width:
+            return text
+        end = "..." if self.ascii else "…"
+        short = text.copy()
+        short.truncate(max(1, width - len(end)))
+        short.rstrip()
+        return short.append(end, text.get_style_at_offset(self.console, len(short.plain) - 1))
+
+    def wrapped(self, text: Text, before: str = "", *, most: int | None = None) -> list[Text]:
+        """A text as lines that fit.
+
+        Args:
+            text: The text.
+            before: Stands before the first line, in small print; the others have spaces there.
+            most: So many lines at most: the last one is cut.
+        """
+        width = self.console.width - len(before)
+        text = text.copy()
+        text.plain = _BEFORE_UNIT.sub(_NO_BREAK, text.plain)
+        lines = list(text.wrap(self.console, width, overflow="fold"))
+        for line in lines:
+            line.rstrip()
+            line.plain = line.plain.replace(_NO_BREAK, " ")
+        if most is not None and len(lines) > most:
+            lines[most - 1 :] = [self.cut(Text(" ").join([*lines[most - 1 : most + 1], Text(" " * width)]), width)]
+        edges = [before] + [" " * len(before)] * (len(lines) - 1)
+        return [Text(edge, style="dim") + line for edge, line in zip(edges, lines, strict=True)]
 
     def title(self, text: str, note: str = "") -> None:
         """The title of a section, after an empty line."""

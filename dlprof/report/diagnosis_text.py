@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from rich.text import Text
+
 from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding
 from dlprof.report.console import Column, Page, make_page
+from dlprof.report.sections import causes
 from dlprof.schema.vocabulary import Basis, FindingState, Whole
 from dlprof.units import bar, duration, safe
 
@@ -24,7 +27,7 @@ def print_diagnosis(
         diagnosis: The diagnosis.
         title: What was diagnosed.
         file: The stream that it is printed to.
-        evidence: Show rows and queries behind each finding, and rules that could not tell.
+        evidence: Show rows and queries behind each finding, and what could not be judged.
         plain: No colour, only ASCII.
         note: A sentence before the findings, such as the verdict of the comparison.
     """
@@ -44,13 +47,14 @@ def print_diagnosis(
     if evidence:
         _abstained(page, diagnosis)
     elif diagnosis.findings:
-        text = "rows behind each finding, and rules that could not tell: --evidence; try the remedies: --confirm"
+        text = "rows behind each finding, and what could not be judged: --evidence; try the remedies: --confirm"
         page.say(text, "dim")
 
 
 def _finding(page: Page, number: int, finding: Finding) -> None:
     page.console.print()
-    page.say(f"{_head(number, finding)}  {bar(finding.share, _BAR, ascii_only=page.ascii)}", "bold")
+    page.line(_head(page, number, finding))
+    page.line(Text(f"   {bar(finding.share, _BAR, ascii_only=page.ascii)}"))
     page.say(safe(finding.claim), indent=3)
     if finding.file:
         page.say(safe(f"at {finding.file}:{finding.line}"), "cyan", 3)
@@ -58,9 +62,10 @@ def _finding(page: Page, number: int, finding: Finding) -> None:
     _trial(page, finding)
 
 
-def _head(number: int, finding: Finding) -> str:
+def _head(page: Page, number: int, finding: Finding) -> Text:
     state = "" if finding.state == FindingState.UNTESTED else f"  {finding.state}"
-    return f"{number}. {finding.slug}  {duration(finding.at_stake_ns)}  {100 * finding.share:.0f} %{state}"
+    cost = causes.cost(finding.at_stake_ns, finding.share, finding.basis)
+    return causes.headline(page, number, finding.heading, finding.slug, f"{cost}{state}")
 
 
 def _trial(page: Page, finding: Finding) -> None:
@@ -71,8 +76,8 @@ def _trial(page: Page, finding: Finding) -> None:
         page.say(safe(f"tried: {remedy}: predicted {predicted}, saved {achieved}"), "bold", 3)
     elif finding.not_tried is not None and remedy:
         page.say(safe(f"{remedy} could not be tried: {finding.not_tried}"), "dim", 3)
-    elif finding.basis == Basis.ESTIMATED:
-        page.say(f"the time is an estimate{'; --confirm measures it' if remedy else ''}", "dim", 3)
+    elif finding.basis == Basis.ESTIMATED and remedy:
+        page.say("--confirm measures what it saves", "dim", 3)
 
 
 def _evidence(page: Page, evidence: Evidence) -> None:
@@ -113,7 +118,7 @@ def _whole(diagnosis: Diagnosis) -> str:
 
 def _abstained(page: Page, diagnosis: Diagnosis) -> None:
     if diagnosis.abstained:
-        page.title("Rules that could not tell")
+        page.title("Not judged, for want of data")
         for rule in diagnosis.abstained:
             page.say(safe(f"{rule.slug}: {rule.because}"), "dim", 2)
 

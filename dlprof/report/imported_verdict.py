@@ -16,11 +16,12 @@ from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
-from dlprof.units import duration
+from dlprof.units import cut, duration
 
 _WORTH = 0.05
 """A smaller share is not worth a word."""
 _MOST = 0.5
+_ALL = 1000
 _NEARLY_ALL = 0.9
 _NAMED = 0.1
 """A call of the host is named where it stood for this share of the idle time."""
@@ -28,6 +29,9 @@ _TOP = 3
 _WAITING = frozenset({"join", "wait", "sleep", "select", "poll", "acquire", "accept", "recv", "_wait_for_tstate_lock"})
 """Functions of Python's own library in which a thread does nothing."""
 _NAME_AT_MOST = 60
+_LIBRARY = re.compile(r"lib/python\d|/python\d[^/]*/|site-packages|dist-packages|^<|^[^/]*$")
+"""Files that are not the user's own: of Python, of packages, and of no folder that is told."""
+_NO_WORK = "The trace shows no kernel, no operator and no sample."
 _IDLE = {
     StepPart.INPUT: "the host waited for the next batch, or made it",
     StepPart.SYNC: "the host waited in a synchronisation",
@@ -46,7 +50,9 @@ def of(report: Report, facts: Facts) -> str:
     """
     told = _of_devices(report, facts) or _of_operators(report) or _of_sums(report, facts)
     told = told or _of_stacks(report) or _of_lines(report) or _of_samples(report)
-    return f"{told}{_of_steps(report)}" if told else "The files hold no event from which a time can be told."
+    if not told:
+        told = _NO_WORK if report.phases else "The files hold no event from which a time can be told."
+    return f"{told}{_of_steps(report)}"
 
 
 def _of_devices(report: Report, facts: Facts) -> str:
@@ -71,8 +77,8 @@ def _whose(devices: Sequence[DeviceTime]) -> str:
 
 def _within(report: Report, span: int) -> str:
     """How long the trace is, where most of it lies before or after."""
-    wall = report.wall_ns or 0
-    return f", in a trace of {duration(wall)}" if span < _NEARLY_ALL * wall else ""
+    traced = sum(leaf.ns for leaf in report.tree or ())
+    return f", in a trace of {duration(traced)}" if span < _NEARLY_ALL * traced else ""
 
 
 def _range(devices: Sequence[DeviceTime]) -> str:
@@ -87,7 +93,9 @@ def _idle(report: Report, facts: Facts) -> str:
         return ""
     part, ns = max(facts.idle.items(), key=lambda item: item[1])
     how_much = "most" if ns > _MOST * whole else "the largest part"
-    return f"; in {how_much} of the idle time ({_percent(ns, whole)}) {_IDLE[part]}{_at(report)}"
+    ranks = {(device.host, device.rank): device for device in report.devices}
+    whose = f" of rank {report.devices[0].rank}" if len(ranks) > 1 else ""
+    return f"; in {how_much} of the idle time{whose} ({_percent(ns, whole)}) {_IDLE[part]}{_at(report)}"
 
 
 def _at(report: Report) -> str:
@@ -167,7 +175,17 @@ def _of_stacks(report: Report) -> str:
         if stack.phase == phase:
             shares[stack.frames[0].function, _place(stack)] += round(1000 * stack.share)
     (function, place), share = shares.most_common(1)[0]
-    return f"Of the samples of {phase}, {share // 10} % or more stood in {_short(function)} ({place})."
+    stack = next(one for one in standing if (one.frames[0].function, _place(one)) == (function, place))
+    where = f"{_short(function)} ({place}){_called_at(stack)}"
+    return f"Of the samples of {phase}, {share // 10} %{' or more' if share < _ALL else ''} stood in {where}."
+
+
+def _called_at(stack: PhaseStack) -> str:
+    """The line outside of libraries that a call was made at, where it ends inside one."""
+    own = next((frame for frame in stack.frames if not _LIBRARY.search(frame.file)), None)
+    if own is None or own is stack.frames[0]:
+        return ""
+    return f", called by {_short(own.function)} ({own.file.rpartition('/')[2]}:{own.line})"
 
 
 def _place(stack: PhaseStack) -> str:
@@ -224,4 +242,4 @@ def _short(name: str) -> str:
     """A name that fits into a sentence: of a kernel in C++ what is called, without what it is a template of."""
     if "::" in name and name.startswith(("void ", "at::", "cub::", "thrust::")):
         name = re.sub(r"[<(].*", "", name.replace("(anonymous namespace)::", "")).rpartition("::")[2] or name
-    return name if len(name) <= _NAME_AT_MOST else f"{name[:_NAME_AT_MOST]}…"
+    return cut(name, _NAME_AT_MOST)

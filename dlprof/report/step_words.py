@@ -13,7 +13,7 @@ _HOW: Mapping[StepTime, str] = MappingProxyType(
     {
         StepTime.MEASURED: "median",
         StepTime.EPOCHS: "from epoch times",
-        StepTime.WINDOW: "under the tracer of a kernel window",
+        StepTime.WINDOW: "under the tracer",
     }
 )
 

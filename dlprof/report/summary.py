@@ -50,7 +50,7 @@ from dlprof.report.model import (
     StepParts,
     UnmeasuredGpus,
 )
-from dlprof.schema.vocabulary import StepPart
+from dlprof.schema.vocabulary import RunState, StepPart
 from dlprof.store.run import Run
 
 STRIP_PARTS = 60
@@ -59,15 +59,17 @@ _STACKS_SHARE = 4
 T = TypeVar("T")
 
 
-def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None) -> Report:
+def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None, in_short: bool = False) -> Report:
     """All that the report of a run says.
 
     Args:
         run: The run.
         top: How many lines, and rows of kernels, at most.
         diagnosis: Its causes; None: they are not looked for here, so that the report has none.
+        in_short: Leave out what the answer of a traced run does not show and takes long to sum: lines, stacks, kernels,
+            what was compiled again, what a step consists of.
     """
-    report = _without_answer(run, top)
+    report = _without_answer(run, top, in_short=in_short)
     if report.imported:
         tree = breakdown.of_run(run)
         parts = imported_parts.leaves(tree), imported_parts.step_parts(run, tree)
@@ -102,8 +104,9 @@ def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
     return tuple(rule.slug for rule in abstained if rule.because == NO_TIME)
 
 
-def _without_answer(run: Run, top: int) -> Report:
+def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
     manifest = run.manifest
+    in_short = in_short and manifest.state != RunState.IMPORTED  # an imported run has little else
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
     loops = tuple(steps.of_run(run))
     return Report(
@@ -125,15 +128,15 @@ def _without_answer(run: Run, top: int) -> Report:
         steps=_main_loop(run, loops),
         loops=loops,
         epochs=_epochs(run),
-        recompilations=tuple(recompilations.find(run.table("spans"))),
-        step_split=_step_parts(run),
-        kernels=_kernels(run, top),
+        recompilations=() if in_short else tuple(recompilations.find(run.table("spans"))),
+        step_split=None if in_short else _step_parts(run),
+        kernels=None if in_short else _kernels(run, top),
         devices=tuple(device_time.of_run(run)),
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
-        lines=tuple(lines.hottest(lines.functions(run.table("lines")), top)),
-        stacks=_stacks(run, max(1, top // _STACKS_SHARE)),
+        lines=() if in_short else tuple(lines.hottest(lines.functions(run.table("lines")), top)),
+        stacks=() if in_short else _stacks(run, max(1, top // _STACKS_SHARE)),
         cores=cores(run),
         process=_process(run),
         gpu=_gpu(run),

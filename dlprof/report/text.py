@@ -1,18 +1,36 @@
-"""The report of a run on a terminal: its sections, in their order."""
+"""The report of a run on a terminal: the answer in a few lines, some of its sections, or all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
-from dlprof.report import summary
+from dlprof import rundir
+from dlprof.analysis.findings import diagnose
+from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
-from dlprof.report.sections import code, devices, head, machine, program, quality
+from dlprof.report.section_names import SECTIONS
+from dlprof.report.sections import causes, code, devices, head, machine, program, quality
 from dlprof.store.run import Run
+
+Section = Callable[[Page, Report], None]
+
+
+def print_answer(run: Run, *, file: TextIO, plain: bool = False) -> None:
+    """Print the answer of a run: 25 lines at most.
+
+    Args:
+        run: The run.
+        file: The stream that it is printed to.
+        plain: No colour, only ASCII.
+    """
+    report = summary.summarise(run, diagnosis=diagnose.brief(run), in_short=True)
+    answer.print_answer(make_page(file, plain=plain), report, rundir.name_to_type(run.folder))
 
 
 def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) -> None:
-    """Print the report of a run.
+    """Print all of the report of a run.
 
     Args:
         run: The run.
@@ -21,16 +39,67 @@ def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) 
         plain: No colour, only ASCII.
     """
     page = make_page(file, plain=plain)
-    report = summary.summarise(run, top=top)
+    report = summary.summarise(run, top=top, diagnosis=diagnose.brief(run))
     if report.imported:
         _print_imported(page, report)
     else:
         _print_traced(page, report)
 
 
+def print_sections(run: Run, names: Sequence[str], *, file: TextIO, top: int = 10, plain: bool = False) -> None:
+    """Print some sections of the report of a run.
+
+    Args:
+        run: The run.
+        names: Of `dlprof.report.section_names`, in the order in which they are printed.
+        file: The stream that it is printed to.
+        top: How many lines at most.
+        plain: No colour, only ASCII.
+    """
+    page = make_page(file, plain=plain)
+    diagnosis = diagnose.brief(run) if "findings" in names else None
+    report = summary.summarise(run, top=top, diagnosis=diagnosis)
+    for name in names:
+        for section in _SECTIONS[name]:
+            section(page, report)
+
+
+def _kernels(page: Page, report: Report) -> None:
+    """The kernels, or why there are none."""
+    if report.kernels is not None and report.kernels.rows:
+        devices.kernels(page, report)
+        return
+    page.title("Kernels")
+    machine.not_measured(page, report, "kernels")
+
+
+def _sources(page: Page, report: Report) -> None:
+    page.title("Sources")
+    if report.sources:
+        head.sources(page, report)
+    else:
+        page.say("none: the run was traced here, not imported", indent=2)
+
+
+_SECTIONS: Mapping[str, Sequence[Section]] = {
+    "findings": (causes.all_findings,),
+    "phases": (program.phases,),
+    "steps": (program.steps, program.recompilations, program.step_parts),
+    "kernels": (_kernels, devices.gpu_idle),
+    "lines": (code.lines,),
+    "stacks": (code.stacks,),
+    "machine": (machine.cores, machine.gpu),
+    "costs": (quality.costs,),
+    "health": (quality.health,),
+    "sources": (_sources,),
+}
+assert list(_SECTIONS) == list(SECTIONS)  # noqa: S101  (names are kept apart, so that --help need not load all this)
+
+
 def _print_traced(page: Page, report: Report) -> None:
     for section in (
         head.traced,
+        causes.all_findings,
         program.phases,
         program.steps,
         program.recompilations,
@@ -52,6 +121,8 @@ def _print_traced(page: Page, report: Report) -> None:
 def _print_imported(page: Page, report: Report) -> None:
     """Of foreign traces only what is in them is shown; of a traced run also what is missing, and why."""
     head.imported(page, report)
+    if report.findings:
+        causes.all_findings(page, report)
     if report.phases:
         program.phases(page, report)
     if report.steps is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.report.model import Report
 from dlprof.schema.vocabulary import Basis
@@ -22,7 +23,7 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
         diagnosis: Its causes; None: they were not looked for, or cannot be.
     """
     findings = diagnosis.findings if diagnosis is not None else ()
-    return f"{_failed(report)}{_cause(report, findings) or _phases(report, findings)}"
+    return f"{_failed(report)}{_cause(report, findings) or _phases(report, diagnosis)}"
 
 
 def _failed(report: Report) -> str:
@@ -47,7 +48,7 @@ def _went_to(finding: Finding) -> str:
     return finding.title.went_to if finding.title else ""
 
 
-def _phases(report: Report, findings: Sequence[Finding]) -> str:
+def _phases(report: Report, diagnosis: Diagnosis | None) -> str:
     """Where the time went by phase, where no cause explains it."""
     wall = report.wall_ns
     top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)
@@ -56,12 +57,15 @@ def _phases(report: Report, findings: Sequence[Finding]) -> str:
     shares = ", ".join(
         f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
     )
-    return f"The {duration(wall)} went to {shares}{_largest(findings)}."
+    return f"The {duration(wall)} went to {shares}{_largest(diagnosis)}."
 
 
-def _largest(findings: Sequence[Finding]) -> str:
-    if not findings:
+def _largest(diagnosis: Diagnosis | None) -> str:
+    """What the most costly cause is, or that none was found; empty: they were not all looked for."""
+    if diagnosis is None or (not diagnosis.findings and any(rule.because == NO_TIME for rule in diagnosis.abstained)):
         return ""
-    first = findings[0]
+    if not diagnosis.findings:
+        return "; no cause of lost time was found"
+    first = diagnosis.findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""
     return f"; the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"

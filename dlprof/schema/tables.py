@@ -265,7 +265,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("dropped", pa.int64()),  # events that are missing
         ),
         # Time in which no kernel and no copy ran on a GPU, split at the launch of the one that ended it. Where that
-        # launch is not known the parts are 0: dur_ns less the three is time of no known cause.
+        # launch is not known, or is that of a whole graph, dur_ns less the three is time of no known cause.
         "gpu_gaps": _table(
             ("device", pa.int16()),
             ("start_ns", _NS),

@@ -103,7 +103,13 @@ def test_throughput_counts_every_sample_of_steady_steps(mlp: dict[str, Any]) -> 
     )[0]
 
     assert steady["n"] == 9 * 128
-    assert content["steps"]["samples_per_s"] == pytest.approx(steady["n"] / (steady["ns"] / 1e9))
+    if content["steps"][
+        "asynchronous_dispatch"
+    ]:  # those times are of the dispatch; tests/integration/test_step_times.py
+        assert content["steps"]["how"] == "epochs"
+        assert content["steps"]["samples_per_s"] * content["steps"]["median_ns"] / 1e9 == pytest.approx(128, rel=0.01)
+    else:
+        assert content["steps"]["samples_per_s"] == pytest.approx(steady["n"] / (steady["ns"] / 1e9))
 
 
 def test_metrics_of_epochs_are_those_that_keras_printed(mlp: dict[str, Any]) -> None:
@@ -312,7 +318,7 @@ def test_keras_that_is_imported_but_never_fitted_says_so(tmp_path: Path, pythons
     content = runner.report(tmp_path)
     assert content["steps"] is None
     text = runner.run([*runner.DLPROF, "report", "run"], cwd=tmp_path).out
-    assert "fit, evaluate and predict were never called" in text
+    assert "fit was never called" in text
 
 
 def test_an_interpreter_of_the_users_own_is_used_as_it_is(tmp_path: Path, pythons: dict[str, Path]) -> None:

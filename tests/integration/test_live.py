@@ -423,4 +423,4 @@ def test_epoch_step_and_loss_of_a_real_training_are_on_the_screen(
     after = traced.main_screen().decode()
     assert "Epoch 8/8\r\n" in after
     assert "final loss " in after
-    assert "Overhead ledger" in after
+    assert "Next     dlprof view" in after

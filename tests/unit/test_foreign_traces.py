@@ -28,7 +28,7 @@ SMALL = 4_000
 """Files of more bytes take a good part of a second with each command."""
 REFUSED = {64, 66}
 """Exit codes of what a user may have meant otherwise, and of data that are not there."""
-NO_EVENTS = ("its files hold sums without times", "its files hold no event with a time")
+NO_EVENTS = ("its files hold sums without times", "its files hold no event that takes time")
 NO_LINES, NO_STACKS, NO_TIMES = "has no times of lines", "has no sampled stacks", "has nothing with a time in it"
 NEITHER = "has neither sampled stacks nor phases"
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -45,7 +45,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def _files() -> Iterator[Path]:
+def trace_files() -> Iterator[Path]:
+    """Every trace of the tests, and of the folder that the environment names."""
     yield from (path for path in sorted(DATA.iterdir()) if path.suffix not in NO_TRACES)
     if MORE:
         folder = Path(MORE)
@@ -58,7 +59,7 @@ def _parameter(path: Path) -> object:
     return pytest.param(path, id=path.name, marks=[pytest.mark.slow] if is_slow else [])
 
 
-@pytest.fixture(scope="module", params=[_parameter(path) for path in _files()])
+@pytest.fixture(scope="module", params=[_parameter(path) for path in trace_files()])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that is made of one file; beside it lies a second one of the same file, `again`."""
     path = tmp_path_factory.mktemp("traces") / "run"

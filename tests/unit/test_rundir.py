@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -94,6 +95,35 @@ def test_a_run_that_is_not_there_is_named(text: str, said: str) -> None:
     """With what was looked for."""
     with pytest.raises(NoInputError, match=said):
         rundir.resolve(text)
+
+
+def stored(path: Path, when: int) -> RunDir:
+    """A run folder with a manifest of some time."""
+    path.mkdir(parents=True)
+    (path / "manifest.json").write_text("{}")
+    os.utime(path / "manifest.json", (when, when))
+    return RunDir(path.absolute())
+
+
+def test_a_run_is_called_by_what_finds_it_again(here: Path) -> None:
+    """The last one, one below dlprof_runs/, any other; a shell takes the name as it is."""
+    first, last, other = (
+        stored(here / name, when)
+        for when, name in enumerate(("dlprof_runs/first", "dlprof_runs/second", "runs/with space"), 1)
+    )
+
+    names = [rundir.name_to_type(run) for run in (first, last, other)]
+
+    assert names == ["first", "last", "'runs/with space'"]
+    assert [rundir.resolve(shlex.split(name)[0]) for name in names] == [first, last, other]
+
+
+def test_a_run_far_away_is_called_by_its_path(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rather than by many steps upwards."""
+    run = stored(here / "r", 1)
+    monkeypatch.chdir("/")
+
+    assert rundir.resolve(rundir.name_to_type(run)) == run
 
 
 @pytest.fixture

@@ -43,3 +43,8 @@ def test_times_below_zero_are_those_above_with_a_sign(ns: int, text: str) -> Non
 def test_a_stream_that_is_not_of_utf_8_spells_what_it_lacks(encoding: str, expected: bytes) -> None:
     """Signs of our own in ASCII, others as a question mark."""
     assert f"{units.duration(2000)} − 日 …".encode(encoding, units.SPELLED) == expected
+
+
+def test_a_text_that_is_cut_says_so() -> None:
+    """And one that fits is as it was."""
+    assert [units.cut("dgrad_engine<float, 512>", 20), units.cut("sgemm", 20)] == ["dgrad_engine<float,…", "sgemm"]

@@ -1,7 +1,7 @@
 """What the rules look at: one run, or a slow one beside a fast one.
 
 A case has the time that may be claimed. What else several rules look at is in parts of it, a file each: `calls`,
-`phases`, `kernels`, `code`, `machine`.
+`phases`, `kernels`, `devices`, `code`, `machine`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from functools import cached_property
 from dlprof.analysis import breakdown, training
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
+from dlprof.analysis.findings import gap_causes
 from dlprof.analysis.findings.calls import Calls
 from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.analysis.findings.gap_causes import GapCauses
 from dlprof.analysis.findings.machine_load import MachineLoad
 from dlprof.analysis.findings.phase_times import PhaseTimes
 from dlprof.analysis.findings.sampled_code import SampledCode
+from dlprof.analysis.findings.traced_devices import TracedDevices
 from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.steps import StepSummary, of_run
 from dlprof.engines import registry
@@ -166,6 +169,16 @@ class Case:
     def kernels(self) -> TracedKernels:
         """Operators and kernels of the windows."""
         return TracedKernels(self.run)
+
+    @cached_property
+    def devices(self) -> TracedDevices:
+        """GPUs of the windows: how busy they were, and when not."""
+        return TracedDevices(self.run, self.tree)
+
+    @cached_property
+    def gap_causes(self) -> GapCauses:
+        """Why they had nothing to run, as far as that was the host's."""
+        return gap_causes.of_devices(self.run, self.devices)
 
     @cached_property
     def code(self) -> SampledCode:

@@ -17,14 +17,14 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
-from dlprof.schema.vocabulary import RunState, TreePath, Whole
+from dlprof.schema.vocabulary import TreePath, Whole
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 
 LEAST_SHARE, LEAST_NS = 0.02, 30_000_000
 """Less than this share of the wall time, or than this time, is not told."""
 BRIEF_S = 2.0
-"""Seconds after which `brief` asks no further rule."""
+"""Seconds of CPU time after which `brief` asks no further rule."""
 NO_TIME = "it was not asked, because the rules before it took long: dlprof diagnose asks all"
 Granted = tuple[Finding, Sequence[Query]]
 """A finding, and what shows it."""
@@ -48,14 +48,15 @@ def brief(run: Run, *, within_s: float = BRIEF_S) -> Diagnosis | None:
 
     Args:
         run: The run.
-        within_s: After so many seconds no further rule is asked; those left out abstain, and say so.
+        within_s: After so many seconds of CPU time no further rule is asked; those left out abstain, and say so. Other
+            programs that slow the machine down cost no finding.
 
     Returns:
         The diagnosis; None: the run cannot be diagnosed.
     """
-    deadline = time.monotonic() + within_s
+    deadline = time.process_time() + within_s
     try:
-        return _ask(Case(run), with_rows=False, is_late=lambda: time.monotonic() > deadline)
+        return _ask(Case(run), with_rows=False, is_late=lambda: time.process_time() > deadline)
     except Abstain:
         return None
 
@@ -99,7 +100,7 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
 def _least_ns(case: Case) -> int:
     """What is worth a word; whole foreign traces may be shorter than what is little in a run of a process."""
     least = int(LEAST_SHARE * case.tree.wall_ns)
-    return least if case.run.manifest.state == RunState.IMPORTED else max(LEAST_NS, least)
+    return max(1 if case.devices.foreign else LEAST_NS, least)
 
 
 def _findings(case: Case, rule: Rule, left: dict[TreePath, int], *, is_late: Callable[[], bool]) -> list[Granted]:

@@ -10,6 +10,10 @@ from dlprof.schema.vocabulary import Category, Direction, EventKind
 _WORDS = (
     (Category.COLLECTIVE, r"nccl|rccl|all_?-?reduce|all_?-?gather|reduce_?-?scatter|all_?-?to_?-?all|c10d::|horovod"),
     (Category.COLLECTIVE, r"CollectiveReduce|collective-?(permute|broadcast)|oneccl|hccl"),
+    (
+        Category.COLLECTIVE,
+        r"^(MPI_|GLOO_|CCL_|HOROVOD_)|(?-i:^(BROADCAST|ALLTOALL|REDUCESCATTER|ADASUM|JOIN|BARRIER)$)",
+    ),
     (Category.TRANSFER, r"^\[?(cuda|hip)? ?mem(cpy|set)|MEMCPY(Hto|Dto)|HostFromGpu|GpuFromHost|copyBuffer|fillBuffer"),
     (Category.TRANSFER, r"_Send$|_Recv$|copy-(start|done)$|^(infeed|outfeed)|^host (send|recv)"),
     (Category.COMPILE, r"^(XlaCompile|PjRt\w*::Compile|.*backend_compile)"),

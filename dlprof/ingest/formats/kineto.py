@@ -23,11 +23,23 @@ from dlprof.ingest.parse.chrome_tables import Table, TableReader
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
+_XPU = ("xpu_runtime", "xpu_driver")
 _CATEGORIES_OF_KIND = {
     EventKind.OPERATOR: ("cpu_op", "operator"),
-    EventKind.KERNEL: ("kernel",),
+    EventKind.KERNEL: ("kernel", "hpu_op", "mtia_ccp_events"),
     EventKind.TRANSFER: ("gpu_memcpy", "memcpy", "gpu_memset", "memset"),
-    EventKind.RUNTIME: ("cuda_runtime", "runtime", "cuda_driver", "privateuse1_runtime", "mtia_runtime"),
+    EventKind.RUNTIME: (
+        "cuda_runtime",
+        "runtime",
+        "cuda_driver",
+        "hip_runtime",
+        "hip_driver",
+        *_XPU,
+        "privateuse1_runtime",
+        "privateuse1_driver",
+        "mtia_runtime",
+        "glow_runtime",
+    ),
     EventKind.ANNOTATION: ("user_annotation",),
     EventKind.PYTHON: ("python_function",),
 }
@@ -44,7 +56,9 @@ _SHAPED = frozenset(flops.TORCH_OPERATORS)
 _DEVICES_AT_MOST = 2**15
 _RANGE = re.compile(r"(ProfilerStep|Optimizer\.(step|zero_grad))#")
 _NEXT_BATCH = re.compile(r"enumerate\(DataLoader\)#")
-_WAITING = re.compile(r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$")
+_WAITING = re.compile(
+    r"(cuda|hip|cu)\w*Synchronize$|^(cuda|hip)Memcpy(WithStream)?$|^ze\w*Synchronize$|^(ur|pi)\w*(Finish|Wait)$"
+)
 _REASONS = {
     "gpu_user_annotation": "annotations of the host once more, as the device saw them",
     "trace": "they tell how long the profiler ran",
@@ -333,13 +347,19 @@ def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
         "rank": _said(distributed.get("rank")),
         "world_size": _said(distributed.get("world_size")),
         "distributed_backend": _said(distributed.get("backend")),
-        "devices": [
-            {"device": d["id"], "name": _said(d.get("name"))} for d in devices if isinstance(_said(d.get("id")), int)
-        ],
+        "devices": _devices(devices, work),
         "host": _said(top.get("host_name")),
         "schema_version": _said(top.get("schemaVersion")),
     }
     source.judge(trace)
+
+
+def _devices(told: list[dict[str, Any]], work: _Work) -> list[dict[str, Any]]:
+    """The devices that the file describes; those of Intel are only known by what ran on them."""
+    if any((category or "").lower() in _XPU for category in work.kinds):
+        numbers = sorted({lane.device for lane in work.trace.lanes} - {CPU})
+        return [{"device": number, "name": None, "kind": "xpu"} for number in numbers]
+    return [{"device": d["id"], "name": _said(d.get("name"))} for d in told if isinstance(_said(d.get("id")), int)]
 
 
 READER = Reader("kineto", "torch.profiler (JSON, also .gz)", claims, read)

@@ -15,7 +15,7 @@ from dlprof.ingest.parse.device_names import DeviceNames
 from dlprof.ingest.parse.text_files import each_line, whole_in
 from dlprof.schema.tables import TABLES
 
-_TEXT_HEADER = re.compile(r"\s*Invocations\s+(?:Metric|Event) Name\s.*")
+_TEXT_HEADER = re.compile(r"[ \t]*Invocations[ \t]+(?:Metric|Event) Name\s.*")
 _CSV_HEADER = re.compile(r'"?Device"?,"?Kernel"?,"?Invocations"?,"?(?:Metric|Event) Name"?,')
 _ANY_HEADER = re.compile(rf"^(?:{_TEXT_HEADER.pattern}|{_CSV_HEADER.pattern})", re.MULTILINE)
 _DEVICE = re.compile(r'\s*Device "(.*)"\s*$')

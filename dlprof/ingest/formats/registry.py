@@ -14,6 +14,7 @@ from dlprof.ingest.formats import (
     chainer,
     chrome,
     cntk,
+    horovod,
     kineto,
     line_profiler,
     mxnet,
@@ -24,7 +25,12 @@ from dlprof.ingest.formats import (
     nvprof_text,
     nvprof_trace_text,
     openvino,
+    perfetto,
     pyspy,
+    rocpd,
+    rocprof_csv,
+    rocprof_json,
+    rpd,
     tf1_steps,
     tf1_timeline,
     theano_profile,
@@ -39,8 +45,9 @@ GROUP = "dlprof.readers"
 """Entry-point group; each entry names a `Reader`."""
 HEAD_BYTES = 256 << 10
 _IN_ASKING_ORDER = (
-    nsys, nvprof, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler, nvidia_smi, pyspy,
-    tf1_timeline, tf1_steps, cntk, chainer, openvino, theano_sums, mxnet, torch_autograd, kineto, xspace, chrome,
+    nsys, nvprof, rpd, rocpd, nvprof_text, nvprof_trace_text, nvprof_counters, theano_profile, line_profiler,
+    nvidia_smi, rocprof_csv, rocprof_json, pyspy, tf1_timeline, tf1_steps, cntk, chainer, openvino, theano_sums,
+    mxnet, horovod, torch_autograd, kineto, xspace, perfetto, chrome,
 )  # fmt: skip
 """A file is of the first format that claims it: the particular ones come before those that claim much."""
 READERS: tuple[Reader, ...] = tuple(module.READER for module in _IN_ASKING_ORDER)

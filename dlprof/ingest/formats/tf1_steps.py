@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.chrome import Args, Event
-from dlprof.ingest.parse.packed import opened
+from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed
 from dlprof.ingest.parse.tf1_rows import Tf1Rows
 
@@ -35,12 +36,11 @@ def read(path: Path) -> FileContent:
     Raises:
         ArtifactError: The file is damaged.
     """
-    with opened(path) as source:
-        data = source.read()
     trace = Trace(path, "tf1-steps", "tensorflow", attribution="path", zero_ns=0)
     rows: dict[int, str] = {}
     try:
-        nodes = _in_lanes(_events(data, rows))
+        with mapped(path) as data:
+            nodes = _in_lanes(_events(data, rows))
     except WireError as error:
         raise ArtifactError(str(error), path=path, offset=error.offset) from error
     if nodes:
@@ -67,21 +67,25 @@ class _Node:
 
 
 def _in_lanes(nodes: Iterator[_Node]) -> list[_Node]:
-    """The executions in order of time, each in the first lane of its device that is free then.
+    """The executions in order of time, each in the lane of its device that has been free longest.
 
     TensorFlow 1 does not tell the threads: those of one device would overlap.
     """
-    ends: dict[int, list[int]] = {}
+    free: dict[int, list[tuple[int, int]]] = {}
     placed = []
     for node in sorted(nodes, key=lambda n: (n.start_ns, n.dur_ns)):
-        lanes = ends.setdefault(node.row, [])
-        lane = next((i for i, end in enumerate(lanes) if end <= node.start_ns), len(lanes))
-        lanes[lane:] = [node.start_ns + node.dur_ns, *lanes[lane + 1 :]]
+        lanes = free.setdefault(node.row, [])
+        end = node.start_ns + node.dur_ns
+        if lanes and lanes[0][0] <= node.start_ns:
+            lane = heapq.heapreplace(lanes, (end, lanes[0][1]))[1]
+        else:
+            lane = len(lanes)
+            heapq.heappush(lanes, (end, lane))
         placed.append(replace(node, lane=lane))
     return placed
 
 
-def _events(data: bytes, rows: dict[int, str]) -> Iterator[_Node]:
+def _events(data: Any, rows: dict[int, str]) -> Iterator[_Node]:
     """All executions; `rows` gets the names of the devices, as the timeline writes them."""
     numbers: dict[str, int] = {}
     for number, place in fields(data, 0, len(data)):
@@ -91,7 +95,7 @@ def _events(data: bytes, rows: dict[int, str]) -> Iterator[_Node]:
                     yield from _device(data, device, numbers, rows)
 
 
-def _device(data: bytes, place: Span, numbers: dict[str, int], rows: dict[int, str]) -> Iterator[_Node]:
+def _device(data: Any, place: Span, numbers: dict[str, int], rows: dict[int, str]) -> Iterator[_Node]:
     parts = list(fields(data, *place))
     name = next((_text(data, value) for number, value in parts if number == _DEVICE_NAME), "")
     row = numbers.setdefault(name, len(numbers))
@@ -101,7 +105,7 @@ def _device(data: bytes, place: Span, numbers: dict[str, int], rows: dict[int, s
             yield _node(data, value, row)
 
 
-def _node(data: bytes, place: Span, row: int) -> _Node:
+def _node(data: Any, place: Span, row: int) -> _Node:
     parts: dict[int, Any] = dict(fields(data, *place))
     start = _number(parts, _START_NS) or _number(parts, _START_US) * 1000
     dur = _number(parts, _END_NS) or _number(parts, _END_US) * 1000
@@ -117,8 +121,8 @@ def _number(parts: dict[int, Any], key: int) -> int:
     return signed(value) if isinstance(value, int) else 0
 
 
-def _text(data: bytes, place: Any) -> str:
-    return data[slice(*place)].decode("utf-8", "replace") if isinstance(place, tuple) else ""
+def _text(data: Any, place: Any) -> str:
+    return bytes(data[slice(*place)]).decode("utf-8", "replace") if isinstance(place, tuple) else ""
 
 
 READER = Reader("tf1-steps", "RunMetadata of TensorFlow 1 (protobuf)", claims, read)

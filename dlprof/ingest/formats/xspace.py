@@ -8,16 +8,11 @@ of its cores, and copies and collectives beside them. Steps and executions of pr
 
 from __future__ import annotations
 
-import gzip
-import mmap
-import os
 import re
-import tempfile
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +21,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse import xlines
+from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import WireError, fields
 from dlprof.ingest.parse.protowire import field as field_at
 from dlprof.ingest.parse.xnames import IGNORED, NameTable
@@ -35,8 +31,6 @@ from dlprof.ingest.parse.xtpu import TpuNames
 
 _DROPPED = re.compile(r"(\d+)[^.]*\bdropped")
 _MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
-BYTES_AT_MOST = 2 << 30
-"""What a protocol buffer can hold."""
 
 
 def claims(sample: Sample) -> bool:
@@ -64,34 +58,11 @@ def read(path: Path) -> FileContent:
     Raises:
         ArtifactError: The file is damaged, or empty: makers leave empty files when they run into limits.
     """
-    with path.open("rb") as source:
-        if source.read(2) != b"\x1f\x8b":
-            return _mapped(path, source)
-    with tempfile.TemporaryFile(prefix="dlprof-") as unpacked:
-        _unpack(path, unpacked)
-        return _mapped(path, unpacked)
-
-
-def _mapped(path: Path, source: IO[bytes]) -> FileContent:
-    if source.seek(0, os.SEEK_END) == 0:
+    if path.stat().st_size == 0:
         text = "the file is empty: a profiler leaves one when the trace is larger than 2 GB"
         raise ArtifactError(text, path=path, offset=0)
-    with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        return _Reading(path, mapped).read()
-
-
-def _unpack(path: Path, target: IO[bytes]) -> None:
-    """Unpack into a file, not into memory: what is packed may be large."""
-    done = 0
-    try:
-        with gzip.open(path, "rb") as source:
-            while piece := source.read(1 << 20):
-                done += target.write(piece)
-                if done > BYTES_AT_MOST:
-                    raise ArtifactError("unpacked it is larger than 2 GB, which no XSpace can be", path=path)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ArtifactError(f"damaged: {error}", path=path, offset=done) from error
-    target.flush()
+    with mapped(path) as data:
+        return _Reading(path, data).read()
 
 
 class _Reading:

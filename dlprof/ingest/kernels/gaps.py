@@ -4,11 +4,13 @@ A gap ends with a kernel or copy. Before its launch the host had nothing to run 
 charged to what ran then on the launching thread, or where nothing is known of that, on another one. From the launch on
 it takes the usual latency of a launch; while the launching call itself takes longer than that, it is the host's time
 as well. What is left beyond that is waiting on the device, for another stream or a resource. Where the launch of the
-kernel is not known, so is the cause of the gap: it has no parts.
+kernel is not known, so is the cause of the gap: it has no parts. Nor is it known what holds up kernels of a graph
+that was launched as a whole.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
@@ -22,6 +24,8 @@ from dlprof.ingest.kernels.linking import Linked
 from dlprof.ingest.kernels.numbered import Numbered
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
+
+_GRAPH = re.compile("GraphLaunch")
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,8 @@ class GapFinder:
         busy_until = np.maximum.accumulate(ends)
         self._busy_until[device] = int(busy_until[-1])
         after = np.flatnonzero(start > busy_until[:-1])
-        return _split(events, linked, rows[after], busy_until[after])
+        graphs = np.asarray([bool(_GRAPH.search(text)) for text in self.names.values] or [False])
+        return _split(events, linked, rows[after], busy_until[after], graphs)
 
 
 def _doings(events: Events, linked: Linked, names: Numbered[str], gaps: _Gaps) -> list[Doing]:
@@ -117,8 +122,11 @@ def _doings(events: Events, linked: Linked, names: Numbered[str], gaps: _Gaps) -
     return doings
 
 
-def _split(events: Events, linked: Linked, row: Integers, begin: Integers) -> _Gaps:
-    """The parts of the gaps that the events of `row` ended; of one without a known launch there are none."""
+def _split(events: Events, linked: Linked, row: Integers, begin: Integers, graphs: Booleans) -> _Gaps:
+    """The parts of the gaps that the events of `row` ended; of one without a known launch there are none.
+
+    `graphs` says which names are those of calls that launch a whole graph.
+    """
     end, launch = events.start[row], linked.launch[row]
     known = launch >= 0
     at = np.maximum(launch, 0)
@@ -134,7 +142,9 @@ def _split(events: Events, linked: Linked, row: Integers, begin: Integers) -> _G
     # A launch that takes longer than launches do, such as one that loads the code of its kernel, is the host's.
     in_call = np.clip(np.minimum(returned, end) - np.maximum(called, begin), 0, rest)
     calling = np.maximum(0, in_call - launching)
-    return _Gaps(row, begin, end - begin, idle + calling, launching, rest - launching - calling)
+    # What goes on inside a graph need not be recorded, so nobody knows what held its kernels up.
+    told = known & ~graphs[events.name[at]]
+    return _Gaps(row, begin, end - begin, idle + calling, launching, np.where(told, rest - launching - calling, 0))
 
 
 def _latency(delays: Integers) -> int:

@@ -1,7 +1,7 @@
 """Which frames of a sampled stack ran while their lines were counted.
 
 From Python 3.12 on lines are counted wherever they run. Before, they are on the main thread, outside of Keras, in
-callbacks of the user's and under `@profile`: elsewhere the trace function is taken away (docs/architecture.md, Lines).
+callbacks of the user's and under `@profile`: elsewhere the trace function is taken away (Lines, in the architecture).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from dlprof.schema.vocabulary import EventKind
 
 _COPY_NAMES = {1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD", 10: "PtoP"}
 _COPIES = {"CUPTI_ACTIVITY_KIND_MEMCPY": "memcpy", "CUPTI_ACTIVITY_KIND_MEMSET": "memset"}
+_DEVICES_AT_MOST = 1 << 15
 _REASONS = {
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "waits, which the calls of the API tell too",
     "CUPTI_ACTIVITY_KIND_OVERHEAD": "the profiler's own work",
@@ -21,6 +22,7 @@ _REASONS = {
     "DIAGNOSTIC_EVENT": "messages of the profiler",
     "SCHED_EVENTS": "when the system gave threads a core; no thread's work is told",
     "COMPOSITE_EVENTS": "samples of stacks, which are not read from this format",
+    "rocpd_monitor": "clocks and temperatures of the device; there is no table for them",
     "OSRT_API": "calls of the system's library",
 }
 _COPY_COLUMNS = ("start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind")
@@ -51,6 +53,18 @@ class Copy(NamedTuple):
     """From where to where, as CUPTI numbers it."""
 
 
+class NamedCopy(NamedTuple):
+    """A copy or a memset that has a name of its own."""
+
+    start: Any
+    end: Any
+    device: Any
+    stream: Any
+    correlation: Any
+    size: Any
+    name: str
+
+
 class Call(NamedTuple):
     """A call of the CUDA API."""
 
@@ -70,7 +84,7 @@ class NvtxRange(NamedTuple):
     name: str
 
 
-_Timed = TypeVar("_Timed", Kernel, Copy, Call, NvtxRange)
+_Timed = TypeVar("_Timed", Kernel, Copy, NamedCopy, Call, NvtxRange)
 
 
 class CudaEvents:
@@ -115,14 +129,20 @@ class CudaEvents:
             for rows in database.rows(table, _COPY_COLUMNS):
                 self._add([Copy(*row) for row in rows], partial(self._copy, what))
 
+    def add_named_copies(self, rows: Sequence[NamedCopy]) -> None:
+        """Add copies and memsets."""
+        self._add(rows, lambda row: self._sized(row, row.name))
+
     def _copy(self, what: str, row: Copy) -> EventRow:
-        name = f"{what} {_COPY_NAMES.get(row.way, row.way)}" if what == "memcpy" else what
+        return self._sized(row, f"{what} {_COPY_NAMES.get(row.way, row.way)}" if what == "memcpy" else what)
+
+    def _sized(self, row: Copy | NamedCopy, name: str) -> EventRow:
         scope = self._trace.scopes.number(BytesMoved(row.size)) if isinstance(row.size, int) else NONE
         return self._on_device(EventKind.TRANSFER, row, name)._replace(scope=scope)
 
-    def _on_device(self, kind: EventKind, row: Kernel | Copy, name: str) -> EventRow:
-        device = row.device if isinstance(row.device, int) else 0
-        lane = self._stream(row.device, row.stream)
+    def _on_device(self, kind: EventKind, row: Kernel | Copy | NamedCopy, name: str) -> EventRow:
+        device = row.device if isinstance(row.device, int) and 0 <= row.device < _DEVICES_AT_MOST else 0
+        lane = self._stream(device, row.stream)
         number = self._trace.names.number(name)
         return EventRow(kind, number, row.start, row.end - row.start, lane, device, _link(row.correlation))
 
@@ -157,6 +177,10 @@ class CudaEvents:
         """Say what was left out, and which tables were not read."""
         for table, count in database.unread_events():
             self._trace.skip(f"rows of {table}", count, _REASONS.get(table, "a table that is not read"))
+        self.say_odd()
+
+    def say_odd(self) -> None:
+        """Say how many rows have no sensible times."""
         text = f"{self._odd} rows of {self._trace.path.name} have no sensible times and were passed over."
         self._trace.drop("trace-malformed", "warning", text, self._odd)
 

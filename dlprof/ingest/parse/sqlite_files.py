@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,12 +16,14 @@ _TIMES = ("start", "timestamp")
 """Columns that tables of events have."""
 
 
-def holds_table(path: Path, head: bytes, names: Sequence[str]) -> bool:
+def holds_table(path: Path, head: bytes, names: Sequence[str] | re.Pattern[str]) -> bool:
     """Whether a file, of which these are the first bytes, is of SQLite and has one of these tables."""
     if not head.startswith(_MAGIC):
         return False
     try:
         with Database(path) as database:
+            if isinstance(names, re.Pattern):
+                return any(names.match(table) for table in database.tables)
             return any(name in database.tables for name in names)
     except ArtifactError:
         return False

@@ -11,6 +11,7 @@ from typing import Any
 
 import jinja2
 
+from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.stacks import shown_name
 from dlprof.report import gap_words, step_words, strict_json
 from dlprof.report.html import timeline
@@ -98,6 +99,7 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals["least_finding"] = f"{LEAST_SHARE * 100:.0f} % and {duration(LEAST_NS)}"
     environment.filters.update(
         duration=_duration,
         signed=gap_words.signed,

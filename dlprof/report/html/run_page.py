@@ -14,7 +14,7 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
-from dlprof.report.html import absent, flames, hot_lines, page, source_lines, step_chart
+from dlprof.report.html import absent, flames, hot_lines, kernel_groups, page, source_lines, step_chart
 from dlprof.report.html.absent import Absent
 from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
@@ -24,7 +24,6 @@ from dlprof.store.run import Run
 from dlprof.units import size
 
 _TOP = 25
-_KERNEL_ROWS = 60
 _EPOCHS = 500
 _LINES = 6000
 """Lines of source that one page carries."""
@@ -56,7 +55,8 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     }
     charts["packages"] = flames.package_colours(charts["flames"])
     lacking = absent.measures(report)
-    has = {**{name: bool(chart) for name, chart in charts.items()}, "machine": len(lacking) < absent.MEASURES}
+    has = {name: bool(chart) for name, chart in charts.items()}
+    has |= {"machine": len(lacking) < absent.MEASURES, "kernels": bool(rows)}
     epochs = report.epochs[:_EPOCHS]
     return page.filled(
         "run.html",
@@ -64,7 +64,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         [run],
         title=_title(report),
         report=report,
-        verdict="" if report.imported else report.verdict,
+        verdict=report.verdict,
         diagnosis=findings,
         no_diagnosis=no_diagnosis,
         files=files,
@@ -75,25 +75,22 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         epochs=epochs,
         metric_names=list(dict.fromkeys(name for epoch in epochs for name in epoch.metrics or ())),
         gpus=_gpus(report.gpu),
-        kernels=structs.replace(table, rows=tuple(rows[:_KERNEL_ROWS])),
-        more_kernels=max(0, len(rows) - _KERNEL_ROWS),
-        known={key: any(getattr(row, key) for row in rows) for key in ("layer", "direction")},
+        kernels=kernel_groups.of_rows(rows),
+        dropped_events=table.dropped_events,
         has=has,
-        absent=_by_reason([*absent.parts(report, _parts(report, has, sources, rows)), *lacking]),
+        absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
         machine={"report.json": report, **({"diagnosis.json": findings} if findings else {})},
     )
 
 
-def _parts(
-    report: Report, has: Mapping[str, bool], sources: Sequence[SourceFile], rows: Sequence[Any]
-) -> dict[str, bool]:
+def _parts(report: Report, has: Mapping[str, bool], sources: Sequence[SourceFile]) -> dict[str, bool]:
     """Whether the page has each part that a run can have."""
     return {
         "phases": bool(report.phases),
         "steps": has["steps"],
         "lines": bool(sources),
         "sampled stacks": has["flames"],
-        "kernels": bool(rows),
+        "kernels": has["kernels"],
     }
 
 

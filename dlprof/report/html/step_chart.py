@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dlprof.analysis.steps import StepSummary
-from dlprof.schema.vocabulary import StepTime
+from dlprof.schema.vocabulary import RunState, StepTime
 from dlprof.store.run import Run
 
 Interval = tuple[int, int]
@@ -25,7 +25,8 @@ def of_run(run: Run, loops: Sequence[StepSummary]) -> list[dict[str, Any]]:
         loops: As the report has them.
     """
     medians_ns: dict[str, int | None] = {loop.loop: loop.median_ns for loop in loops if loop.how is StepTime.MEASURED}
-    windows = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in run.rows("kernel_windows")]
+    traced = [] if run.manifest.state == RunState.IMPORTED else run.rows("kernel_windows")  # there they are all of it
+    windows = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in traced]
     by_loop: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(run.rows("steps"), key=lambda row: row["start_ns"]):
         by_loop.setdefault(row["loop"], []).append(row)

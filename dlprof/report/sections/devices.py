@@ -83,17 +83,18 @@ def gpu_idle(page: Page, report: Report) -> None:
         return
     page.title("GPU idle", "time between the first and the last kernel in which nothing ran on the device")
     ranks = len({idle.rank for idle in report.gpu_idle})
+    names = {time.number: time.device for time in report.devices}
     for idle in report.gpu_idle:
         share = percent(idle.idle_ns, idle.span_ns)
-        name = _named(idle, several=ranks > 1)
+        name = names.get(idle.device, f"gpu:{idle.device}") + _of_rank(idle, several=ranks > 1)
         page.say(f"{name} idle {duration(idle.idle_ns)} ({share} %): {_reasons(idle)}", indent=2)
         for doing in idle.host_doings[:_BLAMED]:
             page.say(f"{duration(doing.ns)} {safe(waiting_for(doing))}", "dim", 4)
 
 
-def _named(idle: GpuIdle, *, several: bool) -> str:
-    """The device, and whose it is where there are several ranks."""
-    return f"gpu:{idle.device}" + (f" of rank {idle.rank}" if several and idle.rank is not None else "")
+def _of_rank(idle: GpuIdle, *, several: bool) -> str:
+    """Whose the device is, where there are several ranks."""
+    return f" of rank {idle.rank}" if several and idle.rank is not None else ""
 
 
 def waiting_for(doing: HostDoing) -> str:
@@ -103,7 +104,7 @@ def waiting_for(doing: HostDoing) -> str:
     within = f" in {doing.within}" if doing.within else ""
     at = f", at {doing.at}" if doing.at else ""
     thread = ", on another thread than the one that launches" if doing.elsewhere else ""
-    return f"waiting for the host: {doing.name}{within}{at}{thread}"
+    return f"waiting for the host, mostly in {doing.name}{within}{at}{thread}"
 
 
 def _reasons(idle: GpuIdle) -> str:
@@ -111,6 +112,6 @@ def _reasons(idle: GpuIdle) -> str:
         (idle.host_ns, "nothing was launched (host-bound)"),
         (idle.launch_ns, "launch latency"),
         (idle.wait_ns, "waiting on the device"),
-        (idle.unknown_ns, "for causes that nothing tells: the launches of the next kernels were not recorded"),
+        (idle.unknown_ns, "for causes that nothing tells: launches were not recorded, or were those of whole graphs"),
     )
     return ", ".join(f"{duration(time_ns)} {text}" for time_ns, text in parts if time_ns) or "in no gap"

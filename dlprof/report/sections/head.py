@@ -18,13 +18,14 @@ def traced(page: Page, report: Report) -> None:
     on = "" if report.source == "program" else f"  on {report.backend or 'no known backend'}"
     page.console.print()
     page.say(safe(f"{arguments}{on}"), "bold")
-    page.say(f"{_versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
+    page.say(f"{versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
     page.say(f"run {report.run}; {ended(report)}; wall time {duration(report.wall_ns)}", "dim")
     page.console.print()
     page.say(report.verdict)
 
 
-def _versions(report: Report) -> str:
+def versions(report: Report) -> str:
+    """Versions of Keras, the engine and Python, as far as known."""
     parts = (_keras(report), _engine(report), f"Python {report.python_version}" if report.python_version else "")
     return ", ".join(part for part in parts if part)
 
@@ -59,14 +60,22 @@ def imported(page: Page, report: Report) -> None:
     names = ", ".join(source.file for source in report.sources[:_SOURCES_NAMED])
     more = len(report.sources) - _SOURCES_NAMED
     page.say(safe(f"{names}{f' and {more} more' if more > 0 else ''}"), "bold")
-    page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
+    if report.wall_ns is None:
+        page.say(f"imported as {report.run}; no event in it tells when it was", "dim")
+    else:
+        page.say(f"imported as {report.run}; {duration(report.wall_ns)} from the first to the last event", "dim")
     page.console.print()
     page.say(safe(report.verdict))
     page.title("Sources")
+    sources(page, report)
+
+
+def sources(page: Page, report: Report) -> None:
+    """The files, with their formats."""
     table = page.table(("file", "left"), ("format", "left"), ("events", "right"), ("begins at", "right"))
     for source in report.sources:
         events = "-" if source.events is None else f"{source.events:,}"
-        begin = duration(report.window_starts.get(source.file))
+        begin = duration(report.window_starts.get(source.file)) if source.events else "-"
         table.add_row(Text(safe(source.file)), source.format, events, begin)
     page.show(table)
 

@@ -52,7 +52,7 @@ def steps(page: Page, report: Report) -> None:
     main = report.steps
     if main is None:
         page.title("Steps")
-        page.say(f"none: {_no_steps(report)}", indent=2)
+        page.say(f"none: {why_no_steps(report)}", indent=2)
         return
     page.title("Steps", "median, p95 and throughput over steps in which nothing was compiled")
     names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
@@ -70,9 +70,14 @@ def steps(page: Page, report: Report) -> None:
     _epochs(page, report.epochs)
 
 
-def _no_steps(report: Report) -> str:
+def why_no_steps(report: Report) -> str:
+    """Why a traced run has no steps."""
     called = [phase.name for phase in report.phases if phase.name in _CALLS]
-    return f"no step of {called[0]} was finished" if called else "fit, evaluate and predict were never called"
+    if called:
+        return f"no step of {called[0]} was finished"
+    if report.source == "program":
+        return "the program marked none"
+    return "fit was never called (a loop of your own: dlprof_probes.mark.steps)"
 
 
 def _loop_row(loop: StepSummary, *, input_inside_step: bool) -> list[str]:

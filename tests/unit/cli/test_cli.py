@@ -13,7 +13,7 @@ def test_words_become_the_arguments_of_their_command() -> None:
     """As one typed object."""
     _, args = cli.parse(["report", "last", "--top", "3", "--plain"])
 
-    assert args == Arguments(run="last", json=False, html=None, top=3, plain=True, rebuild=False)
+    assert args == Arguments(words=["last"], full=False, json=False, html=None, top=3, plain=True, rebuild=False)
 
 
 def test_what_comes_after_two_dashes_is_the_scripts() -> None:

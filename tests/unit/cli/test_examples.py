@@ -88,6 +88,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_bytes(gzip.compress(json.dumps({"traceEvents": [KERNEL], "schemaVersion": 1}).encode()))
     nvprof_file(folder / "profile.nvvp")
     shutil.copy(DATA / "nvidia_smi.csv", folder / "gpu.csv")
+    (folder / "no-header.csv").write_text("2026/11/20 10:15:00.123, 0, 93 %, 8192 MiB\n")
     written(folder, GOOD).rename(folder / "matrix.toml")
     return folder
 

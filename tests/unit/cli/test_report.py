@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.cli import report
 from tests.unit.runs import S, dlprof, trained
 
 
@@ -50,8 +51,69 @@ def test_report_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
     content = json.loads(capsys.readouterr().out)
     assert (content["schema"], [line["line"] for line in content["lines"]]) == ("dlprof.report/1", [3, 2])
+    assert content["verdict"].startswith("The 10.0 s went to fit")
+    assert [finding["slug"] for finding in content["findings"]] == ["slow-callback"]
 
 
 def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """Exit code 66."""
     assert dlprof("report", tmp_path / "none") == 66
+
+
+def test_sections_are_printed_by_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One below the other."""
+    trained(tmp_path / "r")
+
+    assert dlprof("report", tmp_path / "r", "health", "phases") == 0
+    content = capsys.readouterr().out
+    assert content.index("Health") < content.index("Phases")
+    assert "Overhead ledger" not in content
+
+
+def test_all_of_the_report_is_printed_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what measuring cost."""
+    trained(tmp_path / "r")
+
+    assert dlprof("report", tmp_path / "r", "--full") == 0
+    assert "Overhead ledger" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], ("last", [])),
+        (["last"], ("last", [])),
+        (["kernels", "lines"], ("last", ["kernels", "lines"])),
+        (["r", "kernels"], ("r", ["kernels"])),
+        (["nothing-like-it"], ("nothing-like-it", [])),
+    ],
+)
+def test_a_section_may_stand_where_no_run_is_named(
+    words: list[str], expected: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is then one of the last run."""
+    monkeypatch.chdir(tmp_path)
+    run, sections = report.asked(words)
+
+    assert (run, list(sections)) == expected
+
+
+def test_a_run_that_has_the_name_of_a_section_is_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there counts."""
+    trained(tmp_path / "kernels")
+    monkeypatch.chdir(tmp_path)
+
+    assert report.asked(["kernels"]) == ("kernels", [])
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"), [(["last", "kernles"], "did you mean kernels?"), (["kernles"], "did you mean kernels?")]
+)
+def test_a_section_that_there_is_not_is_refused(
+    words: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the nearest one."""
+    monkeypatch.chdir(tmp_path)
+
+    assert dlprof("report", *words) == 64
+    assert hint in capsys.readouterr().err

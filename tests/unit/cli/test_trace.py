@@ -34,7 +34,7 @@ class Runs:
         self.configs: list[TraceConfig] = []
         self.views: list[Any] = []
 
-    def trace(self, config: TraceConfig, *, report: Any, view: Any) -> Traced:
+    def trace(self, config: TraceConfig, *, report: Any, view: Any, meanwhile: Any = None) -> Traced:
         """Remember what is asked for."""
         report("starting")
         self.configs.append(config)

@@ -12,7 +12,7 @@ from tests.unit.runs import MS, S
 
 
 def test_items_of_a_comparison_sum_to_the_gap(pair: ComparisonView) -> None:
-    """By path, with A less B."""
+    """By path, with A minus B."""
     items = pair.items()
 
     assert items.index.name == "path"

@@ -49,7 +49,7 @@ def test_cores_are_drawn_in_percent(tmp_path: Path, pyplot: Any) -> None:
     assert [line.get_ydata().tolist() for line in ax.lines] == [[0.0, 0.0], [50.0, 50.0]]
 
 
-def test_kernels_are_drawn_with_the_dearest_on_top(tmp_path: Path, pyplot: Any) -> None:
+def test_kernels_are_drawn_with_the_most_costly_on_top(tmp_path: Path, pyplot: Any) -> None:
     """What belongs to no layer is said so, and a dollar sign is no formula."""
     kernels = [{**KERNELS[0], "layer": "$dense$"}, KERNELS[1]]
     runs.trained(tmp_path / "a", **runs.window(kernels))

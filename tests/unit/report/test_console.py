@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.text import Text
 
 from dlprof.report.console import Page, is_ascii, make_console, make_page
 
@@ -110,6 +111,41 @@ def test_a_table_cuts_its_last_column_only() -> None:
     assert row.startswith("  a rather long name  1.00 s  x = y")
     assert row.rstrip().endswith("…")
     assert len(row) <= 60
+
+
+def test_a_line_is_cut_where_it_is_too_long() -> None:
+    """And says so; nothing is filled up to the edge."""
+    out, some = page(8)
+    for text in ("short", "rather long"):
+        some.line(Text(text))
+
+    assert out.getvalue() == "short\nrather…\n"
+
+
+def test_a_plain_line_is_cut_in_ascii() -> None:
+    """Three dots."""
+    assert Page(page(8)[1].console, ascii_only=True).cut(Text("rather long"), 8).plain == "rathe..."
+
+
+def test_a_text_is_wrapped_beside_what_stands_before_it() -> None:
+    """The other lines are indented as far."""
+    lines = page(13)[1].wrapped(Text("one two three four"), "It   ")
+
+    assert [line.plain for line in lines] == ["It   one two", "     three", "     four"]
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    """A line ends before both."""
+    lines = page(13)[1].wrapped(Text("it took 12.5 s of all"))
+
+    assert [line.plain for line in lines] == ["it took", "12.5 s of all"]
+
+
+def test_a_text_that_takes_too_many_lines_is_cut_in_the_last() -> None:
+    """Where there is more, it says so."""
+    lines = page(13)[1].wrapped(Text("one two three four"), "It   ", most=2)
+
+    assert [line.plain for line in lines] == ["It   one two", "     three f…"]
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -40,10 +40,11 @@ def printed(
 
 
 def test_a_finding_has_its_time_its_place_and_the_next_step() -> None:
-    """With a bar as long as its share."""
-    assert printed(FINDING)[:5] == [
+    """With a bar as long as its share; its slug is small print."""
+    assert printed(FINDING)[:6] == [
         "Where r loses time",
-        "1. slow-callback  2.00 s  20 %  #####",
+        "1. Slow callback  2.00 s, 20 %  slow-callback",
+        "   #####",
         "   The callback Log costs 2.00 s.",
         "   at train.py:7",
         "   Call it less often.",
@@ -59,7 +60,7 @@ def test_findings_are_numbered_in_their_order() -> None:
     """As they are ranked."""
     lines = printed(FINDING, replace(FINDING, slug="gc-pressure"))
 
-    assert [line.split("  ")[0] for line in lines if line[0].isdigit()] == ["1. slow-callback", "2. gc-pressure"]
+    assert [line.split("  ")[0] for line in lines if line[0].isdigit()] == ["1. Slow callback", "2. Gc pressure"]
 
 
 def test_a_note_stands_before_the_findings() -> None:
@@ -75,8 +76,7 @@ def test_a_run_without_findings_says_so() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"basis": "estimated"}, "the time is an estimate"),
-        ({"basis": "estimated", "remedy": REMEDY}, "the time is an estimate; --confirm measures it"),
+        ({"basis": "estimated", "remedy": REMEDY}, "--confirm measures what it saves"),
         ({"remedy": REMEDY, "not_tried": "no file"}, "4 threads could not be tried: no file"),
         (
             {"remedy": REMEDY, "state": "confirmed", "saving_ns": {"predicted": 2 * S, "achieved": S}},
@@ -86,12 +86,19 @@ def test_a_run_without_findings_says_so() -> None:
 )
 def test_what_is_known_of_a_remedy_is_told(changes: dict[str, object], text: str) -> None:
     """Whether it was tried, or could be."""
-    assert printed(replace(FINDING, **changes))[5] == f"   {text}"  # type: ignore[arg-type]
+    assert printed(replace(FINDING, **changes))[6] == f"   {text}"  # type: ignore[arg-type]
 
 
 def test_a_finding_that_was_tried_has_its_state() -> None:
     """Beside its share."""
-    assert printed(replace(FINDING, state="refuted"))[1].startswith("1. slow-callback  2.00 s  20 %  refuted")
+    assert printed(replace(FINDING, state="refuted"))[1].startswith(
+        "1. Slow callback  2.00 s, 20 %  refuted  slow-callback"
+    )
+
+
+def test_an_estimate_says_so() -> None:
+    """Before its time."""
+    assert printed(replace(FINDING, basis=Basis.ESTIMATED))[1] == "1. Slow callback  about 2.00 s, 20 %  slow-callback"
 
 
 def test_what_is_not_explained_is_the_rest() -> None:
@@ -129,5 +136,5 @@ def test_evidence_without_rows_is_its_query() -> None:
 
 def test_rules_that_could_not_tell_are_named_with_the_evidence() -> None:
     """And why."""
-    assert printed(FINDING, evidence=True)[-2:] == ["Rules that could not tell", "  gpu-idle: no GPU was seen"]
+    assert printed(FINDING, evidence=True)[-2:] == ["Not judged, for want of data", "  gpu-idle: no GPU was seen"]
     assert "gpu-idle" not in "\n".join(printed(FINDING))

@@ -120,3 +120,40 @@ def test_a_file_without_events_says_so(tmp_path: Path) -> None:
     run = make(tmp_path / "r", manifest(state="imported", process={"wall_ns": None}))
 
     assert verdict(run) == "The files hold no event from which a time can be told."
+
+
+def test_a_thread_that_only_waits_says_who_made_it_wait(tmp_path: Path) -> None:
+    """The first line outside of Python's own library."""
+    names = (("join", "/usr/lib/python3.11/pool.py", 6), ("encode", "/home/me/work/bpe.py", 218))
+    frames = [
+        {"stack_id": 0, "depth": 1 - number, "function": function, "file": file, "line": line}
+        for number, (function, file, line) in enumerate(names)
+    ]
+    stacks = [{"thread_id": 1, "thread": "MainThread", "start_ns": 0, "dur_ns": 10 * S, "stack_id": 0}]
+    told = manifest(state="imported", process={"wall_ns": 10 * S})
+    run = make(tmp_path / "r", told, stacks=stacks, frames=frames)
+
+    assert verdict(run) == (
+        "Of the samples of thread MainThread, 100 % stood in join (python3.11/pool.py:6), called by encode "
+        "(bpe.py:218)."
+    )
+
+
+def test_of_several_processes_the_reason_is_that_of_one(tmp_path: Path) -> None:
+    """It is said whose."""
+    run = foreign(
+        tmp_path / "r",
+        *(kernel("gemm", at, 2) for at in (0, 8)),
+        *(kernel("gemm", at, 2, rank=1, window=1) for at in (0, 8)),
+    )
+
+    assert "; in most of the idle time of rank 0 (100 %) the host was in no operator" in verdict(run)
+
+
+def test_steps_in_which_nothing_was_recorded(tmp_path: Path) -> None:
+    """They are told all the same."""
+    run = foreign(tmp_path / "r", marked("step 1", 0, 10), marked("step 2", 10, 10))
+
+    assert verdict(run) == (
+        "The trace shows no kernel, no operator and no sample. A step takes 10.0 ms, the median of 2."
+    )

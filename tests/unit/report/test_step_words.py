@@ -19,7 +19,7 @@ LOOP = StepSummary(Loop.TRAIN, 250, 90 * MS, 20 * MS, None, 6400.4, MS, 2 * MS, 
     [
         (StepTime.MEASURED, "A train step takes 20.0 ms, 6,400 samples/s."),
         (StepTime.EPOCHS, "A train step takes 20.0 ms, 6,400 samples/s (from epoch times)."),
-        (StepTime.WINDOW, "A train step takes 20.0 ms, 6,400 samples/s (under the tracer of a kernel window)."),
+        (StepTime.WINDOW, "A train step takes 20.0 ms, 6,400 samples/s (under the tracer)."),
     ],
 )
 def test_a_time_says_how_it_was_got(how: StepTime, text: str) -> None:

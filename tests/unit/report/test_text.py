@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from dlprof.report import text
+from dlprof.report.section_names import SECTIONS
 from dlprof.store.run import Run
 from tests.unit.runs import MS, S, make, manifest, trained, window
 
@@ -72,6 +74,7 @@ def test_plain_text_is_ascii_but_for_what_the_run_says(run: Run) -> None:
 def test_sections_come_in_their_order(run: Run) -> None:
     """Those that every run has."""
     assert titles(printed(run))[2:] == [
+        "Findings",
         "Phases",
         "Steps",
         "Hottest lines",
@@ -84,6 +87,45 @@ def test_sections_come_in_their_order(run: Run) -> None:
     ]
 
 
+def test_the_answer_is_short_and_names_what_to_type_next(run: Run) -> None:
+    """In place of all sections."""
+    out = io.StringIO()
+    text.print_answer(run, file=out)
+    content = out.getvalue()
+
+    assert len(content.splitlines()) <= 25
+    assert "Phases   fit 6.00 s (60 %" in content
+    assert "dlprof report" in content.splitlines()[-2]
+    assert "Overhead ledger" not in content
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_section_can_be_printed_by_itself(run: Run, name: str) -> None:
+    """It says something, be it why it has nothing."""
+    out = io.StringIO()
+    text.print_sections(run, [name], file=out)
+
+    assert len([line for line in out.getvalue().splitlines() if line.strip()]) >= 2
+
+
+def test_sections_come_in_the_order_in_which_they_were_named(run: Run) -> None:
+    """And no others."""
+    out = io.StringIO()
+    text.print_sections(run, ["health", "phases"], file=out)
+
+    assert [line for line in titles("\n" + out.getvalue()) if line in ("Health", "Phases", "Steps")] == [
+        "Health",
+        "Phases",
+    ]
+
+
+def test_causes_are_only_looked_for_where_they_are_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a while."""
+    monkeypatch.setattr(diagnose, "brief", lambda _run: pytest.fail("asked"))
+
+    text.print_sections(run, ["phases", "steps", "machine"], file=io.StringIO())
+
+
 def test_of_foreign_traces_only_what_is_in_them_is_shown(tmp_path: Path) -> None:
     """Nothing is said to be missing: it was never there."""
     sources = [{"file": "a.json", "format": "kineto", "events": 7}]
@@ -94,6 +136,12 @@ def test_of_foreign_traces_only_what_is_in_them_is_shown(tmp_path: Path) -> None
 
     content = printed(run)
 
-    assert titles(content)[2:] == ["Sources", "Kernels", "Hottest stacks by phase", "Health", "more: dlprof lines r"]
+    assert titles(content)[2:] == [
+        "Sources",
+        "Kernels",
+        "Hottest stacks by phase",
+        "Health",
+        "more: dlprof lines r",
+    ]
     assert "No GPU is in the trace: operators ran in below 1 % of its 10.0 s" in content
     assert "thread worker" in content

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.analysis.findings.diagnose import NO_TIME
+from dlprof.analysis.findings.finding import Abstention, Diagnosis, Finding
 from dlprof.analysis.findings.title import Title
 from dlprof.report import verdict
 from dlprof.report.model import Exit, PhaseTime
@@ -54,6 +55,15 @@ def test_where_no_cause_explains_much_the_phases_are_the_answer() -> None:
 def test_nothing_is_said_of_causes_that_were_not_looked_for() -> None:
     """Only of the phases."""
     assert of(None) == "The 10.0 s went to fit 6.00 s (60.0 %), import 1.00 s (10.0 %)."
+
+
+def test_a_run_without_a_cause_says_so() -> None:
+    """But not where some were left out for want of time."""
+    none = Diagnosis((), (Abstention("gpu-idle", "no kernel ran on a GPU"),), 10 * S)
+    late = Diagnosis((), (Abstention("gpu-idle", NO_TIME),), 10 * S)
+
+    assert of(none).endswith("import 1.00 s (10.0 %); no cause of lost time was found.")
+    assert of(late).endswith("import 1.00 s (10.0 %).")
 
 
 def test_a_script_that_failed_is_told_so_first() -> None:

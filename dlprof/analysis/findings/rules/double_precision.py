@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import kernel_shares, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.training import Training
 from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
 TITLE = Title("The model computed in 64-bit floats", "computing in 64-bit floats")
 _CONVERSION = 0.5
+_GAIN_ON_DEVICES = 0.5
+"""Half the bytes; GPUs that are not made for 64 bits gain far more."""
+_SHARE_OF_KERNELS = 0.10
+_DOUBLE = re.compile(r"dgemm|d884gemm|(?<![a-zA-Z_])double(?!\w)|f64f64")
+_KERNELS = Query(
+    "kernels of 64-bit floats",
+    "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns FROM kernels WHERE kind = 'kernel' AND "
+    "regexp_matches(name, 'dgemm|d884gemm|double|f64f64') GROUP BY ALL ORDER BY total_ns DESC LIMIT 8",
+)
 
 
 def look(case: Case) -> Iterator[Claim]:
     """Weights, or Keras' float type, of 64 bits."""
     told = case.training
+    if told is None and case.devices.foreign and case.devices.times:
+        yield from _of_names(case)
+        return
     if told is None or not (told.weights or told.settings.get("floatx")):
         raise Abstain("the float type of the model is not known")
     other = case.other.training if case.other else None
@@ -34,6 +48,23 @@ def look(case: Case) -> Iterator[Claim]:
         "Use float32: leave set_floatx('float64') and dtype='float64' out.",
         case.code.line_with("set_floatx(", "set_dtype_policy(", "float64"),
         Remedy("float32", {}, {"floatx": "float32"}),
+        basis=Basis.ESTIMATED,
+    )
+
+
+def _of_names(case: Case) -> Iterator[Claim]:
+    """Of a foreign trace only the names of its kernels tell."""
+    doubles = kernel_shares.chosen(case, lambda row: bool(_DOUBLE.search(name(row))))
+    if doubles.share < _SHARE_OF_KERNELS:
+        return
+    yield Claim(
+        Sentence(
+            f"{100 * doubles.share:.0f} % of the kernels' time is spent in kernels of 64-bit floats "
+            f"({name(doubles.rows[0])[:60]}), which cost twice the work of 32 bits or more:"
+        ),
+        doubles.takes(case, _GAIN_ON_DEVICES),
+        [_KERNELS],
+        "Use float32 where 64 bits are not needed.",
         basis=Basis.ESTIMATED,
     )
 

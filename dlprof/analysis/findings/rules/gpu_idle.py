@@ -4,38 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis import gpu_idle
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import StepPart, Tree
+from dlprof.analysis.findings.traced_devices import IDLE_PARTS
+from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.units import duration
 
 TITLE = Title("The GPU waited for the host", "a GPU that waited for the host")
 _SHARE = 0.15
-_PARTS = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC)
 _GAPS = Query(
     "idle time by what the host did",
-    "SELECT device, blamed, count(*) AS gaps, sum(host_ns) AS host_ns FROM "
+    "SELECT device, blamed, blamed_within, blamed_at, count(*) AS gaps, sum(host_ns) AS host_ns FROM "
     "gpu_gaps GROUP BY ALL ORDER BY host_ns DESC LIMIT 8",
 )
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Gaps between kernels, split at the launch of the kernel that ended them."""
-    devices = gpu_idle.of_run(case.run)
-    if not devices:
-        raise Abstain("no kernel ran on a GPU")
-    worst = max(devices, key=lambda device: device.host_ns)
+    """Gaps between kernels, up to the launch of the kernel that ended them."""
+    case.devices.need_devices()
+    worst = max(case.devices.idle, key=lambda idle: idle.host_ns)
     if worst.host_ns / max(1, worst.span_ns) < _SHARE:
         return
-    blamed = next((name for name, _ in worst.blamed if name), None)
     yield Claim(
         Sentence(
-            f"GPU {worst.device} was idle in {100 * worst.idle_ns / max(1, worst.span_ns):.0f} % of the traced steps, "
-            f"mostly because the host had launched nothing{f' ({blamed})' if blamed else ''}:"
+            f"{case.devices.name(worst.device)} was idle for {100 * worst.idle_ns / max(1, worst.span_ns):.0f} % of "
+            f"the {duration(worst.span_ns)} that were traced of it, {duration(worst.host_ns)} because the host had "
+            f"launched nothing{_meanwhile(case, worst)}. As far as no other finding explains it:"
         ),
-        case.takes(*(Tree.FIT_STEPS / part for part in _PARTS)),
+        case.devices.takes(case.available, case.gap_causes.rest_ns, case.devices.leaves(*IDLE_PARTS)),
         [_GAPS],
-        "Larger batches, compiled steps (XLA, torch.compile, CUDA graphs), and no waiting for values in between.",
-        title=Title(f"GPU {worst.device} waited for the host", f"waiting of GPU {worst.device} for the host"),
+        "See what the host does in these gaps. Larger batches, compiled steps (XLA, torch.compile, CUDA graphs), and "
+        "no waiting for values in between.",
     )
+
+
+def _meanwhile(case: Case, idle: GpuIdle) -> str:
+    """What the host did most of the time, but for what another finding tells."""
+    doings = [doing for doing in idle.host_doings if doing.name not in case.gap_causes.allocation]
+    if not doings:
+        return ""
+    first = doings[0]
+    if first.name is None:
+        return f" (of {duration(first.ns)} nothing of the host was recorded)"
+    within = f" in {first.within}" if first.within else ""
+    at = f", at {first.at}" if first.at else ""
+    return f" (longest during {first.name}{within}{at}: {duration(first.ns)})"

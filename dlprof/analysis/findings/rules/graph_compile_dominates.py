@@ -11,7 +11,7 @@ from dlprof.analysis.findings.rules import retracing
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
 
-TITLE = Title("Building and compiling graphs took a large part of the run", "building and compiling graphs")
+TITLE = Title("Building and compiling graphs took long", "building and compiling graphs")
 _SHARE_OF_WORK = 0.30
 _SHARE_OF_GAP = 0.03
 _LEAST_NS = 2_500_000_000

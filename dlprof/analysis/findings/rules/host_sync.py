@@ -8,6 +8,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.findings.traced_devices import IDLE_PARTS
 from dlprof.analysis.samples import Sample, waiting_functions
 from dlprof.schema.vocabulary import Phase, StepPart, Tree
 
@@ -16,6 +17,11 @@ _LOGS_TITLE = Title(
 )
 TITLE = Title("The program waited for values from the device", "waiting for values from the device")
 _SHARE = 0.05
+_WAITS = Query(
+    "calls that waited",
+    "SELECT name, lane, count(*) AS calls, sum(dur_ns) AS waited_ns FROM kernels WHERE kind = 'wait' GROUP BY ALL "
+    "ORDER BY waited_ns DESC LIMIT 8",
+)
 _PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT, Phase.FIT_STEPS, Phase.SCRIPT)
 _OUTSIDE = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT)
 """Where Keras fetches logs for callbacks: in runs that do not tell waits apart, these are in the former."""
@@ -25,10 +31,31 @@ def look(case: Case) -> Iterator[Claim]:
     """Stacks in which code of the user's own, called by Keras, stands in such a function."""
     if not case.asynchronous and not case.kernels.has_gpu and not case.engine.runs_on:
         raise Abstain(f"{case.backend or 'this engine'} works on the calling thread here: there is nothing to overlap")
+    if case.devices.foreign and case.devices.times:
+        yield from _of_gaps(case)
+        return
     case.code.need_samples()
     yield from _of_user(case)
     if case.asynchronous:
         yield from _of_logs(case)
+
+
+def _of_gaps(case: Case) -> Iterator[Claim]:
+    """What a foreign trace shows: the host waited until the device had done all, so that nothing was launched ahead."""
+    case.devices.need_devices()
+    causes = case.gap_causes
+    if not causes.sync_ns:
+        return
+    yield Claim(
+        Sentence(
+            f"The host waited {causes.sync_gaps} times until the GPU had done all that was launched, and only then "
+            "launched on. The GPU was idle after these waits for"
+        ),
+        case.devices.takes(case.available, causes.sync_ns, case.devices.leaves(*IDLE_PARTS)),
+        [_WAITS],
+        "Read values once an epoch, not at each batch; copy from pinned memory without blocking; keep sums on the "
+        "device.",
+    )
 
 
 def _of_logs(case: Case) -> Iterator[Claim]:

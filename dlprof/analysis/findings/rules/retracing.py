@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pyarrow.compute as pc
 
 from dlprof.analysis import recompilations
+from dlprof.analysis.columns import steps_of
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
@@ -61,9 +63,9 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
 
 def _first_calls(case: Case) -> list[Interval]:
     """The first calls of training step functions."""
-    rows = case.run.rows("steps")
-    firsts = [row for row in rows if row["first"] and row["loop"] == Loop.TRAIN]
-    return [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in firsts]
+    steps = steps_of(case.run.table("steps"), Loop.TRAIN)
+    firsts = steps.filter(pc.fill_null(steps["first"], False))  # of a million steps a few are made Python objects
+    return [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in firsts.to_pylist()]
 
 
 # -- functions that were traced again for another argument -------------------------------------------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import StepPart, Tree
+from dlprof.schema.vocabulary import EventKind, StepPart
 
 TITLE = Title("Copies between host and device held the GPU up", "copies between host and device")
 _SHARE = 0.10
-_TRANSFER = Tree.FIT_STEPS / StepPart.TRANSFER
+_BETWEEN = "regexp_matches(name, 'HtoD|DtoH|H2D|D2H|HostToDevice|DeviceToHost|HostFromGpu|GpuFromHost')"
+"""Names of copies that leave or reach the host: those within a device, and memsets, are none."""
 _COPIES = Query(
     "copies",
     "SELECT name, device, count(*) AS count, sum(dur_ns) AS total_ns, sum(bytes) AS bytes FROM kernels "
@@ -21,15 +22,32 @@ _COPIES = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Time in which a copy ran and no kernel."""
-    if not case.kernels.has_gpu:
-        raise Abstain("no kernel ran on a GPU: there is nothing to copy")
-    if case.kernels.split is None:
-        raise Abstain("no kernel window was traced")
-    if case.own(_TRANSFER) < _SHARE * max(1, case.own(Tree.FIT_STEPS)):
+    case.devices.need_devices()
+    places = case.devices.leaves(StepPart.TRANSFER)
+    share = _between_share(case)
+    taken = sum(case.own(place) for place in places) * share
+    if taken < _SHARE * max(1, sum(case.own(root) for root in case.devices.roots)):
         return
     yield Claim(
         Sentence("Copies between host and device, with no kernel running, take"),
-        case.takes(_TRANSFER, Tree.PREDICT_STEPS / StepPart.TRANSFER),
+        case.takes(*places, share=share),
         [_COPIES],
-        "Keep data on the device, use pinned memory and copies beside the kernels, send smaller types (uint8).",
+        f"Keep data on the device, {_pinned(case)}send smaller types (uint8), and copy beside the kernels, on a stream "
+        "of its own.",
     )
+
+
+def _between_share(case: Case) -> float:
+    """Share of the time of copies that is between host and device; all of it where no name tells."""
+    text = f"SELECT sum(dur_ns), sum(dur_ns) FILTER ({_BETWEEN}), count(*) FILTER (regexp_matches(name, '{_KNOWN}'))"
+    whole, between, named = case.devices.first_row(f"{text} FROM kernels WHERE kind = '{EventKind.TRANSFER.word}'")
+    return (between or 0) / whole if whole and named else 1.0
+
+
+_KNOWN = "[HD](to|2)[HD]|(Host|Device)To|FromGpu|FromHost|(?i)memset"
+
+
+def _pinned(case: Case) -> str:
+    """Advice on pinned memory, where copies are known to be from memory that is not."""
+    text = "SELECT count(*) FROM kernels WHERE kind = 'transfer' AND name LIKE '%Pageable%'"
+    return "use pinned memory (these copies are of pageable memory), " if case.devices.first_row(text)[0] else ""

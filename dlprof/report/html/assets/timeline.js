@@ -474,13 +474,17 @@ class Timeline {
     const families = [['program', ['program']], ['Python', ['python']], ['operators and kernels', ['gpu', 'host']]];
     list.replaceChildren();
     for (const [family, groups] of families) {
-      const time = new Map();
-      for (const track of this.tracks.filter(one => groups.includes(one.group))) {
-        for (let i = 0; i < track.start.length; i++) {
-          const key = `${names.colour[track.name[i]]} ${names.kind[track.name[i]]}`;
-          time.set(key, (time.get(key) || 0) + track.dur[i]);
+      const ofName = new Float64Array(names.text.length), seen = new Uint8Array(names.text.length), time = new Map();
+      for (const {name, dur} of this.tracks.filter(one => groups.includes(one.group))) {
+        for (let i = 0; i < name.length; i++) {
+          ofName[name[i]] += dur[i];
+          seen[name[i]] = 1;
         }
       }
+      ofName.forEach((sum, index) => {
+        const key = `${names.colour[index]} ${names.kind[index]}`;
+        if (seen[index]) time.set(key, (time.get(key) || 0) + sum);
+      });
       const kinds = [...time].sort((a, b) => b[1] - a[1]).map(([key]) => [key.slice(0, 7), key.slice(8)]).filter(([, kind]) => kind);
       if (!kinds.length) continue;
       const head = document.createElement('li');

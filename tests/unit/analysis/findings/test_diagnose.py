@@ -66,7 +66,7 @@ def test_no_time_is_counted_twice(tmp_path: Path) -> None:
 
 
 def test_findings_are_ranked_by_time_at_stake(tmp_path: Path) -> None:
-    """The dearest first."""
+    """The most costly first."""
     facts = {"flags": {"torch.autograd.set_detect_anomaly": True}}
     diagnosis = diagnosed(tmp_path / "r", spans=[runs.fit_span(training=facts)], **runs.window(KERNELS))
 

@@ -6,10 +6,23 @@ import gzip
 from collections.abc import Callable
 from pathlib import Path
 
-from dlprof.ingest.formats import line_profiler, nvidia_smi, nvprof_text, pyspy, theano_profile
+from dlprof.ingest.formats import (
+    horovod,
+    line_profiler,
+    nvidia_smi,
+    nvprof_counters,
+    nvprof_text,
+    nvprof_trace_text,
+    perfetto,
+    pyspy,
+    rocprof_csv,
+    theano_profile,
+    xspace,
+)
 from dlprof.ingest.formats.base import FileContent, Reader
 from dlprof.ingest.kernels.trace import Trace
 from tests.unit.ingest.imports import DATA
+from tests.unit.ingest.protobuf import field, number
 
 RAW = """\
 process 7:"python a.py";process 9:"python -c import time; x = 1
@@ -100,6 +113,61 @@ timestamp, index, utilization.gpu [%], memory.used [MiB], power.draw [W], clocks
 """
 
 
+HOROVOD = """\
+[
+{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "grads/dense/kernel"}},
+{"name": "process_sort_index", "ph": "M", "pid": 1, "args": {"sort_index": 1}},
+{"ph": "i", "name": "CYCLE_START", "ts": 90, "s": "g"},
+{"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": 100, "pid": 1},
+{"ph": "X", "name": "0", "ts": 101, "pid": 1, "dur": 0},
+{"ph": "X", "name": "1", "ts": 129, "pid": 1, "dur": 0},
+{"ph": "E", "ts": 130, "pid": 1},
+{"ph": "B", "name": "ALLREDUCE", "ts": 140, "pid": 1},
+{"ph": "B", "name": "WAIT_FOR_DATA", "ts": 140, "pid": 1},
+{"ph": "E", "ts": 150, "pid": 1},
+{"ph": "B", "name": "MEMCPY_IN_FUSION_BUFFER", "ts": 150, "pid": 1},
+{"ph": "E", "ts": 155, "pid": 1},
+{"ph": "B", "name": "NCCL_ALLREDUCE", "ts": 155, "pid": 1},
+{"ph": "E", "ts": 195, "pid": 1},
+{"ph": "E", "ts": 200, "pid": 1, "args": {"dtype": "float32", "shape": "[10, 10]"}},
+"""
+"""As `horovod/common/timeline.cc` writes it; the list is not closed while the program runs."""
+
+
+def packet(*parts: bytes) -> bytes:
+    """A packet of sequence 1."""
+    return field(1, number(10, 1) + b"".join(parts))
+
+
+def track(key: int, name: str, parent: int = 0) -> bytes:
+    """A named track."""
+    return packet(field(60, number(1, key) + field(2, name.encode()) + (number(5, parent) if parent else b"")))
+
+
+def event(time: int, kind: int, place: int, *more: bytes) -> bytes:
+    """An event: 1 is a begin, 2 an end, 3 an instant, 4 a value of a counter."""
+    return packet(number(8, time), field(11, number(9, kind) + number(11, place) + b"".join(more)))
+
+
+TEXTS = field(12, field(1, number(1, 5) + field(2, b"kernel_dispatch")) + field(2, number(1, 6) + field(2, b"gemm")))
+PERFETTO = (
+    track(7, "AGENT [2]")
+    + track(8, "QUEUE [1]", 7)
+    + packet(field(60, number(1, 9) + field(4, number(1, 41) + number(2, 42) + field(5, b"main"))))
+    + packet(TEXTS, number(13, 1))
+    + event(1000, 1, 9, field(22, b"hip_api"), field(23, b"hipLaunchKernel"))
+    + event(1400, 2, 9)
+    + event(1500, 1, 8, number(3, 5), number(10, 6))
+    + event(1900, 2, 8)
+    + event(2000, 1, 8, field(22, b"memory_copy"), field(23, b"HOST_TO_DEVICE"))
+    + event(2100, 2, 8)
+    + event(2200, 3, 9, field(23, b"mark"))
+    + event(2300, 4, 9)
+    + packet(field(1, b"\x08\x01"), field(2, b""))
+)
+"""Tracks and categories as rocprofv3 writes them (`generatePerfetto.cpp`)."""
+
+
 def put(folder: Path, content: str | bytes, name: str = "file") -> Path:
     """A file with this content."""
     path = folder / name
@@ -119,6 +187,12 @@ SAMPLES: dict[str, tuple[Reader, Callable[[], bytes]]] = {
     "nvprof text": (nvprof_text.READER, (DATA / "nvprof_summary.txt").read_bytes),
     "nvprof live": (nvprof_text.READER, LIVE_CSV.encode),
     "nvprof old": (nvprof_text.READER, OLD_TEXT.encode),
+    "nvprof trace": (nvprof_trace_text.READER, (DATA / "nvprof_gpu_trace.txt").read_bytes),
+    "nvprof counters": (nvprof_counters.READER, (DATA / "nvprof_metrics.csv").read_bytes),
+    "rocprof": (rocprof_csv.READER, (DATA / "rocprof_results.csv").read_bytes),
+    "horovod": (horovod.READER, HOROVOD.encode),
+    "perfetto": (perfetto.READER, lambda: PERFETTO),
+    "tpu": (xspace.READER, lambda: gzip.decompress((DATA / "xprof_tpu_v6e.xplane.pb.gz").read_bytes())),
     "theano": (theano_profile.READER, (DATA / "theano_two_functions.txt").read_bytes),
     "theano gpu": (theano_profile.READER, (DATA / "theano_gpu.txt").read_bytes),
     "lprof": (line_profiler.READER, (DATA / "line_profiler.lprof").read_bytes),

@@ -143,3 +143,23 @@ def test_arrows_and_what_the_device_repeats_are_counted(tmp_path: Path) -> None:
         "events of category gpu_user_annotation": 10,
         "instants": 2,
     }
+
+
+def test_devices_of_intel_are_called_xpu_and_their_runtime_launches(tmp_path: Path) -> None:
+    """As Kineto's XPUPTI plug-in writes them."""
+    events = [
+        _event("cpu_op", "aten::mm", 100, 50, "456", **{"External id": 1}),
+        _event("xpu_runtime", "urEnqueueKernelLaunch", 110, 5, "456", correlation=7),
+        _event("xpu_runtime", "urEventWait", 120, 30, "456", correlation=9),
+        {**_event("kernel", "gemm_kernel", 130, 15, "7", correlation=7, device=1), "pid": 1},
+    ]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run = imported(tmp_path, path)
+
+    assert rows(run, "SELECT kind, name, device, delay_ns FROM kernels ORDER BY start_ns") == [
+        ("operator", "aten::mm", "cpu", None),
+        ("runtime", "urEnqueueKernelLaunch", "cpu", None),
+        ("wait", "urEventWait", "cpu", None),
+        ("kernel", "gemm_kernel", "xpu:1", 20_000),
+    ]

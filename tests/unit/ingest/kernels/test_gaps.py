@@ -68,3 +68,18 @@ def test_without_a_known_launch_nobody_can_say_why() -> None:
     loose: list[Row] = [(EventKind.OPERATOR, "slow", 100, 80, CPU, 0, -1), (EventKind.KERNEL, "b", 200, 20, 0, 2, -1)]
 
     assert gaps([*FIRST, *loose]) == [(100, 100, 0, 0, 0, "b", None)]
+
+
+def test_what_holds_up_a_kernel_of_a_graph_is_not_known() -> None:
+    """It was launched before the gap, as a part of a graph; only a launch of its own tells of waiting."""
+    early: list[Row] = [
+        (EventKind.RUNTIME, "cudaGraphLaunch", 50, 5, CPU, 0, 2),
+        (EventKind.KERNEL, "b", 200, 20, 0, 2, 2),
+    ]
+    own: list[Row] = [
+        (EventKind.RUNTIME, "cudaLaunchKernel", 50, 5, CPU, 0, 2),
+        (EventKind.KERNEL, "b", 200, 20, 0, 2, 2),
+    ]
+
+    assert gaps(sorted([*FIRST, *early], key=lambda row: row[2])) == [(100, 100, 0, 0, 0, "b", None)]
+    assert gaps(sorted([*FIRST, *own], key=lambda row: row[2])) == [(100, 100, 0, 0, 100, "b", None)]

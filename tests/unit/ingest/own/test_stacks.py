@@ -110,3 +110,22 @@ def test_a_damaged_trace_gives_an_artifact_error_or_what_is_whole(
     except ArtifactError:
         return
     assert all(row[3] > 0 for row in found.rows)
+
+
+def test_a_stack_of_a_thread_that_is_gone_is_cut_and_that_is_said(tmp_path: Path) -> None:
+    """It seems to stand for 2 s, until the end; of 30 samples 20 are of the main thread's 2 s at 10 a second."""
+    events = [
+        event("B", "thread (77): MainThread", "", 0, 0),
+        event("B", "main", "/s/mlp.py", 5, 0),
+        {**event("B", "thread (78)", "", 0, 0), "tid": 10},
+        {**event("B", "load", "/s/mlp.py", 9, 0), "tid": 10},
+        event("E", "main", "/s/mlp.py", 5, 2_000_000),
+        {**event("E", "load", "/s/mlp.py", 9, 2_000_000), "tid": 10},
+    ]
+    found = stacks.Stacks(PROCESS, FileNames("/s"))
+
+    (health,) = found.add(stack_file(tmp_path, events, samples=30, errors=0, rate_hz=10))
+
+    assert [row.dur for row in found.rows] == [2 * 10**9, 10**9]
+    assert found.rate_hz == 10.0
+    assert (health.slug, health.count) == ("stacks-cut", 1)

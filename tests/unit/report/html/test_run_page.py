@@ -123,3 +123,12 @@ FINDING = Finding(
     evidence=(),
     next_step="Load less.",
 )
+
+
+def test_a_device_is_shown_busy_and_idle(tmp_path: Path) -> None:
+    """Ten kernels of 5 ms, one every 20 ms, in a window of 200 ms."""
+    kernels = window([{"op": "gemm", "category": "matmul", "kind": "kernel", "device": 0, "ms": 5}])
+    text = page_of(trained(tmp_path / "r", **kernels))
+    shown = " ".join(Elements(text).text.split())
+    assert "gpu:0 busy25.0 %" in shown
+    assert 'aria-label="gpu:0: kernels computed 25.0 %, only collectives or copies 0.0 %, idle 75.0 %"' in text

@@ -86,14 +86,24 @@ def test_how_the_time_of_a_step_was_got_is_said() -> None:
 @pytest.mark.parametrize(
     ("phases", "reason"),
     [
-        ((), "none: fit, evaluate and predict were never called"),
-        ((PhaseTime("import", None, S, 1),), "none: fit, evaluate and predict were never called"),
+        ((), "none: fit was never called (a loop of your own: dlprof_probes.mark.steps)"),
+        (
+            (PhaseTime("import", None, S, 1),),
+            "none: fit was never called (a loop of your own: dlprof_probes.mark.steps)",
+        ),
         ((PhaseTime("predict", None, S, 1),), "none: no step of predict was finished"),
     ],
 )
 def test_a_run_without_steps_says_why(phases: tuple[PhaseTime, ...], reason: str) -> None:
     """Never called, or never finished."""
     assert [line.strip() for line in printed(program.steps, report(phases=phases))] == ["Steps", reason]
+
+
+def test_a_program_that_marked_no_step_is_told_so() -> None:
+    """It has no fit."""
+    lines = printed(program.steps, report(source="program"))
+
+    assert [line.strip() for line in lines] == ["Steps", "none: the program marked none"]
 
 
 @pytest.mark.parametrize(("count", "shown"), [(4, [1, 2, 3, 4]), (6, [1, 5, 6])])

@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, pick, quiet
+from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import S
 
 
@@ -23,3 +24,18 @@ def test_64_bit_floats_cost_a_part_of_the_kernels(tmp_path: Path) -> None:
     finding = pick(planted().diagnosis(tmp_path), "double-precision")
 
     assert finding.at_stake_ns == pytest.approx(0.3 * 4.8 * S, rel=0.01)
+
+
+@pytest.mark.slow
+def test_kernels_of_a_real_trace_tell_their_floats() -> None:
+    """saxpy(double *, ...) is all that runs: half of 88.6 ms."""
+    finding = found("nsys_sqlite/pipit_saxpy_mpi_a100.sqlite", "double-precision")
+
+    assert finding is not None
+    assert finding.at_stake_ns / 1e6 == pytest.approx(44.3, rel=0.01)
+
+
+def test_a_real_trace_of_single_floats_does_not_show_it() -> None:
+    """And its names are known, so that the rule need not abstain."""
+    assert found("hta_rank0.json.gz", "double-precision") is None
+    assert abstained("hta_rank0.json.gz", "double-precision") is None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import GPU, Planted, pick, quiet
+from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import MS, S
 
 
@@ -22,3 +25,27 @@ def test_gaps_that_the_host_left_are_named_on_a_gpu(tmp_path: Path) -> None:
     finding = pick(planted().diagnosis(tmp_path), "gpu-idle")
 
     assert "aten::item" in finding.claim
+
+
+def test_a_real_trace_names_what_the_host_did() -> None:
+    """281 ms of the host of 675 that are idle; the rest was launched already."""
+    finding = found("hta_rank0.json.gz", "gpu-idle")
+
+    assert finding is not None
+    assert finding.at_stake_ns / MS == pytest.approx(281.4, rel=0.01)
+    assert "idle for 55 % of the 1.22 s" in finding.claim
+    assert "281 ms because the host had launched nothing (longest during ## backward ##: 153 ms)" in finding.claim
+
+
+def test_a_device_that_waits_for_other_streams_does_not_wait_for_the_host() -> None:
+    """It is idle for 98 % of the time, of which the host left less than a millisecond."""
+    assert found("tracelens_mi300x_sglang_decode.json.gz", "gpu-idle") is None
+    assert abstained("mxnet_gluon.json.gz", "gpu-idle") == "no kernel ran on a GPU"
+
+
+def test_time_of_other_causes_is_not_claimed_again() -> None:
+    """Of 12.9 s that the device of this trace was idle, 8.5 s were allocation's."""
+    finding = found("hta_a100_alexnet.json.gz", "gpu-idle")
+
+    assert finding is not None
+    assert finding.at_stake_ns / MS == pytest.approx(4372.9, rel=0.01)

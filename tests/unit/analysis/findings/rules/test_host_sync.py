@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, in_callbacks, on, pick, sampled, slugs
+from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import MS, S
 
 _WAIT = [*FIT, ("on_batch_end", "train.py", 33), ("_value", "jax/_src/array.py", 5)]
@@ -43,3 +46,18 @@ def test_fetching_logs_after_each_batch_is_waiting_for_the_device(tmp_path: Path
     diagnosis = diagnosed(tmp_path / "r", on("jax", asynchronous=True), **tables)
 
     assert pick(diagnosis, "host-sync").at_stake_ns == 1200 * MS
+
+
+def test_a_real_trace_of_copies_that_wait_shows_it() -> None:
+    """Ten copies of pageable memory in aten::to, each with a cudaStreamSynchronize."""
+    finding = found("hta_gp100_step_annotations.json.gz", "host-sync")
+
+    assert finding is not None
+    assert "The host waited 10 times" in finding.claim
+    assert finding.at_stake_ns / 1e6 == pytest.approx(0.478, rel=0.01)
+
+
+def test_a_real_trace_without_such_waits_does_not() -> None:
+    """Its host launches ahead."""
+    assert found("hta_rank0.json.gz", "host-sync") is None
+    assert abstained("hta_rank0.json.gz", "host-sync") is None

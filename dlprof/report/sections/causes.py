@@ -1,0 +1,67 @@
+"""The findings of a run: their titles, what they cost, where, and what to do."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from dlprof.report.console import Page
+from dlprof.report.model import Cause, Report
+from dlprof.schema.vocabulary import Basis
+from dlprof.units import duration, safe
+
+
+def headline(page: Page, number: int, title: str, slug: str, cost: str) -> Text:
+    """The first line of a finding: its slug in small print, its title cut where there is no room for it.
+
+    Args:
+        page: Where it is printed.
+        number: Its rank.
+        title: What it is called for people.
+        slug: What it is called for scripts.
+        cost: The time at stake and its share.
+    """
+    tail = f"  {cost}"
+    room = page.console.width - len(f"{number}. {tail}  {slug}")
+    head = page.cut(Text(f"{number}. {safe(title)}", style="bold"), max(20, room + 3))
+    return head + Text(tail, style="bold") + Text(f"  {slug}", style="dim")
+
+
+def cost(at_stake_ns: int, share: float, basis: str) -> str:
+    """What a finding costs; an estimate says so."""
+    about = "about " if basis == Basis.ESTIMATED else ""
+    return f"{about}{duration(at_stake_ns)}, {100 * share:.0f} %"
+
+
+def line_of(page: Page, number: int, cause: Cause) -> Text:
+    """The headline of a cause of a report."""
+    told = cost(cause.at_stake_ns, cause.share, cause.basis)
+    return headline(page, number, cause.title, cause.slug, told)
+
+
+def advice(cause: Cause) -> Text:
+    """Where, and what to do."""
+    place = Text(safe(f"{cause.file}:{cause.line}") + "  ", style="cyan") if cause.file else Text()
+    return place + Text(safe(cause.next_step))
+
+
+def all_findings(page: Page, report: Report) -> None:
+    """Every finding, with what it claims."""
+    page.title("Findings", "causes of lost time; no time is counted twice")
+    if report.findings is None:
+        page.say("this run cannot be diagnosed", indent=2)
+        return
+    if not report.findings:
+        page.say("No cause worth mentioning was found.", indent=2)
+    for number, cause in enumerate(report.findings, 1):
+        page.line(line_of(page, number, cause))
+        for line in (*page.wrapped(Text(safe(cause.claim)), "   "), *page.wrapped(advice(cause), "   ")):
+            page.line(line)
+    if report.not_asked:
+        page.say(not_asked(report), "dim", 2)
+
+
+def not_asked(report: Report) -> str:
+    """Which causes were not looked for; empty: all were."""
+    if not report.not_asked:
+        return ""
+    return f"{len(report.not_asked)} kinds of causes were not looked for, for want of time"

@@ -1,0 +1,167 @@
+"""Each part of a run in a line: phases, steps, cores, memory, GPUs, warnings. Empty: the run has nothing of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from dlprof.analysis.utilisation import GpuUse
+from dlprof.report import step_words
+from dlprof.report.model import MeasuredGpus, PhaseTime, Report
+from dlprof.report.sections.program import why_no_steps
+from dlprof.schema.vocabulary import EventKind, Loop, Phase, Severity, StepTime
+from dlprof.units import duration, percent, safe, size
+
+_LEAST_SHARE = 0.01
+_KERNELS = 3
+_LINES = 3
+_TOLD = (Severity.ERROR, Severity.WARNING)
+"""What else is in the health section changes no figure."""
+
+
+def phases(report: Report) -> str:
+    """Phases of 1 % of the wall time and more, the longest first, each with its parts."""
+    wall = report.wall_ns
+    whole = [phase for phase in report.phases if phase.parent is None]
+    if not wall or not whole or (report.imported and len(report.phases) == 1):  # a trace that tells none is one phase
+        return ""
+    rest = PhaseTime(Phase.UNATTRIBUTED, None, report.unattributed_ns or 0, None)
+    shown = sorted(
+        (phase for phase in (*whole, rest) if phase.dur_ns >= _LEAST_SHARE * wall), key=lambda phase: -phase.dur_ns
+    )
+    return ", ".join(_phase(report, phase, wall) for phase in shown)
+
+
+def _phase(report: Report, phase: PhaseTime, wall: int) -> str:
+    parts = sorted((part for part in report.phases if part.parent == phase.name), key=lambda part: -part.dur_ns)
+    inside = [
+        f"{part.name.partition('.')[2]} {100 * part.dur_ns / wall:.0f}"
+        for part in parts
+        if part.dur_ns >= _LEAST_SHARE * wall
+    ]
+    told = f": {', '.join(inside)}" if inside and not report.imported else ""
+    return f"{_name(report, phase)} {duration(phase.dur_ns)} ({100 * phase.dur_ns / wall:.0f} %{told})"
+
+
+def _name(report: Report, phase: PhaseTime) -> str:
+    """A phase; a foreign trace shows the steps of a training, and nothing else of a fit."""
+    if not report.imported:
+        return phase.name
+    return "training steps" if phase.name == Phase.FIT else phase.name.replace("_", " ")
+
+
+def steps(report: Report) -> str:
+    """The loop that counts most."""
+    loop = report.steps
+    if loop is None:
+        return "" if report.imported else f"none: {why_no_steps(report)}"
+    figures = (
+        duration(loop.median_ns) if loop.median_ns is not None else "the time of a usual one is not known",
+        f"p95 {duration(loop.p95_ns)}" if loop.p95_ns is not None else "",
+        f"first {duration(loop.first_ns)}" if loop.first_ns is not None else "",
+    )
+    rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
+    how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"
+    kind = "" if loop.loop is Loop.UNKNOWN else f"{loop.loop} "
+    word = "step" if loop.count == 1 else "steps"
+    return f"{loop.count:,} {kind}{word}: {', '.join(figure for figure in figures if figure)}{rate}{how}"
+
+
+def cores(report: Report) -> str:
+    """How busy all cores were, and with what."""
+    means = [core.mean_pct for core in report.cores if core.mean_pct is not None]
+    if not means:
+        return "" if report.imported else _not_measured(report, "cores")
+    use = report.process
+    parts = (("this program", use.tree_cpu_pct), ("others", use.others_cpu_pct), ("dlprof", use.dlprof_cpu_pct))
+    busy = ", ".join(f"{name} {pct / 100:.2f}" for name, pct in parts if pct is not None)
+    return f"{len(means)}, {sum(means) / len(means):.0f} % busy{f': {busy} cores' if busy else ''}"
+
+
+def memory(report: Report) -> str:
+    """How much the program took, and how much was left."""
+    use = report.process
+    if use.peak_rss_bytes is None:
+        return ""
+    one = "1 process" if use.processes == 1 else f"{use.processes} processes"
+    left = f"; at least {size(use.available_min_bytes)} available" if use.available_min_bytes is not None else ""
+    return f"peak {size(use.peak_rss_bytes)} in {one}{left}"
+
+
+def gpu(report: Report) -> str:
+    """All GPUs."""
+    if not isinstance(report.gpu, MeasuredGpus):
+        return "" if report.imported else _because(report.gpu.reason)
+    gpus = report.gpu.gpus
+    if len(gpus) == 1:
+        return _one_gpu(gpus[0])
+    busy = [use.utilisation_mean_pct for use in gpus if use.utilisation_mean_pct is not None]
+    told = f"kernels ran in {min(busy):.0f} to {max(busy):.0f} % of the time" if busy else "use not measured"
+    return f"{len(gpus)} GPUs: {told}"
+
+
+def _one_gpu(use: GpuUse) -> str:
+    busy = use.utilisation_mean_pct
+    parts = (
+        f"kernels ran in {busy:.0f} % of the time" if busy is not None else "",
+        f"memory {size(use.memory_peak_bytes)}" if use.memory_peak_bytes is not None else "",
+        f"{use.power_mean_w:.0f} W" if use.power_mean_w is not None else "",
+    )
+    return f"{safe(use.name or f'GPU {use.gpu}')}: {', '.join(part for part in parts if part) or 'use not measured'}"
+
+
+def kernels(report: Report) -> str:
+    """What a device computed most, of a run of foreign traces; GPUs and CPUs are never one sum."""
+    if report.kernels is None:
+        return ""
+    groups: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for row in report.kernels.by_category:
+        name = row.category or "no category"
+        groups[row.device, row.kind][name] = groups[row.device, row.kind].get(name, 0) + row.total_ns
+    if not groups:
+        return ""
+    device, kind = max(groups, key=lambda group: (_counts(*group), sum(groups[group].values())))
+    times = groups[device, kind]
+    whole = sum(times.values())
+    top = sorted(times.items(), key=lambda item: -item[1])[:_KERNELS]
+    shares = ", ".join(f"{safe(name)} {percent(ns, whole)} %" for name, ns in top)
+    return f"{duration(whole)} of {kind}s on {device}: {shares}"
+
+
+def _counts(device: str, kind: str) -> tuple[bool, bool]:
+    """Kernels before copies, GPUs before CPUs."""
+    return kind in (EventKind.KERNEL.word, EventKind.OPERATOR.word), device != "cpu"
+
+
+def lines(report: Report) -> str:
+    """The hottest lines of a run of foreign traces."""
+    return ", ".join(f"{safe(line.file)}:{line.line} {duration(line.own_ns)}" for line in report.lines[:_LINES])
+
+
+def warnings(report: Report) -> str:
+    """What makes figures doubtful, or the training: the first of them, and how many there are."""
+    every = [*_diverged(report), *(line.message for line in report.health if line.severity in _TOLD)]
+    if not every:
+        return ""
+    more = f" (and {len(every) - 1} more: report --full)" if len(every) > 1 else ""
+    return f"{safe(every[0])}{more}"
+
+
+def _diverged(report: Report) -> Iterator[str]:
+    """Metrics that became no number, each with its first epoch."""
+    seen: set[str] = set()
+    for epoch in report.epochs:
+        for name, value in epoch.not_finite.items():
+            if name not in seen:
+                seen.add(name)
+                yield f"{name} is {value} from epoch {epoch.epoch + 1} on"
+
+
+def _not_measured(report: Report, probe: str) -> str:
+    told = report.probe(probe)
+    return _because((told.reason if told else None) or "nothing was recorded")
+
+
+def _because(reason: str) -> str:
+    """Why nothing was measured, without what stands in brackets."""
+    return f"not measured, because {safe(reason.partition(' (')[0])}"

@@ -1,0 +1,189 @@
+"""Each part of a run in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dlprof.analysis.steps import StepSummary
+from dlprof.analysis.utilisation import GpuUse
+from dlprof.report.model import (
+    CategoryKernels,
+    CoreLoad,
+    EpochTime,
+    HealthLine,
+    KernelSums,
+    MainLoop,
+    MeasuredGpus,
+    PhaseTime,
+    ProbeCost,
+    UnmeasuredGpus,
+)
+from dlprof.report.sections import short
+from dlprof.schema.vocabulary import Loop, StepTime
+from tests.unit.report.reports import process_use, report
+from tests.unit.runs import MS, S
+
+
+def main_loop(**changes: Any) -> MainLoop:
+    """250 training steps of 20 ms."""
+    loop = StepSummary(Loop.TRAIN, 250, 80 * MS, 20 * MS, 25 * MS, 6400.0, 20 * MS, 0, 0)
+    return MainLoop(**{**vars(loop), **changes}, asynchronous_dispatch=False, input_inside_step=False)
+
+
+def gpu_use(number: int, busy: float | None) -> GpuUse:
+    """A GPU of which only its use may be known."""
+    figures: dict[str, Any] = dict.fromkeys(GpuUse.__dataclass_fields__)
+    return GpuUse(**{**figures, "gpu": number, "utilisation_mean_pct": busy})
+
+
+def test_phases_of_one_percent_and_more_are_told_with_their_parts() -> None:
+    """The longest first; what is in no phase is one, too."""
+    phases = (
+        PhaseTime("import", None, S, 1),
+        PhaseTime("fit", None, 6 * S, 1),
+        PhaseTime("fit.input", "fit", 2 * S, None),
+        PhaseTime("fit.steps", "fit", 4 * S - 10 * MS, None),
+        PhaseTime("fit.build", "fit", 10 * MS, None),
+        PhaseTime("teardown", None, 10 * MS, 1),
+    )
+
+    assert short.phases(report(phases=phases, unattributed_ns=2990 * MS)) == (
+        "fit 6.00 s (60 %: steps 40, input 20), unattributed 2.99 s (30 %), import 1.00 s (10 %)"
+    )
+
+
+def test_a_run_without_phases_has_no_line_of_them() -> None:
+    """Nothing is claimed."""
+    assert short.phases(report()) == ""
+
+
+def test_steps_are_told_with_their_rate() -> None:
+    """Those of the loop that counts most."""
+    assert short.steps(report(steps=main_loop())) == (
+        "250 train steps: 20.0 ms, p95 25.0 ms, first 80.0 ms; 6,400 samples/s"
+    )
+
+
+def test_first_steps_only_have_no_time_of_a_usual_one() -> None:
+    """Nor a rate."""
+    loop = main_loop(median_ns=None, p95_ns=None, samples_per_s=None)
+
+    assert short.steps(report(steps=loop)) == "250 train steps: the time of a usual one is not known, first 80.0 ms"
+
+
+def test_a_step_says_how_its_time_is_known_where_it_was_not_measured() -> None:
+    """On engines that return before the work is done."""
+    assert short.steps(report(steps=main_loop(how=StepTime.EPOCHS))).endswith("6,400 samples/s (from epoch times)")
+
+
+def test_a_foreign_trace_of_one_phase_has_no_line_of_phases() -> None:
+    """It is the trace."""
+    assert short.phases(report(state="imported", phases=(PhaseTime("trace", None, 10 * S, 1),))) == ""
+
+
+def test_steps_of_a_foreign_trace_are_no_fit() -> None:
+    """It shows the steps of a training, and what was beside them; spelled for people."""
+    found = (PhaseTime("fit", None, 9 * S, 1), PhaseTime("fit.steps", "fit", 9 * S, 1))
+    beside = PhaseTime("outside_steps", None, 1 * S, 1)
+
+    told = short.phases(report(state="imported", wall_ns=10 * S, phases=(*found, beside), unattributed_ns=0))
+
+    assert told == "training steps 9.00 s (90 %), outside steps 1.00 s (10 %)"
+
+
+def test_a_single_step_of_no_known_kind_is_one_step() -> None:
+    """Its loop has no name then."""
+    told = short.steps(report(steps=main_loop(loop=Loop.UNKNOWN, count=1)))
+
+    assert told.startswith("1 step: ")
+
+
+def test_a_traced_run_without_steps_says_why_and_an_imported_one_nothing() -> None:
+    """Foreign traces may know no steps."""
+    assert short.steps(report()).startswith("none: fit was never called")
+    assert short.steps(report(state="imported")) == ""
+
+
+def test_all_cores_are_one_figure() -> None:
+    """And who used them, as far as known."""
+    cores = (CoreLoad(0, 50.0, ()), CoreLoad(1, 100.0, ()), CoreLoad(2, None, ()))
+    use = process_use(tree_cpu_pct=120.0, others_cpu_pct=30.0)
+
+    assert short.cores(report(cores=cores, process=use)) == "2, 75 % busy: this program 1.20, others 0.30 cores"
+
+
+def test_cores_that_were_not_measured_say_why() -> None:
+    """Of an imported run nothing is said."""
+    probe = ProbeCost("cores", "failed", "the sampler was killed (signal 9)", None, None)
+
+    assert short.cores(report(probes=(probe,))) == "not measured, because the sampler was killed"
+    assert short.cores(report(state="imported")) == ""
+
+
+def test_memory_is_its_peak_and_what_was_left() -> None:
+    """Where both were measured."""
+    use = process_use(peak_rss_bytes=812_000_000, available_min_bytes=2_130_000_000, processes=3)
+
+    assert short.memory(report(process=use)) == "peak 812 MB in 3 processes; at least 2.13 GB available"
+    assert short.memory(report()) == ""
+
+
+def test_gpus_that_were_not_measured_say_why() -> None:
+    """Of an imported run nothing is said."""
+    gpu = UnmeasuredGpus(False, "no NVIDIA driver is installed (libnvidia-ml.so.1)")
+
+    assert short.gpu(report(gpu=gpu)) == "not measured, because no NVIDIA driver is installed"
+    assert short.gpu(report(gpu=gpu, state="imported")) == ""
+
+
+@pytest.mark.parametrize(
+    ("busy", "text"),
+    [
+        ([61.0], "GPU 0: kernels ran in 61 % of the time"),
+        ([None], "GPU 0: use not measured"),
+        ([20.0, 61.0, None], "3 GPUs: kernels ran in 20 to 61 % of the time"),
+        ([None, None], "2 GPUs: use not measured"),
+    ],
+)
+def test_gpus_are_one_line(busy: list[float | None], text: str) -> None:
+    """However many there are."""
+    gpus = tuple(gpu_use(number, value) for number, value in enumerate(busy))
+
+    assert short.gpu(report(gpu=MeasuredGpus(True, gpus))) == text
+
+
+def test_kernels_are_those_of_a_gpu_and_never_one_sum_with_the_cpus() -> None:
+    """Operators on the CPU launch them: their time is the same time."""
+    rows = (
+        CategoryKernels("matmul", "operator", "cpu", 9 * S),
+        CategoryKernels("conv", "kernel", "gpu:0", 3 * S),
+        CategoryKernels(None, "kernel", "gpu:0", S),
+        CategoryKernels("transfer", "transfer", "gpu:0", 8 * S),
+    )
+    sums = KernelSums((), 21 * S, 0, 0, rows, ())
+
+    assert short.kernels(report(kernels=sums)) == "4.00 s of kernels on gpu:0: conv 75.0 %, no category 25.0 %"
+
+
+def test_warnings_are_counted_and_the_first_is_told() -> None:
+    """What is only information is not counted."""
+    health = tuple(
+        HealthLine(slug, severity, message, None)
+        for slug, severity, message in (
+            ("a", "info", "processes were left"),
+            ("b", "warning", "the sampler was killed"),
+            ("c", "error", "a file is damaged"),
+        )
+    )
+
+    assert short.warnings(report(health=health)) == "the sampler was killed (and 1 more: report --full)"
+    assert short.warnings(report(health=health[:1])) == ""
+
+
+def test_a_loss_that_diverged_is_told_first() -> None:
+    """With its first epoch, as reports count them."""
+    epochs = tuple(EpochTime(1, epoch, S, 5, {"loss": 1.0}, {"loss": "NaN"} if epoch else {}) for epoch in (0, 1, 2))
+
+    assert short.warnings(report(epochs=epochs)) == "loss is NaN from epoch 2 on"
