@@ -53,9 +53,9 @@ def run(args: Arguments) -> int:
 
 
 def _write_page(folder: Path, file: Path) -> Path:
-    from dlprof.cli import index
     from dlprof.errors import NoInputError
+    from dlprof.report.html import index_files
 
     if not folder.is_dir():
         raise NoInputError(f"There is no folder {folder}.", hint="dlprof trace SCRIPT")
-    return index.write(folder, file)
+    return index_files.write(folder, file)

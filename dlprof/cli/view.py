@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlprof.cli import index
-
 EXAMPLES = """\
 examples:
   dlprof view last                        writes the page into the run's folder and opens it
@@ -46,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Make the page, and show it."""
-    if len(args.runs) == 1 and index.is_folder(args.runs[0]):
+    if len(args.runs) == 1 and _is_folder(args.runs[0]):
         return _folder(Path(args.runs[0]), args)
     title, page = _page(args.runs)
     if args.serve:
@@ -67,12 +65,22 @@ def _page(names: Sequence[str]) -> tuple[str, str]:
     raise UsageError("A page shows one run, or compares two.", hint="dlprof view RUN RUN")
 
 
+def _is_folder(text: str) -> bool:
+    if not Path(text).is_dir():
+        return False
+    from dlprof.report.html import index_files
+
+    return index_files.is_folder(text)
+
+
 def _folder(folder: Path, args: Arguments) -> int:
     """The page over a folder's runs; a server makes those of the runs, too."""
+    from dlprof.report.html import index_files
+
     if args.serve:
-        _serve(*index.served(folder, run_page), open_it=not args.no_open)
+        _serve(*index_files.served(folder, run_page), open_it=not args.no_open)
         return 0
-    path = index.write(folder, Path(args.output) if args.output else None)
+    path = index_files.write(folder, Path(args.output) if args.output else None)
     _open(path, args)
     return 0
 

@@ -1,4 +1,4 @@
-"""The page over all runs of a folder, on the command line."""
+"""Where the page over a folder's runs is written, and what it links to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof.cli import index
+from dlprof.report.html import index_files
 from tests.unit.report.html.pages import Elements
 from tests.unit.runs import dlprof, make, trained
 
@@ -49,7 +49,7 @@ def test_a_run_is_no_folder_of_runs(tmp_path: Path) -> None:
     """Nor is a folder without any."""
     make(tmp_path / "runs" / "a")
     (tmp_path / "empty").mkdir()
-    assert [index.is_folder(str(tmp_path / name)) for name in ("runs", "runs/a", "empty", "none")] == [
+    assert [index_files.is_folder(str(tmp_path / name)) for name in ("runs", "runs/a", "empty", "none")] == [
         True,
         False,
         False,
@@ -61,7 +61,7 @@ def test_served_runs_are_made_by_their_names(tmp_path: Path) -> None:
     """Only when they are asked for."""
     make(tmp_path / "a")
 
-    page, below = index.served(tmp_path, lambda name: f"the page of {name}")
+    page, below = index_files.served(tmp_path, lambda name: f"the page of {name}")
 
     assert 'href="run/a/"' in page
     assert {link: made() for link, made in below.items()} == {"run/a/": f"the page of {tmp_path}/a"}

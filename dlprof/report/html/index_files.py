@@ -1,4 +1,4 @@
-"""The page over all runs of a folder: for `dlprof view FOLDER` and `dlprof runs --html`."""
+"""Where the page over all runs of a folder is, and where the pages that it links to are."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-if TYPE_CHECKING:  # imported when it runs: --help stays fast
-    from dlprof.report.run_index import RunIndex
+from dlprof import rundir
+from dlprof.report import run_index
+from dlprof.report.html import files, index_page
+from dlprof.report.run_index import RunIndex
 
 NAME = "index.html"
 """Of the page, in the folder."""
@@ -19,9 +21,6 @@ _RUN_PAGE = "report.html"
 
 def is_folder(text: str) -> bool:
     """Whether this is a folder that holds runs, and no run itself."""
-    from dlprof import rundir
-    from dlprof.report import run_index
-
     folder = Path(text)
     return folder.is_dir() and not rundir.is_run(text) and bool(run_index.find(folder))
 
@@ -37,9 +36,6 @@ def write(folder: Path, file: Path | None) -> Path:
         UsageError: There is another file of that name.
         CannotCreateError: It cannot be written.
     """
-    from dlprof.report import run_index
-    from dlprof.report.html import files, index_page
-
     path = file or _place(folder)
     index = run_index.of_folder(folder)
     return files.write(index_page.make(index, _written(index, folder, path)), path)
@@ -52,9 +48,6 @@ def served(folder: Path, make: Callable[[str], str]) -> tuple[str, dict[str, Cal
         folder: The folder.
         make: Makes the page of the run in a folder.
     """
-    from dlprof.report import run_index
-    from dlprof.report.html import index_page
-
     index = run_index.of_folder(folder)
     links = index_page.served(index)
     return index_page.make(index, links), {link: partial(make, str(folder / name)) for name, link in links.items()}
@@ -68,8 +61,6 @@ def _place(folder: Path) -> Path:
 
 def _written(index: RunIndex, folder: Path, page: Path) -> dict[str, str]:
     """Run to the address of its page beside it, where one was written, from where the index will be."""
-    from urllib.parse import quote
-
     found = {}
     for run in index.runs:
         target = folder / run.listed.run / _RUN_PAGE
