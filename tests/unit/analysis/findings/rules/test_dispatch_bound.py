@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit import runs
+from tests.unit.analysis.findings import foreign
 from tests.unit.analysis.findings.cases import SMALL, Planted, diagnosed, in_callbacks, on, pick, quiet
 from tests.unit.runs import MS, S
 
@@ -38,3 +39,10 @@ def test_saves_between_small_steps_are_no_part_of_starting_them(tmp_path: Path) 
     assert pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "dispatch-bound").at_stake_ns == pytest.approx(
         1_800 * MS, rel=0.01
     )
+
+
+def test_a_foreign_trace_with_long_idle_steps_is_not_judged() -> None:
+    """A TPU that idles for two thirds of its 57 steps of 0.8 s: nothing tells that these are small."""
+    because = foreign.abstained("xprof_tpu_v6e.xplane.pb.gz", "dispatch-bound")
+
+    assert because == "a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle"
