@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import HostDoing
 from dlprof.analysis.kernels import OF_DEVICES
+from dlprof.report import step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
 from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
@@ -217,7 +218,7 @@ def _of_steps(report: Report) -> str:
     steps = report.steps
     if steps is None or steps.median_ns is None:
         return ""
-    kind = "step" if steps.loop == "unknown" else f"{steps.loop} step"
+    kind = step_words.kind(steps.loop)
     if steps.count == 1:
         return f" The trace holds one {kind}, of {duration(steps.median_ns)}."
     figure = "median" if steps.how is StepTime.MEASURED else "mean"

@@ -25,10 +25,15 @@ def how(loop: StepSummary) -> str:
     return _HOW[loop.how] if loop.how is not None else ""
 
 
+def kind(loop: str) -> str:
+    """What the steps of a loop are called: a foreign trace may not tell what its steps do."""
+    return "step" if loop == Loop.UNKNOWN else f"{loop} step"
+
+
 def sentence(loop: StepSummary) -> str:
     """What a step takes, and the rate, in one sentence; why that is not known, where it is not."""
     if loop.median_ns is None:
-        return f"What a {loop.loop} step takes is not known: {loop.unknown}"
+        return f"What a {kind(loop.loop)} takes is not known: {loop.unknown}"
     rate = f", {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
     note = "" if loop.how is StepTime.MEASURED else f" ({how(loop)})"
-    return f"A {loop.loop} step takes {duration(loop.median_ns)}{rate}{note}."
+    return f"A {kind(loop.loop)} takes {duration(loop.median_ns)}{rate}{note}."

@@ -105,6 +105,7 @@ def _templates() -> jinja2.Environment:
         signed=gap_words.signed,
         frame_name=lambda frame: shown_name(frame.function, frame.file),
         how_known=step_words.how,
+        step_kind=step_words.kind,
         size=size,
         percent=percent,
         count=_count,

@@ -126,7 +126,7 @@ def step_parts(page: Page, report: Report) -> None:
         return
     whole = split.plain_step_ns or split.window_step_ns
     mean = f"mean of {split.steps} in the trace; what the GPU did, or the host where there is none"
-    page.title(f"A {split.loop} step of {duration(whole)}", mean if report.imported else _scaled(split))
+    page.title(f"A {step_words.kind(split.loop)} of {duration(whole)}", mean if report.imported else _scaled(split))
     table = page.table(("part", "left"), ("time", "right"), ("%", "right"), ("", "left"))
     for part in split.parts:
         table.add_row(*_part_row(page, part, part.plain_ns if split.plain_step_ns else part.window_ns, whole))
@@ -134,7 +134,7 @@ def step_parts(page: Page, report: Report) -> None:
 
 
 def _scaled(split: StepParts) -> str:
-    traced = f"{split.steps} {split.loop} steps under {split.engine}'s tracer"
+    traced = f"{split.steps} {step_words.kind(split.loop)}s under {split.engine}'s tracer"
     if split.plain_step_ns:
         return f"{traced} ({split.slowdown:.2f} x a plain one), scaled to a plain step"
     return f"{traced}, not scaled: there was no plain step"

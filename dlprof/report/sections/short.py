@@ -9,7 +9,7 @@ from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import step_words
 from dlprof.report.model import MeasuredGpus, PhaseTime, Report
 from dlprof.report.sections.program import why_no_steps
-from dlprof.schema.vocabulary import EventKind, Loop, Phase, Severity, StepTime
+from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
 _LEAST_SHARE = 0.01
@@ -62,9 +62,8 @@ def steps(report: Report) -> str:
     )
     rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
     how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"
-    kind = "" if loop.loop is Loop.UNKNOWN else f"{loop.loop} "
-    word = "step" if loop.count == 1 else "steps"
-    return f"{loop.count:,} {kind}{word}: {', '.join(figure for figure in figures if figure)}{rate}{how}"
+    kind = f"{step_words.kind(loop.loop)}{'s' * (loop.count != 1)}"
+    return f"{loop.count:,} {kind}: {', '.join(figure for figure in figures if figure)}{rate}{how}"
 
 
 def cores(report: Report) -> str:

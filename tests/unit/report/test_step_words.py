@@ -37,3 +37,8 @@ def test_a_time_that_is_not_known_says_why() -> None:
     loop = replace(LOOP, median_ns=None, how=None, unknown="Nobody waited.")
 
     assert step_words.sentence(loop) == "What a train step takes is not known: Nobody waited."
+
+
+def test_steps_of_a_loop_that_is_not_known_are_only_steps() -> None:
+    """A foreign trace may hold steps without what they do."""
+    assert [step_words.kind(Loop.TRAIN), step_words.kind(Loop.UNKNOWN)] == ["train step", "step"]

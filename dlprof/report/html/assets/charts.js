@@ -147,7 +147,7 @@ function stepOption(loop, logarithmic) {
     ...baseOption(),
     grid: {left: 70, right: 20, top: 30, bottom: 60},
     legend: {top: 0, textStyle: {color: css('--text')}, data: ['step', 'outlier', 'compiled']},
-    tooltip: tooltip(item => [`${loop.loop} step ${item.value[0]}`, duration(item.value[1] * 1e6), item.seriesName === 'compiled' ? 'a graph was compiled in it'
+    tooltip: tooltip(item => [`${loop.loop === 'unknown' ? '' : loop.loop + ' '}step ${item.value[0]}`, duration(item.value[1] * 1e6), item.seriesName === 'compiled' ? 'a graph was compiled in it'
       : item.seriesName === 'outlier' ? 'more than twice the median' : '']),
     dataZoom: [{type: 'inside', zoomOnMouseWheel: false, preventDefaultMouseMove: false}, {type: 'slider', height: 18, bottom: 8, showDetail: false}],
     xAxis: {type: 'value', name: 'step', min: 1, max: Math.max(2, last), minInterval: 1, nameLocation: 'middle', nameGap: 22, ...axisStyle()},
