@@ -15,6 +15,7 @@ from dlprof.units import duration, safe
 MOST_LINES = 25
 _FINDINGS = 3
 _LABEL = 9
+_NO_CAUSE = "No cause is claimed: what the files hold supports none (dlprof diagnose --evidence says what is missing)."
 _PARTS = (
     ("Phases", short.phases, 3),
     ("Steps", short.steps, 1),
@@ -68,7 +69,7 @@ def _head(page: Page, report: Report) -> Text:
         what, rest = ", ".join(source.file for source in report.sources) or report.run, "imported"
     else:
         what = " ".join([_script(page, report.script or ""), *report.arguments])
-        on = "" if report.source == "program" else f" on {report.backend or 'no known backend'}"
+        on = "" if report.source == "program" else f" on {report.backend or 'no engine that dlprof knows'}"
         what, rest = f"{what}{on}", f"{duration(report.wall_ns)}, {head.ended(report)}, {head.versions(report)}"
     name = Text(safe(what), style="bold")
     return page.cut(name, page.console.width // 2) + Text(f"  {safe(rest)}", style="dim")
@@ -83,6 +84,8 @@ def _findings(page: Page, report: Report) -> Iterator[Text]:
     for number, cause in enumerate((report.findings or ())[:_FINDINGS], 1):
         yield causes.line_of(page, number, cause)
         yield from page.wrapped(causes.advice(cause), "   ", most=2)
+    if report.imported and report.findings == () and report.devices:
+        yield from page.wrapped(Text(_NO_CAUSE, style="dim"), "", most=2)
     more = len(report.findings or ()) - _FINDINGS
     told = [f"{more} more" if more > 0 else "", causes.not_asked(report)]
     if any(told):

@@ -24,12 +24,18 @@ _WORTH = 0.05
 _MOST = 0.5
 _ALL = 1000
 _NEARLY_ALL = 0.9
+_LITTLE = 0.5
+"""Where devices had work for no larger share of a trace, it is said first how long the trace is."""
+_DIGIT = 0.1
+"""The least share that is told (%)."""
 _NAMED = 0.1
 """A call of the host is named where it stood for this share of the idle time."""
 _TOP = 3
 _WAITING = frozenset({"join", "wait", "sleep", "select", "poll", "acquire", "accept", "recv", "_wait_for_tstate_lock"})
 """Functions of Python's own library in which a thread does nothing."""
 _NAME_AT_MOST = 60
+_SOURCE_LINE = re.compile(r"'([^']*\.py:\d+)'")
+"""In the names of ranges that say from where they were made."""
 _LIBRARY = re.compile(r"lib/python\d|/python\d[^/]*/|site-packages|dist-packages|^<|^[^/]*$")
 """Files that are not the user's own: of Python, of packages, and of no folder that is told."""
 _NO_WORK = "The trace shows no kernel, no operator and no sample."
@@ -62,10 +68,23 @@ def _of_devices(report: Report, facts: Facts) -> str:
     if not span:
         return ""
     busy, idle = (sum(getattr(device, name) for device in computing) for name in ("busy_ns", "idle_ns"))
+    traced = sum(leaf.ns for leaf in report.tree or ())
+    if span < _LITTLE * len(computing) * traced:
+        return f"{_hardly_used(computing, traced)}{_idle(report, facts)}."
     return (
-        f"{_whose(computing)} busy {_percent(busy, span)} and idle {_percent(idle, span)} "
-        f"of the {duration(span // len(computing))} from first to last kernel{_within(report, span // len(computing))}"
+        f"{_whose(computing)} busy {_percent(busy, span)} and idle {_percent(idle, span)} of {_span(computing)}"
+        f"{f', in a trace of {duration(traced)}' if span < _NEARLY_ALL * len(computing) * traced else ''}"
         f"{_idle(report, facts) if idle >= _WORTH * span else ''}{_not_hidden(computing, span)}."
+    )
+
+
+def _hardly_used(devices: Sequence[DeviceTime], traced: int) -> str:
+    """Of a trace that goes on for long before or after what ran on its devices."""
+    each = " each on average" if len(devices) > 1 else ""
+    busy, span = (sum(getattr(device, name) for device in devices) // len(devices) for name in ("busy_ns", "span_ns"))
+    return (
+        f"{_whose(devices)} busy for {duration(busy)}{each} in a trace of {duration(traced)}; from first to last "
+        f"kernel {duration(span)} passed{each}"
     )
 
 
@@ -73,13 +92,15 @@ def _whose(devices: Sequence[DeviceTime]) -> str:
     kind = devices[0].device.partition(":")[0].upper()
     if len(devices) == 1:
         return f"The {kind} was"
-    return f"{len(devices)} {kind}s (each {_range(devices)}) were on average"
+    return f"{len(devices)} {kind}s (each {_range(devices)}) were"
 
 
-def _within(report: Report, span: int) -> str:
-    """How long the trace is, where most of it lies before or after."""
-    traced = sum(leaf.ns for leaf in report.tree or ())
-    return f", in a trace of {duration(traced)}" if span < _NEARLY_ALL * traced else ""
+def _span(devices: Sequence[DeviceTime]) -> str:
+    """What shares are of; devices need not have been traced for equally long."""
+    span = duration(sum(device.span_ns for device in devices) // len(devices))
+    if len(devices) == 1:
+        return f"the {span} from first to last kernel"
+    return f"the time from their first to their last kernel, {span} each on average"
 
 
 def _range(devices: Sequence[DeviceTime]) -> str:
@@ -96,10 +117,11 @@ def _idle(report: Report, facts: Facts) -> str:
     how_much = "most" if ns > _MOST * whole else "the largest part"
     ranks = {(device.host, device.rank): device for device in report.devices}
     whose = f" of rank {report.devices[0].rank}" if len(ranks) > 1 else ""
-    return f"; in {how_much} of the idle time{whose} ({_percent(ns, whole)}) {_IDLE[part]}{_at(report)}"
+    longest = "for longest" if part is StepPart.IDLE else "and stood longest"
+    return f"; in {how_much} of the idle time{whose} ({_percent(ns, whole)}) {_IDLE[part]}{_at(report, longest)}"
 
 
-def _at(report: Report) -> str:
+def _at(report: Report, longest: str) -> str:
     """Where the host was for longest while nothing was launched, where that is much of the idle time."""
     places: Counter[str] = Counter()
     for idle in report.gpu_idle:
@@ -108,7 +130,7 @@ def _at(report: Report) -> str:
                 places[place] += doing.ns
     place, ns = places.most_common(1)[0] if places else ("", 0)
     idle_ns = sum(idle.idle_ns for idle in report.gpu_idle)
-    return f", and stood longest ({duration(ns)}) {place}" if ns >= max(1, _NAMED * idle_ns) else ""
+    return f", {longest} ({duration(ns)}) {place}" if ns >= max(1, _NAMED * idle_ns) else ""
 
 
 def _place_of(doing: HostDoing) -> str:
@@ -125,11 +147,11 @@ def _not_hidden(devices: Sequence[DeviceTime], span: int) -> str:
     collectives = sum(device.communication_ns - device.communication_overlapped_ns for device in devices)
     copies = sum(device.non_compute_ns for device in devices) - collectives
     parts = [
-        f"{what} {_percent(ns, span)}"
+        f"only {what} ran in {_percent(ns, span)}"
         for what, ns in (("collectives", collectives), ("copies", copies))
         if ns >= _WORTH * span
     ]
-    return f"; {' and '.join(parts)} hidden by no kernel" if parts else ""
+    return f"; {' and '.join(parts)} of it" if parts else ""
 
 
 def _of_operators(report: Report) -> str:
@@ -236,11 +258,15 @@ def _percent(part: float, whole: float | None) -> str:
     if not whole:
         return "-"
     share = 100 * part / whole
-    return f"{share:.0f} %" if share >= 1 or not part else "below 1 %"
+    if _DIGIT <= share < 1 or 99 < share <= 100 - _DIGIT:
+        return f"{share:.1f} %"
+    return f"{share:.0f} %" if share >= 1 or not part else f"below {_DIGIT} %"
 
 
 def _short(name: str) -> str:
-    """A name that fits into a sentence: of a kernel in C++ what is called, without what it is a template of."""
+    """A name that fits into a sentence: of a kernel in C++ what is called, of a dictionary the first line in it."""
+    if name.startswith("{") and (line := _SOURCE_LINE.search(name)):
+        return line[1]
     if "::" in name and name.startswith(("void ", "at::", "cub::", "thrust::")):
         name = re.sub(r"[<(].*", "", name.replace("(anonymous namespace)::", "")).rpartition("::")[2] or name
     return cut(name, _NAME_AT_MOST)

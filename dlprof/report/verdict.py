@@ -13,6 +13,8 @@ from dlprof.units import duration, percent
 _MOST_OF_IT = 0.20
 """A cause of less than this share of the wall time is not the answer."""
 _PHASES = 3
+_OWN = "profiler-overhead"
+"""What dlprof itself costs is no answer to where the time of a script goes; it is among the findings."""
 
 
 def of(report: Report, diagnosis: Diagnosis | None) -> str:
@@ -22,8 +24,8 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
         report: The run.
         diagnosis: Its causes; None: they were not looked for, or cannot be.
     """
-    findings = diagnosis.findings if diagnosis is not None else ()
-    return f"{_failed(report)}{_cause(report, findings) or _phases(report, diagnosis)}"
+    findings = [one for one in (diagnosis.findings if diagnosis is not None else ()) if one.slug != _OWN]
+    return f"{_failed(report)}{_cause(report, findings) or _phases(report, diagnosis, findings)}"
 
 
 def _failed(report: Report) -> str:
@@ -48,7 +50,7 @@ def _went_to(finding: Finding) -> str:
     return finding.title.went_to if finding.title else ""
 
 
-def _phases(report: Report, diagnosis: Diagnosis | None) -> str:
+def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     """Where the time went by phase, where no cause explains it."""
     wall = report.wall_ns
     top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)
@@ -57,15 +59,15 @@ def _phases(report: Report, diagnosis: Diagnosis | None) -> str:
     shares = ", ".join(
         f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
     )
-    return f"The {duration(wall)} went to {shares}{_largest(diagnosis)}."
+    return f"The {duration(wall)} went to {shares}{_largest(diagnosis, findings)}."
 
 
-def _largest(diagnosis: Diagnosis | None) -> str:
+def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     """What the most costly cause is, or that none was found; empty: they were not all looked for."""
-    if diagnosis is None or (not diagnosis.findings and any(rule.because == NO_TIME for rule in diagnosis.abstained)):
+    if diagnosis is None or (not findings and any(rule.because == NO_TIME for rule in diagnosis.abstained)):
         return ""
-    if not diagnosis.findings:
+    if not findings:
         return "; no cause of lost time was found"
-    first = diagnosis.findings[0]
+    first = findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""
     return f"; the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"

@@ -12,7 +12,7 @@ from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import ProbeState, Tree, TreePath
+from dlprof.schema.vocabulary import LineSource, ProbeState, Tree, TreePath
 from dlprof.store.run import Run
 
 Chosen = Callable[[Sample], bool]
@@ -109,9 +109,10 @@ class SampledCode:
             return True
         return not (samples.is_operator(sample) and self._kernels.call_python_for_layers)
 
-    @cached_property
-    def counting_note(self) -> str:
-        """What is to be said of the time of the script's own Python; empty where counting lines does not slow it."""
+    def counting_note(self, line: SourceLine | None) -> str:
+        """What is to be said first of the time of a line; empty where counting lines does not slow it."""
+        if line is None or self._is_sampled_only(line):
+            return ""
         version = self._run.manifest.interpreter.version or ""
         is_old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < _COUNTING_IS_CHEAP
         probes = self._run.rows("probes")
@@ -119,9 +120,14 @@ class SampledCode:
         if not (version and is_old and is_counted):
             return ""
         return (
-            f" Counting lines slows such code down on Python {version}, tight loops more than ten times: "
-            "dlprof trace --probes=-lines tells its own time."
+            f"Trace it with --probes=-lines first: on Python {version} counting lines slows such code, tight loops "
+            "more than ten times. "
         )
+
+    def _is_sampled_only(self, line: SourceLine) -> bool:
+        """Whether a line ran only where lines are not counted."""
+        ways = [row["how"] for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
+        return bool(ways) and all(how == LineSource.SAMPLED for how in ways)
 
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where no copy of the file was kept."""

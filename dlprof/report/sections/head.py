@@ -15,7 +15,7 @@ _SOURCES_NAMED = 4
 def traced(page: Page, report: Report) -> None:
     """What was run, on what, and where the time went."""
     arguments = " ".join([report.script or "", *report.arguments])
-    on = "" if report.source == "program" else f"  on {report.backend or 'no known backend'}"
+    on = "" if report.source == "program" else f"  on {report.backend or 'no engine that dlprof knows'}"
     page.console.print()
     page.say(safe(f"{arguments}{on}"), "bold")
     page.say(f"{versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")

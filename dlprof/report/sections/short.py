@@ -55,10 +55,11 @@ def steps(report: Report) -> str:
     loop = report.steps
     if loop is None:
         return "" if report.imported else f"none: {why_no_steps(report)}"
+    mean = " on average" if report.imported and loop.how is StepTime.WINDOW and loop.count > 1 else ""
     figures = (
-        duration(loop.median_ns) if loop.median_ns is not None else "the time of a usual one is not known",
+        f"{duration(loop.median_ns)}{mean}" if loop.median_ns is not None else "the time of a usual one is not known",
         f"p95 {duration(loop.p95_ns)}" if loop.p95_ns is not None else "",
-        f"first {duration(loop.first_ns)}" if loop.first_ns is not None else "",
+        f"first {duration(loop.first_ns)}" if loop.first_ns is not None and loop.count > 1 else "",
     )
     rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
     how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"

@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from dlprof.analysis.device_time import DeviceTime, SpanOf
 from dlprof.report import answer
 from dlprof.report.console import Page, make_console
 from dlprof.report.model import Cause, EpochTime, PhaseTime, ProbeCost, Report, Source
@@ -105,6 +106,14 @@ def test_of_foreign_traces_only_what_they_hold_is_told() -> None:
         "",
         "Next     dlprof view last   dlprof report last --full",
     ]
+
+
+def test_devices_without_a_cause_are_said_to_have_none() -> None:
+    """A reader would wait for an answer after a verdict of much idle time."""
+    device = DeviceTime("gpu:0", 0, None, None, 10 * S, S, 9 * S, S, 0, 0, 0, 0, 1, S, SpanOf.EVENTS, ())
+    content = report(state="imported", devices=(device,), findings=())
+
+    assert "No cause is claimed: what the files hold supports none" in " ".join(printed(content))
 
 
 def test_nothing_of_the_run_steers_the_terminal() -> None:

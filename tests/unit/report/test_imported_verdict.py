@@ -37,8 +37,8 @@ def test_collectives_that_no_kernel_hides_are_named(tmp_path: Path) -> None:
     run = foreign(tmp_path / "r", kernel("gemm", 0, 6), kernel("nccl", 4, 6, category="collective", lane="stream 20"))
 
     assert verdict(run) == (
-        "The GPU was busy 100 % and idle 0 % of the 10.0 ms from first to last kernel; collectives 40 % hidden by no "
-        "kernel."
+        "The GPU was busy 100 % and idle 0 % of the 10.0 ms from first to last kernel; only collectives ran in 40 % of "
+        "it."
     )
 
 
@@ -51,7 +51,8 @@ def test_several_gpus_are_told_by_their_mean(tmp_path: Path) -> None:
     )
 
     assert verdict(run).startswith(
-        "2 GPUs (each busy 20 to 60 %) were on average busy 40 % and idle 60 % of the 10.0 ms from first to last kernel"
+        "2 GPUs (each busy 20 to 60 %) were busy 40 % and idle 60 % of the time from their first to their last kernel, "
+        "10.0 ms each on average"
     )
 
 
@@ -60,8 +61,25 @@ def test_kernels_in_a_small_part_of_a_trace(tmp_path: Path) -> None:
     run = foreign(tmp_path / "r", kernel("gemm", 0, 2), Event("operator", "mm", 2, 98))
 
     assert verdict(run) == (
-        "The GPU was busy 100 % and idle 0 % of the 2.00 ms from first to last kernel, in a trace of 100 ms."
+        "The GPU was busy for 2.00 ms in a trace of 100 ms; from first to last kernel 2.00 ms passed."
     )
+
+
+def test_a_share_of_nearly_nothing_has_a_digit(tmp_path: Path) -> None:
+    """0 % and 100 % would say none and all."""
+    run = foreign(tmp_path / "r", kernel("gemm", 0, 2), kernel("gemm", 998, 2))
+
+    assert verdict(run).startswith("The GPU was busy 0.4 % and idle 99.6 % of the 1.00 s from first to last kernel")
+
+
+def test_a_name_that_is_a_dictionary_is_told_by_the_first_line_in_it(tmp_path: Path) -> None:
+    """As PyProf names its ranges."""
+    name = "{'traceMarker': ['train.py:31', 'train.py:7'], 'op': 'attention'}"
+    totals = [{"op_id": 0, "device": 0, "count": 2, "total_ns": 4 * MS, "window": 0}]
+    told = manifest(state="imported", process={"wall_ns": None})
+    run = make(tmp_path / "r", told, kernel_ops=[{"op_id": 0, "kind": "kernel", "name": name}], kernel_totals=totals)
+
+    assert verdict(run).startswith("4.00 ms of work on the GPU, most of it in train.py:31 (100 %)")
 
 
 def test_without_a_gpu_the_operators_are_told(tmp_path: Path) -> None:

@@ -143,5 +143,5 @@ def test_of_foreign_traces_only_what_is_in_them_is_shown(tmp_path: Path) -> None
         "Health",
         "more: dlprof lines r",
     ]
-    assert "No GPU is in the trace: operators ran in below 1 % of its 10.0 s" in content
+    assert "No GPU is in the trace: operators ran in 0.5 % of its 10.0 s" in content
     assert "thread worker" in content

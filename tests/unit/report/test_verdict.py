@@ -52,6 +52,16 @@ def test_where_no_cause_explains_much_the_phases_are_the_answer() -> None:
     )
 
 
+def test_what_dlprof_itself_costs_is_no_answer() -> None:
+    """It is among the findings; the script's own largest cause is told."""
+    own = Finding("profiler-overhead", "", 5 * S, 0.5, None, Basis.MEASURED, None, None, (), "Trace a longer run.")
+
+    told = of(Diagnosis((own, *diagnosis(0.3).findings), (), 10 * S))
+
+    assert told == "30 % of the 10.0 s went to callbacks."
+    assert of(Diagnosis((own,), (), 10 * S)).endswith("; no cause of lost time was found.")
+
+
 def test_nothing_is_said_of_causes_that_were_not_looked_for() -> None:
     """Only of the phases."""
     assert of(None) == "The 10.0 s went to fit 6.00 s (60.0 %), import 1.00 s (10.0 %)."

@@ -10,7 +10,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, StepPart
 from dlprof.units import duration
 
-TITLE = Title("Devices waited for each other's data", "collectives that no computing hid")
+TITLE = Title("Collectives ran with nothing beside them", "collectives that no computing hid")
 _SHARE = 0.10
 _COLLECTIVES = Query(
     "collectives",

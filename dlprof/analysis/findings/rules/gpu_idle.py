@@ -12,7 +12,16 @@ from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.units import duration
 
 TITLE = Title("The GPU waited for the host", "a GPU that waited for the host")
+_UNTOLD = Title("The GPU had nothing to run, and the trace does not tell why", "a GPU that had nothing to run")
 _SHARE = 0.15
+_LOOK = (
+    "See what the host does in these gaps. Larger batches, compiled steps (XLA, torch.compile, CUDA graphs), and no "
+    "waiting for values in between."
+)
+_RECORD = (
+    "Record the host, too, and see what it does in these gaps: CPU activities of torch.profiler, nsys -t "
+    "cuda,nvtx,osrt, the host tracer of JAX and TensorFlow, Python stacks."
+)
 _GAPS = Query(
     "idle time by what the host did",
     "SELECT device, blamed, blamed_within, blamed_at, count(*) AS gaps, sum(host_ns) AS host_ns FROM "
@@ -26,6 +35,7 @@ def look(case: Case) -> Iterator[Claim]:
     worst = max(case.devices.idle, key=lambda idle: idle.host_ns)
     if worst.host_ns / max(1, worst.span_ns) < _SHARE:
         return
+    is_untold = case.devices.foreign and _is_untold(worst)
     yield Claim(
         Sentence(
             f"{case.devices.name(worst.device)} was idle for {100 * worst.idle_ns / max(1, worst.span_ns):.0f} % of "
@@ -34,9 +44,14 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.devices.takes(case.available, case.gap_causes.rest_ns, case.devices.leaves(*IDLE_PARTS)),
         [_GAPS],
-        "See what the host does in these gaps. Larger batches, compiled steps (XLA, torch.compile, CUDA graphs), and "
-        "no waiting for values in between.",
+        _RECORD if is_untold else _LOOK,
+        title=_UNTOLD if is_untold else None,
     )
+
+
+def _is_untold(idle: GpuIdle) -> bool:
+    """Whether nothing was recorded of the host in most of the time in which it had launched nothing."""
+    return sum(doing.ns for doing in idle.host_doings if doing.name is not None) < idle.host_ns / 2
 
 
 def _meanwhile(case: Case, idle: GpuIdle) -> str:

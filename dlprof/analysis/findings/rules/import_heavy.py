@@ -40,8 +40,8 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.spread(case.phases.of(part for _, parts in extra for part in parts)),
         [queries.spans(SpanKind.IMPORT)],
-        "Import what is not needed for training where it is used, or not at all (see python -X importtime)."
-        + (case.code.counting_note if worst.line else ""),
+        case.code.counting_note(worst.line)
+        + "Import what is not needed for training where it is used, or not at all (see python -X importtime).",
         worst.line,
     )
 

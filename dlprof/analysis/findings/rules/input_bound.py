@@ -46,9 +46,9 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"The training waits for its batches{f' of {batch}' if batch else ''}:"),
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS)],
-        "Prepare batches beside the training (tf.data with num_parallel_calls and prefetch, PyDataset(workers=...), "
-        "DataLoader(num_workers=...)), once before it, or with operations on whole arrays."
-        + (case.code.counting_note if line else ""),
+        case.code.counting_note(line)
+        + "Prepare batches beside the training (tf.data with num_parallel_calls and prefetch, PyDataset(workers=...), "
+        "DataLoader(num_workers=...)), once before it, or with operations on whole arrays.",
         line,
     )
 

@@ -175,13 +175,14 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
     takes = case.takes(*_SCRIPT, share=share)
     if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
         return
+    line = case.code.hottest_line(_SCRIPT, is_own)
     yield Claim(
         Sentence("The script's own Python, outside of Keras, takes"),
         takes,
         [_LINES, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
-        "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
-        + case.code.counting_note,
-        case.code.hottest_line(_SCRIPT, is_own),
+        case.code.counting_note(line)
+        + "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file.",
+        line,
     )
 
 

@@ -31,8 +31,8 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"Callbacks{f', most of all {function},' if function else ''} hold the training up:"),
         case.takes(Tree.FIT_CALLBACKS, share=total / max(1, case.own(Tree.FIT_CALLBACKS))),
         [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS)],
-        "Do that work once an epoch instead of at each batch, on fewer values, or on another thread."
-        + (case.code.counting_note if line else ""),
+        case.code.counting_note(line)
+        + "Do that work once an epoch instead of at each batch, on fewer values, or on another thread.",
         line,
     )
 

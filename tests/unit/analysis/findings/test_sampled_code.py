@@ -78,10 +78,20 @@ def test_counting_lines_is_owned_up_to_where_it_slows_code(
 ) -> None:
     """Before Python 3.12."""
     told = runs.manifest(interpreter={"version": version, "implementation": "cpython"})
-    note = code(tmp_path, told, probes=[{"name": "lines", "state": state}]).counting_note
+    note = code(tmp_path, told, probes=[{"name": "lines", "state": state}]).counting_note(("train.py", 3))
 
-    assert note.startswith(" Counting lines slows such code down on Python 3.11.7") == expected
+    assert note.startswith("Trace it with --probes=-lines first: on Python 3.11.7 counting lines slows") == expected
     assert bool(note) == expected
+
+
+def test_a_line_that_was_only_sampled_is_not_slowed_by_counting(tmp_path: Path) -> None:
+    """As the user's input code is, inside of Keras."""
+    told = runs.manifest(interpreter={"version": "3.11.7", "implementation": "cpython"})
+    line = {"file": "train.py", "function": "item", "line": 3, "time_ns": 5, "how": "sampled"}
+
+    mine = code(tmp_path, told, probes=[{"name": "lines", "state": "on"}], lines=[line])
+
+    assert mine.counting_note(("train.py", 3)) == ""
 
 
 def test_the_line_that_set_something_is_the_first_that_ran(tmp_path: Path) -> None:

@@ -43,6 +43,15 @@ def test_a_device_that_waits_for_other_streams_does_not_wait_for_the_host() -> N
     assert abstained("mxnet_gluon.json.gz", "gpu-idle") == "no kernel ran on a GPU"
 
 
+def test_a_trace_that_does_not_show_the_host_names_no_cause_of_its_gaps() -> None:
+    """Launches are in it, what the host did before them is not."""
+    finding = found("tracelens_jax_gemm_mi300x.xplane.pb", "gpu-idle")
+
+    assert finding is not None
+    assert finding.heading == "The GPU had nothing to run, and the trace does not tell why"
+    assert finding.next_step.startswith("Record the host, too")
+
+
 def test_time_of_other_causes_is_not_claimed_again() -> None:
     """Of 12.9 s that the device of this trace was idle, 8.5 s were allocation's."""
     finding = found("hta_a100_alexnet.json.gz", "gpu-idle")
