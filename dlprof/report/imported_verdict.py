@@ -151,7 +151,7 @@ def _not_hidden(devices: Sequence[DeviceTime], span: int) -> str:
         for what, ns in (("collectives", collectives), ("copies", copies))
         if ns >= _WORTH * span
     ]
-    return f"; {' and '.join(parts)} of it" if parts else ""
+    return f"; {' and '.join(parts)} of the time" if parts else ""
 
 
 def _of_operators(report: Report) -> str:

@@ -38,7 +38,7 @@ def test_collectives_that_no_kernel_hides_are_named(tmp_path: Path) -> None:
 
     assert verdict(run) == (
         "The GPU was busy 100 % and idle 0 % of the 10.0 ms from first to last kernel; only collectives ran in 40 % of "
-        "it."
+        "the time."
     )
 
 
