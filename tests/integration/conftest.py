@@ -19,9 +19,9 @@ _FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium of this machine."""
+    """A headless Chromium of this machine; it ends with the module: later tests look at the children that they have."""
     programs = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
     program = next((one for one in programs if one), None)
     if program is None:
