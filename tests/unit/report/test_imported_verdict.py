@@ -119,8 +119,8 @@ def test_samples_tell_the_function_of_a_thread_that_works(tmp_path: Path) -> Non
     """Another only waits for it."""
     frames = [
         {"stack_id": 0, "depth": 0, "function": "join", "file": "/usr/lib/python3/threading.py", "line": 9},
-        {"stack_id": 1, "depth": 0, "function": "tokenize", "file": "/home/me/work/bpe.py", "line": 31},
-        {"stack_id": 2, "depth": 0, "function": "merge", "file": "/home/me/work/bpe.py", "line": 4},
+        {"stack_id": 1, "depth": 0, "function": "tokenize", "file": "/home/me/project/bpe.py", "line": 31},
+        {"stack_id": 2, "depth": 0, "function": "merge", "file": "/home/me/project/bpe.py", "line": 4},
     ]
     stacks = [
         {"thread_id": 1, "thread": "MainThread", "start_ns": 0, "dur_ns": 10 * S, "stack_id": 0},
@@ -130,7 +130,7 @@ def test_samples_tell_the_function_of_a_thread_that_works(tmp_path: Path) -> Non
     told = manifest(state="imported", process={"wall_ns": 10 * S})
     run = make(tmp_path / "r", told, stacks=stacks, frames=frames)
 
-    assert verdict(run) == "Of the samples of thread worker, 75 % or more stood in tokenize (work/bpe.py:31)."
+    assert verdict(run) == "Of the samples of thread worker, 75 % or more stood in tokenize (project/bpe.py:31)."
 
 
 def test_a_file_without_events_says_so(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_file_without_events_says_so(tmp_path: Path) -> None:
 
 def test_a_thread_that_only_waits_says_who_made_it_wait(tmp_path: Path) -> None:
     """The first line outside of Python's own library."""
-    names = (("join", "/usr/lib/python3.11/pool.py", 6), ("encode", "/home/me/work/bpe.py", 218))
+    names = (("join", "/usr/lib/python3.11/pool.py", 6), ("encode", "/home/me/project/bpe.py", 218))
     frames = [
         {"stack_id": 0, "depth": 1 - number, "function": function, "file": file, "line": line}
         for number, (function, file, line) in enumerate(names)
