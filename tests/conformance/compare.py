@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.conformance.case import Case
-from tests.conformance.differences import DOCUMENTED, Difference
+from tests.conformance.differences import Difference, meant_for
 from tests.conformance.observe import Observation, observe
 
 
@@ -54,13 +54,17 @@ def judge(case: Case, path: Path) -> Verdict:
     traced = observe(case, path, traced=True)
     if case.reported:
         traced = without_report(traced, bare)
-    before, after = document(bare), document(traced)
-    lines = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
-    lines = [line for line in lines if not line.startswith("@@")]
-    allowed = [one for one in DOCUMENTED if re.fullmatch(one.cases, case.name)]
+    lines = differing(bare, traced)
+    allowed = meant_for(case)
     used = tuple(one for one in allowed if any(one.line.fullmatch(line) for line in lines))
     rest = [line for line in lines if not any(one.line.fullmatch(line) for one in allowed)]
     return Verdict(case, used, tuple(rest))
+
+
+def differing(bare: Observation, traced: Observation) -> list[str]:
+    """Lines of the two documents that differ: with - those of the bare run, with + those of the other."""
+    lines = list(difflib.unified_diff(document(bare), document(traced), n=0, lineterm=""))[2:]
+    return [line for line in lines if not line.startswith("@@")]
 
 
 def without_report(traced: Observation, bare: Observation) -> Observation:
