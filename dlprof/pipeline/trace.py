@@ -81,6 +81,9 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Callabl
     folder = rundir.create(Path(config.output) if config.output else None, name, _now())
     manifest = _first_manifest(config, goal)
     folder.write_manifest(manifest)
+    if config.script:  # now: it may be changed while it runs, and dlprof may be killed
+        script = str(Path(config.script).resolve())
+        sources.keep_sources(folder, {FileNames(manifest.script_folder).short(script): script})
     return _stored(folder, manifest, TracedScript(config, goal, folder).go(view))
 
 
@@ -132,7 +135,7 @@ def _stored(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
         manifest = _last_manifest(manifest, recorded)
         folder.write_manifest(manifest)
         _keep_sources(folder, manifest)
-        manifest = ingest(folder)
+        manifest = ingest(folder, fresh=True)
     except DlprofError as error:
         return Traced(recorded.outcome, None, error)
     except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from dlprof import safe_files
 from dlprof.analysis import bootstrap
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.errors import DlprofError, Report
@@ -114,7 +115,7 @@ def _keep(place: Path, made: Sequence[Trial]) -> None:
 def kept(run: Run) -> list[Trial]:
     """What was tried on a run before; nothing where that was not kept, or is damaged."""
     try:
-        return msgspec.json.decode((run.folder.path / _FOLDER / _FILE).read_bytes(), type=list[Trial])
+        return msgspec.json.decode(safe_files.read(run.folder.path, f"{_FOLDER}/{_FILE}"), type=list[Trial])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return []
 

@@ -94,7 +94,7 @@ def test_the_source_of_a_file_that_was_only_sampled_is_kept_once(run: Workspace)
     assert run.folder.source_path("train.py").read_text() == SOURCE
 
     run.folder.source_path("train.py").unlink()
-    run.note(tables_version=6)
+    run.fresh = False
     sampled_lines.add(run, 20.0)
     assert not run.folder.source_path("train.py").exists()
 
