@@ -26,7 +26,9 @@ def run(tmp_path: Path) -> Workspace:
     (tmp_path / "train.py").write_text(SOURCE)
     folder = RunDir(tmp_path / "run")
     folder.raw.mkdir(parents=True)
-    made = Workspace(folder, Manifest(script_folder=str(tmp_path), interpreter=Interpreter(version="3.11.7")))
+    made = Workspace(
+        folder, Manifest(script_folder=str(tmp_path), interpreter=Interpreter(version="3.11.7")), fresh=True
+    )
     for path in (str(tmp_path / "train.py"), LIBRARIES + "keras/src/trainer.py", LIBRARIES + "keras/src/layer.py"):
         made.names.short(path)
     put_stack(made, STACK)
