@@ -21,7 +21,7 @@ from dlprof.config import TraceConfig
 from dlprof.errors import DlprofError, Report
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import lines as lines_reader
-from dlprof.launch import machine, sources, target
+from dlprof.launch import machine, seal, sources, target
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Recorded
 from dlprof.launch.traced_script import TracedScript
@@ -146,7 +146,7 @@ def _stored(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
 
 def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
     script = Path(config.script).absolute() if config.script else None
-    return Manifest(
+    made = Manifest(
         dlprof_version=__version__,
         state=RunState.RUNNING,
         conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
@@ -164,6 +164,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
     )
+    return replace(made, seal=seal.seal(made))
 
 
 def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:

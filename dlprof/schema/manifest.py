@@ -232,6 +232,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     gpu_tracer: GpuTracer | None = None
     probes: tuple[Probe, ...] = ()
     health: tuple[HealthEntry, ...] = ()
+    seal: str | None = None
+    """Shows to the dlprof of the user who made the run that it did (`dlprof.launch.seal`)."""
     tables_version: Amount = 0
     """Version of the schema that the tables were written in; 0: there are none."""
 
