@@ -151,6 +151,8 @@ class TracedScript:
             conductor=os.getpid(),
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             live=self._config.live,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)

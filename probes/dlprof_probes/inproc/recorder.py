@@ -168,9 +168,14 @@ class Recorder(object):
         """Record that something was dropped, cut or odd."""
         self._add(wire.Record.NOTE, wire.json_payload({"slug": slug, "severity": severity, "message": message}))
 
-    def probe(self, name, state, reason=None, cost_ns=None, cost_source=None):
-        """Record what a part of the probe could do, and what it cost."""
+    def probe(self, name, state, reason=None, cost_ns=None, cost_source=None, thinned=None):
+        """Record what a part of the probe could do, and what it cost.
+
+        `thinned` is what it measured less of, to keep the budget: `what`, `from` and `to` (numbers), and `why`.
+        """
         facts = {"name": name, "state": state, "reason": reason, "cost_ns": cost_ns, "cost_source": cost_source}
+        if thinned:
+            facts["thinned"] = thinned
         self._add(wire.Record.PROBE, wire.json_payload(facts))
 
     def string(self, text):
