@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -39,6 +38,8 @@ environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
 
 
 _REPEATS = 1000
+_REPORT = ("dlprof.report.text",)
+"""What the report needs, beyond the tables."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,9 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
     from dlprof.pipeline import trace as pipeline
 
     settings, view = _view(settings)
-    traced = pipeline.trace(settings, report=say, view=view, **({"meanwhile": _load_report} if report else {}))
+    traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
+    from dlprof.pipeline import storing  # loaded by now
+
     if traced.run is not None and report:
         from dlprof.report import text
 
@@ -144,21 +147,8 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
         text.print_answer(traced.run, file=sys.stderr)
     elif traced.failure is not None:
         say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
-    pipeline.pack(traced)
+    storing.pack(traced)
     return int(traced.outcome.shell_code)
-
-
-def _load_report() -> None:
-    """Load what the report needs: neither while the script runs, which would be slower, nor when the user waits for it.
-
-    Where it fails, it does so again at the report, and is told there.
-    """
-    with contextlib.suppress(Exception):
-        import pyarrow as pa
-
-        from dlprof.report import text  # noqa: F401
-
-        pa.array([0])  # pyarrow looks for pandas at the first list: half a second where it is installed
 
 
 def _flags(args: Arguments) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from dlprof.errors import BadDataError
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.store import quiet_arrow
+
+quiet_arrow.settle()
 
 
 @dataclass
