@@ -23,6 +23,7 @@ from dlprof_probes.inproc import (
     overrides,
     profile_decorator,
     recorder,
+    tax,
     tracebacks,
 )
 from dlprof_probes.inproc.clock import anchor, now
@@ -249,6 +250,7 @@ class Session(object):
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None
             self.recorder.probe("phases", "on", reason)
+            self.recorder.meta({"tax": tax.measure(self.probe)})
             self.recorder.meta({"clock_end": anchor()})
             self.recorder.complete(wire.SpanKind.DLPROF, "finish", start, now())
         except Exception as error:

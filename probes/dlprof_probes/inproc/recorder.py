@@ -35,6 +35,7 @@ class Recorder(object):
         self.pid = os.getpid()
         self.failed = None
         self.bytes_written = 0
+        self.write_ns = 0
         self.merge = 1
         self.dropped = 0
         self._status_path = status_path
@@ -215,7 +216,8 @@ class Recorder(object):
 
     def flush(self, time_ns=None):
         """Write what waits."""
-        self._last_flush = now() if time_ns is None else time_ns
+        started = now()
+        self._last_flush = started if time_ns is None else time_ns
         if self.failed or os.getpid() != self.pid:
             self._queue.clear()  # a forked child must not write into its parent's stream
             return
@@ -227,6 +229,7 @@ class Recorder(object):
             pass
         if waiting:
             self._write(b"".join(waiting))
+        self.write_ns += now() - started
 
     def _write(self, data):
         try:
