@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -52,6 +53,8 @@ class TraceConfig:
     """Steps of a kernel window, at most."""
     gpu_tracer: str = "auto"
     """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
+    budget: float | None = 0.01
+    """Share of the wall time that all probes together may cost; None: no limit. Probes are thinned to keep it."""
     output: str | None = None
     """Run folder; None: a new one below dlprof_runs/."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
@@ -66,6 +69,10 @@ class TraceConfig:
     def wants(self, probe: str) -> bool:
         """Whether `probe` is to run."""
         return probe in self.probes and not (probe == "kernels" and self.kernels == "off")
+
+    def is_given(self, setting: str) -> bool:
+        """Whether the user chose the value of `setting`: it is obeyed then, whatever it costs."""
+        return any(name == setting for name, _ in self.origins)
 
     @property
     def label(self) -> str:
@@ -158,6 +165,27 @@ def _rate(name: str, value: Any, source: str) -> float:
     return rate
 
 
+_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
+_NO_LIMIT = ("off", "none")
+
+
+def _budget(name: str, value: Any, source: str) -> float | None:
+    """A share of the wall time, written in percent; None: no limit."""
+    text = str(value).strip().lower()
+    if text in _NO_LIMIT or value is False:
+        return None
+    match = _SHARE.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"{name} from {source} is no share of the run's time: {value}",
+            hint="a percentage such as 1% or 0.5%, or off for no limit",
+        )
+    share = float(match[1]) / 100
+    if not 0.0001 <= share <= 1:
+        raise UsageError(f"{name} from {source} must lie between 0.01% and 100%, not {value}; off: no limit.")
+    return share
+
+
 def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
     try:
         content = json.loads(value) if isinstance(value, str) else value
@@ -211,6 +239,7 @@ def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 
 _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "arguments": _texts,
+    "budget": _budget,
     "cores_hz": _rate,
     "gpu_tracer": _choice,
     "kernel_steps": _count,

@@ -7,11 +7,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from msgspec import structs
 
 from dlprof.analysis import step_times
+from dlprof.schema.manifest import Probe, Thinned
 
 STEP_COST_NS = 1_600
 """What recording one step costs in the traced process (ns), by `python -m tests.benchmarks record`."""
+
+
+def as_row(probe: Probe) -> dict[str, Any]:
+    """A probe as a row of the table `probes`."""
+    told = probe.thinned
+    thinned = {
+        "thinned": told.what if told else None,
+        "thinned_from": told.before if told else None,
+        "thinned_to": told.to if told else None,
+        "thinned_why": told.why if told else None,
+    }
+    return {**structs.asdict(probe), **thinned}
+
+
+def thinned_of(row: Mapping[str, Any]) -> Thinned | None:
+    """What a row of the table `probes` says of thinning; None: nothing was thinned."""
+    if row.get("thinned") is None:
+        return None
+    return Thinned(what=row["thinned"], before=row["thinned_from"], to=row["thinned_to"], why=row["thinned_why"] or "")
 
 
 @dataclass(frozen=True)

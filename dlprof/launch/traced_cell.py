@@ -152,6 +152,8 @@ class TracedCell:
             conductor=None,
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             stacks_hz=self._config.stacks_hz,
         )
         sampler = Sampler(config)

@@ -21,7 +21,7 @@ from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.schema.manifest import Engine, Machine
+from dlprof.schema.manifest import Engine, Machine, Thinned
 from dlprof.schema.vocabulary import RunState
 
 SCHEMA = "dlprof.report/1"
@@ -222,6 +222,8 @@ class ProbeCost(Struct, frozen=True):
     cost_ns: int | None
     cost_source: str | None
     """How the cost is known."""
+    thinned: Thinned | None = None
+    """What there was less of, to keep the budget; None: it measured all that it was to."""
 
 
 class HealthLine(Struct, frozen=True):

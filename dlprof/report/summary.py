@@ -15,6 +15,7 @@ from dlprof.analysis import (
     gpu_idle,
     kernels,
     lines,
+    overhead,
     recompilations,
     stacks,
     step_split,
@@ -140,7 +141,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         cores=cores(run),
         process=_process(run),
         gpu=_gpu(run),
-        probes=_typed(run.rows("probes"), ProbeCost),
+        probes=_probes(run),
         health=_typed(run.rows("health"), HealthLine),
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
@@ -158,6 +159,11 @@ def cores(run: Run) -> tuple[CoreLoad, ...]:
     return tuple(
         CoreLoad(use.core, use.mean_pct, use.strip) for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
     )
+
+
+def _probes(run: Run) -> tuple[ProbeCost, ...]:
+    rows = ({**row, "thinned": overhead.thinned_of(row)} for row in run.rows("probes"))
+    return tuple(convert(row, ProbeCost) for row in rows)
 
 
 def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:

@@ -173,6 +173,19 @@ class GpuTracer(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Thinned(msgspec.Struct, frozen=True, kw_only=True):
+    """How much less than it might a probe measured, so that all of them kept their budget."""
+
+    what: str
+    """What was made less, with its unit: `samples per second`."""
+    before: float = field(name="from")
+    """How much there would have been of it."""
+    to: float
+    """How much there was at last."""
+    why: str
+    """What it would have cost, as a clause."""
+
+
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a probe."""
 
@@ -184,6 +197,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What it cost the run (ns)."""
     cost_source: str | None = None
     """How the cost was got."""
+    thinned: Thinned | None = None
+    """None: it measured all that it was to."""
 
 
 class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -304,6 +304,10 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("reason", pa.string()),  # null where it is on and whole
             ("cost_ns", _NS),  # null: not known
             ("cost_source", pa.string()),  # how the cost was got
+            ("thinned", pa.string()),  # what there was less of, to keep the budget; null: nothing
+            ("thinned_from", pa.float64()),
+            ("thinned_to", pa.float64()),
+            ("thinned_why", pa.string()),
             of_process=False,
         ),
         # Anything dropped, cut, killed or odd.

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from dlprof.report.console import Page
 from dlprof.report.model import Report
+from dlprof.schema.manifest import Thinned
 from dlprof.schema.vocabulary import ProbeState, Severity
 from dlprof.units import duration, safe
 
@@ -18,12 +19,17 @@ def costs(page: Page, report: Report) -> None:
     page.title("Overhead ledger", "what each probe cost, as far as known")
     table = page.table(("probe", "left"), ("state", "left"), ("cost", "right"), ("how known, or why not", "left"))
     for probe in report.probes:
-        why = "; ".join(part for part in (probe.reason, probe.cost_source) if part)
+        why = "; ".join(part for part in (probe.reason, probe.cost_source, thinned(probe.thinned)) if part)
         style = "" if probe.state in _FINE else "yellow"
         table.add_row(probe.name, Text(probe.state, style=style), duration(probe.cost_ns), safe(why))
     table.columns[-1].no_wrap = False
     table.columns[-1].overflow = "fold"
     page.show(table)
+
+
+def thinned(told: Thinned | None) -> str:
+    """What was thinned, in a phrase; empty: nothing."""
+    return f"thinned from {told.before:g} to {told.to:g} {told.what}: {told.why}" if told else ""
 
 
 def health(page: Page, report: Report) -> None:

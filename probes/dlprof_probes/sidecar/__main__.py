@@ -60,6 +60,8 @@ class _Sampler:
         flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS
         self._interval_s = 1 / float(config["hz"])
         self._missed = 0
+        self._budget = config.get("budget")
+        self._fixed = config.get("fixed", ())
         self._states: dict[str, Any] = {}
         self._cores: Cores | None = None
         self._gpu: Gpu | None = None

@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.analysis import overhead
 from dlprof.analysis.overhead import Cost
+from dlprof.schema.manifest import Probe, Thinned
 from dlprof.schema.tables import TABLES
 
 PROCESS = {"host": "h", "rank": 0, "pid": 1}
@@ -83,3 +84,16 @@ def test_a_trace_of_the_whole_run_has_no_steps_of_its_own() -> None:
     run = tables([window(0, None, 0, 10_000, 1)], [step(0, 8_000)])
 
     assert overhead.of_kernels(run, 5, asynchronous=False) is None
+
+
+def test_what_was_thinned_is_kept_by_the_table() -> None:
+    """In columns of its own."""
+    told = Thinned(what="steps", before=10.0, to=3.0, why="they cost 4 %")
+
+    assert overhead.thinned_of(overhead.as_row(Probe(name="kernels", thinned=told))) == told
+
+
+def test_a_probe_that_measured_all_was_not_thinned() -> None:
+    """Nor was one of an older run, whose table knows nothing of it."""
+    assert overhead.thinned_of(overhead.as_row(Probe(name="kernels"))) is None
+    assert overhead.thinned_of({"name": "kernels"}) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlprof.report.model import HealthLine, ProbeCost
 from dlprof.report.sections import quality
+from dlprof.schema.manifest import Thinned
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS
 
@@ -18,6 +19,16 @@ def test_a_probe_has_its_cost_and_how_it_is_known() -> None:
     assert rows(printed(quality.costs, report(probes=probes))[2:]) == [
         ["phases", "on", "5.00 ms", "measured"],
         ["gpu", "unavailable", "-", "no driver"],
+    ]
+
+
+def test_what_was_thinned_is_said_beside_the_cost() -> None:
+    """From what to what, and why."""
+    told = Thinned(what="samples per second", before=20.0, to=2.5, why="they would have cost 3 %")
+    probes = (ProbeCost("stacks", "on", None, 5 * MS, "measured", told),)
+
+    assert rows(printed(quality.costs, report(probes=probes))[2:]) == [
+        ["stacks", "on", "5.00 ms", "measured; thinned from 20 to 2.5 samples per second: they would have cost 3 %"],
     ]
 
 
