@@ -54,6 +54,8 @@ class TraceConfig:
     """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
     output: str | None = None
     """Run folder; None: a new one below dlprof_runs/."""
+    keep_arguments: bool = False
+    """Write command lines down as they are: else passwords, tokens and keys on them are hidden."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Settings that a trial run takes instead of the script's own (JSON in DLPROF_OVERRIDES; `diagnose --confirm`)."""
     progress: bool = True
@@ -213,6 +215,7 @@ _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "arguments": _texts,
     "cores_hz": _rate,
     "gpu_tracer": _choice,
+    "keep_arguments": _switch,
     "kernel_steps": _count,
     "kernels": _choice,
     "lines": _texts,

@@ -22,6 +22,7 @@ def keep_sources(run: RunDir, files: Mapping[str, str]) -> None:
             content = Path(path).read_bytes()
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
+            target.chmod(Path(path).stat().st_mode & 0o666)  # no wider than what it is a copy of
         except OSError:
             continue  # the report then shows lines without their text
 
@@ -40,4 +41,5 @@ def keep_cells(run: RunDir, files: Mapping[str, str]) -> None:
         target = run.source_path(short)
         with writing_into(run.path):
             target.parent.mkdir(parents=True, exist_ok=True)
+            target.touch(0o600)
             target.write_text("".join(linecache.getlines(name)), encoding="utf-8")

@@ -153,6 +153,7 @@ class TracedCell:
             probes=wanted,
             hz=self._config.cores_hz,
             stacks_hz=self._config.stacks_hz,
+            keep_arguments=self._config.keep_arguments,
         )
         sampler = Sampler(config)
         with writing_into(self._run.path):

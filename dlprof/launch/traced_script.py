@@ -152,6 +152,7 @@ class TracedScript:
             probes=wanted,
             hz=self._config.cores_hz,
             live=self._config.live,
+            keep_arguments=self._config.keep_arguments,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:

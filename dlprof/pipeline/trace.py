@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
+from dlprof_probes import masking
 from msgspec.structs import replace
 
 from dlprof import rundir
@@ -148,9 +149,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
         state=RunState.RUNNING,
         conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
         created=_now().isoformat(timespec="seconds"),
-        command=manifests.Command(
-            script=config.script or None, module=config.module, program=config.program, argv=config.arguments
-        ),
+        command=_command(config),
         backend=target.backend(goal),
         interpreter=target.interpreter(goal),
         packages=dict(goal.interpreter.packages) if goal.interpreter else {},
@@ -160,6 +159,17 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
         config=config.as_json(),
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
+    )
+
+
+def _command(config: TraceConfig) -> manifests.Command:
+    argv = config.arguments if config.keep_arguments else masking.words(config.arguments)
+    return manifests.Command(
+        script=config.script or None,
+        module=config.module,
+        program=config.program,
+        argv=argv,
+        masked=argv != config.arguments,
     )
 
 
@@ -179,13 +189,14 @@ def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
         ),
         gpu_tracer=recorded.gpu_tracer,
         probes=recorded.probes,
-        health=tuple(_left_running(outcome)),
+        health=tuple(_left_running(outcome, keep_arguments=first.config["keep_arguments"])),
     )
 
 
-def _left_running(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
+def _left_running(outcome: Outcome, *, keep_arguments: bool) -> Iterator[manifests.HealthEntry]:
     if outcome.left:
         left = "; ".join(f"{pid} {command}" for pid, command in outcome.left.items())
+        left = left if keep_arguments else masking.text(left)
         text = f"Processes that the script started are still running: {left}"
         yield manifests.HealthEntry(
             slug="processes-left", severity=Severity.INFO, message=text, count=len(outcome.left)

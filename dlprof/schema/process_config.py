@@ -78,6 +78,8 @@ class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Samples of cores and GPUs per second."""
     stacks_hz: float | None = None
     """Samples of Python stacks per second; None: they are not the sampler's affair."""
+    keep_arguments: bool = False
+    """Whether command lines are written down as they are: else secrets on them are hidden."""
     live: bool = False
     """Whether someone looks on: samples reach the disk sooner."""
 

@@ -60,3 +60,15 @@ def test_artifacts_of_some_size_are_packed(tmp_path: Path) -> None:
 def test_a_run_that_was_not_stored_keeps_its_artifacts_as_they_are() -> None:
     """There is nothing to pack that is known to be readable."""
     trace.pack(trace.Traced(OUTCOME, None))
+
+
+@pytest.mark.parametrize(
+    ("keep", "argv", "masked"), [(False, ("--token", "***"), True), (True, ("--token", "a1b2"), False)]
+)
+def test_a_secret_in_the_arguments_is_not_written_down(keep: bool, argv: tuple[str, ...], masked: bool) -> None:
+    """Unless the user wants it so; then the command can be run again."""
+    settings = config.load({"script": "t.py", "arguments": ("--token", "a1b2"), "keep_arguments": keep}, {}, Path())
+
+    command = trace._command(settings)
+
+    assert (command.argv, command.masked) == (argv, masked)
