@@ -57,6 +57,8 @@ class TraceConfig:
     """Share of the wall time that all probes together may cost; None: no limit. Probes are thinned to keep it."""
     output: str | None = None
     """Run folder; None: a new one below dlprof_runs/."""
+    keep_arguments: bool = False
+    """Write command lines down as they are: else passwords, tokens and keys on them are hidden."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Settings that a trial run takes instead of the script's own (JSON in DLPROF_OVERRIDES; `diagnose --confirm`)."""
     progress: bool = True
@@ -242,6 +244,7 @@ _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "budget": _budget,
     "cores_hz": _rate,
     "gpu_tracer": _choice,
+    "keep_arguments": _switch,
     "kernel_steps": _count,
     "kernels": _choice,
     "lines": _texts,

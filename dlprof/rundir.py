@@ -206,8 +206,18 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     refuse_full(path)
     run = RunDir(path.absolute())
     with writing_into(path):
-        run.raw.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path)
+        make_private(run.raw)
     return run
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that none but its owner may look into: a run holds source text, command lines and paths.
+
+    One that is there already keeps the rights that its owner gave it.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def free_path(name: str, now: datetime) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
+from dlprof_probes import masking
 from msgspec.structs import replace
 
 from dlprof import rundir
@@ -111,9 +112,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
         state=RunState.RUNNING,
         conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
         created=_now().isoformat(timespec="seconds"),
-        command=manifests.Command(
-            script=config.script or None, module=config.module, program=config.program, argv=config.arguments
-        ),
+        command=_command(config),
         backend=target.backend(goal),
         interpreter=target.interpreter(goal),
         packages=dict(goal.interpreter.packages) if goal.interpreter else {},
@@ -125,3 +124,14 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
     )
     return replace(made, seal=seal.seal(made))
+
+
+def _command(config: TraceConfig) -> manifests.Command:
+    argv = config.arguments if config.keep_arguments else masking.words(config.arguments)
+    return manifests.Command(
+        script=config.script or None,
+        module=config.module,
+        program=config.program,
+        argv=argv,
+        masked=argv != config.arguments,
+    )

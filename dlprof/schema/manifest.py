@@ -44,7 +44,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     module: str | None = None
     program: str | None = None
     argv: tuple[str, ...] = ()
-    """Its arguments."""
+    """Its arguments; what looks like a secret is hidden, unless the user had them kept."""
+    masked: bool = False
+    """Whether something was hidden in the arguments: this command cannot be run again as it stands."""
 
     @property
     def text(self) -> str | None:
