@@ -1,7 +1,7 @@
 """What to trace and how: one frozen object, which remembers where each value came from.
 
 Values are taken from, in rising order: defaults, `[tool.dlprof]` of the pyproject.toml in the current
-folder or above it, environment variables `DLPROF_…`, flags of the command line.
+folder or above it (`dlprof.settings_file`), environment variables `DLPROF_…`, flags of the command line.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from dlprof import settings_file
 from dlprof.errors import UsageError, nearest
 
 PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
 """Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
+_CHOOSE_CODE = ("python", "backend")
+"""Settings that say which program runs: one from a file is announced."""
 _RUN = ("script", "module", "program", "arguments")
 """What is run, and no setting of how."""
 
@@ -67,6 +69,8 @@ class TraceConfig:
     """A screen that shows the run while the script runs, where standard error is a terminal."""
     origins: tuple[tuple[str, str], ...] = ()
     """(setting, where its value came from) for all that is not a default."""
+    said: tuple[str, ...] = ()
+    """What the user is told of the settings: lines."""
 
     def wants(self, probe: str) -> bool:
         """Whether `probe` is to run."""
@@ -83,10 +87,10 @@ class TraceConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The settings for the manifest."""
-        return {name: value for name, value in asdict(self).items() if name not in _RUN}
+        return {name: value for name, value in asdict(self).items() if name not in (*_RUN, "said")}
 
 
-SETTABLE = tuple(field.name for field in fields(TraceConfig) if field.name not in (*_RUN, "origins"))
+SETTABLE = tuple(field.name for field in fields(TraceConfig) if field.name not in (*_RUN, "origins", "said"))
 """Settings that a file, the environment and the command line may give; flags have these names."""
 
 
@@ -103,32 +107,26 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> 
     """
     config = TraceConfig()
     origins: dict[str, str] = {}
+    file, said = settings_file.find(folder)
     for source, values in (
-        _from_pyproject(folder),
+        (str(file), _read_pyproject(file) if file else {}),
         ("environment", _from_environment(environ)),
         ("command line", {name: value for name, value in flags.items() if value is not None}),
     ):
         for name, value in values.items():
             config = replace(config, **{name: _checked(name, value, source)})
             origins[name] = source
-    return replace(config, origins=tuple(sorted(origins.items())))
+    told = [f"{name} {getattr(config, name)} is from {file}" for name in _CHOOSE_CODE if origins.get(name) == str(file)]
+    return replace(config, origins=tuple(sorted(origins.items())), said=(*said, *told))
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return {name: environ[f"DLPROF_{name.upper()}"] for name in SETTABLE if f"DLPROF_{name.upper()}" in environ}
 
 
-def _from_pyproject(folder: Path) -> tuple[str, dict[str, Any]]:
-    for place in (folder, *folder.parents):
-        path = place / "pyproject.toml"
-        if path.is_file():
-            return str(path), _read_pyproject(path)
-    return "pyproject.toml", {}
-
-
 def _read_pyproject(path: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("dlprof", {})
+        table = settings_file.table(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     for name in table:

@@ -115,6 +115,8 @@ def run(args: Arguments) -> int:
     from dlprof import config
 
     settings = config.load(_flags(args), *config.current())
+    for line in settings.said:
+        say(line)
     if args.repeat != 1:
         return _repeated(args, settings)
     return _once(settings, report=not args.no_report)
