@@ -75,7 +75,7 @@ class TracedScript:
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
-            self._stacks = StackSampling(self._run, self._config.stacks_hz, python, tree=tree)
+            self._stacks = StackSampling(self._run, self._config, python, tree=tree)
         return process.wait(lambda: self._tick(process, view), _TICK_S)
 
     def _end_beside(self, view: View) -> None:
@@ -227,7 +227,7 @@ class TracedScript:
             elif killed_by is not None and report.state == ProbeState.ON:
                 self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
             else:
-                self._states.put(Probe(name=name, state=report.state, reason=report.reason))
+                self._states.put(Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned))
 
     def _judge_phases(self) -> None:
         if not self._config.wants("phases") or self._target.interpreter is None:

@@ -224,6 +224,21 @@ class ProbeCost(Struct, frozen=True):
     """How the cost is known."""
     thinned: Thinned | None = None
     """What there was less of, to keep the budget; None: it measured all that it was to."""
+    tax_ns: int | None = None
+    """What of the cost the run had to wait for; None: not known, or in another probe's."""
+    share: float | None = None
+    """The same as a share of the wall time."""
+
+
+class Overhead(Struct, frozen=True):
+    """What all probes together took of the run."""
+
+    tax_ns: int | None
+    """What the run had to wait for, as far as known (ns); None: of no probe."""
+    share: float | None
+    """Of the wall time."""
+    budget: float | None
+    """What share it was to be at most; None: no limit, or a run of an older dlprof."""
 
 
 class HealthLine(Struct, frozen=True):
@@ -314,6 +329,7 @@ class Report(Struct, frozen=True, kw_only=True):
     process: ProcessUse
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
+    overhead: Overhead
     health: tuple[HealthLine, ...]
     skipped: tuple[SkippedEvents, ...] | None = None
     """None: the run is of a dlprof that did not count it."""

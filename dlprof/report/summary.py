@@ -39,6 +39,7 @@ from dlprof.report.model import (
     LayerKernels,
     MainLoop,
     MeasuredGpus,
+    Overhead,
     PartTime,
     PhaseStack,
     PhaseTime,
@@ -142,6 +143,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         process=_process(run),
         gpu=_gpu(run),
         probes=_probes(run),
+        overhead=_overhead(run),
         health=_typed(run.rows("health"), HealthLine),
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
@@ -162,8 +164,22 @@ def cores(run: Run) -> tuple[CoreLoad, ...]:
 
 
 def _probes(run: Run) -> tuple[ProbeCost, ...]:
-    rows = ({**row, "thinned": overhead.thinned_of(row)} for row in run.rows("probes"))
+    rows = (
+        {**row, "thinned": overhead.thinned_of(row), "share": _share(row["tax_ns"], run.wall_ns)}
+        for row in run.rows("probes")
+    )
     return tuple(convert(row, ProbeCost) for row in rows)
+
+
+def _overhead(run: Run) -> Overhead:
+    known = [row["tax_ns"] for row in run.rows("probes") if row["tax_ns"] is not None]
+    tax = sum(known) if known else None
+    budget = run.manifest.config.get("budget")
+    return Overhead(tax, _share(tax, run.wall_ns), budget if isinstance(budget, float) else None)
+
+
+def _share(ns: int | None, wall_ns: int | None) -> float | None:
+    return ns / wall_ns if ns is not None and wall_ns else None
 
 
 def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:

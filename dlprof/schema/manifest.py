@@ -196,7 +196,9 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """A `ProbeState`."""
     reason: str | None = None
     cost_ns: Moment | None = None
-    """What it cost the run (ns)."""
+    """What it cost: time in the process, or CPU time beside it (ns)."""
+    tax_ns: Moment | None = None
+    """What of that the run had to wait for, about: wall time (ns)."""
     cost_source: str | None = None
     """How the cost was got."""
     thinned: Thinned | None = None

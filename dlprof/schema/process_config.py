@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import field
 
+from dlprof.schema.manifest import Thinned
 from dlprof.schema.vocabulary import ProbeState
 
 
@@ -100,6 +101,8 @@ class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     cpu_ns: int | None = None
     """CPU time that it took (ns), where that can be said of it alone."""
+    thinned: Thinned | None = None
+    """What was left out to keep the budget; None: nothing was."""
 
 
 def encode(config: ProcessConfig | SamplerConfig) -> bytes:

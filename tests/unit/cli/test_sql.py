@@ -60,7 +60,7 @@ def test_without_a_query_the_tables_are_listed(run: Path, capsys: pytest.Capture
     assert list(listed) == list(TABLES)
     assert (listed["steps"]["rows"], listed["probes"]["columns"]) == (
         250,
-        "name, state, reason, cost_ns, cost_source, thinned, thinned_from, thinned_to, thinned_why",
+        "name, state, reason, cost_ns, cost_source, tax_ns, thinned, thinned_from_value, thinned_to_value, thinned_why",
     )
 
 

@@ -194,7 +194,7 @@ def test_probes_are_found_by_their_names(tmp_path: Path) -> None:
 
 def test_a_probe_says_what_it_measured_less_of(tmp_path: Path) -> None:
     """In JSON with the words `from` and `to`."""
-    thinned = {"thinned": "steps", "thinned_from": 10.0, "thinned_to": 3.0, "thinned_why": "they cost 4 %"}
+    thinned = {"thinned": "steps", "thinned_from_value": 10.0, "thinned_to_value": 3.0, "thinned_why": "they cost 4 %"}
     content = made(tmp_path, probes=[{"name": "kernels", "state": "on", **thinned}])
 
     told = summary.as_builtins(content)["probes"][0]["thinned"]
@@ -245,6 +245,7 @@ REPORT_KEYS = [
     "process",
     "gpu",
     "probes",
+    "overhead",
     "health",
     "skipped",
     "clock",
