@@ -15,7 +15,7 @@ from dlprof.errors import DlprofError
 from dlprof.launch.process import Outcome
 from dlprof.live import terminal, view
 from dlprof.pipeline import trace as pipeline
-from dlprof.pipeline.trace import Traced
+from dlprof.pipeline.storing import Traced
 from dlprof.store.run import Run
 from tests.unit.runs import dlprof, trained
 
