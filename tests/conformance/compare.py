@@ -30,6 +30,8 @@ class Normalised:
 NORMALISED = (
     Normalised(re.compile(rb"(?m)^dlprof: .*\r?\n"), b"", "dlprof says what it has to say in lines that begin so"),
     Normalised(re.compile(rb"0x[0-9a-f]{6,}"), b"0x...", "addresses and identities of objects and threads"),
+    Normalised(re.compile(rb"(?m)^\[\d\d:\d\d:\d\d\] "), b"[time] ", "MXNet logs the time of day"),
+    Normalised(re.compile(rb"\b\d{10}\.\d{6} +\d+ "), b"time thread ", "TensorFlow logs the time and the thread"),
 )
 
 

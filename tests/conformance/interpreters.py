@@ -48,6 +48,8 @@ def environment(case: Case, *, traced: bool) -> dict[str, str]:
     # What is fetched once is kept where it is kept for all runs.
     cache = os.environ.get("UV_CACHE_DIR", str(Path.home() / ".cache" / "uv"))
     made = {"DLPROF_DATA": str(data_folder.data_folder()), "UV_CACHE_DIR": cache}
+    if case.backend:  # in the home of a case there is none
+        made["DLPROF_PYTHONS"] = str(Path(python(case)).resolve())
     if not case.backend or traced:
         return made
     spec = registry.get(case.backend)
