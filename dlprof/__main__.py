@@ -7,7 +7,7 @@ import sys
 import tempfile
 import traceback
 
-from dlprof import cli, streams
+from dlprof import cli, safe_output, streams
 from dlprof.errors import DlprofError, ExitCode
 from dlprof.launch import inherited
 from dlprof.units import SPELLED
@@ -19,7 +19,8 @@ def main() -> int:
     streams.guard()
     try:
         try:
-            return _run()
+            with safe_output.guarded():
+                return _run()
         finally:
             sys.stdout.flush()
     except streams.OutputError as error:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload, probe_settings, stack_sampling
 from dlprof.launch.mark_file import MarkFile
+from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
@@ -33,12 +34,14 @@ class TracedScript:
         config: What to trace, and how.
         target: What it runs on.
         run: The run folder.
+        preloading: What is loaded while the script runs.
     """
 
-    def __init__(self, config: TraceConfig, target: Target, run: RunDir) -> None:
+    def __init__(self, config: TraceConfig, target: Target, run: RunDir, preloading: Preloading | None = None) -> None:
         self._config = config
         self._target = target
         self._run = run
+        self._preloading = preloading or Preloading()
         self._states = ProbeStates.of(config)
         self._sampler: Sampler | None = None
         self._stacks: StackSampling | None = None
@@ -72,7 +75,7 @@ class TracedScript:
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
-            self._stacks = StackSampling(self._run, self._config.stacks_hz, python, tree=tree)
+            self._stacks = StackSampling(self._run, self._config, python, tree=tree)
         return process.wait(lambda: self._harmless(lambda: self._tick(process, view)), _TICK_S)
 
     def _harmless(self, work: Callable[[], object], *probes: str) -> None:
@@ -161,7 +164,10 @@ class TracedScript:
             conductor=os.getpid(),
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             live=self._config.live,
+            keep_arguments=self._config.keep_arguments,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:
@@ -176,6 +182,7 @@ class TracedScript:
             self._harmless(lambda: self._tick_stacks(process), "stacks")
         if self._is_itself(process):
             process.look_at_program()
+        self._preloading.tick(process.start_ns)
         view.tick(self._run, Progress(process.pid, process.start_ns, process.interrupts, self._states_now()))
         self._ignore_helpers(process, view)
 
@@ -187,7 +194,8 @@ class TracedScript:
     def _tick_stacks(self, process: TracedProcess) -> None:
         assert self._stacks is not None  # noqa: S101  (asked by the caller)
         try:
-            self._stacks.tick()
+            with self._preloading.between():
+                self._stacks.tick()
         finally:
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
@@ -244,7 +252,7 @@ class TracedScript:
             elif killed_by is not None and report.state == ProbeState.ON:
                 self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
             else:
-                self._states.put(Probe(name=name, state=report.state, reason=report.reason))
+                self._states.put(Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned))
 
     def _judge_phases(self) -> None:
         if not self._config.wants("phases") or self._target.interpreter is None:

@@ -107,7 +107,7 @@ def test_a_run_folder_that_is_removed_costs_the_report_and_nothing_else(tmp_path
     [
         ("a" * 300, "file name too long"),
         ("$'bad\\xff'", "The name of the output folder bad? is not UTF-8."),
-        ("script.py/run", "not a directory"),
+        ("script.py/run", "Cannot write to script.py/run"),
         ("/proc/run", "Cannot write to /proc/run"),
     ],
     ids=["long", "bytes", "file", "read-only"],
