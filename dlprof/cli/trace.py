@@ -62,6 +62,7 @@ class Arguments:
     budget: str | None
     repeat: int
     output: str | None
+    keep_arguments: bool | None
     no_report: bool
     progress: bool | None
     live: bool | None
@@ -94,6 +95,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     out = parser.add_argument_group("results")
     out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
+    out.add_argument(
+        "--keep-arguments",
+        action="store_true",
+        default=None,
+        help="do not hide what looks like a secret on command lines",
+    )
     out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
     out.add_argument(
         "--no-progress", dest="progress", action="store_false", default=None, help="no status line, no screen"
@@ -108,6 +115,8 @@ def run(args: Arguments) -> int:
     from dlprof import config
 
     settings = config.load(_flags(args), *config.current())
+    for line in settings.said:
+        say(line)
     if args.repeat != 1:
         return _repeated(args, settings)
     return _once(settings, report=not args.no_report)

@@ -155,6 +155,7 @@ class TracedCell:
             budget=self._config.budget,
             fixed=probe_settings.rates_chosen(self._config),
             stacks_hz=self._config.stacks_hz,
+            keep_arguments=self._config.keep_arguments,
         )
         sampler = Sampler(config)
         with writing_into(self._run.path):

@@ -157,6 +157,7 @@ class TracedScript:
             budget=self._config.budget,
             fixed=probe_settings.rates_chosen(self._config),
             live=self._config.live,
+            keep_arguments=self._config.keep_arguments,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:

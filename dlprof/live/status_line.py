@@ -103,7 +103,7 @@ class StatusLine:
             # Scroll up by one line first, so that the script's last line is not under ours.
             parts.append(f"\n\x1b[A\x1b7\x1b[1;{rows - 1}r\x1b8" if rows > 2 else "")
             self._size = (columns, rows)
-        text = render(live, time.perf_counter_ns(), columns)
+        text = safe(render(live, time.perf_counter_ns(), columns))
         parts.append(f"\x1b7\x1b[{rows};1H\x1b[2K\x1b[7m{text}\x1b[0m\x1b8")
         self._write("".join(parts))
 

@@ -84,6 +84,8 @@ class TraceMagics(Magics):
         functions, modules = self._named(args.lines or [])
         flags = {name: getattr(args, name) for name in _SETTINGS}
         settings = configuration.load({**flags, "lines": modules, "script": NAME}, *configuration.current())
+        for line in settings.said:
+            print(f"dlprof: {line}", file=sys.stderr)
         settings = replace(settings, backend=None, python=None, overrides={})  # of the environment: not here
         cell = ShellCell(self.shell, text, functions)
         self._busy = True

@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dlprof_probes import masking
 from msgspec.structs import replace
 
 from dlprof.errors import DlprofError
@@ -44,7 +45,7 @@ def store(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
         manifest = _last_manifest(manifest, recorded)
         folder.write_manifest(manifest)
         _keep_sources(folder, manifest)
-        manifest = ingest(folder)
+        manifest = ingest(folder, fresh=True)
     except DlprofError as error:
         return Traced(recorded.outcome, None, error)
     except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
@@ -69,13 +70,14 @@ def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
         ),
         gpu_tracer=recorded.gpu_tracer,
         probes=recorded.probes,
-        health=tuple(_left_running(outcome)),
+        health=tuple(_left_running(outcome, keep_arguments=first.config["keep_arguments"])),
     )
 
 
-def _left_running(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
+def _left_running(outcome: Outcome, *, keep_arguments: bool) -> Iterator[manifests.HealthEntry]:
     if outcome.left:
         left = "; ".join(f"{pid} {command}" for pid, command in outcome.left.items())
+        left = left if keep_arguments else masking.text(left)
         text = f"Processes that the script started are still running: {left}"
         yield manifests.HealthEntry(
             slug="processes-left", severity=Severity.INFO, message=text, count=len(outcome.left)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
+from dlprof_probes import masking
 from msgspec.structs import replace
 
 from dlprof import rundir
 from dlprof.config import TraceConfig
 from dlprof.errors import Report
-from dlprof.launch import machine, target
+from dlprof.launch import machine, seal, sources, target
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
@@ -56,6 +57,9 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
     folder = rundir.create(Path(config.output) if config.output else None, name, _now())
     manifest = _first_manifest(config, goal, git)
     folder.write_manifest(manifest)
+    if config.script:  # now: it may be changed while it runs, and dlprof may be killed
+        script = Path(config.script).resolve()
+        sources.keep_sources(folder, {script.name: str(script)})
     needed = Preloading((*_NEEDED, *meanwhile))
     recorded = TracedScript(config, goal, folder, needed).go(view)
     needed.wait()
@@ -103,14 +107,12 @@ def _folder_of(config: TraceConfig) -> Path:
 
 def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitState) -> Manifest:
     script = Path(config.script).absolute() if config.script else None
-    return Manifest(
+    made = Manifest(
         dlprof_version=__version__,
         state=RunState.RUNNING,
         conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
         created=_now().isoformat(timespec="seconds"),
-        command=manifests.Command(
-            script=config.script or None, module=config.module, program=config.program, argv=config.arguments
-        ),
+        command=_command(config),
         backend=target.backend(goal),
         interpreter=target.interpreter(goal),
         packages=dict(goal.interpreter.packages) if goal.interpreter else {},
@@ -120,4 +122,16 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
         config=config.as_json(),
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
+    )
+    return replace(made, seal=seal.seal(made))
+
+
+def _command(config: TraceConfig) -> manifests.Command:
+    argv = config.arguments if config.keep_arguments else masking.words(config.arguments)
+    return manifests.Command(
+        script=config.script or None,
+        module=config.module,
+        program=config.program,
+        argv=argv,
+        masked=argv != config.arguments,
     )

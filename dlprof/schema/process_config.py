@@ -87,6 +87,8 @@ class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the wall time that the probes may cost together; None: no limit."""
     fixed: tuple[str, ...] = ()
     """Those of `hz` and `stacks_hz` that the user chose: they are not thinned."""
+    keep_arguments: bool = False
+    """Whether command lines are written down as they are: else secrets on them are hidden."""
     live: bool = False
     """Whether someone looks on: samples reach the disk sooner."""
 

@@ -66,8 +66,7 @@ class _Sampler:
         self._cores: Cores | None = None
         self._gpu: Gpu | None = None
         if "cores" in config["probes"]:
-            conductor = config["conductor"] if config["conductor"] is not None else os.getpid()
-            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], conductor, flush_ns))
+            self._cores = self._start("cores", lambda: self._make_cores(raw, config, flush_ns))
         if "gpu" in config["probes"]:
             self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree, flush_ns))
         self._stacks: StackSampler | None = None
@@ -78,6 +77,12 @@ class _Sampler:
             self._stacks.start()
         self._state_path = raw / "sampler.json"
         self._write_states()
+
+    @staticmethod
+    def _make_cores(raw: Path, config: dict[str, Any], flush_ns: int) -> Cores:
+        conductor = config["conductor"] if config["conductor"] is not None else os.getpid()
+        keep = config.get("keep_arguments", False)
+        return Cores(raw, config["pid"], conductor, flush_ns, keep_arguments=keep)
 
     def _start(self, name: str, make: Any) -> Any:
         try:

@@ -19,7 +19,7 @@ from dlprof.pipeline.storing import Traced
 from dlprof.store.run import Run
 from tests.unit.runs import dlprof, trained
 
-NO_FLAG = {"overrides"}
+NO_FLAG = {"max_memory", "overrides"}
 """Settings that only trials of dlprof's own give."""
 
 

@@ -31,6 +31,7 @@ def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) ->
         "stacks_hz": None,
         "budget": None,
         "fixed": [],
+        "keep_arguments": False,
         "live": False,
     }
 

@@ -6,6 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from dlprof import config
+from dlprof.pipeline import trace
+
 LARGE = (
     "pyarrow",
     "numpy",
@@ -42,3 +47,15 @@ def test_a_script_starts_before_what_its_report_needs_is_loaded(tmp_path: Path) 
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
 
     assert done.stdout == "started with\n"
+
+
+@pytest.mark.parametrize(
+    ("keep", "argv", "masked"), [(False, ("--token", "***"), True), (True, ("--token", "a1b2"), False)]
+)
+def test_a_secret_in_the_arguments_is_not_written_down(keep: bool, argv: tuple[str, ...], masked: bool) -> None:
+    """Unless the user wants it so; then the command can be run again."""
+    settings = config.load({"script": "t.py", "arguments": ("--token", "a1b2"), "keep_arguments": keep}, {}, Path())
+
+    command = trace._command(settings)
+
+    assert (command.argv, command.masked) == (argv, masked)

@@ -53,7 +53,7 @@ THINNED = {"what": "samples per second", "from": 20, "to": 5.0, "why": "it took 
 def make(folder: Path, monkeypatch: pytest.MonkeyPatch, cores: Any = None, gpu: Any = None, **more: Any) -> Any:
     """A sampler with these probes."""
     for name, probe in (("Cores", cores), ("Gpu", gpu)):
-        monkeypatch.setattr(sampler, name, lambda *_args, probe=probe: raised(probe))
+        monkeypatch.setattr(sampler, name, lambda *_args, probe=probe, **_how: raised(probe))
     probes = [name for name, probe in (("cores", cores), ("gpu", gpu)) if probe is not None]
     config = {"raw": str(folder), "hz": 1000, "pid": os.getpid(), "conductor": 1, "probes": probes, **more}
     return sampler._Sampler(config)
