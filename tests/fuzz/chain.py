@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from dlprof.analysis.findings.diagnose import brief, diagnose
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, UsageError
 from dlprof.ingest import limits
 from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.formats import registry
@@ -74,4 +74,12 @@ def reported(run: Run) -> None:
         text.print_report(run, file=told)
         text.print_answer(run, file=told)
     told.getvalue().encode()
-    run_page.make(run, diagnose(run)).encode()
+    _page(run).encode()
+
+
+def _page(run: Run) -> str:
+    try:
+        found = diagnose(run)
+    except UsageError as error:  # as `dlprof view` does
+        return run_page.make(run, None, error.message)
+    return run_page.make(run, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -122,7 +123,7 @@ def _swapped(holder: dict[str, Any], key: str, told: Any, rng: random.Random) ->
     """A value under another key, or that of another place of the same key."""
     other, place = _somewhere(told, rng)
     if rng.random() < 0.5 and isinstance(other, dict) and place is not None:
-        holder[key] = other[place] if other is not holder else value(rng)
+        holder[key] = copy.deepcopy(other[place])
     else:
         holder[rng.choice(TEXTS)] = holder.pop(key)
 
