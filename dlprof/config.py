@@ -21,6 +21,9 @@ PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
 """Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
 _CHOOSE_CODE = ("python", "backend")
 """Settings that say which program runs: one from a file is announced."""
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*((?:[kmgt]i?b?|b)?)", re.IGNORECASE)
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_MEMORY = (64 << 20, 64 << 40)
 _RUN = ("script", "module", "program", "arguments")
 """What is run, and no setting of how."""
 
@@ -61,6 +64,8 @@ class TraceConfig:
     """Run folder; None: a new one below dlprof_runs/."""
     keep_arguments: bool = False
     """Write command lines down as they are: else passwords, tokens and keys on them are hidden."""
+    max_memory: int | None = None
+    """What reading a trace may take of the memory (bytes; as text `800MB`, `16GB`); None: a quarter, 4 GiB at most."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Settings that a trial run takes instead of the script's own (JSON in DLPROF_OVERRIDES; `diagnose --confirm`)."""
     progress: bool = True
@@ -186,6 +191,15 @@ def _budget(name: str, value: Any, source: str) -> float | None:
     return share
 
 
+def _memory(name: str, value: Any, source: str) -> int:
+    """A size in bytes; units of a thousand and of 1024 are both as people mean them here: 1024."""
+    match = _SIZE.fullmatch(str(value).strip())
+    size = int(float(match[1]) * _UNITS[match[2].lower()[:1]]) if match else 0
+    if not _MEMORY[0] <= size <= _MEMORY[1]:
+        raise UsageError(f"{name} from {source} must be a size from 64MB to 64TB, such as 800MB or 16GB, not {value}.")
+    return size
+
+
 def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
     try:
         content = json.loads(value) if isinstance(value, str) else value
@@ -247,6 +261,7 @@ _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "kernels": _choice,
     "lines": _texts,
     "live": _switch,
+    "max_memory": _memory,
     "overrides": _object,
     "probes": lambda _name, value, _source: parse_probes(value),
     "progress": _switch,

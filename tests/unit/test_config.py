@@ -106,7 +106,7 @@ def test_a_budget_is_one_percent_unless_it_is_said(tmp_path: Path) -> None:
     """In a settings file it is written as on the command line."""
     (tmp_path / "pyproject.toml").write_text('[tool.dlprof]\nbudget = "2%"\n')
 
-    assert (config.load({}, {}, tmp_path / "none").budget, config.TraceConfig().budget) == (0.02, 0.01)
+    assert (config.load({}, {}, tmp_path).budget, config.TraceConfig().budget) == (0.02, 0.01)
     assert config.load({}, {"DLPROF_BUDGET": "3%"}, tmp_path).budget == 0.03
 
 
@@ -125,5 +125,6 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path) -> None:
         "program",
         "arguments",
         "origins",
+        "said",
     }
     assert config.load({}, {"DLPROF_SCRIPT": "x"}, tmp_path).script == ""

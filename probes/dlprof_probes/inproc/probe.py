@@ -39,6 +39,7 @@ class Probe(object):
         self.goes_on = False
         self.ended = False
         self._broken = set()
+        self._trained = False
         self.recorder = recorder
         self.loops = loops
         self.windows = windows
@@ -159,7 +160,8 @@ class Probe(object):
     def _describe_training(self, span, model):
         """Note how a model is about to be trained; what that takes is our own time."""
         own = self.recorder.begin(wire.SpanKind.DLPROF, "facts of the training")
-        self.recorder.detail(span, {"training": facts.of_training(model, self.engines)})
+        self.recorder.detail(span, {"training": facts.of_training(model, self.engines, not self._trained)})
+        self._trained = True
         self.recorder.end(own)
 
     def describe_data(self, loop, arrays):

@@ -150,8 +150,8 @@ class _Sampler:
             self._stacks.stop(_GRACE_S)
             self._states["stacks"] = {"reason": self._stacks.reason, "cpu_ns": self._stacks.cpu_ns}
             self._note_thinned("stacks", self._stacks.thinned())
-        for name in ("cores", "gpu"):
-            self._note_thinned(name, self._rate.thinned())
+        for name, probe in (("cores", self._cores), ("gpu", self._gpu)):
+            self._note_thinned(name, self._rate.thinned() if probe is not None else None)
         cost = {"cost_cpu_ns": time.process_time_ns(), "missed": self._missed}
         if self._cores is not None:
             self._sample("cores", self._cores)
@@ -161,7 +161,7 @@ class _Sampler:
         self._write_states()
 
     def _note_thinned(self, name: str, told: dict[str, Any] | None) -> None:
-        if told is not None and name in self._states:
+        if told is not None:
             self._states[name] = {**self._states[name], "thinned": told}
 
 

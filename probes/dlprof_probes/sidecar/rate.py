@@ -13,7 +13,9 @@ SHARE = 0.25
 """Of the budget of all probes, what one of those beside the process may take."""
 LEAST_HZ = 1.0
 """No rate is lowered further than this."""
-_LOOK_NS = 2_000_000_000
+_LOOK_NS = 5_000_000_000
+_AT_ONCE = 0.25
+"""A rate is not lowered further than to this share of itself at once: what was dear may have been a moment."""
 _FREE = 0.05
 """Below this share of free time the cores are all busy."""
 
@@ -81,7 +83,7 @@ class Rate:
         if cost <= self._share:
             return False
         self._cost = max(self._cost, cost)
-        self.hz = max(LEAST_HZ, self.hz * self._share / cost)
+        self.hz = max(LEAST_HZ, self.hz * max(_AT_ONCE, self._share / cost))
         return True
 
     def thinned(self) -> dict[str, Any] | None:

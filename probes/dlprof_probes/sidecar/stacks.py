@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from dlprof_probes.sidecar.rate import Rate
 
 SEGMENT_S = 300
-_SETTLED_S = 3.0
+_SETTLED_S = 10.0
 """From its start on py-spy reads symbols for so long."""
 _PR_SET_PDEATHSIG = 1
 
@@ -165,6 +165,10 @@ class StackSampler:
             else:
                 time.sleep(0.01)
 
+    def _came_too_late(self) -> bool:
+        """Whether this is one more segment, of a run that was over: the process is still there while it is cleared."""
+        return self._segment > 0 and self._process is not None and self._process.returncode == -signal.SIGINT
+
     def _signal(self, number: int) -> None:
         if self._process is not None:
             try:
@@ -177,9 +181,10 @@ class StackSampler:
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_ns += int(cpu_s * 1e9)
         name = f"stacks-{self._segment:03d}"
-        said = (self._raw / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        said = _said(self._raw / f"{name}.log")
         (self._raw / f"{name}.log").unlink(missing_ok=True)
-        self.reason = explain(said, self._process.returncode, (self._raw / f"{name}.json").is_file())
+        wrote = (self._raw / f"{name}.json").is_file()
+        self.reason = None if self._came_too_late() else explain(said, self._process.returncode, wrote)
         self._anchor.update({"cpu_ns": int(cpu_s * 1e9), **counts(said), "reason": self.reason})
         try:
             (self._raw / f"{name}.anchor.json").write_text(json.dumps(self._anchor), encoding="utf-8")
@@ -187,6 +192,14 @@ class StackSampler:
             self.reason = self.reason or f"cannot write: {error.strerror}"
         self._segment += 1
         self._process = None
+
+
+def _said(log: Path) -> str:
+    """What py-spy printed; nothing where the run folder was removed meanwhile."""
+    try:
+        return log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def find() -> str | None:

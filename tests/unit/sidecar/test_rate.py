@@ -67,7 +67,7 @@ def test_without_a_limit_and_where_the_user_chose_it_a_rate_stays(machine: Machi
 
 def test_there_is_always_a_sample_a_second(machine: Machine) -> None:
     """Else nothing would be known."""
-    assert machine.looks(Rate(20, 0.0001), 0, S) == [20, 1]
+    assert machine.looks(Rate(20, 0.0001), 0, S, 2 * S, 3 * S, 4 * S) == [20, 5, 1.25, 1, 1]
 
 
 def test_what_was_thinned_is_told_with_its_cost(machine: Machine) -> None:
