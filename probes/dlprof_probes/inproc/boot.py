@@ -1,6 +1,5 @@
 """Starts the probes in the traced process and runs the user's script as Python would have."""
 
-import atexit
 import builtins
 import importlib.machinery
 import io
@@ -10,7 +9,7 @@ import runpy
 import sys
 import threading
 import types
-import weakref
+from os import getpid
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import (
@@ -21,6 +20,8 @@ from dlprof_probes.inproc import (
     loops,
     marks,
     overrides,
+    own_files,
+    process_life,
     profile_decorator,
     recorder,
     tracebacks,
@@ -45,8 +46,7 @@ def main(config_path, boot_ns):
     with io.open(config_path, encoding="utf-8") as source:
         config = json.load(source)
     if config.get("pid"):
-        with open(config["pid"], "w") as target:
-            target.write(str(os.getpid()))
+        own_files.save(config["pid"], str(os.getpid()).encode("ascii"))
     program = _Program(config)
     program.prepare_interpreter()
     session = None
@@ -149,7 +149,7 @@ class Session(object):
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
         self.probe.patches.on_undo(self._gc.remove)
-        self._watch_exits()
+        process_life.watch(self)
         self.recorder.end(boot)
 
     def _make_lines(self, config, script, path):
@@ -161,26 +161,19 @@ class Session(object):
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
 
-    def _watch_exits(self):
-        atexit.register(self.finish)
-        original = os._exit
-        self.probe.patches.on_undo(lambda: atexit.unregister(self.finish))
-        self.probe.patches.on_undo(lambda: setattr(os, "_exit", original))
-
-        def _exit(status):
-            try:
-                self.finish()
-            finally:
-                original(status)
-
-        os._exit = _exit
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_if_alive(weakref.ref(self), Session._forked))
-
-    def _forked(self):
-        """A forked child is not recorded: its stream is its parent's."""
+    def forked(self):
+        """A forked child is not recorded: stream, windows and counts are its parent's."""
         self._finished = True
+        self.probe.ended = True
         self.recorder.failed = "forked"
+        try:
+            self.recorder.close()
+            self.probe.loops.forget()
+            self._windows.forget()
+            self._gc.remove()
+            self.lines.pause()
+        except Exception:  # the child goes its way
+            pass
 
     def profiled(self, code, text):
         """`code` with its lines counted, where line profiling is on."""
@@ -226,7 +219,7 @@ class Session(object):
 
     def finish(self):
         """Write all that is known; called once, at exit or right before `os._exit`."""
-        if self._finished or os.getpid() != self.recorder.pid:
+        if self._finished or getpid() != self.recorder.pid:
             return
         self._finished = True
         start = now()
@@ -250,17 +243,6 @@ class Session(object):
         except Exception as error:
             self.recorder.note("finish-failed", "%s: %s" % (type(error).__name__, error))
         self.recorder.finish()
-
-
-def _if_alive(reference, method):
-    """A function that calls `method` of what `reference` points to, as long as that is there."""
-
-    def call():
-        found = reference()
-        if found is not None:
-            method(found)
-
-    return call
 
 
 def _make_windows(config, recorder, folder):
@@ -315,7 +297,6 @@ def _process_facts(boot_ns):
 
 def _leave_status(config, reason):
     try:
-        with open(config["status"], "r+b") as status:
-            status.write(wire.json_payload({"failed": reason})[:1000])
-    except (OSError, IOError):
+        own_files.overwrite(config["status"], wire.json_payload({"failed": reason})[:1000])
+    except OSError:
         pass

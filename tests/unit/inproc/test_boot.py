@@ -267,29 +267,11 @@ def test_a_forked_child_is_not_recorded(interpreter: Interpreter) -> None:
     made = session(interpreter)
     size = (interpreter.folder / "inproc.wire").stat().st_size
 
-    made._forked()
+    made.forked()
     made.recorder.note("slug", "of a child")
     made.finish()
 
     assert (interpreter.folder / "inproc.wire").stat().st_size == size
-
-
-def test_a_session_that_is_gone_is_not_called_after_a_fork() -> None:
-    """A notebook forks long after its traced cell."""
-    import weakref
-
-    class Gone:
-        """Nothing."""
-
-    calls: list[Any] = []
-    held = Gone()
-    call = boot._if_alive(weakref.ref(held), calls.append)
-    call()
-    assert calls == [held]
-    calls.clear()
-    del held
-    call()
-    assert calls == []
 
 
 def test_an_engine_plug_in_that_cannot_be_loaded_is_noted(interpreter: Interpreter) -> None:
