@@ -42,7 +42,21 @@ def stage(run: RunDir, config: ProcessConfig) -> list[str]:
         reserve_status(run)
         file = run.payload / "config.json"
         file.write_bytes(process_config.encode(structs.replace(config, engine_plugins=plugins)))
-    return [str(package / "inproc" / "start.py"), str(file)]
+    return [str(_entry(run)), str(file)]
+
+
+def python_path(run: RunDir, given: str | None) -> str:
+    """PYTHONPATH of the traced process: it finds there what runs the script with no frame of the probe below it.
+
+    Args:
+        run: The run folder.
+        given: PYTHONPATH that the script is to have, which it does; None or empty: none.
+    """
+    return os.pathsep.join([str(_entry(run)), *([given] if given else [])])
+
+
+def _entry(run: RunDir) -> Path:
+    return run.payload / "dlprof_probes" / "inproc" / "entry"
 
 
 def engine_plugins() -> dict[str, str]:

@@ -137,7 +137,10 @@ class TracedScript:
     def _environment(self) -> dict[str, str]:
         home = payload.make_keras_home(self._run, own=self._target.source != "managed")
         marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
-        return {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        environment = {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        if self._target.interpreter is not None and self._config.wants("phases"):
+            environment["PYTHONPATH"] = payload.python_path(self._run, environment.get("PYTHONPATH"))
+        return environment
 
     # -- meanwhile ---------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import threading
 import weakref
 from os import X_OK, access, fsdecode, getpid
 
@@ -35,6 +36,20 @@ def _watch_exits(session):
         return _exit
 
     patches.replace(os, "_exit", make)
+
+
+def at_shutdown(session):
+    """Tell `session` that the script is over when Python begins to end: it waits for threads first of all."""
+    ended = _if_alive(weakref.ref(session), "end_script")
+
+    def make(original):
+        def _shutdown(*args):
+            ended()
+            return original(*args)
+
+        return _shutdown
+
+    session.probe.patches.replace(threading, "_shutdown", make)
 
 
 def _watch_forks(session):

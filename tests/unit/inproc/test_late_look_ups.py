@@ -15,10 +15,10 @@ MODULES = {
     "socket", "struct", "subprocess", "sys", "tempfile", "threading", "time",
 }  # fmt: skip
 STATE = {"sys.modules", "sys.path", "sys.argv", "sys.orig_argv", "sys.stderr", "sys.version_info", "sys.implementation",
-         "sys.excepthook", "sys.monitoring", "os.path", "os.sep", "os.environ", "os.__file__", "os.supports_fd",
+         "sys.excepthook", "sys.__excepthook__", "sys.monitoring", "os.path", "os.sep", "os.environ", "os.__file__", "os.supports_fd",
          "gc.callbacks"}  # fmt: skip
 """Read as it is now, on purpose; of `os.path` only what computes with texts."""
-AT_THE_START = {"boot.py", "start.py", "process_life.py"}
+AT_THE_START = {"boot.py", "program.py", "__main__.py", "sitecustomize.py", "process_life.py"}
 """What they call runs before the program does."""
 ALLOWED = {
     ("lines.py", "sys.gettrace"): "asks for what the program has set, as a debugger may have replaced it",
