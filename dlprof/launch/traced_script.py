@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload, probe_settings, stack_sampling
 from dlprof.launch.mark_file import MarkFile
+from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
@@ -33,16 +34,19 @@ class TracedScript:
         config: What to trace, and how.
         target: What it runs on.
         run: The run folder.
+        preloading: What is loaded while the script runs.
     """
 
-    def __init__(self, config: TraceConfig, target: Target, run: RunDir) -> None:
+    def __init__(self, config: TraceConfig, target: Target, run: RunDir, preloading: Preloading | None = None) -> None:
         self._config = config
         self._target = target
         self._run = run
+        self._preloading = preloading or Preloading()
         self._states = ProbeStates.of(config)
         self._sampler: Sampler | None = None
         self._stacks: StackSampling | None = None
         self._marks: MarkFile | None = None
+        self._entry: str | None = None
         self._gpu_tracer = gpu_tracers.GpuTracer("off", "not asked for")
 
     def go(self, view: View) -> Recorded:
@@ -72,7 +76,7 @@ class TracedScript:
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
-            self._stacks = StackSampling(self._run, self._config.stacks_hz, python, tree=tree)
+            self._stacks = StackSampling(self._run, self._config, python, tree=tree)
         return process.wait(lambda: self._tick(process, view), _TICK_S)
 
     def _end_beside(self, view: View) -> None:
@@ -123,7 +127,9 @@ class TracedScript:
             engine_traces_gpu=self._gpu_tracer.name == "framework",
             wrapped=self._gpu_tracer.wraps,
         )
-        return [python, *payload.stage(self._run, settings)]
+        staged = payload.stage(self._run, settings)
+        self._entry = staged[0]
+        return [python, *staged]
 
     def _command_of_program(self) -> list[str]:
         """A program that is no Python script: only what stands beside it can measure."""
@@ -138,8 +144,8 @@ class TracedScript:
         home = payload.make_keras_home(self._run, own=self._target.source != "managed")
         marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
         environment = {**self._target.environment, "KERAS_HOME": str(home), **marks}
-        if self._target.interpreter is not None and self._config.wants("phases"):
-            environment["PYTHONPATH"] = payload.python_path(self._run, environment.get("PYTHONPATH"))
+        if self._entry is not None:
+            environment["PYTHONPATH"] = payload.python_path(self._entry, environment.get("PYTHONPATH"))
         return environment
 
     # -- meanwhile ---------------------------------------------------------------------------------
@@ -154,7 +160,10 @@ class TracedScript:
             conductor=os.getpid(),
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             live=self._config.live,
+            keep_arguments=self._config.keep_arguments,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:
@@ -166,10 +175,12 @@ class TracedScript:
 
     def _tick(self, process: TracedProcess, view: View) -> None:
         if self._stacks is not None:
-            self._stacks.tick()
+            with self._preloading.between():
+                self._stacks.tick()
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
         self._ignore_helpers(process, view)
+        self._preloading.tick(process.start_ns)
         view.tick(self._run, Progress(process.pid, process.start_ns, process.interrupts, self._states_now()))
 
     @staticmethod
@@ -222,7 +233,7 @@ class TracedScript:
             elif killed_by is not None and report.state == ProbeState.ON:
                 self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
             else:
-                self._states.put(Probe(name=name, state=report.state, reason=report.reason))
+                self._states.put(Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned))
 
     def _judge_phases(self) -> None:
         if not self._config.wants("phases") or self._target.interpreter is None:

@@ -29,11 +29,13 @@ class Probe(object):
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         engines: `Engines`.
         waits: `Waits`.
+        calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
+        self.calls = [0]
         self.goes_on = False
         self.ended = False
         self._broken = set()
@@ -60,8 +62,10 @@ class Probe(object):
             default: What a call gives that failed.
             goes_on: Its arguments are the program's own, so that a failure says nothing of the next call.
         """
+        calls = self.calls
 
         def guarded(*args):
+            calls[0] += 1
             if self.ended or hook in self._broken:
                 return default
             try:
@@ -76,9 +80,10 @@ class Probe(object):
 
     def guard_enter(self, hook):
         """The same for what begins spans and loops: where an exception comes out of it, none of them stays open."""
-        stack, running = self.recorder.stack, self.loops.depth
+        calls, stack, running = self.calls, self.recorder.stack, self.loops.depth
 
         def guarded(*args):
+            calls[0] += 1
             if self.ended or hook in self._broken:
                 return None
             spans, loops = len(stack()), running()

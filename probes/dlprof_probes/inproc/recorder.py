@@ -42,6 +42,7 @@ class Recorder(object):
     def __init__(self, path, status_path, is_user_file, live=False):
         self.pid = getpid()
         self.failed = None
+        self.write_ns = 0
         self.merge = 1
         self.dropped = 0
         self.unspoken = 0
@@ -189,9 +190,14 @@ class Recorder(object):
             self._said.add(slug)
             self.note(slug, message, severity)
 
-    def probe(self, name, state, reason=None, cost_ns=None, cost_source=None):
-        """Record what a part of the probe could do, and what it cost."""
+    def probe(self, name, state, reason=None, cost_ns=None, cost_source=None, thinned=None):
+        """Record what a part of the probe could do, and what it cost.
+
+        `thinned` is what it measured less of, to keep the budget: `what`, `from` and `to` (numbers), and `why`.
+        """
         facts = {"name": name, "state": state, "reason": reason, "cost_ns": cost_ns, "cost_source": cost_source}
+        if thinned:
+            facts["thinned"] = thinned
         self._add_facts(wire.Record.PROBE, facts)
 
     def string(self, text):
@@ -238,7 +244,8 @@ class Recorder(object):
 
     def flush(self, time_ns=None):
         """Write what waits; another thread that writes already takes it along."""
-        self._last_flush = now() if time_ns is None else time_ns
+        started = now()
+        self._last_flush = started if time_ns is None else time_ns
         if self.failed or getpid() != self.pid:
             self._queue.clear()  # a forked child must not write into its parent's stream
             return
@@ -251,6 +258,7 @@ class Recorder(object):
         finally:
             self._writer = None
             self._writing.release()
+        self.write_ns += now() - started
 
     def _write(self):
         try:
