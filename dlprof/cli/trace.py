@@ -102,7 +102,7 @@ def run(args: Arguments) -> int:
     from dlprof import config
 
     settings = config.load(_flags(args), *config.current())
-    for line in settings.said:
+    for line in (*settings.said, *settings.announced):
         say(line)
     if args.repeat != 1:
         return _repeated(args, settings)

@@ -102,5 +102,6 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path) -> None:
         "program",
         "arguments",
         "origins",
+        "said",
     }
     assert config.load({}, {"DLPROF_SCRIPT": "x"}, tmp_path).script == ""
