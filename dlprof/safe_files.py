@@ -142,8 +142,8 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         os.close(folder)
 
 
-def write(root: Path, name: str | PurePosixPath, content: bytes) -> None:
-    """Write a file below `root`, whole, with the folders before it.
+def write(root: Path, name: str | PurePosixPath, content: bytes, mode: int = 0o666) -> None:
+    """Write a file below `root`, whole, with the folders before it; the umask takes its part of the mode.
 
     Raises:
         RefusedError: It leads elsewhere.
@@ -152,7 +152,7 @@ def write(root: Path, name: str | PurePosixPath, content: bytes) -> None:
     *folders, last = parts_of(name)
     with _folder(root, folders, make=True) as folder:
         part = f".{last[:100]}.{secrets.token_hex(8)}.part"
-        with os.fdopen(os.open(part, _NEW, 0o666, dir_fd=folder), "wb") as out:
+        with os.fdopen(os.open(part, _NEW, mode, dir_fd=folder), "wb") as out:
             out.write(content)
         os.rename(part, last, src_dir_fd=folder, dst_dir_fd=folder)
 

@@ -21,7 +21,9 @@ def keep_sources(run: RunDir, files: Mapping[str, str]) -> None:
         if run.source_path(short).is_file():
             continue
         try:
-            _keep(run, short, safe_files.read_path(Path(path).resolve(), SOURCE_MOST))
+            source = Path(path).resolve()
+            # no wider than what it is a copy of
+            _keep(run, short, safe_files.read_path(source, SOURCE_MOST), source.stat().st_mode & 0o666)
         except OSError:
             continue  # the report then shows lines without their text
 
@@ -38,8 +40,8 @@ def keep_cells(run: RunDir, files: Mapping[str, str]) -> None:
     """
     for short, name in files.items():
         with writing_into(run.path):
-            _keep(run, short, "".join(linecache.getlines(name)).encode("utf-8"))
+            _keep(run, short, "".join(linecache.getlines(name)).encode("utf-8"), 0o600)
 
 
-def _keep(run: RunDir, short: str, content: bytes) -> None:
-    safe_files.write(run.path, f"raw/{run.source_name(short)}", content)
+def _keep(run: RunDir, short: str, content: bytes, mode: int) -> None:
+    safe_files.write(run.path, f"raw/{run.source_name(short)}", content, mode)

@@ -11,14 +11,16 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from dlprof.config import TraceConfig
 from dlprof.launch.view import Progress, Streams
-from dlprof.live.model import LiveRun
-from dlprof.live.tail import Tail
 from dlprof.rundir import RunDir
 from dlprof.units import safe, strip
+
+if TYPE_CHECKING:  # read when the script runs: its start does not wait for them
+    from dlprof.live.model import LiveRun
+    from dlprof.live.tail import Tail
 
 _EVERY_S = 0.25
 _CORES_AT_MOST = 32
@@ -84,6 +86,9 @@ class StatusLine:
         self._drawn = now
         try:
             if self._live is None or self._tail is None:
+                from dlprof.live.model import LiveRun  # noqa: PLC0415
+                from dlprof.live.tail import Tail  # noqa: PLC0415
+
                 self._live = LiveRun(self._label, self._backend, progress.origin_ns)
                 self._tail = Tail(folder.raw, self._live)
             self._tail.look()

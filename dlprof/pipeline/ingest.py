@@ -61,7 +61,8 @@ def _add_artifacts(run: Workspace) -> None:
     _add_stacks(run, run.folder.stack_files())
     _add_phases(run)
     kernel_windows.add(run)
-    run.tables.put_rows("probes", (structs.asdict(probe) for probe in run.probes))
+    busy = overhead.busy_share(run.tables.get("cores"))
+    run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
 
 
 def _say_unfinished(run: Workspace) -> None:

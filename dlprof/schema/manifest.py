@@ -44,7 +44,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     module: str | None = None
     program: str | None = None
     argv: tuple[str, ...] = ()
-    """Its arguments."""
+    """Its arguments; what looks like a secret is hidden, unless the user had them kept."""
+    masked: bool = False
+    """Whether something was hidden in the arguments: this command cannot be run again as it stands."""
 
     @property
     def text(self) -> str | None:
@@ -153,6 +155,10 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """From its start to its end (ns)."""
     cpu_user_ns: Amount | None = None
     cpu_system_ns: Amount | None = None
+    stopped_ns: Amount | None = None
+    """Time in which it stood still, stopped by a signal such as Ctrl-Z's (ns): part of `wall_ns`. None: not known."""
+    replaced_by: str | None = None
+    """The program that it went on as (`os.execv`), by its path; None: that was not seen."""
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,6 +179,19 @@ class GpuTracer(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Thinned(msgspec.Struct, frozen=True, kw_only=True):
+    """How much less than it might a probe measured, so that all of them kept their budget."""
+
+    what: str
+    """What was made less, with its unit: `samples per second`."""
+    before: float = field(name="from")
+    """How much there would have been of it."""
+    to: float
+    """How much there was at last."""
+    why: str
+    """What it would have cost, as a clause."""
+
+
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a probe."""
 
@@ -181,9 +200,13 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """A `ProbeState`."""
     reason: str | None = None
     cost_ns: Moment | None = None
-    """What it cost the run (ns)."""
+    """What it cost: time in the process, or CPU time beside it (ns)."""
+    tax_ns: Moment | None = None
+    """What of that the run had to wait for, about: wall time (ns)."""
     cost_source: str | None = None
     """How the cost was got."""
+    thinned: Thinned | None = None
+    """None: it measured all that it was to."""
 
 
 class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -313,9 +336,21 @@ class _Head(msgspec.Struct):
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The manifest as a file holds it; it says this dlprof's format."""
+    r"""The manifest as a file holds it; it says this dlprof's format. Bytes that are not UTF-8 are spelled `\xff`."""
     told = msgspec.structs.replace(manifest, format=FORMAT)
-    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"
+    try:
+        content = msgspec.json.encode(told)
+    except UnicodeEncodeError:  # of a path or an argument
+        content = msgspec.json.encode(_spelled(msgspec.to_builtins(told)))
+    return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {_spelled(key): _spelled(one) for key, one in value.items()}
+    return [_spelled(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def as_builtins(manifest: Manifest) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from dlprof.errors import BadDataError
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
-from dlprof.store import conform
+from dlprof.store import conform, quiet_arrow
+
+quiet_arrow.settle()
 
 
 @dataclass

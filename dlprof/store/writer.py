@@ -12,6 +12,9 @@ import pyarrow.parquet as pq
 from dlprof import safe_files
 from dlprof.rundir import writing_into
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.store import quiet_arrow
+
+quiet_arrow.settle()
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:

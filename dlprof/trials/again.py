@@ -32,6 +32,11 @@ def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
     traced, source = manifest.command, manifest.backend.source
     if not traced.script and not traced.module:
         raise UsageError(f"{run.name} cannot be run again: it is not one of a Python script.")
+    if traced.masked:
+        raise UsageError(
+            f"{run.name} cannot be run again: what looks like a secret was hidden in its arguments.",
+            hint="dlprof trace --keep-arguments SCRIPT -- ARGUMENTS keeps them as they are",
+        )
     consent.refuse(run)
     script = ["-m", traced.module] if traced.module else [str(consent.script_of(run))]
     interpreter: list[str] = []

@@ -25,6 +25,15 @@ def test_a_trial_runs_the_same_command(tmp_path: Path) -> None:
     assert made[-3:] == ["--", "--epochs", "9"]
 
 
+def test_a_command_with_a_hidden_secret_cannot_be_tried(tmp_path: Path) -> None:
+    """It would be another command."""
+    command = {"script": "train.py", "argv": ["--token", "***"], "masked": True}
+    run = runs.trained(tmp_path / "r", runs.manifest(command=command))
+
+    with pytest.raises(UsageError, match="a secret was hidden in its arguments"):
+        trials.command(run, tmp_path / "new")
+
+
 def test_a_script_that_is_gone_cannot_be_tried(tmp_path: Path) -> None:
     """The sentence names it."""
     run = runs.trained(tmp_path / "r", made_here(tmp_path))
