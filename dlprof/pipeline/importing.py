@@ -82,7 +82,6 @@ def _part_of(wanted: Path) -> Iterator[Path]:
         part = Path(tempfile.mkdtemp(prefix=f".{wanted.name}.", dir=parent))
     try:
         with writing_into(part):
-            part.chmod(0o777 & ~rundir.umask())
             (part / "raw").mkdir()
         yield part
     except BaseException:

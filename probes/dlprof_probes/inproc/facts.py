@@ -14,12 +14,13 @@ _ROWS = 16
 _RENAMED = {"lr": "learning_rate"}
 
 
-def of_training(model, engines):
+def of_training(model, engines, weights=True):
     """Settings of Keras, of the model's training, and its initial weights (as sums: their order differs by backend).
 
     Args:
         model: A model of Keras.
         engines: `Engines`.
+        weights: Whether to read these: of the first training they are the initial ones, and reading takes time.
     """
     facts = _keras()
     for name in ("run_eagerly", "jit_compile", "steps_per_execution"):
@@ -29,7 +30,7 @@ def of_training(model, engines):
     facts["loss"] = _name(getattr(model, "loss", None))
     readable = not any(engine.is_session_based for engine, _ in engines.loaded())
     facts["optimizer"] = _quiet(lambda: _optimizer(model, readable))
-    facts["weights"] = _quiet(lambda: _weights(model, readable))
+    facts["weights"] = _quiet(lambda: _weights(model, readable)) if weights else None
     facts["threads"] = threads(engines)
     facts["flags"] = flags(engines)
     return dict((name, value) for name, value in facts.items() if value is not None)

@@ -29,14 +29,17 @@ class Probe(object):
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         engines: `Engines`.
         waits: `Waits`.
+        calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
+        self.calls = [0]
         self.goes_on = False
         self.ended = False
         self._broken = set()
+        self._trained = False
         self.recorder = recorder
         self.loops = loops
         self.windows = windows
@@ -55,8 +58,10 @@ class Probe(object):
 
         Only `Exception` is held back: Ctrl-C and `sys.exit` in the user's threads pass.
         """
+        calls = self.calls
 
         def guarded(*args):
+            calls[0] += 1
             if self.ended or hook in self._broken:
                 return default
             try:
@@ -155,7 +160,8 @@ class Probe(object):
     def _describe_training(self, span, model):
         """Note how a model is about to be trained; what that takes is our own time."""
         own = self.recorder.begin(wire.SpanKind.DLPROF, "facts of the training")
-        self.recorder.detail(span, {"training": facts.of_training(model, self.engines)})
+        self.recorder.detail(span, {"training": facts.of_training(model, self.engines, not self._trained)})
+        self._trained = True
         self.recorder.end(own)
 
     def describe_data(self, loop, arrays):

@@ -50,6 +50,11 @@ def model(keras: Any) -> Any:
     return made
 
 
+def test_weights_are_read_before_the_first_training_only(model: Any) -> None:
+    """Those of later ones are no initial ones, and reading them takes time."""
+    assert "weights" not in facts.of_training(model, engines(), weights=False)
+
+
 def test_facts_of_a_training(model: Any) -> None:
     """Of Keras, of compile, of the optimiser and of the weights."""
     told = facts.of_training(model, engines())
