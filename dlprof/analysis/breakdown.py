@@ -166,7 +166,7 @@ def _counting_lines(run: Run) -> int:
     spans = run.table("spans", ("kind", "name", "dur_ns"))
     own = spans.filter(pc.and_(pc.equal(spans["kind"], SpanKind.DLPROF), pc.is_in(spans["name"], pa.array(LINE_SPANS))))
     spans_ns: int = pc.sum(own["dur_ns"]).as_py() or 0
-    return max(0, sum(taxes) - spans_ns)
+    return max(0, int(sum(taxes)) - spans_ns)
 
 
 def _tracing(run: Run) -> dict[Loop, int]:
