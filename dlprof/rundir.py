@@ -201,15 +201,36 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     Raises:
         CannotCreateError: It exists and is not empty, or cannot be made.
     """
-    if path is None:
-        path = free_path(name, now)
-    refuse_full(path)
-    run = RunDir(path.absolute())
+    path = _wanted(path, name, now)
     with writing_into(path):
+        run = RunDir(path.absolute())
         path.parent.mkdir(parents=True, exist_ok=True)
         make_private(path)
         make_private(run.raw)
     return run
+
+
+def _wanted(path: Path | None, name: str, now: datetime) -> Path:
+    """The folder that is to be made: nothing is there, or an empty one.
+
+    Raises:
+        CannotCreateError: It holds something, or cannot be looked at: its name is too long, a parent is a file.
+    """
+    with writing_into(path or Path(RUNS_FOLDER)):
+        path = path or free_path(name, now)
+        _refuse_other_bytes(path)
+        refuse_full(path)
+    return path
+
+
+def _refuse_other_bytes(path: Path) -> None:
+    """Manifests and pages are UTF-8: a run whose path is not could be made, but not be told of."""
+    try:
+        str(path.absolute()).encode("utf-8")
+    except UnicodeEncodeError:
+        shown = str(path).encode("utf-8", "replace").decode("utf-8")
+        text = f"The name of the output folder {shown} is not UTF-8."
+        raise CannotCreateError(text, hint="choose another with -o DIR") from None
 
 
 def make_private(folder: Path) -> None:
@@ -235,9 +256,7 @@ def repeats_folder(path: Path | None, label: str) -> Path:
     Raises:
         CannotCreateError: It exists and is not empty, or cannot be made.
     """
-    if path is None:
-        path = free_path(f"{label}-repeats", datetime.now().astimezone())
-    refuse_full(path)
+    path = _wanted(path, f"{label}-repeats", datetime.now().astimezone())
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -11,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlprof.config import PROBES, SETTABLE, TraceConfig
-from dlprof.errors import UsageError
+from dlprof.errors import DlprofError, UsageError
 from dlprof.report.say import say
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.launch.view import View
+    from dlprof.pipeline.storing import Traced
 
 EXAMPLES = f"""\
 The script runs as without dlprof: same output, same results, same exit code. Its own arguments
@@ -113,13 +115,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Trace, report, and end as the script ended."""
     from dlprof import config
+    from dlprof.launch import signals
 
     settings = config.load(_flags(args), *config.current())
     for line in settings.said:
         say(line)
-    if args.repeat != 1:
-        return _repeated(args, settings)
-    return _once(settings, report=not args.no_report)
+    with signals.meant_for_script():
+        if args.repeat != 1:
+            return _repeated(args, settings)
+        return _once(settings, report=not args.no_report)
 
 
 def _repeated(args: Arguments, settings: TraceConfig) -> int:
@@ -137,7 +141,6 @@ def _repeated(args: Arguments, settings: TraceConfig) -> int:
             say(f"run {number} ended with exit code {code}: no more runs")
             return code
     if not args.no_report:
-        sys.stdout.flush()
         repeats.print_repeats(folder, file=sys.stderr)
     return 0
 
@@ -149,15 +152,28 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
     traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
     from dlprof.pipeline import storing  # loaded by now
 
-    if traced.run is not None and report:
-        from dlprof.report import text
-
-        sys.stdout.flush()
-        text.print_answer(traced.run, file=sys.stderr)
-    elif traced.failure is not None:
-        say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
-    storing.pack(traced)
+    _tell(traced, report=report)
+    with contextlib.suppress(OSError):  # the run folder was removed
+        storing.pack(traced)
     return int(traced.outcome.shell_code)
+
+
+def _tell(traced: Traced, *, report: bool) -> None:
+    """Print the report. The script has run: no failure here changes the exit code."""
+    if traced.failure is not None:
+        say(f"the run could not be stored: {traced.failure.message}{traced.rest}")
+    if traced.run is None or not report:
+        return
+    from dlprof.report import text
+
+    try:
+        text.print_answer(traced.run, file=sys.stderr)
+    except DlprofError as error:
+        say(f"there is no report: {error.message}")
+    except Exception as error:
+        if os.environ.get("DLPROF_DEBUG"):
+            raise
+        say(f"there is no report, by a bug in dlprof: {type(error).__name__}: {error}")
 
 
 def _flags(args: Arguments) -> dict[str, Any]:

@@ -118,4 +118,5 @@ def remove_keras_home(run: RunDir) -> None:
 
 
 def _users_keras_home() -> Path:
-    return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras").absolute()
+    # As Keras finds it: where nobody knows a home (a user of a container that has no name), below the current folder.
+    return Path(os.environ.get("KERAS_HOME") or os.path.expanduser("~/.keras")).absolute()  # noqa: PTH111

@@ -68,6 +68,10 @@ def missing_name(said: str, namespace: Mapping[str, Any]) -> str | None:
     return found[-1] if found and found[-1] in namespace else None
 
 
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+"""What the process is sent at the first interrupt, the second, and those that follow."""
+
+
 class _Output:
     """What a process prints, passed on while it runs."""
 
@@ -92,8 +96,8 @@ class _Output:
                     break  # what the cell has started, and left running, holds its pipes open
             except KeyboardInterrupt:
                 self._interrupts += 1
-                # The first one is the cell's own; at the second one dlprof ends it.
-                self._process.send_signal(signal.SIGINT if self._interrupts == 1 else signal.SIGTERM)
+                # dlprof hands the first two on to the cell, which may have its own mind; its end ends the cell.
+                self._process.send_signal(_INTERRUPTS[min(self._interrupts, len(_INTERRUPTS)) - 1])
         return Ended(self._process.wait(), self._interrupts > 0, self._said)
 
     def _pass_on(self, pipe: IO[bytes], target: IO[str]) -> None:

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from dlprof.errors import DlprofError
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import lines as lines_reader
-from dlprof.launch import sources
+from dlprof.launch import signals, sources
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Recorded
+from dlprof.launch.stops import Stop
 from dlprof.pipeline.ingest import ingest
 from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
@@ -32,11 +33,13 @@ class Traced:
         outcome: How the script ended.
         run: The run with its tables; None where they could not be made.
         failure: Why not, in that case.
+        rest: A sentence on what there is of the run then, after a blank; empty: nothing is known of it.
     """
 
     outcome: Outcome
     run: Run | None
     failure: DlprofError | None = None
+    rest: str = ""
 
 
 def store(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
@@ -47,11 +50,16 @@ def store(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
         _keep_sources(folder, manifest)
         manifest = ingest(folder, fresh=True)
     except DlprofError as error:
-        return Traced(recorded.outcome, None, error)
+        return Traced(recorded.outcome, None, error, _rest(folder))
     except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
         text = f"A bug in dlprof: {type(error).__name__}: {error}."
-        return Traced(recorded.outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
+        failure = DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild")
+        return Traced(recorded.outcome, None, failure, _rest(folder))
     return Traced(recorded.outcome, Run(folder, manifest))
+
+
+def _rest(folder: RunDir) -> str:
+    return " Raw artifacts stay in its folder." if folder.raw.is_dir() else " Its folder was removed meanwhile."
 
 
 def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
@@ -67,11 +75,53 @@ def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
             wall_ns=outcome.end_ns - outcome.start_ns,
             cpu_user_ns=outcome.user_ns,
             cpu_system_ns=outcome.system_ns,
+            stopped_ns=sum(stop.end_ns - stop.begin_ns for stop in outcome.stops),
+            replaced_by=outcome.replaced.program if outcome.replaced else None,
         ),
         gpu_tracer=recorded.gpu_tracer,
         probes=recorded.probes,
-        health=tuple(_left_running(outcome, keep_arguments=first.config["keep_arguments"])),
+        health=(
+            *_stood_still(outcome),
+            *_went_on_as(outcome),
+            *_left_running(outcome, keep_arguments=first.config["keep_arguments"]),
+        ),
     )
+
+
+_TOLD_STOPS = 5
+"""Stops that are told one by one."""
+
+
+def _stood_still(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
+    """The time in which the script was stopped: wall time, and no work of anybody's."""
+    if not outcome.stops:
+        return
+    whole_s = sum(stop.end_ns - stop.begin_ns for stop in outcome.stops) / 1e9
+    told = "; ".join(_told_stop(stop) for stop in outcome.stops[:_TOLD_STOPS])
+    more = len(outcome.stops) - _TOLD_STOPS
+    text = (
+        f"The script was stopped for {whole_s:.1f} s: {told}{f'; and {more} times more' if more > 0 else ''}. "
+        "The wall time, and the phases and steps in which it stood, have that time in them."
+    )
+    yield manifests.HealthEntry(
+        slug="script-stopped", severity=Severity.WARNING, message=text, count=len(outcome.stops)
+    )
+
+
+def _told_stop(stop: Stop) -> str:
+    by = signals.name(stop.signal) if stop.signal is not None else "SIGSTOP or SIGTSTP"
+    return f"{(stop.end_ns - stop.begin_ns) / 1e9:.1f} s by {by}, from {stop.begin_ns / 1e9:.1f} s on"
+
+
+def _went_on_as(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
+    if outcome.replaced is None:
+        return
+    program, seen_s = outcome.replaced.program, outcome.replaced.seen_ns / 1e9
+    text = (
+        f"The script replaced itself by {program} (exec), seen at {seen_s:.1f} s. What ran after that is in the "
+        "wall time, the cores and the exit code, not in the phases, steps and lines."
+    )
+    yield manifests.HealthEntry(slug="script-replaced", severity=Severity.WARNING, message=text)
 
 
 def _left_running(outcome: Outcome, *, keep_arguments: bool) -> Iterator[manifests.HealthEntry]:

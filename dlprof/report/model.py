@@ -188,6 +188,10 @@ class ProcessUse(Struct, frozen=True):
     wall_ns: int | None
     cpu_user_ns: int | None
     cpu_system_ns: int | None
+    stopped_ns: int | None
+    """Time in which it stood still, stopped by a signal: part of `wall_ns`."""
+    replaced_by: str | None
+    """The program that it went on as (`os.execv`)."""
     tree_cpu_pct: float | None
     others_cpu_pct: float | None
     dlprof_cpu_pct: float | None

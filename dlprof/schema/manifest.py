@@ -155,6 +155,10 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """From its start to its end (ns)."""
     cpu_user_ns: Amount | None = None
     cpu_system_ns: Amount | None = None
+    stopped_ns: Amount | None = None
+    """Time in which it stood still, stopped by a signal such as Ctrl-Z's (ns): part of `wall_ns`. None: not known."""
+    replaced_by: str | None = None
+    """The program that it went on as (`os.execv`), by its path; None: that was not seen."""
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -332,9 +336,21 @@ class _Head(msgspec.Struct):
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The manifest as a file holds it; it says this dlprof's format."""
+    r"""The manifest as a file holds it; it says this dlprof's format. Bytes that are not UTF-8 are spelled `\xff`."""
     told = msgspec.structs.replace(manifest, format=FORMAT)
-    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"
+    try:
+        content = msgspec.json.encode(told)
+    except UnicodeEncodeError:  # of a path or an argument
+        content = msgspec.json.encode(_spelled(msgspec.to_builtins(told)))
+    return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {_spelled(key): _spelled(one) for key, one in value.items()}
+    return [_spelled(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def as_builtins(manifest: Manifest) -> dict[str, Any]:

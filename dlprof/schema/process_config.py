@@ -5,6 +5,7 @@ Both read plain JSON: the traced process has the standard library of Python 3.6 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -106,13 +107,13 @@ class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def encode(config: ProcessConfig | SamplerConfig) -> bytes:
-    """A configuration as the file that its process reads."""
-    return msgspec.json.encode(config)
+    """A configuration as the file that its process reads: ASCII, for paths and arguments need not be UTF-8."""
+    return json.dumps(msgspec.to_builtins(config)).encode("ascii")
 
 
 def as_builtins(config: ProcessConfig) -> dict[str, Any]:
     """A configuration as the same process takes it, without a file."""
-    return msgspec.json.decode(msgspec.json.encode(config))  # type: ignore[no-any-return]
+    return json.loads(encode(config))  # type: ignore[no-any-return]
 
 
 def decode_reports(content: bytes) -> dict[str, SamplerReport]:

@@ -26,11 +26,13 @@ _COLUMNS = 240
 def main() -> int:
     """1 when anything differs that is not documented."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-k", default="", metavar="PATTERN", help="part of the name of a case, or a pattern with *")
+    parser.add_argument(
+        "-k", nargs="+", default=[""], metavar="PATTERN", help="parts of names of cases, or patterns with *"
+    )
     parser.add_argument("-n", type=int, default=2, metavar="JOBS", help="cases at a time (default: 2)")
     parser.add_argument("--list", action="store_true", help="print the names of the cases only")
     args = parser.parse_args()
-    cases = [case for case in all_cases() if fnmatch.fnmatch(case.name, f"*{args.k}*")]
+    cases = [case for case in all_cases() if any(fnmatch.fnmatch(case.name, f"*{one}*") for one in args.k)]
     if args.list:
         print("\n".join(case.name for case in cases))
         return 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.conformance.case import Case
-from tests.conformance.differences import DOCUMENTED, Difference
+from tests.conformance.differences import Difference, meant_for
 from tests.conformance.observe import Observation, observe
 
 
@@ -30,6 +30,8 @@ class Normalised:
 NORMALISED = (
     Normalised(re.compile(rb"(?m)^dlprof: .*\r?\n"), b"", "dlprof says what it has to say in lines that begin so"),
     Normalised(re.compile(rb"0x[0-9a-f]{6,}"), b"0x...", "addresses and identities of objects and threads"),
+    Normalised(re.compile(rb"(?m)^\[\d\d:\d\d:\d\d\] "), b"[time] ", "MXNet logs the time of day"),
+    Normalised(re.compile(rb"\b\d{10}\.\d{6} +\d+ "), b"time thread ", "TensorFlow logs the time and the thread"),
 )
 
 
@@ -54,13 +56,17 @@ def judge(case: Case, path: Path) -> Verdict:
     traced = observe(case, path, traced=True)
     if case.reported:
         traced = without_report(traced, bare)
-    before, after = document(bare), document(traced)
-    lines = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
-    lines = [line for line in lines if not line.startswith("@@")]
-    allowed = [one for one in DOCUMENTED if re.fullmatch(one.cases, case.name)]
+    lines = differing(bare, traced)
+    allowed = meant_for(case)
     used = tuple(one for one in allowed if any(one.line.fullmatch(line) for line in lines))
     rest = [line for line in lines if not any(one.line.fullmatch(line) for one in allowed)]
     return Verdict(case, used, tuple(rest))
+
+
+def differing(bare: Observation, traced: Observation) -> list[str]:
+    """Lines of the two documents that differ: with - those of the bare run, with + those of the other."""
+    lines = list(difflib.unified_diff(document(bare), document(traced), n=0, lineterm=""))[2:]
+    return [line for line in lines if not line.startswith("@@")]
 
 
 def without_report(traced: Observation, bare: Observation) -> Observation:

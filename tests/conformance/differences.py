@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tests.conformance.case import Case
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -20,5 +22,14 @@ class Difference:
     line: re.Pattern[str]
     why: str
 
+    def concerns(self, name: str) -> bool:
+        """Whether the case of this name has it."""
+        return re.fullmatch(self.cases, name) is not None
+
 
 DOCUMENTED: tuple[Difference, ...] = ()
+
+
+def meant_for(case: Case) -> list[Difference]:
+    """Those of a case."""
+    return [one for one in DOCUMENTED if one.concerns(case.name)]

@@ -39,14 +39,17 @@ def _flags(case: Case, place: Place) -> list[str]:
 
 
 def dlprof() -> list[str]:
-    """As installed: `python -m` would look for modules in the current folder."""
-    beside = Path(sys.executable).with_name("dlprof")
-    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "dlprof"]
+    """As pip installs it."""
+    return [sys.executable, str(Path(__file__).parent / "command" / "run_dlprof.py")]
 
 
 def environment(case: Case, *, traced: bool) -> dict[str, str]:
     """Variables that the command needs: those of a managed environment are set by dlprof itself."""
-    made = {"DLPROF_DATA": str(data_folder.data_folder())}
+    # What is fetched once is kept where it is kept for all runs.
+    cache = os.environ.get("UV_CACHE_DIR", str(Path.home() / ".cache" / "uv"))
+    made = {"DLPROF_DATA": str(data_folder.data_folder()), "UV_CACHE_DIR": cache}
+    if case.backend:  # in the home of a case there is none
+        made["DLPROF_PYTHONS"] = str(Path(python(case)).resolve())
     if not case.backend or traced:
         return made
     spec = registry.get(case.backend)

@@ -28,6 +28,8 @@ from tests.conformance.place import Place
 
 _GONE_S = 10
 _ENDS_S = 240
+_EARLY = 0.15
+"""Share of the kills that may come before the script has begun."""
 
 
 class Victim(StrEnum):
@@ -52,7 +54,7 @@ class Program:
         case: The script, and on what.
         out: What it prints when it is left alone; None: that of a bare run is not known here.
         code: Its exit code.
-        seconds: About how long it takes.
+        seconds: About how long the script takes.
     """
 
     case: Case
@@ -61,7 +63,7 @@ class Program:
     seconds: float
 
 
-PLAIN = Program(Case("marked", "marked.py"), "trained\n", 7, 2.8)
+PLAIN = Program(Case("marked", "marked.py"), "trained\n", 7, 1.4)
 ENGINES = tuple(
     Program(Case(f"train-{name}", "train_keras.py", ("plain",), backend=name), None, 3, 8.0)
     for name in ("mxnet", "jax", "torch", "tensorflow")
@@ -75,12 +77,14 @@ class Drill:
     Attributes:
         program: What runs.
         victim: Who is killed.
-        after_s: How long after the start.
+        after_s: How long after the victim has begun, or dlprof.
+        early: After dlprof has begun: most likely there is no victim yet.
     """
 
     program: Program
     victim: Victim
     after_s: float
+    early: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def draw(count: int, seed: int, *, plain: bool) -> list[Drill]:
     for number in range(count):
         program = PLAIN if plain or number % 5 else ENGINES[number // 5 % len(ENGINES)]
         victim = list(Victim)[(number + number // 5) % len(Victim)]
-        drills.append(Drill(program, victim, rng.uniform(0, program.seconds)))
+        drills.append(Drill(program, victim, rng.uniform(0, program.seconds), early=rng.random() < _EARLY))
     return drills
 
 
@@ -129,6 +133,8 @@ def kill_once(drill: Drill, path: Path) -> Killed:
         text=True,
         process_group=0,
     )
+    if not drill.early:
+        _wait_for(process, drill.victim)
     time.sleep(drill.after_s)
     hit = _kill(process, drill.victim)
     try:
@@ -140,6 +146,19 @@ def kill_once(drill: Drill, path: Path) -> Killed:
     left = _left_after(place)
     seen = _Seen(drill, place, hit, process.returncode, out, err, left, _strays(before, place))
     return Killed(drill, hit, place.run.exists(), tuple(seen.problems()))
+
+
+def _wait_for(process: subprocess.Popen[str], victim: Victim) -> None:
+    """Until the victim runs, and the script: as good a moment as any other on a machine that is busy."""
+    wanted = {Victim.SCRIPT, *({victim} & set(_WORDS))}
+    try:
+        while process.poll() is None:
+            below = psutil.Process(process.pid).children(recursive=True)
+            if all(any(_is(one, other) for one in below) for other in wanted):
+                return
+            time.sleep(0.02)
+    except psutil.NoSuchProcess:
+        return
 
 
 def _kill(process: subprocess.Popen[str], victim: Victim) -> bool:
@@ -275,7 +294,7 @@ def main() -> int:
 
 def _told(folder: Path, number: int, drill: Drill) -> Killed:
     killed = kill_once(drill, folder / str(number))
-    words = f"{number:>4} {drill.program.case.name:<17} {drill.victim:<8} at {drill.after_s:5.2f} s"
+    words = f"{number:>4} {drill.program.case.name:<17} {drill.victim:<8} at {drill.after_s:5.2f} s {'hit' if killed.hit else '   '}"
     print("\n       ".join([f"{words}  {'wrong' if killed.problems else 'right'}", *killed.problems]), flush=True)
     return killed
 

@@ -242,7 +242,7 @@ def _type(pipe: object, text: bytes) -> None:
     try:
         pipe.write(text)  # type: ignore[attr-defined]
         pipe.close()  # type: ignore[attr-defined]
-    except OSError:  # a program that reads nothing
+    except (OSError, ValueError):  # a program that reads nothing, or has ended
         pass
 
 
@@ -266,17 +266,21 @@ class _Reader:
 
     def _follow(self) -> None:
         while True:
-            readable = select.select([self._number], [], [], 0.05)[0]
-            if not readable and self._stopping:
+            stopping = self._stopping  # asked first: what was written before that is there to be read
+            if select.select([self._number], [], [], 0.0 if stopping else 0.05)[0]:
+                if not self._take():
+                    return
+            elif stopping:
                 return
-            try:
-                data = os.read(self._number, 1 << 16) if readable else b"-"
-            except OSError:  # a terminal that nobody holds any more
-                return
-            if not data:
-                return
-            if readable:
-                self._read.append(data)
+
+    def _take(self) -> bool:
+        """Read what is there; whether there may be more."""
+        try:
+            data = os.read(self._number, 1 << 16)
+        except OSError:  # a terminal that nobody holds any more
+            return False
+        self._read.append(data)
+        return bool(data)
 
     def stop(self) -> bytes:
         """What was there to be read."""

@@ -25,7 +25,7 @@ from dlprof.ingest.limits import budget
 
 BLOCK_BYTES = 8 << 20
 _OBJECT_BYTES_AT_MOST = 4 << 20
-_BLOCKS_JOINED_AT_MOST = 8
+_BLOCKS_JOINED_AT_MOST = 3
 _WORKERS_AT_MOST = 4
 _SEPARATOR = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
 

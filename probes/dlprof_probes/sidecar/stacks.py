@@ -181,7 +181,7 @@ class StackSampler:
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_ns += int(cpu_s * 1e9)
         name = f"stacks-{self._segment:03d}"
-        said = (self._raw / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        said = _said(self._raw / f"{name}.log")
         (self._raw / f"{name}.log").unlink(missing_ok=True)
         wrote = (self._raw / f"{name}.json").is_file()
         self.reason = None if self._came_too_late() else explain(said, self._process.returncode, wrote)
@@ -192,6 +192,14 @@ class StackSampler:
             self.reason = self.reason or f"cannot write: {error.strerror}"
         self._segment += 1
         self._process = None
+
+
+def _said(log: Path) -> str:
+    """What py-spy printed; nothing where the run folder was removed meanwhile."""
+    try:
+        return log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def find() -> str | None:

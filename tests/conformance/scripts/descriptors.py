@@ -79,7 +79,7 @@ def exhaust():
         while True:
             found.append(os.open("/dev/null", os.O_RDONLY))
     except OSError as error:
-        print(error.strerror, found[-1])
+        print(error.strerror, len(found), found[-1])
     for number in found[:8]:
         os.close(number)
     import_much()

@@ -93,8 +93,6 @@ CASES = [
     Case("depth/python-3.13", "depth.py", python="3.13"),
     Case("modules/loaded", "modules.py"),
     Case("modules/shadowed", "modules.py", beside=(("shadow.py", "json.py"), ("shadow.py", "queue.py"), ("shadow.py", "random.py"))),
-    Case("modules/shadowed-by-path", "modules.py", world=World(environment={"PYTHONPATH": "{place}/work/more"}),
-         beside=(("shadow.py", "more/json.py"), ("shadow.py", "more/threading.py"), ("shadow.py", "more/weakref.py"))),
     Case("modules/script-shadows", "modules.py", called="queue.py"),
     Case("modules/dlprof-beside", "modules.py", beside=(("shadow.py", "dlprof_probes.py"), ("shadow.py", "dlprof.py"))),
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +80,14 @@ def test_the_sampler_says_what_became_of_its_probes() -> None:
 def test_a_sampler_that_was_killed_while_it_wrote_has_said_nothing() -> None:
     """Half a file is none."""
     assert process_config.decode_reports(b'{"cores": {"sta') == {}
+
+
+def test_arguments_that_are_not_utf_8_reach_the_process_as_they_are() -> None:
+    """In a file of plain ASCII, which every Python reads alike."""
+    told = ProcessConfig(raw="raw", status="status", script="a\udcff.py", argv=("ü", "\udcfe"))
+
+    content = process_config.encode(told)
+
+    assert content.isascii()
+    assert json.loads(content)["script"] == "a\udcff.py"
+    assert json.loads(content)["argv"] == ["ü", "\udcfe"]
