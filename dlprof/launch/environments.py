@@ -142,9 +142,14 @@ def damage(path: Path) -> list[str]:
                 found += [
                     name
                     for name, digest, size in csv.reader(rows)
-                    if size and not name.endswith(".pyc") and not _is_as_recorded(folder / name, digest, int(size))
+                    if size and _counts(name) and not _is_as_recorded(folder / name, digest, int(size))
                 ]
     return list(dict.fromkeys(found))
+
+
+def _counts(name: str) -> bool:
+    """Whether a file is the package's own: compiled ones are made here, and installers rewrite what is said of it."""
+    return not name.endswith(".pyc") and ".dist-info/" not in name
 
 
 def _is_as_recorded(file: Path, recorded: str, size: int) -> bool:

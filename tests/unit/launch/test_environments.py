@@ -297,7 +297,9 @@ def made(spec: BackendSpec, uv: list[list[str]]) -> Environment:
     packages = environment.path / "lib" / "python3.11" / "site-packages"
     (packages / "six-1.17.0.dist-info").mkdir(parents=True)
     (packages / "six.py").write_text("123\n")
-    (packages / "six-1.17.0.dist-info" / "RECORD").write_text("six.py,sha256=GBIQ-PnHecJtodmyB1veAScwLuDj_KOMmoP1sd2OXTs,4\nsix-1.17.0.dist-info/RECORD,,\n")
+    (packages / "six-1.17.0.dist-info" / "RECORD").write_text(
+        "six.py,sha256=GBIQ-PnHecJtodmyB1veAScwLuDj_KOMmoP1sd2OXTs,4\nsix-1.17.0.dist-info/RECORD,,\n"
+    )
     marker = environment.path / MARKER
     facts = {**json.loads(marker.read_text()), "packages": ["six-1.17.0.dist-info", "six.py"]}
     marker.write_text(json.dumps(facts))
