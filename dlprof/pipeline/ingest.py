@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,28 +16,35 @@ from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import stacks as stacks_reader
-from dlprof.pipeline import kernel_windows, probe_stream, sampled_lines
+from dlprof.pipeline import kernel_windows, probe_stream, raw_artifacts, sampled_lines
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import RunState
+from dlprof.store import lock, swap
 
 
 def ingest(folder: RunDir) -> Manifest:
-    """Make the tables of a run from its raw artifacts, as far as they are there.
+    """Make the tables of a run from its raw artifacts, as far as they are there; they take the place of those before.
 
     Returns:
         The manifest, with what the artifacts add to it. It is kept in the folder too, unless the dlprof
         that makes the run is still at work: then it is that one's to write.
 
     Raises:
-        CannotCreateError: The run folder cannot be written to.
+        CannotCreateError: The run folder cannot be written to, or another dlprof makes its tables and does not end.
     """
+    with lock.held(folder.path, "makes the tables of"):
+        return _ingest(folder)
+
+
+def _ingest(folder: RunDir) -> Manifest:
+    made_of = raw_artifacts.sizes(folder)
     run = Workspace(folder, folder.read_manifest())
     _add_artifacts(run)
-    shutil.rmtree(folder.tables, ignore_errors=True)
-    run.tables.write(folder.tables)
+    with swap.swapped(folder.tables) as part:
+        run.tables.write(part, made_of)
     manifest = structs.replace(run.manifest, tables_version=SCHEMA_VERSION)
     if not rundir.goes_on(manifest):
         folder.write_manifest(manifest)

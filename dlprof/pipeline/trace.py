@@ -211,5 +211,7 @@ def pack(traced: Traced) -> None:
     large = [*stacks, *folder.raw.glob("kernels/window-*/*.json")]
     for path in large:
         with contextlib.suppress(OSError):
-            path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
+            part = path.with_suffix(".json.gz.part")
+            part.write_bytes(gzip.compress(path.read_bytes(), 6))
+            part.replace(path.with_suffix(".json.gz"))  # whole, or not there: dlprof may be killed meanwhile
             path.unlink()

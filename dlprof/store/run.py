@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import structs
 
 from dlprof.errors import BadDataError
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Manifest
+from dlprof.schema.manifest import HealthEntry, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 
 
@@ -24,6 +25,8 @@ class Run:
     manifest: Manifest
     """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    said: tuple[HealthEntry, ...] = ()
+    """What was found when the run was opened: lines of its table `health` that are not stored."""
 
     @property
     def name(self) -> str:
@@ -55,7 +58,11 @@ class Run:
         """
         if name in self._tables:
             return self._tables[name].select(columns) if columns else self._tables[name]
-        table = self._read(name, columns)
+        table = self._read(name, None if self._adds_to(name) else columns)
+        if self._adds_to(name):
+            said = pa.Table.from_pylist([structs.asdict(entry) for entry in self.said], schema=TABLES[name])
+            table = self._tables[name] = pa.concat_tables([table.cast(TABLES[name]), said]).unify_dictionaries()
+            return table.select(columns) if columns else table
         if not columns:
             self._tables[name] = table
         return table
@@ -75,6 +82,8 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
+        if self._adds_to(name):
+            return int(self.table(name).num_rows)
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
 
@@ -86,9 +95,15 @@ class Run:
             BadDataError: The file is damaged or of a newer dlprof.
         """
         schema = TABLES[name]
+        if self._adds_to(name):
+            yield self.table(name)
+            return
         with self._opened(name) as file:
             for batch in file.iter_batches() if file else ():
                 yield _complete(pa.Table.from_batches([batch]), schema.names, schema).cast(schema)
+
+    def _adds_to(self, name: str) -> bool:
+        return name == "health" and bool(self.said)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
         schema = TABLES[name]
@@ -105,7 +120,7 @@ class Run:
             yield None
             return
         try:
-            with pq.ParquetFile(path, memory_map=True) as file:
+            with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
                 version = int((file.schema_arrow.metadata or {}).get(b"dlprof_schema_version", b"0"))
                 if version > SCHEMA_VERSION:
                     raise BadDataError(
