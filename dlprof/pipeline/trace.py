@@ -23,7 +23,7 @@ from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.launch import machine, sources, target
 from dlprof.launch.process import Outcome
-from dlprof.launch.recorded import Recorded
+from dlprof.launch.recorded import ProbeStates, Recorded, read_anchor
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
 from dlprof.pipeline.ingest import ingest
@@ -158,7 +158,8 @@ def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
         machine=machine.describe(),
         git=machine.git_state(script.parent if script else Path.cwd()),
         config=config.as_json(),
-        clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
+        clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns(), anchor_start=read_anchor()),
+        probes=ProbeStates.of(config).all_probes(),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
     )
 
