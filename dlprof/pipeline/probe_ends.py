@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from dlprof.ingest.artifact import Health
 from dlprof.schema.manifest import Manifest, Probe, Unrecorded
-from dlprof.schema.vocabulary import ProbeState, RunState, Severity, StreamEnd
+from dlprof.schema.vocabulary import PROBE_CUT, ProbeState, RunState, Severity, StreamEnd
 from dlprof.units import duration
 
 _WHAT: Mapping[str, str] = MappingProxyType(
@@ -30,7 +30,7 @@ _WHAT: Mapping[str, str] = MappingProxyType(
 )
 """What a probe leaves, for sentences."""
 _SLUGS: Mapping[str, str] = MappingProxyType(
-    {"phases": "inproc-cut", "stacks": "stacks-lost", "cores": "cores-cut", "gpu": "gpu-cut"}
+    {"phases": PROBE_CUT, "stacks": "stacks-lost", "cores": "cores-cut", "gpu": "gpu-cut"}
 )
 """Of their health lines; others are `NAME-failed`."""
 _SAVED_AT_END = "lines"
@@ -89,7 +89,7 @@ def said(probe: Probe, cut: Cut | None, manifest: Manifest) -> Iterator[Health]:
     """
     slug = _SLUGS.get(probe.name, f"{probe.name}-failed")
     if probe.name == "phases" and manifest.unrecorded is not None:
-        yield Health(slug, Severity.WARNING, f"{sentence(manifest.unrecorded)}")
+        yield Health(slug, Severity.WARNING, sentence(manifest.unrecorded))
     elif probe.state == ProbeState.FAILED:
         yield Health(slug, Severity.WARNING, _sentence(probe, cut))
 

@@ -110,9 +110,10 @@ def _indexed(run: RunDir, folder: Path, until: float) -> IndexedRun | DamagedRun
 def _figures(folder: RunDir, manifest: Manifest) -> Figures:
     if rundir.goes_on(manifest):
         return Figures(unknown="it goes on")
-    if not condition.examine(folder.tables).readable or (
-        manifest.state != RunState.IMPORTED and manifest.tables_version < SCHEMA_VERSION
-    ):
+    found = condition.examine(folder.tables)
+    if found.state == condition.State.DAMAGED:
+        return Figures(unknown=f"its tables are damaged: dlprof report {folder.path.name}")
+    if manifest.state != RunState.IMPORTED and (not found.readable or manifest.tables_version < SCHEMA_VERSION):
         return Figures(unknown=f"its tables are to be made first: dlprof report {folder.path.name}")
     run = Run(folder, manifest)
     try:

@@ -280,6 +280,10 @@ class StreamEnd(StrEnum):
     """There is none."""
 
 
+PROBE_CUT = "inproc-cut"
+"""Slug of the health line that says what was not recorded, and why."""
+
+
 class Severity(StrEnum):
     """How much a line of the health section matters."""
 

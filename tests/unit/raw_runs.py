@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +63,15 @@ def write_stream(path: Path, *, end: bool = True) -> None:
     recorder.end(fit, ORIGIN + 8 * S)
     recorder.collection(ORIGIN + 8 * S, 1 * MS, 2, 5)
     recorder.end(script, ORIGIN + 9 * S)
-    if end:
-        trailer = {"time_ns": ORIGIN + 9 * S}
-        recorder._add(wire.Record.TRAILER, wire.json_payload(trailer))
     recorder.flush()
+    if end:
+        path.write_bytes(ended(path.read_bytes(), ORIGIN + 9 * S))
+
+
+def ended(content: bytes, time_ns: int) -> bytes:
+    """A stream with its end, as the probe writes it."""
+    trailer = {"time_ns": time_ns, "crc32": zlib.crc32(content)}
+    return content + bytes(wire.record(wire.Record.TRAILER, wire.json_payload(trailer)))
 
 
 def _begin(recorder: Recorder, kind: str, at_s: float, name: str = "x") -> int:

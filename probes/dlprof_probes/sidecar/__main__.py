@@ -26,6 +26,8 @@ from dlprof_probes.sidecar.gpu import Gpu, Unavailable
 from dlprof_probes.sidecar.stacks import StackSampler
 
 _GRACE_S = 5.0
+_STATE_BYTES = 2048
+"""Room for what is said of the probes."""
 
 
 def main() -> None:
@@ -88,8 +90,12 @@ class _Sampler:
         return probe
 
     def _write_states(self) -> None:
+        """Into a file that keeps its first size, so that a disk that is full by then cannot keep it back."""
+        text = json.dumps(self._states).encode().ljust(_STATE_BYTES)
         try:
-            self._state_path.write_text(json.dumps(self._states), encoding="utf-8")
+            with self._state_path.open("r+b" if self._state_path.is_file() else "xb") as file:
+                file.write(text)
+                file.truncate()
         except OSError:
             pass
 
@@ -137,7 +143,11 @@ class _Sampler:
         """Close the files with what the sampling cost."""
         if self._stacks is not None:
             self._stacks.stop(_GRACE_S)
-            self._states["stacks"] = {"reason": self._stacks.reason, "cpu_ns": self._stacks.cpu_ns}
+            self._states["stacks"] = {
+                "reason": self._stacks.reason,
+                "failed": self._stacks.failed,
+                "cpu_ns": self._stacks.cpu_ns,
+            }
         cost = {"cost_cpu_ns": time.process_time_ns(), "missed": self._missed}
         if self._cores is not None:
             self._sample("cores", self._cores)

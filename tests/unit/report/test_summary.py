@@ -244,6 +244,7 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
+    "unrecorded",
 ]
 
 

@@ -148,7 +148,7 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
     calls: list[Any] = []
 
     class Stacks:
-        reason, cpu_ns = None, 7
+        reason, failed, cpu_ns = None, False, 7
 
         def __init__(self, *args: Any) -> None:
             calls.append(args)
@@ -164,7 +164,7 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
     os.close(said)
 
     assert calls == [(os.getpid(), tmp_path, 100), ("start",), ("poll",), ("stop", 5.0)]
-    assert states(tmp_path) == {"stacks": {"reason": None, "cpu_ns": 7}}
+    assert states(tmp_path) == {"stacks": {"reason": None, "failed": False, "cpu_ns": 7}}
     assert made.tree() == []
 
 
