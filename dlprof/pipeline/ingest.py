@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,12 @@ from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import stacks as stacks_reader
+from dlprof.launch import payload
 from dlprof.pipeline import kernel_windows, probe_ends, probe_stream, raw_artifacts, sampled_lines
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
+from dlprof.schema.process_config import decode_reports
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import ProbeState, RunState
 from dlprof.store import lock, swap
@@ -58,6 +61,7 @@ def _add_artifacts(run: Workspace) -> None:
     """Every artifact, then the phases over them, then kernels, which need these."""
     raw = run.folder.raw
     _say_unfinished(run)
+    _take_left_words(run)
     run.read(raw / "inproc.wire", partial(probe_stream.add_stream, run), "phases")
     run.read(raw / "marks.jsonl", partial(probe_stream.add_marks, run), "phases")
     probe_stream.add_end(run)
@@ -69,6 +73,19 @@ def _add_artifacts(run: Workspace) -> None:
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
     _settle_probes(run)
     run.tables.put_rows("probes", (structs.asdict(probe) for probe in run.probes))
+
+
+def _take_left_words(run: Workspace) -> None:
+    """What probes said of themselves to a dlprof that was killed before it could take it in."""
+    if run.manifest.state != RunState.RUNNING or rundir.goes_on(run.manifest):
+        return
+    with contextlib.suppress(OSError):
+        for name, report in decode_reports((run.folder.raw / "sampler.json").read_bytes()).items():
+            if report.state != ProbeState.ON:
+                run.probes.note(name, ProbeState(report.state), report.reason)
+    reason = payload.failure(run.folder)
+    if reason is not None:
+        run.probes.note("phases", ProbeState.FAILED, reason)
 
 
 _ARTIFACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(

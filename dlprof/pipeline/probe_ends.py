@@ -117,4 +117,6 @@ def of_missing(name: str, manifest: Manifest) -> Cut | None:
         return Cut(f"they are saved at the end, and {manifest.unrecorded.reason}")
     if name == "kernels":
         return None
+    if manifest.state == RunState.RUNNING:
+        return Cut(None)
     return Cut("their file is not in raw/")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from dlprof.ingest.own.wire import Stream
 from dlprof.schema.manifest import Manifest, Probe, Unrecorded
-from dlprof.schema.vocabulary import ProbeState, StreamEnd
+from dlprof.schema.vocabulary import ProbeState, RunState, StreamEnd
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 _BY_ERRNO: Mapping[int, tuple[StreamEnd, str]] = MappingProxyType(
@@ -61,7 +61,7 @@ def unrecorded(stream: Stream, manifest: Manifest, phases: Probe | None) -> Unre
         phases: What became of the probe, as far as it was known when the process had ended.
     """
     wall = manifest.process.wall_ns
-    if stream.complete or wall is None:
+    if stream.complete or wall is None or manifest.state == RunState.RUNNING:
         return None
     since = min(max(0, stream.last_ns - manifest.clock.origin_perf_ns), wall)
     cause, reason = why(stream, manifest, phases)

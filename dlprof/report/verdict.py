@@ -71,7 +71,8 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
     shares = ", ".join(
         f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
     )
-    return f"The {duration(wall)} went to {shares}{_largest(diagnosis, findings)}."
+    what = f"{duration(wall)}" if report.unrecorded is None else f"recorded {duration(report.unrecorded.since_ns)}"
+    return f"The {what} went to {shares}{_largest(diagnosis, findings)}."
 
 
 def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
