@@ -8,7 +8,7 @@ import sys
 import tempfile
 import traceback
 
-from dlprof import cli
+from dlprof import cli, safe_output
 from dlprof.errors import DlprofError, ExitCode
 from dlprof.units import SPELLED
 
@@ -16,6 +16,11 @@ from dlprof.units import SPELLED
 def main() -> int:
     """Run the command line; returns the exit code."""
     _never_fail_to_print()
+    with safe_output.guarded():
+        return _run()
+
+
+def _run() -> int:
     try:
         command, args = cli.parse(sys.argv[1:])
         return command.run(args)

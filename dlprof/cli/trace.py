@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ examples:
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
+  dlprof trace train.py --budget 0.5%            probes are thinned to cost less than that; off: never thinned
   dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
   dlprof trace train.py --repeat 5 -o runs/base  five runs, so that `compare` and `gate` can give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
@@ -38,6 +38,8 @@ environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
 
 
 _REPEATS = 1000
+_REPORT = ("dlprof.report.text",)
+"""What the report needs, beyond the tables."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,10 @@ class Arguments:
     kernel_steps: str | None
     gpu_tracer: str | None
     cores_hz: float | None
+    budget: str | None
     repeat: int
     output: str | None
+    keep_arguments: bool | None
     no_report: bool
     progress: bool | None
     live: bool | None
@@ -85,9 +89,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--kernel-steps", metavar="N", help="steps of a window at most (default: 10)")
     what.add_argument("--gpu-tracer", metavar="T", help="auto (default), framework, nsys, nvprof or off")
     what.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
+    what.add_argument(
+        "--budget", metavar="SHARE", help="what all probes may cost, of the run's time: 1%% (default), 0.5%%, off"
+    )
     out = parser.add_argument_group("results")
     out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
+    out.add_argument(
+        "--keep-arguments",
+        action="store_true",
+        default=None,
+        help="do not hide what looks like a secret on command lines",
+    )
     out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
     out.add_argument(
         "--no-progress", dest="progress", action="store_false", default=None, help="no status line, no screen"
@@ -102,6 +115,8 @@ def run(args: Arguments) -> int:
     from dlprof import config
 
     settings = config.load(_flags(args), *config.current())
+    for line in settings.said:
+        say(line)
     if args.repeat != 1:
         return _repeated(args, settings)
     return _once(settings, report=not args.no_report)
@@ -131,7 +146,9 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
     from dlprof.pipeline import trace as pipeline
 
     settings, view = _view(settings)
-    traced = pipeline.trace(settings, report=say, view=view, **({"meanwhile": _load_report} if report else {}))
+    traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
+    from dlprof.pipeline import storing  # loaded by now
+
     if traced.run is not None and report:
         from dlprof.report import text
 
@@ -139,21 +156,8 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
         text.print_answer(traced.run, file=sys.stderr)
     elif traced.failure is not None:
         say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
-    pipeline.pack(traced)
+    storing.pack(traced)
     return int(traced.outcome.shell_code)
-
-
-def _load_report() -> None:
-    """Load what the report needs: neither while the script runs, which would be slower, nor when the user waits for it.
-
-    Where it fails, it does so again at the report, and is told there.
-    """
-    with contextlib.suppress(Exception):
-        import pyarrow as pa
-
-        from dlprof.report import text  # noqa: F401
-
-        pa.array([0])  # pyarrow looks for pandas at the first list: half a second where it is installed
 
 
 def _flags(args: Arguments) -> dict[str, Any]:

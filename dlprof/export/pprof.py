@@ -54,7 +54,7 @@ def write(run: Run, out: BinaryIO) -> str:
     """
     times = _times(run)
     if not times:
-        raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.name} says why")
+        raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.typed} says why")
     profile = _Profile(run.name)
     _add_samples(profile, times, _period_ns(run))
     if run.manifest.clock.origin_wall_ns:
@@ -96,8 +96,10 @@ def _times(run: Run) -> dict[Sample, int]:
 
 
 def _period_ns(run: Run) -> int | None:
-    """Time between two samples, where dlprof itself took them."""
+    """Time between two samples, where dlprof itself took them, and at one rate."""
     rate_hz = run.manifest.config.get("stacks_hz")
+    if any(row["name"] == "stacks" and row["thinned"] for row in run.rows("probes")):
+        return None
     return round(1e9 / max(1, round(rate_hz))) if rate_hz else None  # py-spy takes whole rates only
 
 

@@ -112,4 +112,4 @@ def outcome(name: str, report: SamplerReport | None, ended: str | None, disk_ful
         return Probe(name=name, state=ProbeState.FAILED, reason=disk_full or ended)
     if report is None:
         return Probe(name=name, state=ProbeState.FAILED, reason=disk_full or "the sampler did not start")
-    return Probe(name=name, state=report.state, reason=report.reason)
+    return Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned)

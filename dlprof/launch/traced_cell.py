@@ -153,7 +153,10 @@ class TracedCell:
             conductor=None,
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             stacks_hz=self._config.stacks_hz,
+            keep_arguments=self._config.keep_arguments,
         )
         sampler = Sampler(config)
         with writing_into(self._run.path):
@@ -179,7 +182,8 @@ class TracedCell:
 
     def _outcome_of(self, sampler: Sampler, name: str, report: SamplerReport | None) -> Probe:
         if name == "stacks" and report is not None and sampler.ended is None:
-            return stack_sampling.outcome(self._run, report.reason, report.cpu_ns, failed=report.failed)
+            told = report.reason, report.cpu_ns, report.thinned
+            return stack_sampling.outcome(self._run, *told, failed=report.failed)
         return sampler_outcome(name, report, sampler.ended, self._run.disk_full())
 
 

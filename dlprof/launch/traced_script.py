@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload, probe_settings, stack_sampling
 from dlprof.launch.mark_file import MarkFile
+from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
@@ -34,12 +35,14 @@ class TracedScript:
         config: What to trace, and how.
         target: What it runs on.
         run: The run folder.
+        preloading: What is loaded while the script runs.
     """
 
-    def __init__(self, config: TraceConfig, target: Target, run: RunDir) -> None:
+    def __init__(self, config: TraceConfig, target: Target, run: RunDir, preloading: Preloading | None = None) -> None:
         self._config = config
         self._target = target
         self._run = run
+        self._preloading = preloading or Preloading()
         self._states = ProbeStates.of(config)
         self._sampler: Sampler | None = None
         self._stacks: StackSampling | None = None
@@ -73,7 +76,7 @@ class TracedScript:
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
-            self._stacks = StackSampling(self._run, self._config.stacks_hz, python, tree=tree)
+            self._stacks = StackSampling(self._run, self._config, python, tree=tree)
         return process.wait(lambda: self._tick(process, view), _TICK_S)
 
     def _end_beside(self, view: View) -> None:
@@ -152,7 +155,10 @@ class TracedScript:
             conductor=os.getpid(),
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             live=self._config.live,
+            keep_arguments=self._config.keep_arguments,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:
@@ -164,10 +170,12 @@ class TracedScript:
 
     def _tick(self, process: TracedProcess, view: View) -> None:
         if self._stacks is not None:
-            self._stacks.tick()
+            with self._preloading.between():
+                self._stacks.tick()
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
         self._ignore_helpers(process, view)
+        self._preloading.tick(process.start_ns)
         view.tick(self._run, Progress(process.pid, process.start_ns, process.interrupts, self._states_now()))
 
     @staticmethod

@@ -31,8 +31,12 @@ from dlprof.schema.vocabulary import ProbeState, RunState
 from dlprof.store import lock, swap
 
 
-def ingest(folder: RunDir) -> Manifest:
+def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
     """Make the tables of a run from its raw artifacts, as far as they are there; they take the place of those before.
+
+    Args:
+        folder: The run folder.
+        fresh: This process has just made it: sources that it names are copied from where they are.
 
     Returns:
         The manifest, with what the artifacts add to it. It is kept in the folder too, unless the dlprof
@@ -42,12 +46,12 @@ def ingest(folder: RunDir) -> Manifest:
         CannotCreateError: The run folder cannot be written to, or another dlprof makes its tables and does not end.
     """
     with lock.held(folder.path, "makes the tables of"):
-        return _ingest(folder)
+        return _ingest(folder, fresh=fresh)
 
 
-def _ingest(folder: RunDir) -> Manifest:
+def _ingest(folder: RunDir, *, fresh: bool) -> Manifest:
     made_of = raw_artifacts.sizes(folder)
-    run = Workspace(folder, folder.read_manifest())
+    run = Workspace(folder, folder.read_manifest(), fresh=fresh)
     _add_artifacts(run)
     with swap.swapped(folder.tables) as part:
         run.tables.write(part, made_of)
@@ -72,7 +76,8 @@ def _add_artifacts(run: Workspace) -> None:
     run.attempt("The phases are missing", lambda: _add_phases(run))
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
     _settle_probes(run)
-    run.tables.put_rows("probes", (structs.asdict(probe) for probe in run.probes))
+    busy = overhead.busy_share(run.tables.get("cores"))
+    run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
 
 
 def _take_left_words(run: Workspace) -> None:
@@ -94,7 +99,7 @@ _ARTIFACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "cores": ("cores.jsonl",),
         "gpu": ("gpu.jsonl",),
         "lines": ("lines.json",),
-        "stacks": ("stacks-*.json", "stacks-*.json.gz"),
+        "stacks": ("stacks-[0-9][0-9][0-9].json", "stacks-[0-9][0-9][0-9].json.gz"),
     }
 )
 """What a probe that worked leaves: one of these."""

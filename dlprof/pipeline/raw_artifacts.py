@@ -17,8 +17,8 @@ _OF_TABLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "steps": ("inproc.wire", "marks.jsonl"),
         "cores": ("cores.jsonl",),
         "gpu": ("gpu.jsonl",),
-        "stacks": ("stacks-*.json", "stacks-*.json.gz"),
-        "lines": ("lines.json", "stacks-*.json", "stacks-*.json.gz"),
+        "stacks": ("stacks-[0-9][0-9][0-9].json", "stacks-[0-9][0-9][0-9].json.gz"),
+        "lines": ("lines.json", "stacks-[0-9][0-9][0-9].json", "stacks-[0-9][0-9][0-9].json.gz"),
         "kernel_windows": ("kernels/*", "gpu/*"),
     }
 )
@@ -55,7 +55,7 @@ def _gone_for_tables(folder: RunDir) -> list[str]:
     """What the tables that are there must have been made of."""
     tables = {path.stem for path in folder.tables.glob("*.parquet")}
     return [
-        patterns[0]
+        patterns[0].replace("[0-9][0-9][0-9]", "NNN")
         for table, patterns in _OF_TABLE.items()
         if table in tables and not any(any(folder.raw.glob(pattern)) for pattern in patterns)
     ]

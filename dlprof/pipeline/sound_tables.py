@@ -29,9 +29,10 @@ def stored(folder: RunDir, *, rebuild: bool = False) -> Run:
         UsageError: Tables are to be made again that cannot be.
         CannotCreateError: They are to be made, and the folder cannot be written to.
     """
+    folder.refuse_strange()
     manifest = folder.read_manifest()
     found = condition.examine(folder.tables)
-    if swap.interrupted(folder.tables):
+    if folder.is_ours and swap.interrupted(folder.tables):
         found = _recovered(folder, found)
     _refuse_newer(folder, manifest, found)
     if manifest.state == RunState.IMPORTED:
@@ -77,9 +78,11 @@ def _made_again(folder: RunDir, manifest: Manifest, found: Condition, *, rebuild
     gone = raw_artifacts.gone(folder, found.seal)
     if not gone and (manifest.tables_version == 0 or raw_artifacts.any_left(folder)):
         # Most runs have their tables, and need not wait for all that makes them.
+        from dlprof.pipeline import private_copy  # noqa: PLC0415
         from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
 
-        return Run(folder, ingest(folder))
+        place = folder if folder.is_ours else private_copy.of(folder)
+        return Run(place, ingest(place))
     because = f"{raw_artifacts.named(gone)} gone" if gone else "raw/ is empty"
     if rebuild and found.readable:
         text = f"The tables of {folder.path.name} stay as they are: {because}, and they cannot be made again."

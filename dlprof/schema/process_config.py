@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import field
 
+from dlprof.schema.manifest import Thinned
 from dlprof.schema.vocabulary import ProbeState
 
 
@@ -30,6 +31,8 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`windows` of some steps, or `all` of fit, evaluate and predict."""
     steps: int
     """Steps of a window, at most."""
+    fixed: bool = False
+    """Whether the user chose the steps: they are not thinned then."""
     gpu: bool = True
     """Whether the engine's tracer takes in GPUs: two tracers cannot have one at once."""
 
@@ -55,6 +58,8 @@ class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Module of the engine that a script without Keras was asked to run on; None: the first known one that it loads."""
     engine_plugins: Mapping[str, str] = field(default_factory=dict)
     """Engines of plug-ins: name to the file of the half that is loaded in the process."""
+    budget: float | None = None
+    """Share of the wall time that the probes may cost together; None: no limit."""
     live: bool = False
     """Whether someone looks on: records leave the process sooner."""
     pid: str | None = None
@@ -78,6 +83,12 @@ class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Samples of cores and GPUs per second."""
     stacks_hz: float | None = None
     """Samples of Python stacks per second; None: they are not the sampler's affair."""
+    budget: float | None = None
+    """Share of the wall time that the probes may cost together; None: no limit."""
+    fixed: tuple[str, ...] = ()
+    """Those of `hz` and `stacks_hz` that the user chose: they are not thinned."""
+    keep_arguments: bool = False
+    """Whether command lines are written down as they are: else secrets on them are hidden."""
     live: bool = False
     """Whether someone looks on: samples reach the disk sooner."""
 
@@ -92,6 +103,8 @@ class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
     """Of stacks: they were begun and are not whole; else, with a reason, they were not to be had."""
     cpu_ns: int | None = None
     """CPU time that it took (ns), where that can be said of it alone."""
+    thinned: Thinned | None = None
+    """What was left out to keep the budget; None: nothing was."""
 
 
 def encode(config: ProcessConfig | SamplerConfig) -> bytes:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dlprof import safe_files
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import seal as seals
 from dlprof.store.seal import Seal, SealedTable
@@ -85,7 +86,7 @@ def _damages(folder: Path, seal: Seal) -> Iterator[Damage]:
 def _changed(path: Path, sealed: SealedTable) -> str | None:
     """How a table differs from what was sealed; None: not at all."""
     try:
-        size = path.stat().st_size
+        size = path.lstat().st_size
         if size != sealed.bytes:
             return f"has {size} bytes instead of {sealed.bytes}"
         if sealed.crc32 is not None and seals.crc32(path, size) != sealed.crc32:
@@ -93,7 +94,7 @@ def _changed(path: Path, sealed: SealedTable) -> str | None:
     except FileNotFoundError:
         return "is gone"
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        return f"cannot be read: {error.strerror or error}"
     return None
 
 
@@ -105,7 +106,8 @@ def _unsealed(folder: Path) -> Condition:
     versions, damages = [], []
     for path in paths:
         try:
-            head = pq.read_schema(path)
+            with safe_files.opened(folder, path.name) as file:
+                head = pq.read_schema(file)
             versions.append(int((head.metadata or {}).get(b"dlprof_schema_version", b"0")))
             damages += [Damage(path.stem, why) for why in _other_columns(path.stem, head)]
         except (OSError, ValueError, pa.ArrowException) as error:

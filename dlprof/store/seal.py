@@ -11,11 +11,13 @@ import msgspec
 import pyarrow.parquet as pq
 from msgspec import field
 
+from dlprof import safe_files
 from dlprof.rundir import replace_text, writing_into
 from dlprof.schema.tables import SCHEMA_VERSION
 
 FORMAT = "dlprof.tables/1"
 NAME = "tables.json"
+SEAL_BYTES_AT_MOST = 16 << 20
 CRC_BYTES_AT_MOST = 4 << 20
 """A table that is larger is checked page by page, when it is read: opening a run must not read all of it."""
 
@@ -56,18 +58,18 @@ def write(folder: Path, made_of: Mapping[str, int] | None = None) -> None:
 
 
 def _sealed(path: Path) -> SealedTable:
-    size = path.stat().st_size
+    size = path.lstat().st_size
     return SealedTable(pq.read_metadata(path).num_rows, size, crc32(path, size))
 
 
 def crc32(path: Path, size: int) -> int | None:
     """The checksum of a file of so many bytes; None: it is too large for that."""
-    return zlib.crc32(path.read_bytes()) if size <= CRC_BYTES_AT_MOST else None
+    return zlib.crc32(safe_files.read_path(path, CRC_BYTES_AT_MOST)) if size <= CRC_BYTES_AT_MOST else None
 
 
 def read(folder: Path) -> Seal | None:
     """The seal of a folder; None: there is none, or it is damaged."""
-    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-        seal = msgspec.json.decode((folder / NAME).read_bytes(), type=Seal)
+    with contextlib.suppress(OSError, ValueError, msgspec.DecodeError):
+        seal = msgspec.json.decode(safe_files.read_path(folder / NAME, SEAL_BYTES_AT_MOST), type=Seal)
         return seal if seal.format == FORMAT else None
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dlprof import safe_files
 from dlprof.rundir import writing_into
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
-from dlprof.store import seal
+from dlprof.store import quiet_arrow, seal
 
+quiet_arrow.settle()
 _HOW: Mapping[str, Any] = {"compression": "zstd", "write_page_checksum": True}
 
 
@@ -47,7 +50,7 @@ class RowWriter:
     def __init__(self, folder: Path, name: str) -> None:
         self._schema = _versioned(TABLES[name])
         self._path = folder / f"{name}.parquet"
-        self._part = folder / f"{name}.parquet.part"
+        self._held = contextlib.ExitStack()
         self._writer: pq.ParquetWriter | None = None
 
     def write(self, rows: pa.Table) -> None:
@@ -60,7 +63,8 @@ class RowWriter:
             with writing_into(self._path.parent):
                 if self._writer is None:
                     self._path.parent.mkdir(exist_ok=True)
-                    self._writer = pq.ParquetWriter(self._part, self._schema, **_HOW)
+                    out = self._held.enter_context(safe_files.new_file(self._path))
+                    self._writer = pq.ParquetWriter(out, self._schema, **_HOW)
                 self._writer.write_table(rows.cast(self._schema))
 
     def close(self) -> None:
@@ -68,7 +72,7 @@ class RowWriter:
         if self._writer is not None:
             with writing_into(self._path.parent):
                 self._writer.close()
-                self._part.replace(self._path)
+                self._held.close()
 
 
 def _versioned(schema: pa.Schema) -> pa.Schema:
@@ -76,7 +80,6 @@ def _versioned(schema: pa.Schema) -> pa.Schema:
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    part = path.with_name(path.name + ".part")
     metadata = {**(table.schema.metadata or {}), b"dlprof_schema_version": str(SCHEMA_VERSION).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), part, **_HOW)
-    part.replace(path)
+    with safe_files.new_file(path) as out:
+        pq.write_table(table.replace_schema_metadata(metadata), out, **_HOW)

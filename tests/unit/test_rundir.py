@@ -50,6 +50,14 @@ def test_an_empty_folder_is_taken(here: Path) -> None:
     assert [rundir.holds_something(Path(name)) for name in ("none", "empty")] == [False, True]
 
 
+def test_nobody_else_may_look_into_a_new_run(here: Path) -> None:
+    """It holds source text and command lines; what lies around it has the usual rights."""
+    run = rundir.create(here / "runs" / "a", "x", NOW)
+
+    assert oct(run.path.stat().st_mode & 0o777) == "0o700"
+    assert oct((here / "runs").stat().st_mode & 0o777) == oct(0o777 & ~rundir.umask())
+
+
 def test_segments_of_stacks_are_found_packed_or_not(here: Path) -> None:
     """In the order in which they were taken; their anchors are none."""
     (here / "raw").mkdir()

@@ -13,6 +13,7 @@ from typing import Any
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError
 
 _LEAP_NS = 24 * 3600 * 1_000_000_000
@@ -106,7 +107,7 @@ def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
         ArtifactError: The file is no stream of the probe, or of a newer version.
     """
     head = len(wire.MAGIC) + 1
-    with path.open("rb") as source:
+    with safe_files.opened(path.parent, path.name) as source:
         start = source.read(head)
         if start[:-1] != wire.MAGIC:
             raise ArtifactError("not a stream of dlprof's in-process probe", path=path, offset=0)
@@ -135,7 +136,7 @@ def read(path: Path, bounds: Bounds | None = None) -> Stream:
         NothingRecordedError: The file is empty.
         ArtifactError: It is no stream.
     """
-    if not path.stat().st_size:
+    if not path.lstat().st_size:
         raise NothingRecordedError("it holds nothing", path=path)
     stream = Stream(path, bounds=bounds or Bounds())
     for offset, kind, payload in records(path):
@@ -148,7 +149,7 @@ def read(path: Path, bounds: Bounds | None = None) -> Stream:
         if kind == Record.TRAILER:
             stream.changed = _is_changed(path, offset, payload)
             break
-    size = path.stat().st_size
+    size = path.lstat().st_size
     if stream.read_bytes < size and stream.read_bytes and not stream.complete:
         stream.cut = f"{size - stream.read_bytes} bytes at the end are half a record"
     return stream
@@ -171,7 +172,7 @@ def _is_changed(path: Path, size: int, trailer: memoryview) -> bool:
     if told is None:
         return False
     found = 0
-    with path.open("rb") as source:
+    with safe_files.opened(path.parent, path.name) as source:
         while size > 0 and (piece := source.read(min(size, _PIECE))):
             found, size = zlib.crc32(piece, found), size - len(piece)
     return bool(found != told)

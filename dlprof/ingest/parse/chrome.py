@@ -20,6 +20,7 @@ import msgspec
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome_tables import Table, TableReader
 from dlprof.ingest.parse.packed import opened
 
@@ -150,7 +151,7 @@ class ChromeFile:
                 if self._take(self._buffer[: match.start()].rstrip().rstrip(b",") + b"}"):
                     self._drop(match.end())
                     return True
-            if not more or len(self._buffer) > HEAD_BYTES_AT_MOST:
+            if not more or len(self._buffer) > min(HEAD_BYTES_AT_MOST, budget().limits.piece_bytes):
                 raise self._fail("there is no array traceEvents in it", len(self._buffer))
 
     def _drop(self, count: int) -> None:
@@ -177,6 +178,8 @@ class ChromeFile:
             if cut is None:
                 if len(self._buffer) > EVENT_BYTES_AT_MOST:
                     raise self._fail(f"an event of more than {EVENT_BYTES_AT_MOST >> 20} MB")
+                if len(self._buffer) > budget().limits.piece_bytes:
+                    raise budget().exceeded(f"an event of more than {budget().limits.piece_bytes >> 20} MiB")
                 wanted = 2 * len(self._buffer)
                 continue
             wanted = PIECE_BYTES

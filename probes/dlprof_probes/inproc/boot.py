@@ -23,6 +23,7 @@ from dlprof_probes.inproc import (
     overrides,
     profile_decorator,
     recorder,
+    tax,
     tracebacks,
 )
 from dlprof_probes.inproc.clock import anchor, now
@@ -117,6 +118,9 @@ class _Program(object):
 class Session(object):
     """The probes of this process, from start to end.
 
+    Attributes:
+        budget: Share of the wall time that all probes together may cost; None: no limit.
+
     Args:
         config: What the conductor has written.
         script: Path of the script.
@@ -131,11 +135,12 @@ class Session(object):
         self.recorder = recorder.Recorder(stream, config["status"], self._is_user_file, live)
         self.recorder.meta(_process_facts(boot_ns))
         boot = self.recorder.begin(wire.SpanKind.DLPROF, "start", time_ns=boot_ns)
+        self.budget = config.get("budget")
         self._finished = False
         self._script = None
         wrappers = load_wrappers()
         self.lines = self._make_lines(config.get("lines"), script, os.path.join(raw, "lines.json"))
-        self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
+        self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"), self.budget)
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
         classes = engines.plugged_in(config.get("engine_plugins") or {}, self.recorder)
@@ -245,6 +250,7 @@ class Session(object):
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None
             self.recorder.probe("phases", "on", reason)
+            self.recorder.meta({"tax": tax.measure(self.probe)})
             self.recorder.meta({"clock_end": anchor()})
             self.recorder.complete(wire.SpanKind.DLPROF, "finish", start, now())
         except Exception as error:
@@ -263,10 +269,11 @@ def _if_alive(reference, method):
     return call
 
 
-def _make_windows(config, recorder, folder):
+def _make_windows(config, recorder, folder, budget):
     if not config:
         return windows.NoWindows()
-    return windows.Windows(recorder, folder, config["mode"], config["steps"], config.get("gpu", True))
+    budget = None if config.get("fixed") else budget
+    return windows.Windows(recorder, folder, config["mode"], config["steps"], config.get("gpu", True), budget)
 
 
 class _UserFiles(object):

@@ -29,11 +29,13 @@ class Probe(object):
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         engines: `Engines`.
         waits: `Waits`.
+        calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
 
     def __init__(self, recorder, loops, lines, wrappers, is_user_file, windows):
         self.missing = []
+        self.calls = [0]
         self.goes_on = False
         self.ended = False
         self._broken = set()
@@ -55,8 +57,10 @@ class Probe(object):
 
         Only `Exception` is held back: Ctrl-C and `sys.exit` in the user's threads pass.
         """
+        calls = self.calls
 
         def guarded(*args):
+            calls[0] += 1
             if self.ended or hook in self._broken:
                 return default
             try:

@@ -35,6 +35,7 @@ class Recorder(object):
         self.pid = os.getpid()
         self.failed = None
         self.bytes_written = 0
+        self.write_ns = 0
         self.merge = 1
         self.dropped = 0
         self._status_path = status_path
@@ -168,9 +169,14 @@ class Recorder(object):
         """Record that something was dropped, cut or odd."""
         self._add(wire.Record.NOTE, wire.json_payload({"slug": slug, "severity": severity, "message": message}))
 
-    def probe(self, name, state, reason=None, cost_ns=None, cost_source=None):
-        """Record what a part of the probe could do, and what it cost."""
+    def probe(self, name, state, reason=None, cost_ns=None, cost_source=None, thinned=None):
+        """Record what a part of the probe could do, and what it cost.
+
+        `thinned` is what it measured less of, to keep the budget: `what`, `from` and `to` (numbers), and `why`.
+        """
         facts = {"name": name, "state": state, "reason": reason, "cost_ns": cost_ns, "cost_source": cost_source}
+        if thinned:
+            facts["thinned"] = thinned
         self._add(wire.Record.PROBE, wire.json_payload(facts))
 
     def string(self, text):
@@ -210,7 +216,8 @@ class Recorder(object):
 
     def flush(self, time_ns=None):
         """Write what waits."""
-        self._last_flush = now() if time_ns is None else time_ns
+        started = now()
+        self._last_flush = started if time_ns is None else time_ns
         if self.failed or os.getpid() != self.pid:
             self._queue.clear()  # a forked child must not write into its parent's stream
             return
@@ -222,6 +229,7 @@ class Recorder(object):
             pass
         if waiting:
             self._write(b"".join(waiting))
+        self.write_ns += now() - started
 
     def _write(self, data):
         try:

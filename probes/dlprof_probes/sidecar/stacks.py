@@ -21,7 +21,11 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dlprof_probes.sidecar.rate import Rate
+
 SEGMENT_S = 300
+_SETTLED_S = 3.0
+"""From its start on py-spy reads symbols for so long."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -34,9 +38,20 @@ class StackSampler:
             `stacks-000.anchor.json`.
         rate_hz: Samples per second.
         tree: Sample every Python among the process and what it starts, not the process alone.
+        budget: Share of the wall time that all probes may cost; None: no limit.
+        fixed: The user chose the rate: it stays.
     """
 
-    def __init__(self, pid: int, raw: Path, rate_hz: float, *, tree: bool = False) -> None:
+    def __init__(
+        self,
+        pid: int,
+        raw: Path,
+        rate_hz: float,
+        *,
+        tree: bool = False,
+        budget: float | None = None,
+        fixed: bool = False,
+    ) -> None:
         self.reason: str | None = None
         """Why there are no samples, or not all; None while all is well."""
         self.failed = False
@@ -45,7 +60,9 @@ class StackSampler:
         """CPU time of the segments that ended (ns)."""
         self._pid = pid
         self._raw = raw
-        self._rate_hz = max(1, round(rate_hz))
+        self._rate = Rate(max(1, round(rate_hz)), budget, fixed=fixed)
+        self._began_ns = 0
+        self._start_cpu_ns: int | None = None
         self._tree = tree
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -66,7 +83,7 @@ class StackSampler:
         name = f"stacks-{self._segment:03d}"
         output = str(self._raw / f"{name}.json")
         target = [program, "record", "--pid", str(self._pid), "--format", "chrometrace"]
-        options = ["--rate", str(self._rate_hz), "--nonblocking", "--idle", "--threads"]
+        options = ["--rate", str(self.rate_hz), "--nonblocking", "--idle", "--threads"]
         options += ["--subprocesses"] if self._tree else []
         options += ["--duration", str(SEGMENT_S)]
         before = time.perf_counter_ns()
@@ -76,10 +93,11 @@ class StackSampler:
         except OSError as error:
             self.reason = f"py-spy cannot be started: {error.strerror}"
             return False
+        self._began_ns = time.perf_counter_ns()
         self._anchor = {
             "before_ns": before,
             "after_ns": time.perf_counter_ns(),
-            "rate_hz": self._rate_hz,
+            "rate_hz": self.rate_hz,
             "options": options,
         }
         return True
@@ -101,10 +119,38 @@ class StackSampler:
             return
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
+            self._keep_budget()
             return
         self._ended(status, usage.ru_utime + usage.ru_stime)
         if self.reason is None and _alive(self._pid):
             self.start()
+
+    def _keep_budget(self) -> None:
+        """Lower the rate where it costs too much. The segment is ended for it if that is cheaper than going on."""
+        assert self._process is not None  # noqa: S101
+        cpu_ns = _cpu_ns(self._process.pid)
+        if cpu_ns is None:
+            return
+        passed_s = (time.perf_counter_ns() - self._began_ns) / 1e9
+        if passed_s < _SETTLED_S:
+            self._start_cpu_ns = cpu_ns  # of the start: symbols are read
+            return
+        before_hz = self._rate.hz
+        if not self._rate.look(cpu_ns):
+            return
+        per_s = (cpu_ns - (self._start_cpu_ns or 0)) / max(1.0, passed_s - _SETTLED_S)
+        saved = per_s * (1 - self._rate.hz / before_hz) * (SEGMENT_S - passed_s)
+        if saved > (self._start_cpu_ns or 0):
+            self._signal(signal.SIGINT)
+
+    @property
+    def rate_hz(self) -> int:
+        """Samples per second of the next segment."""
+        return max(1, round(self._rate.hz))
+
+    def thinned(self) -> dict[str, Any] | None:
+        """What was left out to keep the budget; None: nothing was."""
+        return self._rate.thinned()
 
     def stop(self, timeout_s: float) -> None:
         """End sampling: py-spy writes what it has within `timeout_s` seconds, or is killed."""
@@ -215,6 +261,15 @@ _NOT_TO_BE_HAD = (
 _REASONS = (*_NOT_TO_BE_HAD, (r"(?i)no space left", "the disk was full"))
 """The same, and when it fails."""
 _TIMED_OUT = "py-spy did not write its last segment in time, and was killed"
+
+
+def _cpu_ns(pid: int) -> int | None:
+    """CPU time that a process has taken (ns); None when it is gone."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(words[11]) + int(words[12])) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def _alive(pid: int) -> bool:

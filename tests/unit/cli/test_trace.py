@@ -15,11 +15,11 @@ from dlprof.errors import DlprofError
 from dlprof.launch.process import Outcome
 from dlprof.live import terminal, view
 from dlprof.pipeline import trace as pipeline
-from dlprof.pipeline.trace import Traced
+from dlprof.pipeline.storing import Traced
 from dlprof.store.run import Run
 from tests.unit.runs import dlprof, trained
 
-NO_FLAG = {"overrides"}
+NO_FLAG = {"max_memory", "overrides"}
 """Settings that only trials of dlprof's own give."""
 
 
