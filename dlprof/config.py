@@ -75,7 +75,14 @@ class TraceConfig:
     origins: tuple[tuple[str, str], ...] = ()
     """(setting, where its value came from) for all that is not a default."""
     said: tuple[str, ...] = ()
-    """What the user is told of the settings: lines."""
+    """What the user is told of a file of settings that is not used: lines."""
+
+    @property
+    def announced(self) -> tuple[str, ...]:
+        """What the user is told of the program that a file of settings chose: lines."""
+        origins = dict(self.origins)
+        chosen = [name for name in _CHOOSE_CODE if Path(origins.get(name, "")).name == settings_file.NAME]
+        return tuple(f"{name} {getattr(self, name)} is from {origins[name]}" for name in chosen)
 
     def wants(self, probe: str) -> bool:
         """Whether `probe` is to run."""
@@ -121,8 +128,7 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> 
         for name, value in values.items():
             config = replace(config, **{name: _checked(name, value, source)})
             origins[name] = source
-    told = [f"{name} {getattr(config, name)} is from {file}" for name in _CHOOSE_CODE if origins.get(name) == str(file)]
-    return replace(config, origins=tuple(sorted(origins.items())), said=(*said, *told))
+    return replace(config, origins=tuple(sorted(origins.items())), said=said)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

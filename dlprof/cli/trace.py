@@ -118,7 +118,7 @@ def run(args: Arguments) -> int:
     from dlprof.launch import signals
 
     settings = config.load(_flags(args), *config.current())
-    for line in settings.said:
+    for line in (*settings.said, *settings.announced):
         say(line)
     with signals.meant_for_script():
         if args.repeat != 1:

@@ -46,6 +46,7 @@ class TracedScript:
         self._sampler: Sampler | None = None
         self._stacks: StackSampling | None = None
         self._marks: MarkFile | None = None
+        self._entry: str | None = None
         self._gpu_tracer = gpu_tracers.GpuTracer("off", "not asked for")
 
     def go(self, view: View) -> Recorded:
@@ -136,7 +137,9 @@ class TracedScript:
             engine_traces_gpu=self._gpu_tracer.name == "framework",
             wrapped=self._gpu_tracer.wraps,
         )
-        return [python, *payload.stage(self._run, settings)]
+        staged = payload.stage(self._run, settings)
+        self._entry = staged[0]
+        return [python, *staged]
 
     def _command_of_program(self) -> list[str]:
         """A program that is no Python script: only what stands beside it can measure."""
@@ -150,7 +153,10 @@ class TracedScript:
     def _environment(self) -> dict[str, str]:
         home = payload.make_keras_home(self._run, own=self._target.source != "managed")
         marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
-        return {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        environment = {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        if self._entry is not None:
+            environment["PYTHONPATH"] = payload.python_path(self._entry, environment.get("PYTHONPATH"))
+        return environment
 
     # -- meanwhile ---------------------------------------------------------------------------------
 

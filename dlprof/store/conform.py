@@ -12,6 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dlprof.schema.never_null import NEVER_NULL
+from dlprof.schema.tables import TABLES
+
 _ROOM = 0.5
 """Share of the machine's memory that a table may take when it is read."""
 _SPANS = frozenset({"dur_ns", "interval_ns"})
@@ -34,12 +37,21 @@ def refuse_huge(file: pq.ParquetFile, schema: pa.Schema) -> None:
         raise UnfitError(f"it says that it has {rows:,} rows, more than there is memory for")
 
 
-def conformed(table: pa.Table, columns: Sequence[str], schema: pa.Schema) -> pa.Table:
+def conformed(name: str, table: pa.Table, columns: Sequence[str]) -> pa.Table:
     """A table with these columns in the types of the schema: those that it lacks are null, its others are left out.
 
+    Args:
+        name: Of the table in the schema.
+        table: As it was read.
+        columns: Names of columns of the schema.
+
     Raises:
-        UnfitError: A column is of another kind, or holds what its type cannot have.
+        UnfitError: A column is of another kind, holds what its type cannot have, or lacks what every row has.
     """
+    schema = TABLES[name]
+    for one in NEVER_NULL.get(name, frozenset()).intersection(columns if table.num_rows else ()):
+        if one not in table.schema.names or table.column(one).null_count:
+            raise UnfitError(f"its column {one} lacks values")
     return pa.table([_column(table, schema.field(name)) for name in columns], pa.schema(map(schema.field, columns)))
 
 

@@ -92,7 +92,7 @@ class Run:
         schema = TABLES[name]
         with self._opened(name) as file:
             for batch in file.iter_batches(columns=conform.known(file, schema.names)) if file else ():
-                yield conform.conformed(pa.Table.from_batches([batch]), schema.names, schema)
+                yield conform.conformed(name, pa.Table.from_batches([batch]), schema.names)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
         schema = TABLES[name]
@@ -100,7 +100,7 @@ class Run:
             if file is None:
                 return schema.empty_table().select(columns or schema.names)
             asked = columns or schema.names
-            return conform.conformed(file.read(conform.known(file, asked)), asked, schema)
+            return conform.conformed(name, file.read(conform.known(file, asked)), asked)
 
     @contextlib.contextmanager
     def _opened(self, name: str) -> Iterator[pq.ParquetFile | None]:

@@ -76,5 +76,5 @@ def test_a_file_of_another_user_is_passed_over_and_said(tree: Path) -> None:
 
 def test_an_interpreter_from_a_file_is_announced(tree: Path) -> None:
     """A flag is not: the user gave it."""
-    assert config.load({"script": "a.py"}, {}, tree).said == (f"python /chosen is from {tree / 'pyproject.toml'}",)
-    assert config.load({"script": "a.py", "python": "/mine"}, {}, tree).said == ()
+    assert config.load({"script": "a.py"}, {}, tree).announced == (f"python /chosen is from {tree / 'pyproject.toml'}",)
+    assert config.load({"script": "a.py", "python": "/mine"}, {}, tree).announced == ()
