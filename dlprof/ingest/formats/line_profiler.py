@@ -103,7 +103,7 @@ def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float
             "hits": hits,
             "time_ns": time_ns,
             "source": source,
-            "how": LineSource.COUNTED,
+            "how": LineSource.EXACT,
         }
         for function in functions
         if function.rows

@@ -32,6 +32,9 @@ from dlprof_probes.inproc.probe import Probe
 
 CELL = "<ipython-input-"
 """What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
+_BUDGET = 0.01
+"""Share of the time that all probes may cost, where the configuration does not say it."""
+_LINES_OF_BUDGET = 0.5
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
@@ -125,6 +128,7 @@ class Session(object):
 
     def __init__(self, config, script, boot_ns):
         raw = config["raw"]
+        self._budget = config.get("budget") or _BUDGET
         self._is_user_file = _UserFiles()
         stream = os.path.join(raw, "inproc.wire")
         live = bool(config.get("live"))
@@ -156,6 +160,8 @@ class Session(object):
         if not config:
             return lines.NoLines()
         try:
+            # The budget is that of all probes; lines may take half of it.
+            config = dict({"share": _LINES_OF_BUDGET * self._budget}, **config)
             return lines.make(config, os.path.abspath(script), path)
         except Exception as error:
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
@@ -181,6 +187,7 @@ class Session(object):
         """A forked child is not recorded: its stream is its parent's."""
         self._finished = True
         self.recorder.failed = "forked"
+        self.lines.forked()
 
     def profiled(self, code, text):
         """`code` with its lines counted, where line profiling is on."""
@@ -219,10 +226,22 @@ class Session(object):
             self.recorder.note(
                 "line-profiling-stopped", "the program set a trace function of its own: line times end there"
             )
-        self.lines.pause()
+        self.lines.end()
         start = now()
         self.lines.save()
         self.recorder.complete(wire.SpanKind.DLPROF, "save line times", start, now())
+
+    def _cost_of_lines(self):
+        """What lines cost (ns), and how that was got."""
+        spending = self.lines.spending()
+        if spending is None:
+            how = "measured: registering and saving; counting itself is in the lines"
+            return self.lines.cost_ns, how + " (all were counted: up to 10 times as long in tight loops of Python)"
+        how = "registering and saving measured, counting estimated: in %d windows, %.2g %% of the time" % (
+            spending["windows"],
+            100 * (spending["duty"] or 0),
+        )
+        return self.lines.cost_ns + spending["tax_ns"], how
 
     def finish(self):
         """Write all that is known; called once, at exit or right before `os._exit`."""
@@ -238,10 +257,7 @@ class Session(object):
             self._gc.finish()
             if self.lines.on:
                 self.lines.save()
-                how = "measured: registering and saving; counting itself is in the lines"
-                if sys.version_info < (3, 12):
-                    how += ", and slows tight loops of the script's own more than ten times (less from 3.12 on)"
-                self.recorder.probe("lines", "on", None, self.lines.cost_ns, how)
+                self.recorder.probe("lines", "on", None, *self._cost_of_lines())
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None
             self.recorder.probe("phases", "on", reason)
