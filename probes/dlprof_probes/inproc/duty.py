@@ -12,7 +12,7 @@ import collections
 EXACT = "exact"
 THINNED = "thinned"
 
-CREDIT_NS = 20 * 10 ** 6
+CREDIT_NS = 20 * 10**6
 """What counting may cost before any time has passed: short scripts are counted wholly."""
 MOST = 0.85
 """Share of a thread's time that is our own at most, while it is counted in the cheapest of lines."""

@@ -18,10 +18,9 @@ import sys
 import threading
 import types
 
-from dlprof_probes.inproc import duty, tally, thinning
+from dlprof_probes.inproc import duty, line_cost, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
-from dlprof_probes.inproc.line_cost import measured
 
 _FUNCTION = inspect.CO_NEWLOCALS
 
@@ -98,15 +97,18 @@ class Lines(object):
         """Why lines are all counted at any cost, although they should not be; None: they are not."""
         self._thinning = None
         self._keys = {}
-        self.tally = tally.Tally(lambda: self.profiler.get_stats().timings)
+        self.tally = tally.Tally(self._counts)
 
     def start(self):
         """Begin to count on this thread."""
         start = now()
-        cost = None if self._share is None or sys.gettrace() is not None else measured(type(self.profiler))
+        cost = None if self._share is None or sys.gettrace() is not None else line_cost.measured(type(self.profiler))
         self._start()
         if cost is not None:
             monitoring = self._manager is None
+            code = cost.count_by(self.profiler)
+            if monitoring:
+                self._codes.append(code)
             made = thinning.Thinning(self, self._share, cost, monitoring, self._tell_thinned)
             try:
                 made.start()
@@ -273,10 +275,15 @@ class Lines(object):
             self._write()
         self.cost_ns += now() - start
 
+    def _counts(self):
+        """{(file, first line, name): [(line, hits, ticks)]} so far, without the loop by which the cost is measured."""
+        counts = self.profiler.get_stats().timings
+        return {key: lines for key, lines in counts.items() if key[0] != line_cost.FILE}
+
     def _functions(self):
         """[(key, exact counts, counts of windows)] of each function."""
         if self._thinning is None or not self._thinning.spans:
-            return [(key, lines, []) for key, lines in self.profiler.get_stats().timings.items()]
+            return [(key, lines, []) for key, lines in self._counts().items()]
         if self._thinning.mode == duty.THINNED:
             self._thinning.settle()
         else:

@@ -11,7 +11,7 @@ import _thread
 import sys
 import time
 
-from dlprof_probes.inproc import census, duty
+from dlprof_probes.inproc import census, duty, line_cost
 from dlprof_probes.inproc.clock import now
 
 _SWITCH_S = 0.0001
@@ -257,10 +257,12 @@ class Thinning(object):
         if self._late_ns > 2 * duty.WINDOW_S * 1e9:
             # The thread was in a call that took longer than the window: not a line was run in that.
             self._count(duty.WINDOW_S * 1e9, 0, 0)
-        else:
-            self._hits = self._lines.hits()
-            if self._lines.switch(True):
-                self._window = self._cpu_ns()
+            return
+        self._hits = self._lines.hits() + (line_cost.LINES if self._cost.counted is not None else 0)
+        self._cost.bare()
+        if self._lines.switch(True):
+            self._cost.again()
+            self._window = self._cpu_ns()
 
     def _end_window(self):
         if not self._window:
@@ -308,21 +310,6 @@ class Thinning(object):
             self._count(told.bare_ns, hits, told.own_ns)
         elif self._lines.counts_now() is False:
             self._lines.switch(True)
-
-
-class Cost(object):
-    """What an event costs.
-
-    Args:
-        event_ns: By the line profiler (ns).
-        told_ns: By a census (ns).
-        least_ns: What a line takes by itself at least (ns).
-    """
-
-    def __init__(self, event_ns, told_ns, least_ns):
-        self.event_ns = event_ns
-        self.told_ns = told_ns
-        self.least_ns = least_ns
 
 
 def _frames(thread, _skip=0):
