@@ -1,23 +1,29 @@
 """What to trace and how: one frozen object, which remembers where each value came from.
 
 Values are taken from, in rising order: defaults, `[tool.dlprof]` of the pyproject.toml in the current
-folder or above it, environment variables `DLPROF_…`, flags of the command line.
+folder or above it (`dlprof.settings_file`), environment variables `DLPROF_…`, flags of the command line.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tomllib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from dlprof import settings_file
 from dlprof.errors import UsageError, nearest
 
 PROBES = ("phases", "lines", "stacks", "kernels", "cores", "gpu")
 """Probes in the order of reports. `phases` is the in-process probe and carries `lines` and `kernels`."""
+_CHOOSE_CODE = ("python", "backend")
+"""Settings that say which program runs: one from a file is announced."""
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*((?:[kmgt]i?b?|b)?)", re.IGNORECASE)
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_MEMORY = (64 << 20, 64 << 40)
 _RUN = ("script", "module", "program", "arguments")
 """What is run, and no setting of how."""
 
@@ -52,8 +58,14 @@ class TraceConfig:
     """Steps of a kernel window, at most."""
     gpu_tracer: str = "auto"
     """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
+    budget: float | None = 0.01
+    """Share of the wall time that all probes together may cost; None: no limit. Probes are thinned to keep it."""
     output: str | None = None
     """Run folder; None: a new one below dlprof_runs/."""
+    keep_arguments: bool = False
+    """Write command lines down as they are: else passwords, tokens and keys on them are hidden."""
+    max_memory: int | None = None
+    """What reading a trace may take of the memory (bytes; as text `800MB`, `16GB`); None: a quarter, 4 GiB at most."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Settings that a trial run takes instead of the script's own (JSON in DLPROF_OVERRIDES; `diagnose --confirm`)."""
     progress: bool = True
@@ -62,10 +74,23 @@ class TraceConfig:
     """A screen that shows the run while the script runs, where standard error is a terminal."""
     origins: tuple[tuple[str, str], ...] = ()
     """(setting, where its value came from) for all that is not a default."""
+    said: tuple[str, ...] = ()
+    """What the user is told of a file of settings that is not used: lines."""
+
+    @property
+    def announced(self) -> tuple[str, ...]:
+        """What the user is told of the program that a file of settings chose: lines."""
+        origins = dict(self.origins)
+        chosen = [name for name in _CHOOSE_CODE if Path(origins.get(name, "")).name == settings_file.NAME]
+        return tuple(f"{name} {getattr(self, name)} is from {origins[name]}" for name in chosen)
 
     def wants(self, probe: str) -> bool:
         """Whether `probe` is to run."""
         return probe in self.probes and not (probe == "kernels" and self.kernels == "off")
+
+    def is_given(self, setting: str) -> bool:
+        """Whether the user chose the value of `setting`: it is obeyed then, whatever it costs."""
+        return any(name == setting for name, _ in self.origins)
 
     @property
     def label(self) -> str:
@@ -74,10 +99,10 @@ class TraceConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The settings for the manifest."""
-        return {name: value for name, value in asdict(self).items() if name not in _RUN}
+        return {name: value for name, value in asdict(self).items() if name not in (*_RUN, "said")}
 
 
-SETTABLE = tuple(field.name for field in fields(TraceConfig) if field.name not in (*_RUN, "origins"))
+SETTABLE = tuple(field.name for field in fields(TraceConfig) if field.name not in (*_RUN, "origins", "said"))
 """Settings that a file, the environment and the command line may give; flags have these names."""
 
 
@@ -94,32 +119,25 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> 
     """
     config = TraceConfig()
     origins: dict[str, str] = {}
+    file, said = settings_file.find(folder)
     for source, values in (
-        _from_pyproject(folder),
+        (str(file), _read_pyproject(file) if file else {}),
         ("environment", _from_environment(environ)),
         ("command line", {name: value for name, value in flags.items() if value is not None}),
     ):
         for name, value in values.items():
             config = replace(config, **{name: _checked(name, value, source)})
             origins[name] = source
-    return replace(config, origins=tuple(sorted(origins.items())))
+    return replace(config, origins=tuple(sorted(origins.items())), said=said)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return {name: environ[f"DLPROF_{name.upper()}"] for name in SETTABLE if f"DLPROF_{name.upper()}" in environ}
 
 
-def _from_pyproject(folder: Path) -> tuple[str, dict[str, Any]]:
-    for place in (folder, *folder.parents):
-        path = place / "pyproject.toml"
-        if path.is_file():
-            return str(path), _read_pyproject(path)
-    return "pyproject.toml", {}
-
-
 def _read_pyproject(path: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("dlprof", {})
+        table = settings_file.table(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     for name in table:
@@ -156,6 +174,36 @@ def _rate(name: str, value: Any, source: str) -> float:
     if not 0.1 <= rate <= 1000:
         raise UsageError(f"{name} from {source} must lie between 0.1 and 1000 samples per second, not {value}.")
     return rate
+
+
+_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
+_NO_LIMIT = ("off", "none")
+
+
+def _budget(name: str, value: Any, source: str) -> float | None:
+    """A share of the wall time, written in percent; None: no limit."""
+    text = str(value).strip().lower()
+    if text in _NO_LIMIT or value is False:
+        return None
+    match = _SHARE.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"{name} from {source} is no share of the run's time: {value}",
+            hint="a percentage such as 1% or 0.5%, or off for no limit",
+        )
+    share = float(match[1]) / 100
+    if not 0.0001 <= share <= 1:
+        raise UsageError(f"{name} from {source} must lie between 0.01% and 100%, not {value}; off: no limit.")
+    return share
+
+
+def _memory(name: str, value: Any, source: str) -> int:
+    """A size in bytes; units of a thousand and of 1024 are both as people mean them here: 1024."""
+    match = _SIZE.fullmatch(str(value).strip())
+    size = int(float(match[1]) * _UNITS[match[2].lower()[:1]]) if match else 0
+    if not _MEMORY[0] <= size <= _MEMORY[1]:
+        raise UsageError(f"{name} from {source} must be a size from 64MB to 64TB, such as 800MB or 16GB, not {value}.")
+    return size
 
 
 def _object(name: str, value: Any, source: str) -> Mapping[str, Any]:
@@ -211,12 +259,15 @@ def parse_probes(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
 
 _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "arguments": _texts,
+    "budget": _budget,
     "cores_hz": _rate,
     "gpu_tracer": _choice,
+    "keep_arguments": _switch,
     "kernel_steps": _count,
     "kernels": _choice,
     "lines": _texts,
     "live": _switch,
+    "max_memory": _memory,
     "overrides": _object,
     "probes": lambda _name, value, _source: parse_probes(value),
     "progress": _switch,

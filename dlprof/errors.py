@@ -50,6 +50,8 @@ class ExitCode(IntEnum):
     """The output folder or file cannot be written."""
     INTERRUPTED = 130
     """Ctrl-C while dlprof itself was working (not the script)."""
+    READER_GONE = 141
+    """Who reads what a command prints has gone away (`| head`): the code of other programs then, 128 + SIGPIPE."""
 
 
 class DlprofError(Exception):

@@ -16,6 +16,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import psutil
 
+from dlprof import safe_files
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError, nearest
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
@@ -32,6 +34,12 @@ _LAST = re.compile(r"last(?:~(\d{1,6}))?")
 _STACKS = "stacks-[0-9][0-9][0-9]"
 _FULL_BYTES = 64 << 10
 """Less free space than this counts as a full disk."""
+_MANIFEST_MOST = 64 << 20
+SOURCE_MOST = 32 << 20
+"""Bytes of a manifest, and of a source file, at most."""
+_READ = ("manifest.json", "raw", "tables")
+"""What of a run folder is read, but for single files that `safe_files` opens."""
+_COPY = "if it is a run of yours, put files in the place of links: cp -rL RUN COPY"
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
@@ -41,6 +49,13 @@ class RunDir:
     """A run folder by its path."""
 
     path: Path
+    shown: Path | None = None
+    """Where the user has it, if `path` is a copy."""
+
+    @property
+    def place(self) -> Path:
+        """Where the user has it."""
+        return self.shown or self.path
 
     @property
     def raw(self) -> Path:
@@ -62,16 +77,44 @@ class RunDir:
         """The manifest's file."""
         return self.path / "manifest.json"
 
+    def source_name(self, short: str) -> str:
+        """Where below `raw` the copy of a source file lies, by its name in the tables; never outside."""
+        inside = os.path.normpath("/" + short.removeprefix("~/").replace("\0", "")).lstrip("/")
+        return f"sources/{inside or 'unnamed'}"
+
     def source_path(self, short: str) -> Path:
-        """Where the copy of a source file lies, by its name in the tables."""
-        return self.raw / "sources" / short.removeprefix("~/").removeprefix("/")
+        """Its path."""
+        return self.raw / self.source_name(short)
 
     def source_lines(self, short: str) -> list[str]:
         """The lines of a source file as it was when it ran; none where no copy was kept."""
         try:
-            return self.source_path(short).read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
+            content = safe_files.read(self.path, f"raw/{self.source_name(short)}", SOURCE_MOST)
+        except (OSError, ValueError):
             return []
+        return content.decode("utf-8", errors="replace").splitlines()
+
+    def refuse_strange(self) -> None:
+        """Refuse a folder in which something is neither a regular file nor a folder: dlprof puts no such thing there.
+
+        Raises:
+            BadDataError: There is a link, a pipe or a device, or a folder cannot be read.
+        """
+        try:
+            found = safe_files.strange(self.path, _READ)
+        except OSError as error:
+            raise BadDataError(f"{self.place} cannot be read: {error.strerror or error}.") from error
+        if found:
+            raise BadDataError(f"{self.place} is not opened: {found}, and no run of dlprof holds such.", hint=_COPY)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether nobody else can change what is in it, and this user can."""
+        try:
+            state = self.path.stat()
+        except OSError:
+            return False
+        return state.st_uid == os.geteuid() and not state.st_mode & stat.S_IWOTH and os.access(self.path, os.W_OK)
 
     def read_manifest(self) -> Manifest:
         """The manifest.
@@ -81,15 +124,15 @@ class RunDir:
             BadDataError: The manifest is damaged, foreign, or of a newer dlprof.
         """
         try:
-            return manifests.decode(self.manifest_path.read_bytes())
+            return manifests.decode(safe_files.read_path(self.manifest_path, _MANIFEST_MOST))
         except FileNotFoundError:
-            raise NoInputError(f"{self.path} is not a run folder of dlprof.", hint="dlprof runs") from None
+            raise NoInputError(f"{self.place} is not a run folder of dlprof.", hint="dlprof runs") from None
         except manifests.NewerFormatError as error:
             raise BadDataError(
-                f"{self.path} was made by a newer dlprof (format {error}).", hint="pip install -U dlprof"
+                f"{self.place} was made by a newer dlprof (format {error}).", hint="pip install -U dlprof"
             ) from error
         except (OSError, manifests.ManifestError) as error:
-            raise BadDataError(f"{self.manifest_path} cannot be read: {error}") from error
+            raise BadDataError(f"{self.place / 'manifest.json'} cannot be read: {error}.") from error
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest as a whole.
@@ -111,14 +154,14 @@ class RunDir:
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
-        return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+        found = (file.lstat() for file in self.path.rglob("*"))
+        return sum(one.st_size for one in found if stat.S_ISREG(one.st_mode))
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write `text` to `path` so that a reader sees either the old file or the new one, whole."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    """Write `text` to `path` so that a reader sees either the old file or the new one, whole; links are replaced."""
+    with safe_files.new_file(path) as out:
+        out.write(text.encode("utf-8"))
 
 
 def umask() -> int:
@@ -158,13 +201,44 @@ def create(path: Path | None, name: str, now: datetime) -> RunDir:
     Raises:
         CannotCreateError: It exists and is not empty, or cannot be made.
     """
-    if path is None:
-        path = free_path(name, now)
-    refuse_full(path)
-    run = RunDir(path.absolute())
+    path = _wanted(path, name, now)
     with writing_into(path):
-        run.raw.mkdir(parents=True, exist_ok=True)
+        run = RunDir(path.absolute())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path)
+        make_private(run.raw)
     return run
+
+
+def _wanted(path: Path | None, name: str, now: datetime) -> Path:
+    """The folder that is to be made: nothing is there, or an empty one.
+
+    Raises:
+        CannotCreateError: It holds something, or cannot be looked at: its name is too long, a parent is a file.
+    """
+    with writing_into(path or Path(RUNS_FOLDER)):
+        path = path or free_path(name, now)
+        _refuse_other_bytes(path)
+        refuse_full(path)
+    return path
+
+
+def _refuse_other_bytes(path: Path) -> None:
+    """Manifests and pages are UTF-8: a run whose path is not could be made, but not be told of."""
+    try:
+        str(path.absolute()).encode("utf-8")
+    except UnicodeEncodeError:
+        shown = str(path).encode("utf-8", "replace").decode("utf-8")
+        text = f"The name of the output folder {shown} is not UTF-8."
+        raise CannotCreateError(text, hint="choose another with -o DIR") from None
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that none but its owner may look into: a run holds source text, command lines and paths.
+
+    One that is there already keeps the rights that its owner gave it.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def free_path(name: str, now: datetime) -> Path:
@@ -182,9 +256,7 @@ def repeats_folder(path: Path | None, label: str) -> Path:
     Raises:
         CannotCreateError: It exists and is not empty, or cannot be made.
     """
-    if path is None:
-        path = free_path(f"{label}-repeats", datetime.now().astimezone())
-    refuse_full(path)
+    path = _wanted(path, f"{label}-repeats", datetime.now().astimezone())
     with writing_into(path):
         path.mkdir(parents=True, exist_ok=True)
     return path
@@ -281,7 +353,7 @@ def _folders(folder: Path) -> list[Path]:
 def name_to_type(run: RunDir) -> str:
     """What a user types for a run: `last`, its name below `dlprof_runs/`, else its path, quoted for a shell."""
     below = Path(RUNS_FOLDER).absolute()
-    path = run.path.absolute()
+    path = run.place.absolute()
     if path.parent == below:
         return "last" if find(below)[-1].path == path else shlex.quote(path.name)
     short = os.path.relpath(path)
@@ -297,5 +369,5 @@ def goes_on(manifest: Manifest) -> bool:
         # Numbers of processes are given out again: the time of its start tells whether it is the same.
         started = psutil.Process(conductor.pid).create_time()
         return bool(abs(started - conductor.started) < 1)
-    except psutil.Error:
+    except (psutil.Error, ValueError, OverflowError):  # numbers that no process has
         return False

@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import structs
 
 from dlprof.analysis import step_times
+from dlprof.schema.manifest import Probe, Thinned
 
 STEP_COST_NS = 1_600
-"""What recording one step costs in the traced process (ns), by `python -m tests.benchmarks record`."""
+"""What recording one step costs (ns), where the process did not find out; by `python -m tests.benchmarks record`."""
+LINE_SPANS = ("start line profiling", "save line times")
+"""Spans of dlprof's own work in the process that are in the cost of the probe of lines."""
+OF_OTHER_PROBES = frozenset({"start kernel tracing", "stop kernel tracing", *LINE_SPANS})
+"""Spans of dlprof's own work in the process that are in the cost of the probes of kernels and lines."""
+BESIDE = ("cores", "stacks", "live")
+"""Probes beside the process: they take time from the run only where all cores are busy."""
+_BUSY_PCT = 95.0
+"""All cores together are busy from here on."""
+
+
+def as_row(probe: Probe) -> dict[str, Any]:
+    """A probe as a row of the table `probes`."""
+    told = probe.thinned
+    thinned = {
+        "thinned": told.what if told else None,
+        "thinned_from_value": told.before if told else None,
+        "thinned_to_value": told.to if told else None,
+        "thinned_why": told.why if told else None,
+    }
+    return {**structs.asdict(probe), **thinned}
+
+
+def thinned_of(row: Mapping[str, Any]) -> Thinned | None:
+    """What a row of the table `probes` says of thinning; None: nothing was thinned."""
+    if row.get("thinned") is None:
+        return None
+    return Thinned(
+        what=row["thinned"], before=row["thinned_from_value"], to=row["thinned_to_value"], why=row["thinned_why"] or ""
+    )
 
 
 @dataclass(frozen=True)
@@ -27,18 +59,45 @@ class Cost:
     source: str
 
 
-def of_phases(own_ns: Iterable[int], steps: int) -> Cost:
+@dataclass(frozen=True)
+class Prices:
+    """What hooks and records cost in the traced process, as it found out at its end (ns each).
+
+    Attributes:
+        step_ns: The hooks around a step, and its record.
+        span_ns: Begin and end of a span.
+        call_ns: A hook, whatever it does.
+        calls: How often hooks were called.
+        write_ns: What writing the stream took in all.
+    """
+
+    step_ns: int
+    span_ns: int
+    call_ns: int
+    calls: int
+    write_ns: int
+
+
+def of_phases(own_ns: int, steps: int, spans: int, prices: Prices | None) -> Cost:
     """Cost of the in-process probe.
 
     Args:
-        own_ns: Durations of its own work at start and end, as measured (ns).
+        own_ns: Its own work at start and end, as measured (ns).
         steps: Steps that it recorded.
+        spans: Spans that it recorded.
+        prices: What each cost; None: the process could not say.
     """
-    own = sum(own_ns)
-    return Cost(
-        own + steps * STEP_COST_NS,
-        f"{own / 1e6:.0f} ms measured at start and end, {steps} steps at {STEP_COST_NS / 1e3:.1f} µs",
+    own = f"{own_ns / 1e6:.0f} ms measured at start and end"
+    if prices is None:
+        source = f"{own}, {steps} steps at {STEP_COST_NS / 1e3:.1f} µs (as on another machine)"
+        return Cost(own_ns + steps * STEP_COST_NS, source)
+    hooks = steps * prices.step_ns + spans * prices.span_ns + prices.calls * prices.call_ns
+    source = (
+        f"{own}; {steps} steps at {prices.step_ns / 1e3:.1f} µs, {spans} spans at {prices.span_ns / 1e3:.1f} µs, "
+        f"{prices.calls} hooks at {prices.call_ns / 1e3:.2f} µs, each timed in the process at its end; "
+        f"writing {prices.write_ns / 1e6:.1f} ms"
     )
+    return Cost(own_ns + hooks + prices.write_ns, source)
 
 
 def of_cores(cpu_ns: int | None) -> Cost:
@@ -49,6 +108,40 @@ def of_cores(cpu_ns: int | None) -> Cost:
 def of_gpu() -> Cost:
     """Cost of the series of GPUs: the sampler takes them beside those of the cores."""
     return Cost(None, "in the sampler's, see cores")
+
+
+def busy_share(cores: pa.Table | None) -> float | None:
+    """Share of the sampled time in which all cores were busy; None: cores were not sampled.
+
+    Args:
+        cores: The table `cores`.
+    """
+    if cores is None or not cores.num_rows:
+        return None
+    known = cores.filter(pc.is_finite(cores["busy_pct"]))
+    times = known.group_by("time_ns").aggregate([("busy_pct", "mean"), ("interval_ns", "max")])
+    whole = pc.sum(times["interval_ns_max"]).as_py()
+    if not whole:
+        return None
+    busy = times.filter(pc.greater_equal(times["busy_pct_mean"], _BUSY_PCT))
+    return float((pc.sum(busy["interval_ns_max"]).as_py() or 0) / whole)
+
+
+def taxed(probe: Probe, busy: float | None) -> Probe:
+    """A probe with what the run had to wait for it.
+
+    Args:
+        probe: The probe.
+        busy: Share of the run in which all cores were busy; None: not known.
+    """
+    if probe.cost_ns is None or probe.tax_ns is not None:
+        return probe
+    if probe.name not in BESIDE:
+        return structs.replace(probe, tax_ns=probe.cost_ns)
+    if busy is None:
+        return probe
+    source = f"{probe.cost_source}; all cores were busy in {100 * busy:.0f} % of the run, and waited for it then"
+    return structs.replace(probe, tax_ns=int(probe.cost_ns * busy), cost_source=source)
 
 
 def of_kernels(run: Mapping[str, pa.Table], switching_ns: int | None, *, asynchronous: bool) -> Cost | None:

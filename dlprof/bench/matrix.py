@@ -18,7 +18,7 @@ from dlprof.errors import NoInputError, UsageError
 
 _KEYS = ("name", "title", "repeat", "seed", "backends", "limit_s", "trace", "work")
 _WORK_KEYS = ("name", "script", "arguments", "backends", "sets")
-_TRACE_KEYS = ("probes", "kernels", "kernel_steps", "stacks_hz", "cores_hz")
+_TRACE_KEYS = ("probes", "kernels", "kernel_steps", "stacks_hz", "cores_hz", "budget")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 REPEAT_AT_MOST = 1000
 

@@ -92,8 +92,8 @@ def _run(cell: Cell, matrix: Matrix, folder: Folder) -> CellResult:
 def _command(cell: Cell, matrix: Matrix, place: Path) -> list[str]:
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in matrix.trace.items()]
     return [
-        sys.executable, "-m", "dlprof", "trace", str(cell.work.script), "--backend", cell.backend, "-o", str(place),
-        "--no-report", "--no-progress", *flags, "--", *cell.work.arguments,
+        sys.executable, "-P", "-m", "dlprof", "trace", str(cell.work.script),
+        "--backend", cell.backend, "-o", str(place), "--no-report", "--no-progress", *flags, "--", *cell.work.arguments,
     ]  # fmt: skip
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "view": "show a run, or a comparison, as a page in the browser",
     "import": "make a run of traces of other profilers",
     "export": "write a run for another viewer",
+    "redact": "copy a run without paths, names, source text and arguments, to send it away",
     "sql": "ask the tables of a run with SQL",
     "dump": "print a raw artifact, record by record",
     "runs": "list the runs in a folder",

@@ -13,6 +13,7 @@ examples:
   dlprof import rank-0.json.gz rank-1.json.gz
   dlprof import profile.nvvp gpu.csv
   dlprof import no-header.csv --columns timestamp,index,utilization.gpu,memory.used
+  dlprof import trace.json.gz --max-memory 16GB
   dlprof import --list
 
 The format of a file is recognised by its content. Several files are put on one timeline by their clocks.
@@ -29,6 +30,7 @@ class Arguments:
     format: str | None
     columns: str | None
     list_formats: bool
+    max_memory: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,12 +41,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns", metavar="NAME,...", help="columns of a table without a header, as nvidia-smi --query-gpu had them"
     )
+    parser.add_argument(
+        "--max-memory",
+        metavar="SIZE",
+        help="memory for reading, as 800MB or 16GB; a file that needs more is refused (default: a quarter of the "
+        "machine's, 4 GiB at most)",
+    )
     parser.add_argument("--list", dest="list_formats", action="store_true", help="list the formats")
 
 
 def run(args: Arguments) -> int:
     """Import the files, and print the name of the run."""
+    from dlprof import config
     from dlprof.errors import UsageError
+    from dlprof.ingest import limits
     from dlprof.ingest.formats import registry as formats
     from dlprof.pipeline import importing
     from dlprof.report.say import say
@@ -58,7 +68,10 @@ def run(args: Arguments) -> int:
     paths = [Path(file) for file in args.files]
     output = Path(args.output) if args.output else None
     columns = [name for name in (args.columns or "").split(",") if name.strip()]
-    found = importing.import_files(paths, output, reader=args.format, report=say, columns=columns)
+    settings = config.load({"max_memory": args.max_memory}, *config.current())
+    allowed = limits.chosen(settings.max_memory)
+    with limits.walled(allowed):
+        found = importing.import_files(paths, output, reader=args.format, report=say, columns=columns, limits=allowed)
     print(found.folder.path if args.output else found.name)
     say(f"look at it: dlprof kernels {args.output or found.name}")
     return 0

@@ -89,8 +89,14 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def _print_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     writer = csv.writer(sys.stdout)
-    writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows([_cell(value) for value in row] for row in (columns, *rows))
+
+
+def _cell(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; a number is what it is."""
+    from dlprof.export.csv_folder import harmless
+
+    return harmless(value) if isinstance(value, str) else value
 
 
 def _print_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -100,8 +106,18 @@ def _print_json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def _print_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    for row in (columns, ["---"] * len(columns), *rows):
-        print("| " + " | ".join("" if value is None else str(value).replace("|", "\\|") for value in row) + " |")
+    cells = [[_words(value) for value in row] for row in (columns, *rows)]
+    for line in (cells[0], ["---"] * len(columns), *cells[1:]):
+        print(f"| {' | '.join(line)} |")
+
+
+def _words(value: Any) -> str:
+    """A cell in which nothing is Markdown or HTML."""
+    from dlprof.export.markdown import plain
+
+    if isinstance(value, int | float):
+        return str(value)
+    return "" if value is None else plain(str(value))
 
 
 _PRINTERS = {"table": _print_table, "csv": _print_csv, "json": _print_json, "markdown": _print_markdown}

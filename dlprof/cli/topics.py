@@ -38,6 +38,7 @@ TOPICS = {
     "findings": Topic("every finding: its signal, and the time at stake", "comparing", "Findings"),
     "glossary": Topic("every word", "glossary"),
     "gpu-rules": Topic("on which real traces the rules for GPUs were tried", "gpu-rules"),
+    "host": Topic("what the script sees under dlprof: signals, streams, descriptors", "host"),
     "importing": Topic("traces of other profilers", "importing"),
     "json": Topic("what --json prints, field by field", "json"),
     "kernels": Topic("kernel windows, attribution, tracers", "kernels"),

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlprof.config import PROBES, SETTABLE, TraceConfig
-from dlprof.errors import UsageError
+from dlprof.errors import DlprofError, UsageError
 from dlprof.report.say import say
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.launch.view import View
+    from dlprof.pipeline.storing import Traced
 
 EXAMPLES = f"""\
 The script runs as without dlprof: same output, same results, same exit code. Its own arguments
@@ -29,6 +30,7 @@ examples:
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
+  dlprof trace train.py --budget 0.5%            probes are thinned to cost less than that; off: never thinned
   dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
   dlprof trace train.py --repeat 5 -o runs/base  five runs, so that `compare` and `gate` can give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
@@ -38,6 +40,8 @@ environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
 
 
 _REPEATS = 1000
+_REPORT = ("dlprof.report.text",)
+"""What the report needs, beyond the tables."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,10 @@ class Arguments:
     kernel_steps: str | None
     gpu_tracer: str | None
     cores_hz: float | None
+    budget: str | None
     repeat: int
     output: str | None
+    keep_arguments: bool | None
     no_report: bool
     progress: bool | None
     live: bool | None
@@ -90,9 +96,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--kernel-steps", metavar="N", help="steps of a window at most (default: 10)")
     what.add_argument("--gpu-tracer", metavar="T", help="auto (default), framework, nsys, nvprof or off")
     what.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
+    what.add_argument(
+        "--budget", metavar="SHARE", help="what all probes may cost, of the run's time: 1%% (default), 0.5%%, off"
+    )
     out = parser.add_argument_group("results")
     out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
+    out.add_argument(
+        "--keep-arguments",
+        action="store_true",
+        default=None,
+        help="do not hide what looks like a secret on command lines",
+    )
     out.add_argument("--no-report", action="store_true", help="do not print the report at the end")
     out.add_argument(
         "--no-progress", dest="progress", action="store_false", default=None, help="no status line, no screen"
@@ -105,11 +120,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Trace, report, and end as the script ended."""
     from dlprof import config
+    from dlprof.launch import signals
 
     settings = config.load(_flags(args), *config.current())
-    if args.repeat != 1:
-        return _repeated(args, settings)
-    return _once(settings, report=not args.no_report)
+    for line in (*settings.said, *settings.announced):
+        say(line)
+    with signals.meant_for_script():
+        if args.repeat != 1:
+            return _repeated(args, settings)
+        return _once(settings, report=not args.no_report)
 
 
 def _repeated(args: Arguments, settings: TraceConfig) -> int:
@@ -127,7 +146,6 @@ def _repeated(args: Arguments, settings: TraceConfig) -> int:
             say(f"run {number} ended with exit code {code}: no more runs")
             return code
     if not args.no_report:
-        sys.stdout.flush()
         repeats.print_repeats(folder, file=sys.stderr)
     return 0
 
@@ -136,29 +154,31 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
     from dlprof.pipeline import trace as pipeline
 
     settings, view = _view(settings)
-    traced = pipeline.trace(settings, report=say, view=view, **({"meanwhile": _load_report} if report else {}))
-    if traced.run is not None and report:
-        from dlprof.report import text
+    traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
+    from dlprof.pipeline import storing  # loaded by now
 
-        sys.stdout.flush()
-        text.print_answer(traced.run, file=sys.stderr)
-    elif traced.failure is not None:
-        say(f"the run could not be stored: {traced.failure.message} Raw artifacts stay in its folder.")
-    pipeline.pack(traced)
+    _tell(traced, report=report)
+    with contextlib.suppress(OSError):  # the run folder was removed
+        storing.pack(traced)
     return int(traced.outcome.shell_code)
 
 
-def _load_report() -> None:
-    """Load what the report needs: neither while the script runs, which would be slower, nor when the user waits for it.
+def _tell(traced: Traced, *, report: bool) -> None:
+    """Print the report. The script has run: no failure here changes the exit code."""
+    if traced.failure is not None:
+        say(f"the run could not be stored: {traced.failure.message}{traced.rest}")
+    if traced.run is None or not report:
+        return
+    from dlprof.report import text
 
-    Where it fails, it does so again at the report, and is told there.
-    """
-    with contextlib.suppress(Exception):
-        import pyarrow as pa
-
-        from dlprof.report import text  # noqa: F401
-
-        pa.array([0])  # pyarrow looks for pandas at the first list: half a second where it is installed
+    try:
+        text.print_answer(traced.run, file=sys.stderr)
+    except DlprofError as error:
+        say(f"there is no report: {error.message}")
+    except Exception as error:
+        if os.environ.get("DLPROF_DEBUG"):
+            raise
+        say(f"there is no report, by a bug in dlprof: {type(error).__name__}: {error}")
 
 
 def _flags(args: Arguments) -> dict[str, Any]:

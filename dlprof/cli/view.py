@@ -91,11 +91,11 @@ def _serve(page: str, below: Mapping[str, Callable[[], str]] | None = None, *, o
     from dlprof.report.html import serve
     from dlprof.report.say import say
 
-    with serve.Server(page, below) as server:
+    with serve.Server(page, below) as server, serve.redirect(server.url) as leading_there:
         print(server.url, flush=True)
         say("serving until Ctrl-C; the address works on this machine only")
         if open_it:
-            webbrowser.open(server.url)
+            webbrowser.open(leading_there)
         server.serve_until_interrupted()
 
 

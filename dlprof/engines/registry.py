@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
-
 from dlprof import plugins
 from dlprof.engines import caffe2, chainer, cntk, jax, mxnet, openvino, tensorflow, tensorflow1, theano, torch
 from dlprof.engines.base import Dispatch, EngineSpec
@@ -64,7 +61,12 @@ def dispatch_under_keras(keras_backend: str | None, keras_version: str | None = 
 
 
 def _speaks_of(specifier: str, version: str | None) -> bool:
+    if not version:
+        return True
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415  (not before a script starts)
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415
+
     try:
-        return not version or SpecifierSet(specifier, prereleases=True).contains(Version(version))
+        return SpecifierSet(specifier, prereleases=True).contains(Version(version))
     except (InvalidVersion, InvalidSpecifier):
         return True

@@ -6,6 +6,7 @@ texts get an apostrophe before them; numbers are left as they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,11 @@ def write(run: Run, folder: Path) -> str:
         CannotCreateError: The folder cannot be written to.
     """
     return tables.write_folder(run, folder, ".csv", _write)
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if re.match(_FORMULA, text) else text
 
 
 def _write(pieces: Iterator[pa.Table], path: Path) -> None:

@@ -96,8 +96,10 @@ def _times(run: Run) -> dict[Sample, int]:
 
 
 def _period_ns(run: Run) -> int | None:
-    """Time between two samples, where dlprof itself took them."""
+    """Time between two samples, where dlprof itself took them, and at one rate."""
     rate_hz = run.manifest.config.get("stacks_hz")
+    if any(row["name"] == "stacks" and row["thinned"] for row in run.rows("probes")):
+        return None
     return round(1e9 / max(1, round(rate_hz))) if rate_hz else None  # py-spy takes whole rates only
 
 

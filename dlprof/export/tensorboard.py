@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dlprof import safe_files
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.timeline.series import all_series
 from dlprof.analysis.timeline.slices import MISSING, numbers
@@ -53,7 +54,7 @@ def write(run: Run, folder: Path) -> str:
     with writing_into(folder):
         for old in folder.glob("events.out.tfevents.*.dlprof"):
             old.unlink()
-        with (folder / f"events.out.tfevents.{int(zero_s)}.dlprof").open("wb") as out:
+        with safe_files.new_file(folder / f"events.out.tfevents.{int(zero_s)}.dlprof") as out:
             scalars = _write_events(run, EventWriter(out, zero_s), zero_s)
         traces = _copy_traces(run, folder)
     return f"{scalars:,} scalars, 2 texts, {traces} trace{'' if traces == 1 else 's'} of the engine"
@@ -138,5 +139,7 @@ def _copy_traces(run: Run, folder: Path) -> int:
         window = file.relative_to(run.folder.raw / "kernels").parts[0]
         target = folder / "plugins" / "profile" / window
         target.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, target / file.name)
+        name = file.relative_to(run.folder.path).as_posix()
+        with safe_files.opened(run.folder.path, name) as source, safe_files.new_file(target / file.name) as out:
+            shutil.copyfileobj(source, out)
     return len(traces)

@@ -48,6 +48,14 @@ class Skipped:
         return f"{self.events:,} {self.what} ({self.why})"
 
 
+def merged(skipped: Sequence[Skipped]) -> list[Skipped]:
+    """The same, one for each sort and reason."""
+    sums: dict[tuple[str, str], int] = {}
+    for one in skipped:
+        sums[one.what, one.why] = sums.get((one.what, one.why), 0) + one.events
+    return [Skipped(what, events, why) for (what, why), events in sums.items()]
+
+
 _TOLD_AT_MOST = 6
 
 

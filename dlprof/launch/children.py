@@ -10,6 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+import psutil
+
+from dlprof.launch.descendants import ask, tell
+
 _PR_SET_PDEATHSIG = 1
 _GRACE_S = 15.0
 
@@ -58,12 +62,14 @@ def _end_with_parent() -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Have dlprof end the script and itself."""
+    """Have dlprof end the script and itself; a script that goes on all the same goes with it, and what it started."""
     process.terminate()
     try:
         process.wait(_GRACE_S)
     except subprocess.TimeoutExpired:
+        below: list[psutil.Process] = ask(psutil.Process(process.pid), lambda one: one.children(recursive=True), [])
         process.kill()
+        tell(below, signal.SIGKILL)
 
 
 def last_line(path: Path) -> str:
@@ -79,7 +85,9 @@ def ending_on_sigterm() -> Iterator[None]:
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.getsignal(signal.SIGTERM)
+    if before != signal.SIG_IGN:  # who started dlprof so wants it
+        signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:

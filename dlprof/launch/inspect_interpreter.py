@@ -45,6 +45,11 @@ def version(distributions):
     return None
 
 
+def origins(names):
+    specs = [importlib.util.find_spec(name) for name in names]
+    return [spec.origin for spec in specs if spec is not None and spec.origin and os.path.isabs(spec.origin)]
+
+
 asked = json.loads(sys.argv[1])
 packages = dict((name, version(distributions)) for name, distributions in asked.items() if can_be_imported(name))
 facts = {
@@ -55,5 +60,7 @@ facts = {
     "machine": platform.machine(),
     "prefix": sys.prefix,
     "packages": packages,
+    # What the answer hangs on.
+    "watched": [entry for entry in sys.path if entry] + origins(packages),
 }
 print("DLPROF" + json.dumps(facts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,10 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
-
 from dlprof.engines import registry as engines
 from dlprof.errors import NoInputError, UnavailableError, UsageError
+from dlprof.launch import known_interpreters
 
 _SCRIPT = Path(__file__).with_name("inspect_interpreter.py")
 _SECONDS = 60.0
@@ -99,25 +99,16 @@ def asked_for() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _ask(program: str, seconds: float = _SECONDS) -> InterpreterFacts | None:
-    try:
-        done = subprocess.run(
-            [program, str(_SCRIPT), json.dumps(asked_for())],
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    answer = next((line[6:] for line in done.stdout.splitlines() if line.startswith("DLPROF")), None)
+    question = json.dumps([asked_for(), _digest_of_question()])
+    answer = known_interpreters.recall(program, question)
+    known = answer is not None
     if answer is None:
+        answer = _answer(program, seconds)
+    facts = _decoded(answer)
+    if answer is None or facts is None:
         return None
-    try:
-        facts: dict[str, Any] = json.loads(answer)
-    except ValueError:  # it died while it printed
-        return None
+    if not known and isinstance(facts.get("watched"), list):
+        known_interpreters.keep(program, question, answer, facts["watched"])
     major, minor, micro = facts["version"]
     # The program as it was named: resolving links would lead out of a virtual environment.
     return InterpreterFacts(
@@ -130,6 +121,35 @@ def _ask(program: str, seconds: float = _SECONDS) -> InterpreterFacts | None:
     )
 
 
+def _digest_of_question() -> str:
+    """Of the script that asks: another one may get another answer."""
+    return hashlib.sha256(_SCRIPT.read_bytes()).hexdigest()[:16]
+
+
+def _answer(program: str, seconds: float) -> str | None:
+    """What an interpreter prints of itself, as JSON; None: it is none."""
+    try:
+        done = subprocess.run(
+            [program, str(_SCRIPT), json.dumps(asked_for())],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return next((line[6:] for line in done.stdout.splitlines() if line.startswith("DLPROF")), None)
+
+
+def _decoded(answer: str | None) -> dict[str, Any] | None:
+    try:
+        return json.loads(answer) if answer is not None else None
+    except ValueError:  # it died while it printed
+        return None
+
+
 def find(specifier: str) -> InterpreterFacts:
     """The first interpreter whose version fits.
 
@@ -139,6 +159,8 @@ def find(specifier: str) -> InterpreterFacts:
     Raises:
         UnavailableError: None was found.
     """
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415  (only for making environments)
+
     wanted = SpecifierSet(specifier)
     for path in candidates(os.environ):
         facts = _ask(str(path), _SECONDS_EACH)

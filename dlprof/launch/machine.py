@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import psutil
@@ -35,20 +37,44 @@ def _processor() -> str | None:
     return platform.processor() or None
 
 
-def git_state(folder: Path) -> Git | None:
-    """Commit of the working tree around `folder`, and whether it has changes; None outside one."""
-    commit = _git(folder, "rev-parse", "HEAD")
-    if commit is None:
-        return None
-    status = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return Git(commit=commit, dirty=bool(status))
+_GIT = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")
+_GIT_S = 5.0
+"""How long git may take in all: a large tree on a slow disk is not waited for."""
+_COMMIT = "# branch.oid "
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=5, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
+class GitState:
+    """The working tree around a folder: git is asked at once, and answers while something else is done.
+
+    Args:
+        folder: The folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._asked = time.monotonic()
+        self._git: subprocess.Popen[str] | None = None
+        command = ["git", "-C", str(folder), *_GIT]
+        with contextlib.suppress(OSError):
+            self._git = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+
+    def answer(self) -> Git | None:
+        """Its commit, and whether it has changes; None outside a working tree, or before its first commit."""
+        if self._git is None:
+            return None
+        try:
+            said, _ = self._git.communicate(timeout=max(0.0, self._asked + _GIT_S - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self._git.kill()
+            self._git.communicate()
+            return None
+        return _read(said) if self._git.returncode == 0 else None
+
+
+def _read(said: str) -> Git | None:
+    head = [line for line in said.splitlines() if line.startswith("#")]
+    commit = next((line.removeprefix(_COMMIT) for line in head if line.startswith(_COMMIT)), None)
+    if commit is None or commit.startswith("("):  # `(initial)`: there is no commit yet
         return None
-    return done.stdout.strip()
+    return Git(commit=commit, dirty=len(said.splitlines()) > len(head))

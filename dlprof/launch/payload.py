@@ -1,4 +1,4 @@
-"""Staging the in-process probe: a copy in the run folder, never an installation."""
+"""Staging the in-process probe: what it is told in the run folder, and a copy of it; never an installation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import re
 import shutil
 from pathlib import Path
 
-import dlprof_probes
 from msgspec import structs
 
 from dlprof.engines import registry
+from dlprof.launch import probe_copy
 from dlprof.rundir import RunDir, writing_into
 from dlprof.schema import process_config
 from dlprof.schema.process_config import ProcessConfig
@@ -20,11 +20,10 @@ from dlprof.schema.process_config import ProcessConfig
 STATUS_BYTES = 1024
 """Space reserved for the probe's last words, so that a full disk cannot keep them back."""
 _SHARED = ("datasets", "models")
-_ITEMS = ("__init__.py", "wire.py", "mark.py", "inproc")
 
 
 def stage(run: RunDir, config: ProcessConfig) -> list[str]:
-    """Copy the probe into the run folder and write its configuration.
+    """Have a copy of the probe ready, and write its configuration into the run folder.
 
     Returns:
         Arguments that start the script under the probe, to be put behind the interpreter.
@@ -32,17 +31,24 @@ def stage(run: RunDir, config: ProcessConfig) -> list[str]:
     Raises:
         CannotCreateError: The run folder cannot be written to.
     """
-    source = Path(dlprof_probes.__file__).parent
-    package = run.payload / "dlprof_probes"
     with writing_into(run.path):
-        package.mkdir(parents=True)
-        for item in _ITEMS:
-            _copy(source / item, package / item)
-        plugins = _copy_plugins(package / "inproc" / "engines" / "plugged_in")
+        run.payload.mkdir(parents=True)
+        package = probe_copy.place(run.payload) / "dlprof_probes"
+        plugins = _copy_plugins(run.payload / "plugged_in")
         reserve_status(run)
         file = run.payload / "config.json"
         file.write_bytes(process_config.encode(structs.replace(config, engine_plugins=plugins)))
-    return [str(package / "inproc" / "start.py"), str(file)]
+    return [str(package / "inproc" / "entry"), str(file)]
+
+
+def python_path(entry: str, given: str | None) -> str:
+    """PYTHONPATH of the traced process: it finds there what runs the script with no frame of the probe below it.
+
+    Args:
+        entry: What `stage` gave first.
+        given: PYTHONPATH that the script is to have, which it does; None or empty: none.
+    """
+    return os.pathsep.join([entry, *([given] if given else [])])
 
 
 def engine_plugins() -> dict[str, str]:
@@ -71,15 +77,8 @@ def reserve_status(run: RunDir) -> None:
     status_file(run).write_bytes(b" " * STATUS_BYTES)
 
 
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-    else:
-        shutil.copyfile(source, target)
-
-
 def remove(run: RunDir) -> None:
-    """Take the copy away again."""
+    """Take what was staged away again."""
     shutil.rmtree(run.payload, ignore_errors=True)
 
 
@@ -129,4 +128,5 @@ def remove_keras_home(run: RunDir) -> None:
 
 
 def _users_keras_home() -> Path:
-    return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras").absolute()
+    # As Keras finds it: where nobody knows a home (a user of a container that has no name), below the current folder.
+    return Path(os.environ.get("KERAS_HOME") or os.path.expanduser("~/.keras")).absolute()  # noqa: PTH111

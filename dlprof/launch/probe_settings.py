@@ -11,7 +11,6 @@ from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
 from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig
 
-
 EXACT = "exact"
 """Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
 
@@ -37,6 +36,7 @@ def of_script(
         lines=_lines(config, target.line_profiler) if target.no_lines is None else None,
         kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
         engine=_engine(target),
+        budget=config.budget,
         live=config.live,
         pid=str(pid_file(run)) if wrapped else None,
         overrides=config.overrides or None,
@@ -52,6 +52,7 @@ def of_cell(run: RunDir, config: TraceConfig, *, engine_traces_gpu: bool) -> Pro
         lines=_lines(config, None),
         kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
         engine_plugins=payload.engine_plugins(),
+        budget=config.budget,
     )
 
 
@@ -70,7 +71,12 @@ def _lines(config: TraceConfig, package: Path | None) -> LineSettings | None:
 def _kernels(config: TraceConfig, *, engine_traces_gpu: bool) -> KernelSettings | None:
     if not config.wants("kernels"):
         return None
-    return KernelSettings(mode=config.kernels, steps=config.kernel_steps, gpu=engine_traces_gpu)
+    return KernelSettings(
+        mode=config.kernels,
+        steps=config.kernel_steps,
+        fixed=config.is_given("kernel_steps"),
+        gpu=engine_traces_gpu,
+    )
 
 
 def _engine(target: Target) -> str | None:
@@ -79,3 +85,9 @@ def _engine(target: Target) -> str | None:
         return None
     engine = registry.engine_of(target.spec)
     return engine.module if engine is not None else None
+
+
+def rates_chosen(config: TraceConfig) -> tuple[str, ...]:
+    """Rates of the sampler that the user chose, as it calls them."""
+    names = {"hz": "cores_hz", "stacks_hz": "stacks_hz"}
+    return tuple(name for name, setting in names.items() if config.is_given(setting))

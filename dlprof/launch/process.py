@@ -1,34 +1,37 @@
 """Starting the traced process and waiting for it: signals, exit status, nothing left behind.
 
-At a terminal the script shares dlprof's process group, so that Ctrl-C, standard input and job control
-work as without dlprof; the terminal sends its signals to both. Elsewhere (CI, cron, pipes) it has a group of
-its own, and every signal that dlprof gets is passed on, whether it was meant for dlprof or for its group.
-Linux only (sigtimedwait, prctl).
+Where there is a terminal the script shares dlprof's process group, so that Ctrl-C, Ctrl-Z, standard input and job
+control work as without dlprof; the terminal sends its signals to both. Elsewhere (CI, cron, pipes) it has a group of
+its own. A signal that comes to dlprof is passed on to the script, which decides what it means; only a second Ctrl-C at
+the terminal ends the script and all it started. The script has the dispositions, mask and descriptors that dlprof was
+started with. Linux only (sigtimedwait, prctl).
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import psutil
-
 from dlprof.errors import UnavailableError
+from dlprof.launch import descendants, inherited
+from dlprof.launch.replaced import ImageWatch, Replaced
+from dlprof.launch.signals import Arrived, Taken
+from dlprof.launch.stops import Stop, Stops
 from dlprof.launch.view import Streams
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_PTRACER = 0x59616D61
-_PTRACER_ANY = ctypes.c_ulong(-1)
-_WAITED = {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
-_SI_USER = 0
-"""si_code of a signal that a process sent; those of the terminal carry another."""
 _GRACE_S = 3.0
+_STOOD_NS = 500_000_000
+"""dlprof looks ten times a second: where so much time passed between two looks, it was stopped itself."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,12 @@ class Outcome:
         end_ns: When it was found to have ended.
         user_ns: CPU time in user mode (ns), of it and of its children that it waited for.
         system_ns: The same in the kernel.
-        interrupts: How many times Ctrl-C came.
+        interrupts: How many times Ctrl-C, or SIGINT, came.
         left: Command lines of its descendants that were still running, by pid.
-        killed: Whether dlprof ended it, after a second Ctrl-C or at SIGTERM.
+        killed: Whether dlprof ended it after a second Ctrl-C, SIGTERM was passed on to it, or it died of a signal that
+            was.
+        stops: The times in which it stood still.
+        replaced: The program that it went on as (`exec`), if that was seen.
     """
 
     exit_code: int | None
@@ -56,6 +62,8 @@ class Outcome:
     interrupts: int
     left: dict[int, str]
     killed: bool
+    stops: tuple[Stop, ...] = ()
+    replaced: Replaced | None = None
 
     @property
     def shell_code(self) -> int:
@@ -65,20 +73,36 @@ class Outcome:
 
 @dataclass
 class TracedProcess:
-    """The traced process while it runs."""
+    """The traced process while it runs.
+
+    Attributes:
+        command: What is run.
+        environment: Its environment variables.
+        streams: Its standard streams.
+        looked_at: Whether py-spy, a child of dlprof, is to look at its memory.
+        start_ns: When it was started, on the run's clock (ns).
+    """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     streams: Streams = field(default_factory=Streams)
+    looked_at: bool = True
     start_ns: int = 0
     _popen: subprocess.Popen[bytes] | None = None
     _status: int | None = None
     _usage: tuple[int, int] = (0, 0)
+    _shared: bool = False
+    """Whether it is in dlprof's process group."""
     _interrupts: int = 0
-    _killed: bool = False
+    _from_keyboard: int = 0
+    _passed_on: set[int] = field(default_factory=set)
+    _ended_by_us: bool = False
     _deadline: float | None = None
-    _others: set[int] = field(default_factory=set)
-    _blocked: set[signal.Signals | int] = field(default_factory=set)
+    _looked_ns: int = 0
+    _stops: Stops = field(default_factory=Stops)
+    _family: descendants.Descendants = field(default_factory=descendants.Descendants)
+    _taken: Taken | None = None
+    _image: ImageWatch | None = None
 
     def start(self) -> int:
         """Start it; returns its process number.
@@ -86,24 +110,31 @@ class TracedProcess:
         Raises:
             UnavailableError: The interpreter cannot be started.
         """
-        _prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1))
-        self._blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED)
-        group = None if _in_foreground() else 0
-        self.start_ns = time.perf_counter_ns()
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        self._shared = _has_terminal()
+        self._taken = Taken(job_control=not self._shared)
+        self._taken.begin()
+        self.start_ns = self._looked_ns = time.perf_counter_ns()
         try:
-            self._popen = subprocess.Popen(
-                list(self.command),
-                env=dict(self.environment),
-                preexec_fn=_in_child,
-                process_group=group,
-                stdin=self.streams.input,
-                stdout=self.streams.output,
-                stderr=self.streams.error,
-            )
+            self._popen = self._launch()
         except OSError as error:
-            signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
+            self._taken.end()
             raise UnavailableError(f"{self.command[0]} cannot be started: {error.strerror}.") from error
+        self._image = ImageWatch(self._popen.pid)
         return self._popen.pid
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        start, conductor = inherited.at_start(), os.getpid()
+        return subprocess.Popen(
+            list(self.command),
+            env=dict(self.environment),
+            preexec_fn=lambda: _in_child(start, conductor if self.looked_at else 0),
+            process_group=None if self._shared else 0,
+            pass_fds=start.still_open(),
+            stdin=self.streams.input,
+            stdout=self.streams.output,
+            stderr=self.streams.error,
+        )
 
     @property
     def pid(self) -> int:
@@ -118,127 +149,135 @@ class TracedProcess:
 
     def ignore(self, pid: int) -> None:
         """`pid` is one of dlprof's own helpers: no descendant of the script."""
-        self._others.add(pid)
+        self._family.ignore(pid)
+
+    def look_at_program(self) -> None:
+        """See whether it is still the program of the first look; to be called once that has begun."""
+        if self._image is not None:
+            self._image.look(time.perf_counter_ns() - self.start_ns)
 
     def wait(self, tick: Callable[[], None], tick_s: float) -> Outcome:
         """Wait until it ends, with `tick` called every `tick_s` seconds.
 
-        Signals that arrive meanwhile are dealt with: the first Ctrl-C is the script's; a second one,
-        SIGTERM or SIGHUP end the script and all it started, politely first.
+        Signals that arrive meanwhile are passed on. After a second Ctrl-C at the terminal the script and all it
+        started are ended, politely first.
         """
-        end_ns = self._wait(tick, tick_s)
-        left = self._descendants()
-        if self._killed or self._interrupts:
-            self._end_all(left)
-            left = []
+        assert self._taken is not None  # noqa: S101  (it was started)
+        assert self._image is not None  # noqa: S101
+        self._wait(self._taken, tick, tick_s)
+        end_ns = time.perf_counter_ns()
+        self._stops.ended(end_ns - self.start_ns)
         code, by_signal = _decode(self._status or 0)
-        names = {process.pid: _command_line(process) for process in left}
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
-        user_ns, system_ns = self._usage
+        killed = self._ended_by_us or by_signal in self._passed_on or signal.SIGTERM in self._passed_on
+        left = self._left(end=killed or bool(self._interrupts))
+        self._taken.end()
         return Outcome(
-            code, by_signal, self.start_ns, end_ns, user_ns, system_ns, self._interrupts, names, self._killed
+            exit_code=code,
+            signal=by_signal,
+            start_ns=self.start_ns,
+            end_ns=end_ns,
+            user_ns=self._usage[0],
+            system_ns=self._usage[1],
+            interrupts=self._interrupts,
+            left=left,
+            killed=killed,
+            stops=tuple(self._stops.over),
+            replaced=self._image.replaced,
         )
 
-    def _wait(self, tick: Callable[[], None], tick_s: float) -> int:
+    def _wait(self, taken: Taken, tick: Callable[[], None], tick_s: float) -> None:
+        next_tick = time.monotonic() + tick_s
         while not self._ended():
-            info = signal.sigtimedwait(_WAITED, tick_s)
-            if info is not None and info.si_signo != signal.SIGCHLD:
-                self._on_signal(info)
-            elif info is None:
+            arrived = taken.wait(next_tick - time.monotonic())
+            if arrived is not None and arrived.number != signal.SIGCHLD:
+                self._on_signal(arrived)
+            self._family.reap(self.pid)
+            if time.monotonic() >= next_tick:
                 tick()
+                next_tick = time.monotonic() + tick_s
             if self._deadline is not None and time.monotonic() > self._deadline:
                 self._signal_tree(signal.SIGKILL)
-        return time.perf_counter_ns()
+
+    def _left(self, *, end: bool) -> dict[int, str]:
+        """What of it still runs. Where it was told to end that goes too, but for what made a session of its own."""
+        left = self._family.running(self.pid)
+        if end:
+            # The traced process has ended, but it was in dlprof's session.
+            descendants.end(descendants.in_session_of(left, os.getsid(0)), _GRACE_S)
+            left = self._family.running(self.pid)
+        return descendants.command_lines(left)
+
+    # -- its state -----------------------------------------------------------------------------------
 
     def _ended(self) -> bool:
-        if self._status is not None:
-            return True
-        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-        if pid == 0:
-            return False
-        self._status = status
-        self._usage = int(usage.ru_utime * 1e9), int(usage.ru_stime * 1e9)
-        assert self._popen is not None  # noqa: S101
-        self._popen.returncode = os.waitstatus_to_exitcode(status)
+        """Whether it has ended; on the way, whether it was stopped or goes on."""
+        while self._status is None:
+            now_ns = time.perf_counter_ns()
+            try:
+                pid, status, usage = os.wait4(self.pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+            except ChildProcessError:  # somebody in this process took it: how it ended is not known any more
+                self._note_end(0, None)
+                break
+            if pid == 0:
+                self._looked_ns = now_ns
+                return False
+            self._changed(status, usage, now_ns)
         return True
 
-    def _on_signal(self, info: signal.struct_siginfo) -> None:
-        number = signal.Signals(info.si_signo)
-        if number == signal.SIGQUIT:  # the script has it too, and will end of it
+    def _changed(self, status: int, usage: resource.struct_rusage, now_ns: int) -> None:
+        stood = now_ns - self._looked_ns > _STOOD_NS
+        since_ns = (self._looked_ns if stood else now_ns) - self.start_ns
+        if os.WIFSTOPPED(status):
+            self._stops.stopped(os.WSTOPSIG(status), since_ns)
+        elif os.WIFCONTINUED(status):
+            self._stops.continued(since_ns, now_ns - self.start_ns)
+        else:
+            self._note_end(status, usage)
+
+    def _note_end(self, status: int, usage: resource.struct_rusage | None) -> None:
+        self._status = status
+        if usage is not None:
+            self._usage = int(usage.ru_utime * 1e9), int(usage.ru_stime * 1e9)
+        assert self._popen is not None  # noqa: S101
+        self._popen.returncode = os.waitstatus_to_exitcode(status)
+
+    # -- signals -------------------------------------------------------------------------------------
+
+    def _on_signal(self, arrived: Arrived) -> None:
+        if arrived.is_own:
             return
-        if number == signal.SIGINT:
-            self._interrupts += 1
-            if self._interrupts == 1:
-                if info.si_code == _SI_USER:  # sent to dlprof alone: the terminal sends it to both
-                    self._send(signal.SIGINT)
-                return
-            number = signal.SIGTERM
-        self._killed = True
-        self._signal_tree(number)
-        self._deadline = time.monotonic() + _GRACE_S
+        self._interrupts += arrived.number == signal.SIGINT
+        self._from_keyboard += arrived.number == signal.SIGINT and arrived.from_keyboard
+        self._passed_on.add(arrived.number)
+        if self._from_keyboard > 1 and arrived.number == signal.SIGINT:
+            self._ended_by_us = True
+            self._signal_tree(signal.SIGTERM)
+            self._deadline = time.monotonic() + _GRACE_S
+        elif not (self._shared and _went_to_all(arrived)):
+            self._send(arrived.number)
 
     def _send(self, number: int) -> None:
         if not self._ended():
             os.kill(self.pid, number)
 
     def _signal_tree(self, number: int) -> None:
-        for process in self._descendants():
-            _signal_one(process, number)
+        descendants.tell(self._family.running(self.pid), number)
         self._send(number)
 
-    def _descendants(self) -> list[psutil.Process]:
-        """All processes that the script started and that still run.
 
-        dlprof is their subreaper: those whose parent has ended become children of dlprof.
-        """
-        try:
-            found = psutil.Process().children(recursive=True)
-        except psutil.Error:
-            return []
-        helpers = {self.pid, *self._others}
-        mine: list[psutil.Process] = []
-        for process in found:
-            parents = {p.pid for p in _parents(process)}
-            if process.pid not in helpers and not parents & self._others and process.status() != psutil.STATUS_ZOMBIE:
-                mine.append(process)
-        return mine
-
-    def _end_all(self, processes: list[psutil.Process]) -> None:
-        for process in processes:
-            _signal_one(process, signal.SIGTERM)
-        _gone, alive = psutil.wait_procs(processes, timeout=_GRACE_S)
-        for process in alive:
-            _signal_one(process, signal.SIGKILL)
+def _went_to_all(arrived: Arrived) -> bool:
+    """Whether the terminal has sent it to all of dlprof's group; that it is closed it tells the session's leader alone."""
+    to_leader = arrived.number in (signal.SIGHUP, signal.SIGCONT) and os.getsid(0) == os.getpid()
+    return arrived.from_keyboard and not to_leader
 
 
-def _in_foreground() -> bool:
-    """Whether dlprof runs in the foreground of a terminal."""
+def _has_terminal() -> bool:
+    """Whether dlprof has a controlling terminal, in its foreground or not: job control moves it there and back."""
     try:
         with open("/dev/tty", "rb", buffering=0) as terminal:  # noqa: PTH123
-            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+            return os.tcgetpgrp(terminal.fileno()) > 0
     except OSError:
         return False
-
-
-def _parents(process: psutil.Process) -> list[psutil.Process]:
-    try:
-        return process.parents()
-    except psutil.Error:
-        return []
-
-
-def _signal_one(process: psutil.Process, number: int) -> None:
-    try:
-        process.send_signal(number)
-    except psutil.Error:
-        pass
-
-
-def _command_line(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())[:200] or process.name()
-    except psutil.Error:
-        return "?"
 
 
 def _decode(status: int) -> tuple[int | None, int | None]:
@@ -246,12 +285,22 @@ def _decode(status: int) -> tuple[int | None, int | None]:
     return (None, -code) if code < 0 else (code, None)
 
 
-def _prctl(option: int, value: ctypes.c_ulong) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+def _prctl(option: int, value: int) -> None:
+    _LIBC.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))
 
 
-def _in_child() -> None:
-    """Between fork and exec: unblock signals, end with dlprof, let py-spy look (where yama asks for leave)."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAITED)
-    _prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGTERM))
-    _prctl(_PR_SET_PTRACER, _PTRACER_ANY)
+def _in_child(start: inherited.Inherited, tracer: int) -> None:
+    """Between fork and exec: signals as dlprof was started with, end with dlprof, let py-spy look.
+
+    Args:
+        start: What dlprof was started with.
+        tracer: The process that may look, and with it what it has started, where Yama asks for leave; 0: none.
+    """
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if tracer:
+        _prctl(_PR_SET_PTRACER, tracer)
+    if signal.SIGCHLD in start.ignored:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    if signal.SIGINT not in start.ignored:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would lose one that comes before the exec
+    signal.pthread_sigmask(signal.SIG_SETMASK, start.blocked)

@@ -42,7 +42,7 @@ class Sampler:
             OSError: It cannot be started.
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "dlprof_probes.sidecar", str(self._file)],
+            [sys.executable, "-P", "-m", "dlprof_probes.sidecar", str(self._file)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

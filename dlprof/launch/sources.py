@@ -6,22 +6,24 @@ import linecache
 from collections.abc import Mapping
 from pathlib import Path
 
-from dlprof.rundir import RunDir, writing_into
+from dlprof import safe_files
+from dlprof.rundir import SOURCE_MOST, RunDir, writing_into
 
 
 def keep_sources(run: RunDir, files: Mapping[str, str]) -> None:
-    """Copy source files into the run folder.
+    """Copy source files into the run folder; what is kept already is left as it is, which is how it ran.
 
     Args:
         run: The run folder.
         files: Short name (as in the tables) to absolute name.
     """
     for short, path in files.items():
-        target = run.source_path(short)
+        if run.source_path(short).is_file():
+            continue
         try:
-            content = Path(path).read_bytes()
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+            source = Path(path).resolve()
+            # no wider than what it is a copy of
+            _keep(run, short, safe_files.read_path(source, SOURCE_MOST), source.stat().st_mode & 0o666)
         except OSError:
             continue  # the report then shows lines without their text
 
@@ -37,7 +39,9 @@ def keep_cells(run: RunDir, files: Mapping[str, str]) -> None:
         CannotCreateError: The run folder cannot be written to.
     """
     for short, name in files.items():
-        target = run.source_path(short)
         with writing_into(run.path):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text("".join(linecache.getlines(name)), encoding="utf-8")
+            _keep(run, short, "".join(linecache.getlines(name)).encode("utf-8"), 0o600)
+
+
+def _keep(run: RunDir, short: str, content: bytes, mode: int) -> None:
+    safe_files.write(run.path, f"raw/{run.source_name(short)}", content, mode)

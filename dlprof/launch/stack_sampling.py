@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from dlprof_probes.sidecar.cores import walk
 from dlprof_probes.sidecar.stacks import StackSampler
 
+from dlprof.config import TraceConfig
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Probe
+from dlprof.schema.manifest import Probe, Thinned
 from dlprof.schema.vocabulary import ProbeState
 
 _LOOK_S = 0.5
@@ -27,14 +29,14 @@ class StackSampling:
 
     Args:
         run: The run folder.
-        rate_hz: Samples per second.
+        config: How many samples per second, and what they may cost.
         python: Gives the process to look at; None: there is none yet.
         tree: Sample every Python among the process and what it starts, not the process alone.
     """
 
-    def __init__(self, run: RunDir, rate_hz: float, python: Callable[[], int | None], *, tree: bool) -> None:
+    def __init__(self, run: RunDir, config: TraceConfig, python: Callable[[], int | None], *, tree: bool) -> None:
         self._run = run
-        self._rate_hz = rate_hz
+        self._config = config
         self._python = python
         self._tree = tree
         self._sampler: StackSampler | None = None
@@ -50,7 +52,14 @@ class StackSampling:
             pid = self._python()
             if pid is None:
                 return
-            self._sampler = StackSampler(pid, self._run.raw, self._rate_hz, tree=self._tree)
+            self._sampler = StackSampler(
+                pid,
+                self._run.raw,
+                self._config.stacks_hz,
+                tree=self._tree,
+                budget=self._config.budget,
+                fixed=self._config.is_given("stacks_hz"),
+            )
             self._sampler.start()
         self._sampler.poll()
 
@@ -69,7 +78,9 @@ class StackSampling:
     def outcome(self) -> Probe:
         """What became of it in the end."""
         if self._sampler is not None:
-            return outcome(self._run, self._sampler.reason, self._sampler.cpu_ns)
+            told = self._sampler.thinned()
+            thinned = msgspec.convert(told, Thinned) if told else None
+            return outcome(self._run, self._sampler.reason, self._sampler.cpu_ns, thinned)
         reason = (
             "no Python process was seen in what the program started"
             if self._tree
@@ -78,20 +89,21 @@ class StackSampling:
         return Probe(name="stacks", state=ProbeState.UNAVAILABLE, reason=reason)
 
 
-def outcome(run: RunDir, reason: str | None, cpu_ns: int | None) -> Probe:
+def outcome(run: RunDir, reason: str | None, cpu_ns: int | None, thinned: Thinned | None = None) -> Probe:
     """What became of py-spy.
 
     Args:
         run: The run folder, with its files.
         reason: Why there are no samples, or not all; None: all went well.
         cpu_ns: CPU time that it took (ns).
+        thinned: What was left out to keep the budget.
     """
     state = ProbeState.ON
     if reason is not None:
         reason = run.disk_full() or reason
         state = ProbeState.FAILED if run.stack_files() else ProbeState.UNAVAILABLE
     source = "measured: CPU time of py-spy beside the process"
-    return Probe(name="stacks", state=state, reason=reason, cost_ns=cpu_ns, cost_source=source)
+    return Probe(name="stacks", state=state, reason=reason, cost_ns=cpu_ns, cost_source=source, thinned=thinned)
 
 
 def has_begun(run: RunDir, start_ns: int) -> bool:

@@ -152,7 +152,10 @@ class TracedCell:
             conductor=None,
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             stacks_hz=self._config.stacks_hz,
+            keep_arguments=self._config.keep_arguments,
         )
         sampler = Sampler(config)
         with writing_into(self._run.path):
@@ -180,8 +183,8 @@ class TracedCell:
         if report is None:
             return Probe(name=name, state=ProbeState.FAILED, reason="the sampler did not start, or was killed")
         if name == "stacks":
-            return stack_sampling.outcome(self._run, report.reason, report.cpu_ns)
-        return Probe(name=name, state=report.state, reason=report.reason)
+            return stack_sampling.outcome(self._run, report.reason, report.cpu_ns, report.thinned)
+        return Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned)
 
 
 def _exit_code(raised: BaseException | None) -> int:

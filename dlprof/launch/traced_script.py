@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch import gpu_tracers, payload, probe_settings, stack_sampling
 from dlprof.launch.mark_file import MarkFile
+from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
@@ -33,16 +34,19 @@ class TracedScript:
         config: What to trace, and how.
         target: What it runs on.
         run: The run folder.
+        preloading: What is loaded while the script runs.
     """
 
-    def __init__(self, config: TraceConfig, target: Target, run: RunDir) -> None:
+    def __init__(self, config: TraceConfig, target: Target, run: RunDir, preloading: Preloading | None = None) -> None:
         self._config = config
         self._target = target
         self._run = run
+        self._preloading = preloading or Preloading()
         self._states = ProbeStates.of(config)
         self._sampler: Sampler | None = None
         self._stacks: StackSampling | None = None
         self._marks: MarkFile | None = None
+        self._entry: str | None = None
         self._gpu_tracer = gpu_tracers.GpuTracer("off", "not asked for")
 
     def go(self, view: View) -> Recorded:
@@ -57,7 +61,7 @@ class TracedScript:
         command = self._command()
         environment = self._environment()
         try:
-            process = TracedProcess(command, environment, view.open(self._run))
+            process = TracedProcess(command, environment, view.open(self._run), self._config.wants("stacks"))
             self._ignore_helpers(process, view)
             start = read_anchor()
             process.start()
@@ -67,30 +71,40 @@ class TracedScript:
         return self._recorded(process, outcome, start)
 
     def _watch(self, process: TracedProcess, view: View) -> Outcome:
-        """Measure beside the process until it ends."""
-        self._start_sampler(process)
+        """Measure beside the process until it ends. It runs: no failure of ours may come out of here."""
+        self._harmless(lambda: self._start_sampler(process), *_SAMPLED)
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
-            self._stacks = StackSampling(self._run, self._config.stacks_hz, python, tree=tree)
-        return process.wait(lambda: self._tick(process, view), _TICK_S)
+            self._stacks = StackSampling(self._run, self._config, python, tree=tree)
+        return process.wait(lambda: self._harmless(lambda: self._tick(process, view)), _TICK_S)
+
+    def _harmless(self, work: Callable[[], object], *probes: str) -> None:
+        """Do some work while the script runs, or after it; where that fails, these probes have failed."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001  (whatever it is, the script and its end come first)
+            gone = "" if self._run.raw.is_dir() else "the run folder was removed; "
+            for name in probes:
+                if self._config.wants(name):
+                    self._states.note(name, ProbeState.FAILED, f"{gone}{type(error).__name__}: {error}")
 
     def _end_beside(self, view: View) -> None:
         # The samplers first: closing the view may take a while, and measures nothing of the script.
-        try:
-            self._stop_samplers()
-            if self._marks is not None:
-                self._marks.stop()
-        finally:
-            probe = view.close()
-            if probe is not None:
-                self._states.put(probe)
+        self._harmless(self._stop_sampler, *_SAMPLED)
+        self._harmless(self._stop_stacks, "stacks")
+        self._harmless(self._judge_sampler, *_SAMPLED)
+        if self._marks is not None:
+            self._harmless(self._marks.stop, "phases")
+        probe = view.close()
+        if probe is not None:
+            self._states.put(probe)
 
     def _recorded(self, process: TracedProcess, outcome: Outcome, start: Anchor) -> Recorded:
         end = read_anchor()
-        self._judge_phases()
-        payload.remove(self._run)
-        payload.remove_keras_home(self._run)
+        self._harmless(self._judge_phases, "phases")
+        self._harmless(lambda: payload.remove(self._run))
+        self._harmless(lambda: payload.remove_keras_home(self._run))
         return Recorded(
             outcome=outcome,
             pid=process.pid,
@@ -123,7 +137,9 @@ class TracedScript:
             engine_traces_gpu=self._gpu_tracer.name == "framework",
             wrapped=self._gpu_tracer.wraps,
         )
-        return [python, *payload.stage(self._run, settings)]
+        staged = payload.stage(self._run, settings)
+        self._entry = staged[0]
+        return [python, *staged]
 
     def _command_of_program(self) -> list[str]:
         """A program that is no Python script: only what stands beside it can measure."""
@@ -137,7 +153,10 @@ class TracedScript:
     def _environment(self) -> dict[str, str]:
         home = payload.make_keras_home(self._run, own=self._target.source != "managed")
         marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
-        return {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        environment = {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        if self._entry is not None:
+            environment["PYTHONPATH"] = payload.python_path(self._entry, environment.get("PYTHONPATH"))
+        return environment
 
     # -- meanwhile ---------------------------------------------------------------------------------
 
@@ -151,7 +170,10 @@ class TracedScript:
             conductor=os.getpid(),
             probes=wanted,
             hz=self._config.cores_hz,
+            budget=self._config.budget,
+            fixed=probe_settings.rates_chosen(self._config),
             live=self._config.live,
+            keep_arguments=self._config.keep_arguments,
         )
         self._sampler = Sampler(config, in_child=_unblock_signals)
         try:
@@ -163,11 +185,26 @@ class TracedScript:
 
     def _tick(self, process: TracedProcess, view: View) -> None:
         if self._stacks is not None:
-            self._stacks.tick()
+            self._harmless(lambda: self._tick_stacks(process), "stacks")
+        if self._is_itself(process):
+            process.look_at_program()
+        self._preloading.tick(process.start_ns)
+        view.tick(self._run, Progress(process.pid, process.start_ns, process.interrupts, self._states_now()))
+        self._ignore_helpers(process, view)
+
+    def _is_itself(self, process: TracedProcess) -> bool:
+        """Whether the process runs the script by now: a shim may stand before its interpreter."""
+        silent = self._target.interpreter is None or not self._config.wants("phases")
+        return silent or stack_sampling.has_begun(self._run, process.start_ns)
+
+    def _tick_stacks(self, process: TracedProcess) -> None:
+        assert self._stacks is not None  # noqa: S101  (asked by the caller)
+        try:
+            with self._preloading.between():
+                self._stacks.tick()
+        finally:
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)
-        self._ignore_helpers(process, view)
-        view.tick(self._run, Progress(process.pid, process.start_ns, process.interrupts, self._states_now()))
 
     @staticmethod
     def _ignore_helpers(process: TracedProcess, view: View) -> None:
@@ -197,17 +234,19 @@ class TracedScript:
 
     # -- after -------------------------------------------------------------------------------------
 
-    def _stop_samplers(self) -> None:
+    def _stop_sampler(self) -> None:
         if self._sampler is not None:
             self._sampler.stop(_STOP_S)
+
+    def _stop_stacks(self) -> None:
         if self._stacks is not None:
             self._stacks.stop(_STOP_S)
             self._states.put(self._stacks.outcome())
-        if self._sampler is not None:
-            self._judge_sampler(self._sampler)
 
-    def _judge_sampler(self, sampler: Sampler) -> None:
-        reports, killed_by = sampler.reports(), sampler.killed_by
+    def _judge_sampler(self) -> None:
+        if self._sampler is None:
+            return
+        reports, killed_by = self._sampler.reports(), self._sampler.killed_by
         for name in _SAMPLED:
             if not self._config.wants(name):
                 continue
@@ -219,7 +258,7 @@ class TracedScript:
             elif killed_by is not None and report.state == ProbeState.ON:
                 self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
             else:
-                self._states.put(Probe(name=name, state=report.state, reason=report.reason))
+                self._states.put(Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned))
 
     def _judge_phases(self) -> None:
         if not self._config.wants("phases") or self._target.interpreter is None:

@@ -6,6 +6,7 @@ from rich.color import ColorSystem
 from rich.segment import Segment
 
 from dlprof.live.rows import PLAIN, Row
+from dlprof.units import safe
 
 _COLOURS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 
@@ -36,4 +37,4 @@ class Painter:
 
     def _segment(self, segment: Segment) -> str:
         style = segment.style or PLAIN
-        return style.render(segment.text, color_system=self._colours)
+        return style.render(safe(segment.text), color_system=self._colours)

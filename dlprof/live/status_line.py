@@ -11,14 +11,16 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from dlprof.config import TraceConfig
 from dlprof.launch.view import Progress, Streams
-from dlprof.live.model import LiveRun
-from dlprof.live.tail import Tail
 from dlprof.rundir import RunDir
 from dlprof.units import safe, strip
+
+if TYPE_CHECKING:  # read when the script runs: its start does not wait for them
+    from dlprof.live.model import LiveRun
+    from dlprof.live.tail import Tail
 
 _EVERY_S = 0.25
 _CORES_AT_MOST = 32
@@ -84,6 +86,9 @@ class StatusLine:
         self._drawn = now
         try:
             if self._live is None or self._tail is None:
+                from dlprof.live.model import LiveRun  # noqa: PLC0415
+                from dlprof.live.tail import Tail  # noqa: PLC0415
+
                 self._live = LiveRun(self._label, self._backend, progress.origin_ns)
                 self._tail = Tail(folder.raw, self._live)
             self._tail.look()
@@ -98,7 +103,7 @@ class StatusLine:
             # Scroll up by one line first, so that the script's last line is not under ours.
             parts.append(f"\n\x1b[A\x1b7\x1b[1;{rows - 1}r\x1b8" if rows > 2 else "")
             self._size = (columns, rows)
-        text = render(live, time.perf_counter_ns(), columns)
+        text = safe(render(live, time.perf_counter_ns(), columns))
         parts.append(f"\x1b7\x1b[{rows};1H\x1b[2K\x1b[7m{text}\x1b[0m\x1b8")
         self._write("".join(parts))
 

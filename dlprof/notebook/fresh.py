@@ -47,7 +47,7 @@ def run(text: str, flags: Sequence[str], output: Path) -> Ended:
     with tempfile.TemporaryDirectory(prefix="dlprof-cell-") as folder:
         script = Path(folder) / NAME
         script.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "dlprof", "trace", str(script), "-o", str(output), "--no-report", *flags]
+        command = [sys.executable, "-P", "-m", "dlprof", "trace", str(script), "-o", str(output), "--no-report", *flags]
         path = os.pathsep.join(part for part in (str(Path.cwd()), os.environ.get("PYTHONPATH")) if part)
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
@@ -66,6 +66,10 @@ def missing_name(said: str, namespace: Mapping[str, Any]) -> str | None:
     """A name of the notebook that the cell failed for want of; None: that is not why."""
     found = _NAME_ERROR.findall(said)
     return found[-1] if found and found[-1] in namespace else None
+
+
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+"""What the process is sent at the first interrupt, the second, and those that follow."""
 
 
 class _Output:
@@ -92,8 +96,8 @@ class _Output:
                     break  # what the cell has started, and left running, holds its pipes open
             except KeyboardInterrupt:
                 self._interrupts += 1
-                # The first one is the cell's own; at the second one dlprof ends it.
-                self._process.send_signal(signal.SIGINT if self._interrupts == 1 else signal.SIGTERM)
+                # dlprof hands the first two on to the cell, which may have its own mind; its end ends the cell.
+                self._process.send_signal(_INTERRUPTS[min(self._interrupts, len(_INTERRUPTS)) - 1])
         return Ended(self._process.wait(), self._interrupts > 0, self._said)
 
     def _pass_on(self, pipe: IO[bytes], target: IO[str]) -> None:

@@ -56,7 +56,7 @@ def of_run(report: Report, found: Diagnosis | None) -> str:
     where = f"on {report.backend}; " if report.backend else ""
     return _page(
         f"<p><b>{_text(head)}</b> <span class='dim'>{_text(where)}run {_text(report.run)}; "
-        f"{_ended(report)}; {duration(report.wall_ns)}</span></p>",
+        f"{_text(_ended(report))}; {duration(report.wall_ns)}</span></p>",
         f"<p>{_text(report.verdict)}</p>" if not report.imported else "",
         _causes(found),
         _phase_bar(report),
@@ -129,7 +129,7 @@ def _why(found: Comparison, causes: Diagnosis | None) -> str:
 
 
 def _source(file: str | None, line: int | None) -> str:
-    return f" <code>{_text(file)}:{line}</code>" if file else ""
+    return f" <code>{_text(file)}:{_text(line)}</code>" if file else ""
 
 
 def _phase_bar(report: Report) -> str:
@@ -160,14 +160,13 @@ def _steps(loops: Sequence[StepSummary]) -> str:
     for loop in loops:
         rate = "-" if loop.samples_per_s is None else f"{loop.samples_per_s:,.0f}"
         times = [duration(ns) for ns in (loop.first_ns, loop.median_ns, loop.p95_ns)]
-        rows.append((_text(loop.loop), f"{loop.count}", *times, rate, f"{loop.compiled}", _text(step_words.how(loop))))
+        rows.append((loop.loop, f"{loop.count}", *times, rate, f"{loop.compiled}", step_words.how(loop)))
     return _table(("steps", "count", "first", "median", "p95", "samples/s", "compiled", "how"), rows)
 
 
 def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Cells are markup already."""
-    head = "".join(f"<th>{name}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{_text(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
@@ -201,5 +200,5 @@ def _difference(item: Item, largest_ns: int) -> str:
     colour = colours.NOISE if item.noise else colours.SLOWER if item.delta_ns > 0 else colours.FASTER
     drawn = f"<div style='margin-left:{left:.1f}%;width:{width:.1f}%;background:{colour}'></div>"
     noise = "noise" if item.noise else ""
-    cells = (_text(item.path), duration(item.a_ns), duration(item.b_ns), gap_words.signed(item.delta_ns), noise)
-    return "".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>"
+    cells = (item.path, duration(item.a_ns), duration(item.b_ns), gap_words.signed(item.delta_ns), noise)
+    return "".join(f"<td>{_text(cell)}</td>" for cell in cells) + f"<td class='gap'>{drawn}</td>"

@@ -25,7 +25,7 @@ from dlprof.pipeline import opening
 from dlprof.pipeline import trace as pipeline
 from dlprof.store.run import Run
 
-_SETTINGS = ("probes", "lines", "stacks_hz", "cores_hz", "kernels", "kernel_steps", "output")
+_SETTINGS = ("probes", "lines", "stacks_hz", "cores_hz", "kernels", "kernel_steps", "budget", "output")
 _ELSEWHERE = ("backend", "python")
 """Flags that say where to run: with one of them the cell gets a process of its own."""
 
@@ -44,6 +44,9 @@ class TraceMagics(Magics):
     @argument("--cores-hz", metavar="HZ", help="core and GPU samples per second (default: 10)")
     @argument("--kernels", metavar="WHEN", help="trace kernels: windows of some steps (default), all, off")
     @argument("--kernel-steps", metavar="N", help="steps of a window at most (default: 10)")
+    @argument(
+        "--budget", metavar="SHARE", help="what all probes may cost, of the run's time: 1%% (default), 0.5%%, off"
+    )
     @argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")
     @argument("--no-report", action="store_true", help="do not show the report")
     @cell_magic
@@ -81,6 +84,8 @@ class TraceMagics(Magics):
         functions, modules = self._named(args.lines or [])
         flags = {name: getattr(args, name) for name in _SETTINGS}
         settings = configuration.load({**flags, "lines": modules, "script": NAME}, *configuration.current())
+        for line in settings.said:
+            print(f"dlprof: {line}", file=sys.stderr)
         settings = replace(settings, backend=None, python=None, overrides={})  # of the environment: not here
         cell = ShellCell(self.shell, text, functions)
         self._busy = True

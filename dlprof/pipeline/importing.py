@@ -14,13 +14,20 @@ from dlprof.errors import Report, UsageError, nearest
 from dlprof.ingest.artifact import ArtifactError, told
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import FileContent, Reader
+from dlprof.ingest.limits import Limits, applied
 from dlprof.pipeline.imported_files import ImportedFiles
 from dlprof.rundir import RunDir, writing_into
 from dlprof.store.run import Run
 
 
 def import_files(
-    paths: Sequence[Path], output: Path | None, *, reader: str | None, report: Report, columns: Sequence[str] = ()
+    paths: Sequence[Path],
+    output: Path | None,
+    *,
+    reader: str | None,
+    report: Report,
+    columns: Sequence[str] = (),
+    limits: Limits | None = None,
 ) -> Run:
     """Read foreign traces into a new run folder, on one timeline.
 
@@ -32,10 +39,12 @@ def import_files(
         reader: Name of the format of all files; None: told from their content.
         report: Takes a line for the user about each file.
         columns: Names of the columns of tables that do not name them.
+        limits: What reading may take of the machine; None: a quarter of its memory.
 
     Raises:
         NoInputError: A file does not exist.
-        ArtifactError: One is damaged, of no known format, or holds events of which none could be read.
+        ArtifactError: One is damaged, of no known format, holds events of which none could be read, or asks for more
+            than it may have.
         CannotCreateError: The folder exists and is not empty, or cannot be written.
         UsageError: There is no such format, or no file is of one that takes columns.
     """
@@ -45,20 +54,23 @@ def import_files(
     if columns and all(chosen.read_with_columns is None for chosen in readers):
         takes = ", ".join(known.name for known in formats.all_readers() if known.read_with_columns is not None)
         raise UsageError("--columns is of no use: no file is of a format that takes it.", hint=f"formats: {takes}")
-    files = []
-    for path, chosen in zip(paths, readers, strict=True):
-        content = formats.read(path, chosen, columns)
-        _refuse_unread(path, chosen, content)
-        files.append(content)
-        report(f"{path.name}: {chosen.title}, {_size(content)}")
-    now = datetime.now().astimezone()
-    wanted = output or rundir.free_path(paths[0].name.split(".")[0] or "trace", now)
-    with _part_of(wanted) as part:
-        work = ImportedFiles(part)
-        work.add(paths, files)
-        work.store(now)
-        folder = _named_folder(part, wanted, chosen=output is not None)
+    with applied(limits, paths[0]):
+        files = [_read(path, chosen, columns, report) for path, chosen in zip(paths, readers, strict=True)]
+        now = datetime.now().astimezone()
+        wanted = output or rundir.free_path(paths[0].name.split(".")[0] or "trace", now)
+        with _part_of(wanted) as part:
+            work = ImportedFiles(part)
+            work.add(paths, files)
+            work.store(now)
+            folder = _named_folder(part, wanted, chosen=output is not None)
     return Run(folder, folder.read_manifest())
+
+
+def _read(path: Path, reader: Reader, columns: Sequence[str], report: Report) -> FileContent:
+    content = formats.read(path, reader, columns)
+    _refuse_unread(path, reader, content)
+    report(f"{path.name}: {reader.title}, {_size(content)}")
+    return content
 
 
 @contextlib.contextmanager
@@ -70,7 +82,6 @@ def _part_of(wanted: Path) -> Iterator[Path]:
         part = Path(tempfile.mkdtemp(prefix=f".{wanted.name}.", dir=parent))
     try:
         with writing_into(part):
-            part.chmod(0o777 & ~rundir.umask())
             (part / "raw").mkdir()
         yield part
     except BaseException:

@@ -25,8 +25,12 @@ from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import RunState
 
 
-def ingest(folder: RunDir) -> Manifest:
+def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
     """Make the tables of a run from its raw artifacts, as far as they are there.
+
+    Args:
+        folder: The run folder.
+        fresh: This process has just made it: sources that it names are copied from where they are.
 
     Returns:
         The manifest, with what the artifacts add to it. It is kept in the folder too, unless the dlprof
@@ -35,7 +39,7 @@ def ingest(folder: RunDir) -> Manifest:
     Raises:
         CannotCreateError: The run folder cannot be written to.
     """
-    run = Workspace(folder, folder.read_manifest())
+    run = Workspace(folder, folder.read_manifest(), fresh=fresh)
     _add_artifacts(run)
     shutil.rmtree(folder.tables, ignore_errors=True)
     run.tables.write(folder.tables)
@@ -57,7 +61,8 @@ def _add_artifacts(run: Workspace) -> None:
     _add_stacks(run, run.folder.stack_files())
     _add_phases(run)
     kernel_windows.add(run)
-    run.tables.put_rows("probes", (structs.asdict(probe) for probe in run.probes))
+    busy = overhead.busy_share(run.tables.get("cores"))
+    run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
 
 
 def _say_unfinished(run: Workspace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dlprof.analysis import overhead
-from dlprof.ingest.own.windows import Windows
 from dlprof.launch import gpu_tracers
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.manifest import Probe
@@ -15,6 +14,8 @@ def add(run: Workspace) -> None:
     folder = run.folder.raw / "kernels"
     tool_files = gpu_tracers.files(run.folder.raw)
     if folder.is_dir() or tool_files:
+        from dlprof.ingest.own.windows import Windows  # noqa: PLC0415  (all readers: large, and often there is none)
+
         windows = Windows(run.process, run.tables.by_name, run.manifest.clock)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             run.read(path, windows.add)

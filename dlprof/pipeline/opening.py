@@ -31,12 +31,15 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
 
 
 def _open(folder: rundir.RunDir, *, rebuild: bool = False) -> Run:
+    folder.refuse_strange()
     manifest = folder.read_manifest()
     if rebuild or manifest.tables_version < SCHEMA_VERSION or rundir.goes_on(manifest):
         # Most runs have their tables, and need not wait for all that makes them.
+        from dlprof.pipeline import private_copy  # noqa: PLC0415
         from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
 
         if manifest.state != RunState.IMPORTED:  # a run of foreign traces keeps none of what its tables were made of
+            folder = folder if folder.is_ours else private_copy.of(folder)
             manifest = ingest(folder)
     return Run(folder, manifest)
 

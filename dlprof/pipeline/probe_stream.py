@@ -60,9 +60,21 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
 
 
 def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:
-    own = ((span.end or span.start) - span.start for span in stream.spans.values() if span.kind == SpanKind.DLPROF)
-    cost = overhead.of_phases(own, sum(step[4] for step in stream.steps))
+    own = sum(
+        (span.end or span.start) - span.start
+        for span in stream.spans.values()
+        if span.kind == SpanKind.DLPROF and span.name not in overhead.OF_OTHER_PROBES
+    )
+    cost = overhead.of_phases(own, sum(step[4] for step in stream.steps), len(stream.spans), _prices(stream.meta))
     run.probes.update("phases", cost_ns=cost.ns, cost_source=cost.source)
+
+
+def _prices(meta: Mapping[str, Any]) -> overhead.Prices | None:
+    """What hooks cost, as the process said; None where it could not."""
+    try:
+        return msgspec.convert(meta.get("tax"), overhead.Prices)
+    except msgspec.ValidationError:
+        return None
 
 
 def _add_facts(run: Workspace, meta: Mapping[str, Any]) -> None:

@@ -69,7 +69,7 @@ def _is_users(run: Workspace, file: str) -> bool:
 
 def _keep_sources(run: Workspace, files: Iterable[str]) -> None:
     """Copy the files that lines were only seen in; not when tables are made anew, for they may have changed since."""
-    if run.manifest.tables_version:
+    if not run.fresh:
         return
     missing = [file for file in files if not run.folder.source_path(file).is_file()]
     cells = {file: run.names.originals[file] for file in missing if run.names.originals.get(file) in run.names.cells}

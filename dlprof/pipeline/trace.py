@@ -2,69 +2,45 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
+from dlprof_probes import masking
 from msgspec.structs import replace
 
 from dlprof import rundir
 from dlprof.config import TraceConfig
-from dlprof.errors import DlprofError, Report
-from dlprof.ingest.file_names import FileNames
-from dlprof.ingest.own import lines as lines_reader
-from dlprof.launch import machine, sources, target
-from dlprof.launch.process import Outcome
-from dlprof.launch.recorded import Recorded
+from dlprof.errors import Report
+from dlprof.launch import machine, seal, sources, target
+from dlprof.launch.preloading import Preloading
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
-from dlprof.pipeline.ingest import ingest
-from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
-from dlprof.schema.vocabulary import RunState, Severity
-from dlprof.store.run import Run
+from dlprof.schema.vocabulary import RunState
 from dlprof.version import __version__
 
 if TYPE_CHECKING:
     from dlprof.launch.traced_cell import Cell
+    from dlprof.pipeline.storing import Traced
+
+_NEEDED = ("pyarrow", "pyarrow.parquet", "pyarrow.compute", "dlprof.store.writer", "dlprof.pipeline.storing")
+"""What a run is stored with: loaded while its script runs, for neither its start nor its end is to wait for that."""
 
 
-@dataclass(frozen=True)
-class Traced:
-    """A traced run.
-
-    Attributes:
-        outcome: How the script ended.
-        run: The run with its tables; None where they could not be made.
-        failure: Why not, in that case.
-    """
-
-    outcome: Outcome
-    run: Run | None
-    failure: DlprofError | None = None
-
-
-def _nothing() -> None:
-    pass
-
-
-def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Callable[[], None] = _nothing) -> Traced:
-    """Run a script under the probes and make the tables of the run. `pack` makes its artifacts smaller afterwards.
+def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequence[str] = ()) -> Traced:
+    """Run a script under the probes and make the tables of the run. `storing.pack` makes its artifacts smaller.
 
     Args:
         config: What to trace, and how.
         report: Takes a line for the user at each slow stage before the script starts.
         view: Shows the run while the script runs.
-        meanwhile: Is called while the interpreter says what it has; the script starts when it is over.
+        meanwhile: Modules that will be needed when the script is over: they are loaded while it runs.
 
     Raises:
         DlprofError: The run cannot be set up; the script has not been started then.
@@ -72,27 +48,24 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Callabl
     asked, config = config, target.without_keras(config)
     if config.script != asked.script:
         report(f"{asked.backend}: {config.script}, the same model without Keras")
-    with _beside(meanwhile):
-        goal = target.resolve(config, report=report)
+    git = machine.GitState(_folder_of(config))
+    goal = target.resolve(config, report=report)
     missing = target.keras_missing(goal)
     if missing:
         report(f"warning: {missing}")
     name = f"{config.label}-{goal.spec.name if goal.spec else 'exec' if config.program else 'own'}"
     folder = rundir.create(Path(config.output) if config.output else None, name, _now())
-    manifest = _first_manifest(config, goal)
+    manifest = _first_manifest(config, goal, git)
     folder.write_manifest(manifest)
-    return _stored(folder, manifest, TracedScript(config, goal, folder).go(view))
+    if config.script:  # now: it may be changed while it runs, and dlprof may be killed
+        script = Path(config.script).resolve()
+        sources.keep_sources(folder, {script.name: str(script)})
+    needed = Preloading((*_NEEDED, *meanwhile))
+    recorded = TracedScript(config, goal, folder, needed).go(view)
+    needed.wait()
+    from dlprof.pipeline import storing  # noqa: PLC0415  (large: not before the script has run)
 
-
-@contextlib.contextmanager
-def _beside(work: Callable[[], None]) -> Iterator[None]:
-    """Work is done on a thread of its own, and over at the end."""
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+    return storing.store(folder, manifest, recorded)
 
 
 def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
@@ -107,18 +80,19 @@ def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
     """
     # It brings all of the probe along, which only notebooks need.
     from dlprof.launch.traced_cell import TracedCell  # noqa: PLC0415
+    from dlprof.pipeline import storing  # noqa: PLC0415
 
     goal = target.notebook()
     folder = rundir.create(Path(config.output) if config.output else None, f"{config.label}-notebook", _now())
-    manifest = _first_manifest(config, goal)
+    manifest = _first_manifest(config, goal, machine.GitState(_folder_of(config)))
     folder.write_manifest(manifest)
     try:
         recorded = TracedCell(config, folder).go(cell)
     except BaseException:
         folder.write_manifest(replace(manifest, state=RunState.INTERRUPTED))  # this process, the notebook's, goes on
         raise
-    traced = _stored(folder, replace(manifest, cells=dict(cell.names())), recorded)
-    pack(traced)
+    traced = storing.store(folder, replace(manifest, cells=dict(cell.names())), recorded)
+    storing.pack(traced)
     return traced
 
 
@@ -126,90 +100,38 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _stored(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
-    """The run with its tables. The script has run: whatever happens from here on, it is its end that counts."""
-    try:
-        manifest = _last_manifest(manifest, recorded)
-        folder.write_manifest(manifest)
-        _keep_sources(folder, manifest)
-        manifest = ingest(folder)
-    except DlprofError as error:
-        return Traced(recorded.outcome, None, error)
-    except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
-        text = f"A bug in dlprof: {type(error).__name__}: {error}."
-        return Traced(recorded.outcome, None, DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild"))
-    return Traced(recorded.outcome, Run(folder, manifest))
+def _folder_of(config: TraceConfig) -> Path:
+    """The folder of the script; the current one for a module or a program."""
+    return Path(config.script).absolute().parent if config.script else Path.cwd()
 
 
-def _first_manifest(config: TraceConfig, goal: target.Target) -> Manifest:
+def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitState) -> Manifest:
     script = Path(config.script).absolute() if config.script else None
-    return Manifest(
+    made = Manifest(
         dlprof_version=__version__,
         state=RunState.RUNNING,
         conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
         created=_now().isoformat(timespec="seconds"),
-        command=manifests.Command(
-            script=config.script or None, module=config.module, program=config.program, argv=config.arguments
-        ),
+        command=_command(config),
         backend=target.backend(goal),
         interpreter=target.interpreter(goal),
         packages=dict(goal.interpreter.packages) if goal.interpreter else {},
         environment=target.kept_environment(goal),
         machine=machine.describe(),
-        git=machine.git_state(script.parent if script else Path.cwd()),
+        git=git.answer(),
         config=config.as_json(),
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
     )
+    return replace(made, seal=seal.seal(made))
 
 
-def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
-    outcome = recorded.outcome
-    return replace(
-        first,
-        state=RunState.INTERRUPTED if outcome.interrupts or outcome.killed else RunState.FINISHED,
-        clock=recorded.clock,
-        process=manifests.Process(
-            pid=recorded.pid,
-            exit_code=outcome.exit_code,
-            signal=outcome.signal,
-            wall_ns=outcome.end_ns - outcome.start_ns,
-            cpu_user_ns=outcome.user_ns,
-            cpu_system_ns=outcome.system_ns,
-        ),
-        gpu_tracer=recorded.gpu_tracer,
-        probes=recorded.probes,
-        health=tuple(_left_running(outcome)),
+def _command(config: TraceConfig) -> manifests.Command:
+    argv = config.arguments if config.keep_arguments else masking.words(config.arguments)
+    return manifests.Command(
+        script=config.script or None,
+        module=config.module,
+        program=config.program,
+        argv=argv,
+        masked=argv != config.arguments,
     )
-
-
-def _left_running(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
-    if outcome.left:
-        left = "; ".join(f"{pid} {command}" for pid, command in outcome.left.items())
-        text = f"Processes that the script started are still running: {left}"
-        yield manifests.HealthEntry(
-            slug="processes-left", severity=Severity.INFO, message=text, count=len(outcome.left)
-        )
-
-
-def _keep_sources(folder: RunDir, manifest: Manifest) -> None:
-    names = FileNames(manifest.script_folder, manifest.cells)
-    files = {names.short(file): file for file in lines_reader.files(folder.raw / "lines.json")}
-    sources.keep_cells(folder, {short: file for short, file in files.items() if file in names.cells})
-    sources.keep_sources(folder, {short: file for short, file in files.items() if file not in names.cells})
-
-
-def pack(traced: Traced) -> None:
-    """Pack raw stacks and traces in JSON, the artifacts of some size, of a run that has its tables.
-
-    The readers take both forms. It may take seconds: nobody waits for it who has the report.
-    """
-    if traced.run is None:
-        return
-    folder = traced.run.folder
-    stacks = [path for path in folder.stack_files() if path.suffix == ".json"]
-    large = [*stacks, *folder.raw.glob("kernels/window-*/*.json")]
-    for path in large:
-        with contextlib.suppress(OSError):
-            path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
-            path.unlink()

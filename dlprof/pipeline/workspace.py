@@ -8,12 +8,13 @@ from typing import Any
 
 from msgspec import structs
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.wire import Stream
 from dlprof.launch.recorded import ProbeStates
 from dlprof.pipeline.run_tables import RunTables
-from dlprof.rundir import RunDir
+from dlprof.rundir import SOURCE_MOST, RunDir
 from dlprof.schema.manifest import Manifest
 
 
@@ -22,6 +23,8 @@ class Workspace:
 
     Attributes:
         folder: The run folder.
+        fresh: It has just been made by this process: files that its artifacts name may be read. Those of any other
+            run may name whatever a stranger likes to see.
         manifest: As far as it is known.
         tables: Those that are made.
         probes: What became of each probe.
@@ -30,8 +33,9 @@ class Workspace:
         stream: What the in-process probe told; empty until it is read.
     """
 
-    def __init__(self, folder: RunDir, manifest: Manifest) -> None:
+    def __init__(self, folder: RunDir, manifest: Manifest, *, fresh: bool = False) -> None:
         self.folder = folder
+        self.fresh = fresh
         self.manifest = manifest
         self.tables = RunTables(Health(line.slug, line.severity, line.message, line.count) for line in manifest.health)
         self.probes = ProbeStates({probe.name: probe for probe in manifest.probes})
@@ -49,16 +53,18 @@ class Workspace:
 
     def source(self, short: str) -> Sequence[str]:
         """Lines of a source file as it was when it ran, by its name in the tables; none where it cannot be read."""
-        for path in (self.folder.source_path(short), Path(self.names.originals.get(short, short))):
-            try:
-                return path.read_text(encoding="utf-8", errors="replace").splitlines()
-            except OSError:
-                continue
-        return ()
+        kept = self.folder.source_lines(short)
+        if kept or not self.fresh:
+            return kept
+        try:
+            original = Path(self.names.originals.get(short, short)).resolve()
+            return safe_files.read_path(original, SOURCE_MOST).decode("utf-8", errors="replace").splitlines()
+        except (OSError, ValueError):
+            return ()
 
     def read(self, path: Path, reader: Callable[[Path], None]) -> None:
         """Read an artifact, if it is there; one that cannot be read is a line of the health section, no more."""
-        if path.is_file():
+        if safe_files.is_file(path.parent, path.name):
             self.attempt(f"{path.name} cannot be read", lambda: reader(path))
 
     def attempt(self, failed: str, part: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dlprof import color, units
+from dlprof import color, safe_output, units
 
 Column = tuple[str, Literal["left", "right"]]
 """Name of a column, and the side on which its texts stand."""
@@ -77,12 +77,20 @@ class _Trimmed:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in console.render_lines(self._inner, options, pad=False):
-            yield from self._as_ascii(_without_end(line)) if self._console.ascii else _without_end(line)
+            shown = [_safe(segment) for segment in _without_end(line)]
+            yield from self._as_ascii(shown) if self._console.ascii else shown
             yield Segment.line()
 
     @staticmethod
     def _as_ascii(line: list[Segment]) -> list[Segment]:
         return [Segment(segment.text.translate(units.ASCII), segment.style, segment.control) for segment in line]
+
+
+def _safe(segment: Segment) -> Segment:
+    """A segment whose text cannot steer the terminal; what rich itself tells the terminal stays."""
+    if segment.control or segment.text.isprintable():
+        return segment
+    return Segment(units.safe(segment.text), segment.style)
 
 
 def _without_end(line: list[Segment]) -> list[Segment]:
@@ -97,6 +105,7 @@ def _without_end(line: list[Segment]) -> list[Segment]:
 
 def make_console(file: TextIO, *, plain: bool = False) -> ReportConsole:
     """A console as wide as the terminal behind `file`, else 100 columns for sentences, and what tables need."""
+    file = safe_output.trusted(file)
     terminal = file.isatty()
     if is_ascii(file, plain=False) and hasattr(file, "reconfigure"):
         file.reconfigure(errors=units.SPELLED)  # a character that cannot be shown must not end the report

@@ -21,7 +21,7 @@ from dlprof.analysis.lines import HotLine
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.schema.manifest import Engine, Machine
+from dlprof.schema.manifest import Engine, Machine, Thinned
 from dlprof.schema.vocabulary import RunState
 
 SCHEMA = "dlprof.report/1"
@@ -188,6 +188,10 @@ class ProcessUse(Struct, frozen=True):
     wall_ns: int | None
     cpu_user_ns: int | None
     cpu_system_ns: int | None
+    stopped_ns: int | None
+    """Time in which it stood still, stopped by a signal: part of `wall_ns`."""
+    replaced_by: str | None
+    """The program that it went on as (`os.execv`)."""
     tree_cpu_pct: float | None
     others_cpu_pct: float | None
     dlprof_cpu_pct: float | None
@@ -222,6 +226,23 @@ class ProbeCost(Struct, frozen=True):
     cost_ns: int | None
     cost_source: str | None
     """How the cost is known."""
+    thinned: Thinned | None = None
+    """What there was less of, to keep the budget; None: it measured all that it was to."""
+    tax_ns: int | None = None
+    """What of the cost the run had to wait for; None: not known, or in another probe's."""
+    share: float | None = None
+    """The same as a share of the wall time."""
+
+
+class Overhead(Struct, frozen=True):
+    """What all probes together took of the run."""
+
+    tax_ns: int | None
+    """What the run had to wait for, as far as known (ns); None: of no probe."""
+    share: float | None
+    """Of the wall time."""
+    budget: float | None
+    """What share it was to be at most; None: no limit, or a run of an older dlprof."""
 
 
 class HealthLine(Struct, frozen=True):
@@ -312,6 +333,7 @@ class Report(Struct, frozen=True, kw_only=True):
     process: ProcessUse
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
+    overhead: Overhead
     health: tuple[HealthLine, ...]
     skipped: tuple[SkippedEvents, ...] | None = None
     """None: the run is of a dlprof that did not count it."""

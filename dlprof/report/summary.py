@@ -15,6 +15,7 @@ from dlprof.analysis import (
     gpu_idle,
     kernels,
     lines,
+    overhead,
     recompilations,
     stacks,
     step_split,
@@ -38,6 +39,7 @@ from dlprof.report.model import (
     LayerKernels,
     MainLoop,
     MeasuredGpus,
+    Overhead,
     PartTime,
     PhaseStack,
     PhaseTime,
@@ -140,7 +142,8 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         cores=cores(run),
         process=_process(run),
         gpu=_gpu(run),
-        probes=_typed(run.rows("probes"), ProbeCost),
+        probes=_probes(run),
+        overhead=_overhead(run),
         health=_typed(run.rows("health"), HealthLine),
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
@@ -158,6 +161,25 @@ def cores(run: Run) -> tuple[CoreLoad, ...]:
     return tuple(
         CoreLoad(use.core, use.mean_pct, use.strip) for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
     )
+
+
+def _probes(run: Run) -> tuple[ProbeCost, ...]:
+    rows = (
+        {**row, "thinned": overhead.thinned_of(row), "share": _share(row["tax_ns"], run.wall_ns)}
+        for row in run.rows("probes")
+    )
+    return tuple(convert(row, ProbeCost) for row in rows)
+
+
+def _overhead(run: Run) -> Overhead:
+    known = [row["tax_ns"] for row in run.rows("probes") if row["tax_ns"] is not None]
+    tax = sum(known) if known else None
+    budget = run.manifest.config.get("budget")
+    return Overhead(tax, _share(tax, run.wall_ns), budget if isinstance(budget, float) else None)
+
+
+def _share(ns: int | None, wall_ns: int | None) -> float | None:
+    return ns / wall_ns if ns is not None and wall_ns else None
 
 
 def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:

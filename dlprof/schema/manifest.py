@@ -7,15 +7,26 @@ dlprof does not know are passed over. A changed part is a replaced copy (`msgspe
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import field
+from msgspec import Meta, field
 
 from dlprof.schema.vocabulary import ProbeState, RunState
 
 FORMAT = "dlprof.run/1"
+_MOST = 1 << 62
+Moment = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
+"""Of any clock (ns): two of them can be added in 64 bits."""
+Amount = Annotated[int, Meta(ge=0, le=_MOST)]
+"""A duration (ns), a number of things or bytes: never negative."""
+Number = Annotated[int, Meta(ge=-(1 << 31), le=(1 << 31) - 1)]
+"""What a system gives out: numbers of processes and devices, exit codes."""
+_WRONG = re.compile(r"Expected `([^`]+)`,? ?(?:got `([^`]+)`|(.*))", re.DOTALL)
 
 
 class ManifestError(ValueError):
@@ -33,7 +44,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     module: str | None = None
     program: str | None = None
     argv: tuple[str, ...] = ()
-    """Its arguments."""
+    """Its arguments; what looks like a secret is hidden, unless the user had them kept."""
+    masked: bool = False
+    """Whether something was hidden in the arguments: this command cannot be run again as it stands."""
 
     @property
     def text(self) -> str | None:
@@ -84,10 +97,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     host: str = ""
     system: str | None = None
     cpu: str | None = None
-    cores: int | None = None
-    usable_cores: int | None = None
+    cores: Amount | None = None
+    usable_cores: Amount | None = None
     """Cores that the process might use."""
-    memory_bytes: int | None = None
+    memory_bytes: Amount | None = None
 
 
 class Git(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +113,7 @@ class Git(msgspec.Struct, frozen=True, kw_only=True):
 class Conductor(msgspec.Struct, frozen=True, kw_only=True):
     """The dlprof that makes the run."""
 
-    pid: int
+    pid: Number
     started: float
     """Unix time of its start (s): numbers of processes are given out again."""
 
@@ -108,46 +121,50 @@ class Conductor(msgspec.Struct, frozen=True, kw_only=True):
 class Anchor(msgspec.Struct, frozen=True, kw_only=True):
     """The run's clock and the wall clock, read at one moment."""
 
-    perf_ns: int
-    wall_ns: int
-    width_ns: int = 0
+    perf_ns: Moment
+    wall_ns: Moment
+    width_ns: Amount = 0
     """Twice the greatest error of the pair (ns)."""
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
     """The run's clock against the wall clock."""
 
-    origin_perf_ns: int = 0
+    origin_perf_ns: Moment = 0
     """The run's zero on CLOCK_MONOTONIC (ns)."""
-    origin_wall_ns: int | None = None
+    origin_wall_ns: Moment | None = None
     """The run's zero as Unix time (ns)."""
     anchor_start: Anchor | None = None
     anchor_end: Anchor | None = None
-    error_ns: int | None = None
+    error_ns: Amount | None = None
     """Greatest error of the anchors (ns)."""
-    wall_drift_ns: int | None = None
+    wall_drift_ns: Moment | None = None
     """How far the wall clock moved against the run's (ns): more than a little means that it was set."""
-    stacks_error_ns: int | None = None
+    stacks_error_ns: Amount | None = None
     """How well the zero of the sampled stacks is known (ns)."""
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
     """The traced process, and how it ended; all None while it runs."""
 
-    pid: int | None = None
-    exit_code: int | None = None
-    signal: int | None = None
+    pid: Number | None = None
+    exit_code: Number | None = None
+    signal: Number | None = None
     """The signal that ended it; None: none did."""
-    wall_ns: int | None = None
+    wall_ns: Amount | None = None
     """From its start to its end (ns)."""
-    cpu_user_ns: int | None = None
-    cpu_system_ns: int | None = None
+    cpu_user_ns: Amount | None = None
+    cpu_system_ns: Amount | None = None
+    stopped_ns: Amount | None = None
+    """Time in which it stood still, stopped by a signal such as Ctrl-Z's (ns): part of `wall_ns`. None: not known."""
+    replaced_by: str | None = None
+    """The program that it went on as (`os.execv`), by its path; None: that was not seen."""
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
     """A GPU of the machine, or another accelerator."""
 
-    gpu: int | None = None
+    gpu: Number | None = None
     """Its number; None: its place in the list."""
     name: str | None = None
     uuid: str | None = None
@@ -162,6 +179,19 @@ class GpuTracer(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Thinned(msgspec.Struct, frozen=True, kw_only=True):
+    """How much less than it might a probe measured, so that all of them kept their budget."""
+
+    what: str
+    """What was made less, with its unit: `samples per second`."""
+    before: float = field(name="from")
+    """How much there would have been of it."""
+    to: float
+    """How much there was at last."""
+    why: str
+    """What it would have cost, as a clause."""
+
+
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a probe."""
 
@@ -169,10 +199,14 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ProbeState.ON
     """A `ProbeState`."""
     reason: str | None = None
-    cost_ns: int | None = None
-    """What it cost the run (ns)."""
+    cost_ns: Moment | None = None
+    """What it cost: time in the process, or CPU time beside it (ns)."""
+    tax_ns: Moment | None = None
+    """What of that the run had to wait for, about: wall time (ns)."""
     cost_source: str | None = None
     """How the cost was got."""
+    thinned: Thinned | None = None
+    """None: it measured all that it was to."""
 
 
 class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,7 +215,7 @@ class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
     slug: str
     severity: str
     message: str
-    count: int | None = None
+    count: Amount | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,7 +255,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     gpu_tracer: GpuTracer | None = None
     probes: tuple[Probe, ...] = ()
     health: tuple[HealthEntry, ...] = ()
-    tables_version: int = 0
+    seal: str | None = None
+    """Shows to the dlprof of the user who made the run that it did (`dlprof.launch.seal`)."""
+    tables_version: Amount = 0
     """Version of the schema that the tables were written in; 0: there are none."""
 
     def gpu_name(self, number: int) -> str | None:
@@ -251,17 +287,48 @@ def decode(content: bytes) -> Manifest:
     """
     try:
         head = msgspec.json.decode(content, type=_Head)
+    except msgspec.ValidationError as error:
+        raise ManifestError(_told(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ManifestError(f"{error}") from error
     name, _, version = head.format.partition("/")
-    if name != FORMAT.partition("/")[0] or not version.isdigit():
+    if name != FORMAT.partition("/")[0] or not (version.isdecimal() and version.isascii() and len(version) < 10):
         raise ManifestError("it is no manifest of dlprof")
     if int(version) > int(FORMAT.partition("/")[2]):
         raise NewerFormatError(version)
     try:
-        return msgspec.json.decode(content, type=Manifest)
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except msgspec.ValidationError as error:
+        raise ManifestError(_told(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ManifestError(f"{error}") from error
+    _check(manifest)
+    return manifest
+
+
+def _told(error: msgspec.ValidationError) -> str:
+    """What is wrong with a field, by its name."""
+    text, _, where = str(error).partition(" - at `$")
+    name = where.strip("`").lstrip(".") or "all of it"
+    found = _WRONG.fullmatch(text)
+    if found is None:
+        return f"{name}: {text}"
+    return f"{name} {'is of type ' + found[2] if found[2] else 'is out of range'}, where {found[1]} belongs"
+
+
+def _check(manifest: Manifest) -> None:
+    """What types alone do not say.
+
+    Raises:
+        ManifestError: A time is none.
+    """
+    for name, text in (("created", manifest.created), ("recorded", manifest.recorded)):
+        try:
+            datetime.fromisoformat(text or "2000-01-01")
+        except ValueError:
+            raise ManifestError(f"{name} is no time as of ISO 8601") from None
+    if manifest.conductor is not None and not math.isfinite(manifest.conductor.started):
+        raise ManifestError("conductor.started is no number")
 
 
 class _Head(msgspec.Struct):
@@ -269,9 +336,21 @@ class _Head(msgspec.Struct):
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The manifest as a file holds it; it says this dlprof's format."""
+    r"""The manifest as a file holds it; it says this dlprof's format. Bytes that are not UTF-8 are spelled `\xff`."""
     told = msgspec.structs.replace(manifest, format=FORMAT)
-    return msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"
+    try:
+        content = msgspec.json.encode(told)
+    except UnicodeEncodeError:  # of a path or an argument
+        content = msgspec.json.encode(_spelled(msgspec.to_builtins(told)))
+    return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {_spelled(key): _spelled(one) for key, one in value.items()}
+    return [_spelled(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def as_builtins(manifest: Manifest) -> dict[str, Any]:

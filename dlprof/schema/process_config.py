@@ -5,12 +5,14 @@ Both read plain JSON: the traced process has the standard library of Python 3.6 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import field
 
+from dlprof.schema.manifest import Thinned
 from dlprof.schema.vocabulary import ProbeState
 
 
@@ -32,6 +34,8 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`windows` of some steps, or `all` of fit, evaluate and predict."""
     steps: int
     """Steps of a window, at most."""
+    fixed: bool = False
+    """Whether the user chose the steps: they are not thinned then."""
     gpu: bool = True
     """Whether the engine's tracer takes in GPUs: two tracers cannot have one at once."""
 
@@ -57,6 +61,8 @@ class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Module of the engine that a script without Keras was asked to run on; None: the first known one that it loads."""
     engine_plugins: Mapping[str, str] = field(default_factory=dict)
     """Engines of plug-ins: name to the file of the half that is loaded in the process."""
+    budget: float | None = None
+    """Share of the wall time that the probes may cost together; None: no limit."""
     live: bool = False
     """Whether someone looks on: records leave the process sooner."""
     pid: str | None = None
@@ -80,6 +86,12 @@ class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Samples of cores and GPUs per second."""
     stacks_hz: float | None = None
     """Samples of Python stacks per second; None: they are not the sampler's affair."""
+    budget: float | None = None
+    """Share of the wall time that the probes may cost together; None: no limit."""
+    fixed: tuple[str, ...] = ()
+    """Those of `hz` and `stacks_hz` that the user chose: they are not thinned."""
+    keep_arguments: bool = False
+    """Whether command lines are written down as they are: else secrets on them are hidden."""
     live: bool = False
     """Whether someone looks on: samples reach the disk sooner."""
 
@@ -92,16 +104,18 @@ class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     cpu_ns: int | None = None
     """CPU time that it took (ns), where that can be said of it alone."""
+    thinned: Thinned | None = None
+    """What was left out to keep the budget; None: nothing was."""
 
 
 def encode(config: ProcessConfig | SamplerConfig) -> bytes:
-    """A configuration as the file that its process reads."""
-    return msgspec.json.encode(config)
+    """A configuration as the file that its process reads: ASCII, for paths and arguments need not be UTF-8."""
+    return json.dumps(msgspec.to_builtins(config)).encode("ascii")
 
 
 def as_builtins(config: ProcessConfig) -> dict[str, Any]:
     """A configuration as the same process takes it, without a file."""
-    return msgspec.json.decode(msgspec.json.encode(config))  # type: ignore[no-any-return]
+    return json.loads(encode(config))  # type: ignore[no-any-return]
 
 
 def decode_reports(content: bytes) -> dict[str, SamplerReport]:

@@ -303,8 +303,13 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("name", _TEXT),
             ("state", _TEXT),  # on | off | unavailable | failed
             ("reason", pa.string()),  # null where it is on and whole
-            ("cost_ns", _NS),  # null: not known
+            ("cost_ns", _NS),  # time in the process, or CPU time beside it; null: not known
             ("cost_source", pa.string()),  # how the cost was got
+            ("tax_ns", _NS),  # what of it the run had to wait for; null: not known, or in another probe's
+            ("thinned", pa.string()),  # what there was less of, to keep the budget; null: nothing
+            ("thinned_from_value", pa.float64()),  # in the unit that `thinned` names
+            ("thinned_to_value", pa.float64()),
+            ("thinned_why", pa.string()),
             of_process=False,
         ),
         # Anything dropped, cut, killed or odd.

@@ -146,9 +146,9 @@ class LineSource(StrEnum):
     """How the time of a line is known: column `how` of `lines`."""
 
     EXACT = "exact"
-    """Each time that it ran was counted, by line_profiler; also where the column is null, or says `counted`: an older dlprof's."""
+    """Each time that it ran was counted, by line_profiler. An older dlprof wrote `counted`, or null."""
     SCALED = "scaled"
-    """Hits were counted in windows and scaled to the time between them; its time is from sampled stacks, if there are any."""
+    """Hits were counted in windows and scaled to the time between them; its time is from sampled stacks, if any."""
     SAMPLED = "sampled"
     """From the sampled stacks that it stood in: it ran where lines are not counted."""
 

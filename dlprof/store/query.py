@@ -6,14 +6,16 @@ import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import duckdb
 import pyarrow as pa
 
 from dlprof.errors import UsageError
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
+
+if TYPE_CHECKING:  # large: loaded when there is a query
+    import duckdb
 
 _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device),
     CASE WHEN e.device < 0 THEN 'cpu' {others} ELSE 'gpu:' || e.device END AS device,
@@ -72,6 +74,8 @@ def _kernels(run: Run) -> str:
 
 def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> Result:
     """What `answer` makes of a connection that knows the tables of a run, and nothing else."""
+    import duckdb  # noqa: PLC0415
+
     connection = duckdb.connect(":memory:")
     try:
         for name in TABLES:

@@ -10,10 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dlprof import safe_files
 from dlprof.errors import BadDataError
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.store import conform, quiet_arrow
+
+quiet_arrow.settle()
 
 
 @dataclass
@@ -66,7 +70,7 @@ class Run:
 
     def has(self, name: str) -> bool:
         """Whether a table was written; one that was not reads as empty."""
-        return (self.folder.tables / f"{name}.parquet").is_file()
+        return safe_files.is_file(self.folder.path, f"tables/{name}.parquet")
 
     def count(self, name: str) -> int:
         """Number of rows of a table, without reading them.
@@ -87,40 +91,42 @@ class Run:
         """
         schema = TABLES[name]
         with self._opened(name) as file:
-            for batch in file.iter_batches() if file else ():
-                yield _complete(pa.Table.from_batches([batch]), schema.names, schema).cast(schema)
+            for batch in file.iter_batches(columns=conform.known(file, schema.names)) if file else ():
+                yield conform.conformed(name, pa.Table.from_batches([batch]), schema.names)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
         schema = TABLES[name]
         with self._opened(name) as file:
             if file is None:
                 return schema.empty_table().select(columns or schema.names)
-            return _complete(file.read(columns), columns or schema.names, schema)
+            asked = columns or schema.names
+            return conform.conformed(name, file.read(conform.known(file, asked)), asked)
 
     @contextlib.contextmanager
     def _opened(self, name: str) -> Iterator[pq.ParquetFile | None]:
         """The file of a table; None where it was not written."""
-        path = self.folder.tables / f"{name}.parquet"
-        if not path.is_file():
-            yield None
-            return
+        path = self.folder.place / "tables" / f"{name}.parquet"
         try:
-            with pq.ParquetFile(path, memory_map=True) as file:
-                version = int((file.schema_arrow.metadata or {}).get(b"dlprof_schema_version", b"0"))
+            with contextlib.ExitStack() as held:
+                file = self._file(name, held)
+                version = int((file.schema_arrow.metadata or {}).get(b"dlprof_schema_version", b"0")) if file else 0
                 if version > SCHEMA_VERSION:
                     raise BadDataError(
                         f"{path} was made by a newer dlprof (schema {version}).", hint="pip install -U dlprof"
                     )
                 yield file
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise BadDataError(
-                f"{path} cannot be read: {error}", hint=f"dlprof report {self.name} --rebuild"
+                f"{path} cannot be read: {error}.", hint=f"dlprof report {self.name} --rebuild"
             ) from error
 
-
-def _complete(table: pa.Table, columns: Sequence[str], schema: pa.Schema) -> pa.Table:
-    """A table of an older dlprof, with null in the columns that it did not have."""
-    missing = [name for name in columns if name not in table.schema.names]
-    for name in missing:
-        table = table.append_column(schema.field(name), pa.nulls(table.num_rows, schema.field(name).type))
-    return table.select(columns) if missing else table
+    def _file(self, name: str, held: contextlib.ExitStack) -> pq.ParquetFile | None:
+        try:
+            source = held.enter_context(safe_files.opened(self.folder.path, f"tables/{name}.parquet"))
+        except FileNotFoundError:
+            return None
+        # By its descriptor: the name may be another file's by now.
+        mapped = held.enter_context(pa.memory_map(f"/proc/self/fd/{source.fileno()}"))
+        file = held.enter_context(pq.ParquetFile(mapped))
+        conform.refuse_huge(file, TABLES[name])
+        return file

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dlprof import safe_files
 from dlprof.rundir import writing_into
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.store import quiet_arrow
+
+quiet_arrow.settle()
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -37,7 +42,7 @@ class RowWriter:
     def __init__(self, folder: Path, name: str) -> None:
         self._schema = _versioned(TABLES[name])
         self._path = folder / f"{name}.parquet"
-        self._part = folder / f"{name}.parquet.part"
+        self._held = contextlib.ExitStack()
         self._writer: pq.ParquetWriter | None = None
 
     def write(self, rows: pa.Table) -> None:
@@ -50,7 +55,8 @@ class RowWriter:
             with writing_into(self._path.parent):
                 if self._writer is None:
                     self._path.parent.mkdir(exist_ok=True)
-                    self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+                    out = self._held.enter_context(safe_files.new_file(self._path))
+                    self._writer = pq.ParquetWriter(out, self._schema, compression="zstd")
                 self._writer.write_table(rows.cast(self._schema))
 
     def close(self) -> None:
@@ -58,7 +64,7 @@ class RowWriter:
         if self._writer is not None:
             with writing_into(self._path.parent):
                 self._writer.close()
-                self._part.replace(self._path)
+                self._held.close()
 
 
 def _versioned(schema: pa.Schema) -> pa.Schema:
@@ -66,7 +72,6 @@ def _versioned(schema: pa.Schema) -> pa.Schema:
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    part = path.with_name(path.name + ".part")
     metadata = {**(table.schema.metadata or {}), b"dlprof_schema_version": str(SCHEMA_VERSION).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), part, compression="zstd")
-    part.replace(path)
+    with safe_files.new_file(path) as out:
+        pq.write_table(table.replace_schema_metadata(metadata), out, compression="zstd")

@@ -16,6 +16,7 @@ from dlprof.launch import children
 from dlprof.pipeline.opening import open_run
 from dlprof.rundir import writing_into
 from dlprof.store.run import Run
+from dlprof.trials import consent
 
 PROBES = "phases"
 """A trial needs its wall time and its phases, no more: other probes would only disturb it."""
@@ -25,29 +26,28 @@ def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
     """The command that traces the script of a run again.
 
     Raises:
-        UsageError: The run is not one of a script that can be run again.
+        UsageError: The run is not one of a script that can be run again, or not of this user and machine.
     """
     manifest = run.manifest
     traced, source = manifest.command, manifest.backend.source
     if not traced.script and not traced.module:
         raise UsageError(f"{run.name} cannot be run again: it is not one of a Python script.")
-    script = ["-m", traced.module] if traced.module else [str(_script(run))]
+    if traced.masked:
+        raise UsageError(
+            f"{run.name} cannot be run again: what looks like a secret was hidden in its arguments.",
+            hint="dlprof trace --keep-arguments SCRIPT -- ARGUMENTS keeps them as they are",
+        )
+    consent.refuse(run)
+    script = ["-m", traced.module] if traced.module else [str(consent.script_of(run))]
     interpreter: list[str] = []
     if source == "managed":
         interpreter = ["--backend", str(manifest.backend.name)]
     elif source == "python":
-        interpreter = ["--python", str(manifest.config["python"])]
+        interpreter = ["--python", str(manifest.config.get("python"))]
     return [
-        sys.executable, "-m", "dlprof", "trace", *script, *interpreter, "-o", str(place), "--probes", probes,
+        sys.executable, "-P", "-m", "dlprof", "trace", *script, *interpreter, "-o", str(place), "--probes", probes,
         "--no-report", "--no-progress", "--", *traced.argv,
     ]  # fmt: skip
-
-
-def _script(run: Run) -> Path:
-    path = Path(run.manifest.script_folder) / Path(run.manifest.command.script or "").name
-    if not path.is_file():
-        raise UsageError(f"{run.name} cannot be run again: its script {path} is not there any more.")
-    return path
 
 
 def run_again(run: Run, place: Path, remedy: Remedy | None = None, *, probes: str = PROBES) -> Run:
@@ -70,14 +70,15 @@ def run_into(place: Path, made: Sequence[str], environment: Mapping[str, str]) -
     with writing_into(place.parent):
         place.parent.mkdir(parents=True, exist_ok=True)
         log = place.with_name(f"{place.name}.txt")
-        with log.open("wb") as output:
+        log.unlink(missing_ok=True)
+        with log.open("xb") as output:
             failed = children.run_to_end(made, output, environment=environment)
     if failed:
         raise DlprofError(f"the run ended with {failed}: {children.last_line(log)}")
 
 
 def _environment(kept: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
-    environment = {**os.environ, **kept}
+    environment = {**os.environ, **consent.environment(kept)}
     if remedy is None:
         return environment
     for name, value in remedy.environment.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from dlprof import safe_files
 from dlprof.analysis import bootstrap
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.errors import DlprofError, Report
@@ -17,11 +18,12 @@ from dlprof.rundir import replace_text, writing_into
 from dlprof.schema.vocabulary import FindingState
 from dlprof.store.run import Run
 from dlprof.trials import again as trials
+from dlprof.trials.consent import FOLDER
 
 REPEATS = 3
 LEAST_SHARE = 0.05
 """Findings below this share are not tried: it would take long to see them in the noise."""
-_FOLDER, _FILE = "confirm", "trials.json"
+_FILE = "trials.json"
 _ENOUGH = 1 / 3
 """A remedy that saves less of what was predicted does not confirm its finding."""
 
@@ -65,7 +67,7 @@ def tries(run: Run, findings: Sequence[Finding], report: Report, *, repeats: int
     Raises:
         DlprofError: The script cannot even be run as it was.
     """
-    place = run.folder.path / _FOLDER
+    place = run.folder.path / FOLDER
     plain: list[int] = []
     saved: dict[str, list[int]] = {finding.slug: [] for finding in findings}
     failed: dict[str, str] = {}
@@ -114,7 +116,7 @@ def _keep(place: Path, made: Sequence[Trial]) -> None:
 def kept(run: Run) -> list[Trial]:
     """What was tried on a run before; nothing where that was not kept, or is damaged."""
     try:
-        return msgspec.json.decode((run.folder.path / _FOLDER / _FILE).read_bytes(), type=list[Trial])
+        return msgspec.json.decode(safe_files.read(run.folder.path, f"{FOLDER}/{_FILE}"), type=list[Trial])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return []
 

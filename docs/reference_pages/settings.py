@@ -43,6 +43,7 @@ def _settings() -> list[tuple[str, ...]]:
     meanings = source.attributes(source.DLPROF / "config.py", "TraceConfig")
     defaults = {field.name: getattr(config.TraceConfig(), field.name) for field in fields(config.TraceConfig)}
     flags = {action.dest: commands.invocation(action) for action in commands.arguments(commands.parser("trace"))}
+    flags["max_memory"] = "import --max-memory SIZE"
     return [
         (
             md.code(name),

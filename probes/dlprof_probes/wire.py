@@ -128,9 +128,23 @@ def record(kind, payload):
     return HEAD.pack(kind, len(payload)) + payload
 
 
+class _Encoder(json.JSONEncoder):
+    """Bound here: programs replace `json.dumps`, and methods of JSONEncoder."""
+
+    encode = json.JSONEncoder.encode
+    iterencode = json.JSONEncoder.iterencode
+
+
+_encode = _Encoder(separators=(",", ":"), default=str).encode
+
+
 def json_payload(value):
-    """`value` as compact UTF-8 JSON; what JSON does not know is turned into text."""
-    return json.dumps(value, separators=(",", ":"), default=str).encode("utf-8", "replace")
+    """`value` as compact UTF-8 JSON; what JSON does not know is turned into text.
+
+    Raises:
+        Exception: Whatever the `__str__` of such a value raises; ValueError for one that holds itself.
+    """
+    return _encode(value).encode("utf-8", "replace")
 
 
 def text_payload(text):

@@ -10,9 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.integration import runner
+from tests.integration.terminal import OnTerminal
 
 pytestmark = pytest.mark.integration
 
@@ -183,16 +185,16 @@ def test_a_second_interrupt_ends_a_script_that_does_not_listen(tmp_path: Path) -
         time.sleep(60)
         """,
     )
-    background = runner.Background("script.py", cwd=tmp_path)
-    background.wait_for("began")
-    others = background.others()
+    shown = OnTerminal([*runner.DLPROF, "trace", "script.py", "-o", "run", "--no-report"], cwd=tmp_path)
+    shown.wait_for(lambda _screen: (tmp_path / "began").exists())
+    others = psutil.Process(shown.pid).children(recursive=True)
 
-    background.signal_group()
+    shown.type(b"\x03")
     time.sleep(0.5)  # two at once would be one: signals of a kind are not queued
-    background.signal_group()
-    done = background.end()
+    shown.type(b"\x03")
+    code = shown.end()
 
-    assert done.code == 128 + signal.SIGKILL
+    assert code == 128 + signal.SIGKILL
     assert runner.all_gone(others)
     assert runner.report(tmp_path)["exit"]["signal"] == signal.SIGKILL
 

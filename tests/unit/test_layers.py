@@ -186,7 +186,7 @@ def test_the_in_process_probe_runs_on_an_old_python(python: str | None, tmp_path
         '{"raw": "%s", "status": "%s", "script": "%s", "argv": ["script.py"], "lines": null}'
         % (tmp_path, tmp_path / "status", tmp_path / "script.py")
     )
-    start = ROOT / "probes" / "dlprof_probes" / "inproc" / "start.py"
+    start = ROOT / "probes" / "dlprof_probes" / "inproc" / "entry"
 
     done = subprocess.run(
         [python, str(start), "config.json"], cwd=tmp_path, capture_output=True, text=True, check=False

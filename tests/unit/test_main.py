@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from dlprof import cli
 from dlprof.errors import NoInputError
+from dlprof.streams import OutputError
 from tests.unit.runs import dlprof
 
 
@@ -64,16 +67,44 @@ def test_a_bug_is_a_traceback_where_it_is_asked_for(
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-def test_a_reader_that_goes_away_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as `dlprof … | head`."""
-    failing(monkeypatch, BrokenPipeError())
-    closed: list[int] = []
-    monkeypatch.setattr("os.dup2", lambda _new, old: closed.append(old))
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (errno.EPIPE, 141, ""),
+        (errno.ENOSPC, 73, "dlprof: error: Standard output cannot be written to: no space left on device.\n"),
+        (errno.EBADF, 73, "dlprof: error: Standard output cannot be written to: bad file descriptor.\n"),
+    ],
+)
+def test_an_output_that_fails_is_said_unless_its_reader_has_enough(
+    number: int, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`dlprof … | head` ends as other programs do, without a word."""
+    failing(monkeypatch, OutputError(number, os.strerror(number)))
 
-    class Output:
-        def fileno(self) -> int:
-            return 7
+    assert dlprof("report", "x") == code
+    assert capsys.readouterr().err == said
 
-    monkeypatch.setattr("sys.stdout", Output())
 
-    assert (dlprof("report", "x"), closed) == (0, [7])
+def test_a_current_folder_that_was_removed_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And no bug."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    failing(monkeypatch, FileNotFoundError(2, "No such file or directory"))
+
+    assert dlprof("runs") == 66
+    assert capsys.readouterr().err == "dlprof: error: The current folder was removed.\n  try: cd to one that exists\n"
+
+
+def test_a_bug_is_told_where_no_traceback_can_be_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """There is no folder for temporary files."""
+    monkeypatch.delenv("DLPROF_DEBUG", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    failing(monkeypatch, ZeroDivisionError("by 0"))
+
+    assert dlprof("report", "x") == 70
+    assert "the traceback could not be kept (No such file or directory)" in capsys.readouterr().err

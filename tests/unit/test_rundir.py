@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -42,12 +43,42 @@ def test_what_holds_something_is_not_written_to(here: Path, kind: str) -> None:
         rundir.create(Path(kind), "x", NOW)
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("a" * 300, "Cannot write to a+: file name too long"),
+        ("file/x", "Cannot write to file/x: (not a directory|file exists)"),
+        ("bad\udcff", r"The name of the output folder bad\? is not UTF-8"),
+    ],
+    ids=["long", "below a file", "bytes"],
+)
+@pytest.mark.parametrize(
+    "made", [lambda path: rundir.create(path, "x", NOW), lambda path: rundir.repeats_folder(path, "x")]
+)
+def test_a_folder_that_cannot_be_made_is_a_sentence(
+    here: Path, name: str, sentence: str, made: Callable[[Path], object]
+) -> None:
+    """For one run or for several."""
+    (here / "file").touch()
+
+    with pytest.raises(CannotCreateError, match=sentence):
+        made(Path(name))
+
+
 def test_an_empty_folder_is_taken(here: Path) -> None:
     """As one that is not there."""
     (here / "empty").mkdir()
 
     assert rundir.create(Path("empty"), "x", NOW).raw.is_dir()
     assert [rundir.holds_something(Path(name)) for name in ("none", "empty")] == [False, True]
+
+
+def test_nobody_else_may_look_into_a_new_run(here: Path) -> None:
+    """It holds source text and command lines; what lies around it has the usual rights."""
+    run = rundir.create(here / "runs" / "a", "x", NOW)
+
+    assert oct(run.path.stat().st_mode & 0o777) == "0o700"
+    assert oct((here / "runs").stat().st_mode & 0o777) == oct(0o777 & ~rundir.umask())
 
 
 def test_segments_of_stacks_are_found_packed_or_not(here: Path) -> None:

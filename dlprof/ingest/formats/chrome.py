@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
+from dlprof.ingest.parse.open_events import OpenEvents
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
@@ -27,26 +27,24 @@ def read(path: Path) -> FileContent:
     """
     source = ChromeFile(path)
     trace = Trace(path, "chrome", "chrome")
-    rows: list[EventRow] = []
-    open_: dict[tuple[Any, Any], list[Event]] = {}
-    unpaired, passed_over = 0, PassedOver()
+    open_: OpenEvents[Event] = OpenEvents()
+    passed_over = PassedOver()
     for piece in source.pieces():
+        rows: list[EventRow] = []
         for event in piece:
             key = (event.pid, event.tid)
             if event.ph == "X":
                 rows.append(_row(trace, event, event.ts + max(0.0, event.dur)))
             elif event.ph == "B":
-                open_.setdefault(key, []).append(event)
-            elif event.ph == "E" and open_.get(key):
-                rows.append(_row(trace, open_[key].pop(), event.ts))
+                open_.begin(key, event)
+            elif event.ph == "E" and (begun := open_.end(key)):
+                rows.append(_row(trace, begun, event.ts))
             elif event.ph == "M" and event.name == "thread_name" and event.args is not None:
                 trace.rename_lane(key, str(event.args.name))
-            elif event.ph == "E":
-                unpaired += 1
-            else:
+            elif event.ph != "E":
                 passed_over.add(event)
-    trace.add_rows(rows)
-    judge_unpaired(trace, unpaired + sum(map(len, open_.values())))
+        trace.add_rows(rows)
+    judge_unpaired(trace, open_.unpaired)
     passed_over.tell(trace)
     source.judge(trace)
     return FileContent.of(trace)

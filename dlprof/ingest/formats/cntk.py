@@ -9,6 +9,7 @@ from typing import Any
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired, thread_number
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
@@ -16,6 +17,8 @@ from dlprof.schema.vocabulary import EventKind
 _WRAPPED = 2.0**63
 """Times before the profiler was last enabled are written as if they had no sign."""
 _EDGES = ("B", "E")
+_EDGE_BYTES = 500
+"""An event, and what it is paired by (bytes)."""
 
 
 def claims(sample: Sample) -> bool:
@@ -46,6 +49,8 @@ def _edges(source: ChromeFile, passed_over: PassedOver) -> Iterator[Event]:
     for piece in source.pieces():
         for event in piece:
             if event.ph in _EDGES:
+                # All are held: the file is not in order of time.
+                budget().hold(_EDGE_BYTES, "begins and ends")
                 yield event
             else:
                 passed_over.add(event)

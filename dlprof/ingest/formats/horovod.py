@@ -10,6 +10,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired
+from dlprof.ingest.parse.open_events import OpenEvents
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
@@ -36,6 +37,7 @@ def read(path: Path) -> FileContent:
     for piece in source.pieces():
         for event in piece:
             reading.take(event)
+        reading.flush()
     trace = reading.close()
     source.judge(trace)
     return FileContent.of(trace)
@@ -46,20 +48,20 @@ class _Reading:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._open: dict[Any, list[Event]] = {}
+        self._open: OpenEvents[Event] = OpenEvents()
         self._rows: list[EventRow] = []
-        self._unpaired = self._ready = 0
+        self._ready = 0
         self._passed_over = PassedOver()
 
     def take(self, event: Event) -> None:
         """Take the next event."""
         key = (event.pid, event.tid)
         if event.ph == "B":
-            self._open.setdefault(key, []).append(event)
-        elif event.ph == "E" and self._open.get(key):
-            self._add(self._open[key].pop(), event.ts)
+            self._open.begin(key, event)
         elif event.ph == "E":
-            self._unpaired += 1
+            begun = self._open.end(key)
+            if begun is not None:
+                self._add(begun, event.ts)
         elif event.ph == "M" and event.name == "process_name" and event.args is not None:
             self._lane(key, str(event.args.name))
         elif event.ph == "X" and _READY.fullmatch(str(event.name)):
@@ -81,12 +83,16 @@ class _Reading:
         number = self._trace.names.number(name)
         self._rows.append(EventRow(_kind(name), number, start, max(0, as_ns(end_us) - start), lane))
 
+    def flush(self) -> None:
+        """Give the trace what was paired."""
+        self._trace.add_rows(self._rows)
+        self._rows.clear()
+
     def close(self) -> Trace:
         """The trace, with what was passed over."""
-        self._trace.add_rows(self._rows)
         self._trace.skip("ticks of ranks that were ready", self._ready, "they have no duration")
         self._passed_over.tell(self._trace)
-        judge_unpaired(self._trace, self._unpaired + sum(map(len, self._open.values())))
+        judge_unpaired(self._trace, self._open.unpaired)
         return self._trace
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.scopes import BytesMoved
 from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import US_AT_MOST, Args, ChromeFile, Event
 from dlprof.ingest.parse.chrome_tables import Table, TableReader
 from dlprof.ingest.parse.passed_over import PassedOver
@@ -140,8 +141,33 @@ class _Numbers(dict[Any, int]):
         self._number = number
 
     def __missing__(self, value: Any) -> int:
+        budget().hold_texts(1, len(value) if isinstance(value, str) else 0, "distinct names and numbers")
         self[value] = number = self._number(value)
         return number
+
+
+class _Grown:
+    """What is told of each of a growing row of values, as an array; each value is looked at once.
+
+    Args:
+        tell: Tells it of some values.
+        kind: Type of the array.
+    """
+
+    def __init__(self, tell: Callable[[Sequence[Any]], Sequence[Any]], kind: np.dtype[Any]) -> None:
+        self._tell = tell
+        self._array: npt.NDArray[Any] = np.zeros(64, kind)
+        self._size = 0
+
+    def of(self, values: Sequence[Any]) -> npt.NDArray[Any]:
+        """The array, which may be longer than the values."""
+        if len(values) > len(self._array):
+            grown = np.zeros(2 * len(values), self._array.dtype)
+            grown[: self._size] = self._array[: self._size]
+            self._array = grown
+        self._array[self._size : len(values)] = self._tell(values[self._size :])
+        self._size = len(values)
+        return self._array
 
 
 class _Work:
@@ -153,10 +179,12 @@ class _Work:
         self.names = _Numbers(lambda name: trace.names.number(str(name)))
         self.bytes = _Numbers(lambda text: trace.scopes.number(BytesMoved(_number(text, 0))))
         self.shapes = _Numbers(lambda dims: trace.scopes.number(flops.TorchShapes(dims)))
-        self.threads = _Numbers(lambda _: len(self.threads))
+        self.threads = _Numbers(self._thread)
+        self._keys: list[tuple[str, str]] = []
+        self._processes = _Grown(lambda keys: [_number(pid, 0) for pid, _ in keys], np.dtype(np.int64))
         self._lanes = _Numbers(self._lane)
-        self._named: dict[re.Pattern[str], list[bool]] = {}
-        self.thread_names: dict[tuple[str, str], str] = {}
+        self._named: dict[re.Pattern[str], _Grown] = {}
+        self._thread_names: dict[tuple[str, str], str] = {}
         self.passed_over = PassedOver(_REASONS)
 
     def add(self, batch: _Batch) -> int:
@@ -188,24 +216,37 @@ class _Work:
 
     def _is_named(self, pattern: re.Pattern[str], names: Integers) -> Booleans:
         """Whether the name of each event has the pattern."""
-        seen, known = self._named.setdefault(pattern, []), self.trace.names.values
-        seen += [bool(pattern.search(text)) for text in known[len(seen) :]]
-        return np.asarray(seen or [False])[names]
+        if pattern not in self._named:
+            self._named[pattern] = _Grown(lambda texts: [bool(pattern.search(t)) for t in texts], np.dtype(np.bool_))
+        return self._named[pattern].of(self.trace.names.values)[names]
 
     def _devices(self, batch: _Batch) -> Integers:
         """The device that each event names; else its process number is that of the device."""
-        processes = np.asarray([_number(pid, 0) for pid, _ in self.threads] or [0], np.int64)
-        device = np.where(batch.device == _ABSENT, processes[batch.thread], batch.device)
+        device = np.where(batch.device == _ABSENT, self._processes.of(self._keys)[batch.thread], batch.device)
         return np.where((device >= CPU) & (device < _DEVICES_AT_MOST), device, 0)
 
     def _lane_numbers(self, thread: Integers, device: Integers) -> Integers:
         """The lane of each (thread, device)."""
         wide = device.max(initial=0) - _HOST + 1
         code = thread * wide + (device - _HOST)
-        unique, inverse = np.unique(code, return_inverse=True)
-        keys = list(self.threads)
-        numbers = [self._lanes[*keys[c // wide], c % wide + _HOST] for c in unique.tolist()]
-        return np.asarray(numbers or [0], np.int64)[inverse.reshape(-1)]
+        unique, places = _distinct(code)
+        numbers = [self._lanes[*self._keys[c // wide], c % wide + _HOST] for c in unique.tolist()]
+        return np.asarray(numbers or [0], np.int64)[places]
+
+    def _thread(self, key: tuple[str, str]) -> int:
+        self._keys.append(key)
+        return len(self._keys) - 1
+
+    def name_thread(self, key: tuple[str, str], name: str) -> None:
+        """Remember what the thread (process, thread) is called."""
+        if key not in self._thread_names:
+            budget().hold_texts(2, len(name), "names of threads")
+        self._thread_names[key] = name
+
+    def name_lanes(self) -> None:
+        """Give all threads their names."""
+        for (pid, tid), name in self._thread_names.items():
+            self.trace.rename_lane((pid, tid, CPU), name)
 
     def _lane(self, key: tuple[str, str, int]) -> int:
         pid, tid, device = key
@@ -219,7 +260,7 @@ def _of_events(events: list[Event], work: _Work) -> _Batch:
     """The batch of events that were read one by one."""
     for event in events:
         if event.ph == "M" and event.name == "thread_name" and event.args is not None and event.args.name is not None:
-            work.thread_names[_key(event)] = str(event.args.name)
+            work.name_thread(_key(event), str(event.args.name))
     kinds, names, threads = work.kinds, work.names, work.threads
     work.passed_over.add_all(event for event in events if event.ph != "X" or kinds[event.cat] == _OTHER)
     chosen = [event for event in events if event.ph == "X" and kinds[event.cat] != _OTHER]
@@ -256,7 +297,7 @@ def _of_table(block: Table, work: _Work) -> _Batch:
     metadata = table.filter(table["is_metadata"])
     for row in metadata.select(["name", "pid", "tid", "named"]).to_pylist() if metadata.num_rows else ():
         if row["name"] == "thread_name" and row["named"] is not None:
-            work.thread_names[row["pid"], row["tid"]] = row["named"]
+            work.name_thread((row["pid"], row["tid"]), row["named"])
     if metadata.num_rows:
         table = table.filter(pc.invert(table["is_metadata"]))
     kind = _mapped(table["cat"], work.kinds)
@@ -295,12 +336,18 @@ def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers
     left, right = firsts.combine_chunks(), seconds.combine_chunks()
     size = max(1, len(right.dictionary))
     # Only the pairs that there are: of as many threads as processes a table of all pairs would be their square.
-    codes, place = np.unique(_codes(left) * size + _codes(right), return_inverse=True)
+    codes, places = _distinct(_codes(left) * size + _codes(right))
     texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
     numbered = [numbers[texts[code // size], others[code % size]] for code in codes.tolist()]
     table: Integers = np.asarray(numbered, np.int64)
-    found: Integers = table[place.reshape(-1)]
+    found: Integers = table[places]
     return found
+
+
+def _distinct(codes: Integers) -> tuple[Integers, Integers]:
+    """The distinct numbers, and for each of `codes` the place of its own; hashed, not sorted."""
+    encoded = pa.array(codes).dictionary_encode()
+    return np.asarray(encoded.dictionary, np.int64), np.asarray(encoded.indices, np.int64)
 
 
 def _integers(column: pa.ChunkedArray) -> Integers:
@@ -334,8 +381,7 @@ def _said(value: Any) -> str | int | None:
 
 
 def _close(trace: Trace, source: ChromeFile, work: _Work) -> None:
-    for (pid, tid), name in work.thread_names.items():
-        trace.rename_lane((pid, tid, CPU), name)
+    work.name_lanes()
     top = source.top
     base = top.get("baseTimeNanoseconds")
     trace.zero_ns = base if isinstance(base, int) and 0 <= base < 2**62 else 0

@@ -19,13 +19,12 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.packed import opened
 from dlprof.ingest.parse.text_files import NS_AT_MOST, as_ns, each_line, number_in, whole_in
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import LineSource
 
-PICKLE_BYTES_AT_MOST = 16 << 20
-ROWS_AT_MOST = 2_000_000
 LINE_AT_MOST = (1 << 31) - 1
 UNKNOWN = "?"
 _UNIT = re.compile(r"Timer unit: (\S+) s\s*$")
@@ -65,15 +64,15 @@ def read(path: Path) -> FileContent:
         with opened(path) as source:
             content = source.read(1)
             if content == b"\x80":
-                content += source.read(PICKLE_BYTES_AT_MOST)
+                content += source.read(budget().limits.piece_bytes)
     except (OSError, EOFError, zlib.error) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     if content[:1] != b"\x80":
         reading = _Reading()
         each_line(path, reading.line)
         return _content(path, reading.functions, reading.unit_s)
-    if len(content) > PICKLE_BYTES_AT_MOST:
-        raise ArtifactError(f"a pickle of more than {PICKLE_BYTES_AT_MOST >> 20} MB is not read", path=path)
+    if len(content) > budget().limits.piece_bytes:
+        raise budget().exceeded(f"a pickle of more than {budget().limits.piece_bytes >> 20} MiB")
     return _of_pickle(path, content)
 
 
@@ -91,31 +90,32 @@ class _Function:
 def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float | None) -> FileContent:
     if unit_s is None or not functions:
         raise ArtifactError("there are no counts of lines in it", path=path)
-    rows = [
-        {
-            "host": "",
-            "rank": 0,
-            "pid": 0,
-            "file": function.file,
-            "function": function.name,
-            "first_line": function.first_line,
-            "line": line,
-            "hits": hits,
-            "time_ns": time_ns,
-            "source": source,
-            "how": LineSource.EXACT,
-        }
-        for function in functions
-        if function.rows
-        for line, hits, time_ns, source in function.rows
-    ]
     try:
-        table = pa.Table.from_pylist(rows, schema=TABLES["lines"])
+        table = pa.table(_columns(functions), schema=TABLES["lines"])
     except (pa.ArrowException, ValueError, OverflowError, TypeError) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     totals = [function.total_s for function in functions]
     facts = {"functions": len(functions), "unit_s": float(unit_s), "total_times_s": totals}
     return FileContent("line-profiler", tables={"lines": table}, facts=facts)
+
+
+def _columns(functions: Sequence[_Function]) -> dict[str, list[Any]]:
+    counts = [len(function.rows) for function in functions]
+    of_function = {
+        "host": "", "rank": 0, "pid": 0, "how": LineSource.EXACT,
+        "file": [function.file for function in functions],
+        "function": [function.name for function in functions],
+        "first_line": [function.first_line for function in functions],
+    }  # fmt: skip
+    columns: dict[str, list[Any]] = {
+        name: [v for v, n in zip(value, counts, strict=True) for _ in range(n)]
+        if isinstance(value, list)
+        else [value] * sum(counts)
+        for name, value in of_function.items()
+    }
+    for at, name in enumerate(("line", "hits", "time_ns", "source")):
+        columns[name] = [row[at] for function in functions for row in function.rows]
+    return {name: columns.get(name, [None] * sum(counts)) for name in TABLES["lines"].names}
 
 
 class _Reading:
@@ -176,6 +176,7 @@ class _Reading:
         if function.first_line is None:
             function.first_line = line
         # An empty source is no source, until it is known whether the others of the function have one.
+        budget().hold_texts(2, len(source), "lines")
         function.rows.append((line, hits, time_ns, source.rstrip()))
 
 
@@ -245,11 +246,9 @@ class _Unpickler(pickle.Unpickler):
 def _functions(timings: dict[Any, Any], unit_s: float) -> list[_Function]:
     if not 0 < unit_s <= 1:
         raise ValueError(f"a unit of {unit_s} s")
-    functions, size = [], 0
+    functions = []
     for (file, first, name), counts in timings.items():
-        size += len(counts)
-        if size > ROWS_AT_MOST:
-            raise ValueError(f"more than {ROWS_AT_MOST} lines")
+        budget().hold_texts(2 * (1 + len(counts)), 0, "lines")
         if not 0 <= first <= LINE_AT_MOST:
             raise ValueError(f"line {first}: out of range")
         function = _Function(_text(file), _text(name), None, int(first))

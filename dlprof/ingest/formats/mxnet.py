@@ -11,6 +11,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import ChromeFile, Event, as_ns, judge_unpaired
+from dlprof.ingest.parse.open_events import OpenEvents
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.schema.vocabulary import EventKind
 
@@ -42,6 +43,7 @@ def read(path: Path) -> FileContent:
     for events in source.pieces():
         for event in events:
             reading.take(event)
+        reading.flush()
     reading.close()
     source.judge(trace)
     return FileContent.of(trace)
@@ -61,7 +63,7 @@ class _Reading:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._devices: dict[Any, str] = {}
-        self._waiting: dict[Any, list[_Edge]] = {}
+        self._waiting: OpenEvents[_Edge] = OpenEvents()
         self._rows: list[EventRow] = []
         self._passed_over = PassedOver({_OWN: "dlprof's own marks"})
 
@@ -79,12 +81,14 @@ class _Reading:
             self._passed_over.add(event)
 
     def _edge(self, event: Event, which: Any, *, begins: bool, api: bool) -> None:
-        waiting = self._waiting.setdefault((api, event.pid, which, event.name), [])
-        if waiting and waiting[-1].begins != begins:
-            low, high = sorted((waiting.pop().ts, event.ts))
+        key = (api, event.pid, which, event.name)
+        other = self._waiting.last(key)
+        if other is not None and other.begins != begins:
+            self._waiting.end(key)
+            low, high = sorted((other.ts, event.ts))
             self._row(event, low, high, api=api)
         else:
-            waiting.append(_Edge(event.ts, begins))
+            self._waiting.begin(key, _Edge(event.ts, begins))
 
     def _row(self, event: Event, start_us: float, end_us: float, *, api: bool) -> None:
         name = str(event.name)
@@ -100,11 +104,15 @@ class _Reading:
         name = self._devices.get(pid, "")
         return int(name[4:]) if name.startswith("gpu/") and name[4:].isdigit() else CPU
 
-    def close(self) -> None:
-        """Give the events to the trace, and say what had no end."""
+    def flush(self) -> None:
+        """Give the trace what was paired."""
         self._trace.add_rows(self._rows)
+        self._rows.clear()
+
+    def close(self) -> None:
+        """Say what was passed over, and what had no end."""
         self._passed_over.tell(self._trace)
-        judge_unpaired(self._trace, sum(len(waiting) for waiting in self._waiting.values()))
+        judge_unpaired(self._trace, self._waiting.unpaired)
 
 
 def _call_kind(name: str) -> EventKind:

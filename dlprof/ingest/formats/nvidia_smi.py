@@ -13,10 +13,13 @@ import pyarrow as pa
 from dlprof.errors import UsageError
 from dlprof.ingest.artifact import ArtifactError, Health, Skipped
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.text_files import number_in, text_lines
 from dlprof.schema.tables import TABLES
 
 _AT_MOST = 10**9
+_ROW_BYTES = 700
+"""A row while it is read (bytes)."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HEADER = re.compile(r"\s*(?:[\w.]+(?: \[[^\]]*\])?\s*,\s*)*timestamp\s*(?:,|$)")
 _ROW = re.compile(
@@ -158,6 +161,7 @@ class _Reading:
                 row[column] = convert(text)
         self._back += bool(self._rows) and row["time_ns"] < self._rows[-1]["time_ns"]
         self._names.setdefault(gpu, next((named[name] for name in _NAMES if name in named), None))
+        budget().hold(_ROW_BYTES, "rows")
         self._rows.append(row)
 
     def _number(self, named: dict[str, str]) -> int:

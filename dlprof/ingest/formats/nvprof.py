@@ -9,6 +9,7 @@ from typing import Any
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.cuda_sqlite import Call, CudaEvents, Kernel, NvtxRange
+from dlprof.ingest.parse.open_events import OpenEvents
 from dlprof.ingest.parse.sqlite_files import Database, holds_table
 
 _KERNELS = ("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL")
@@ -48,7 +49,8 @@ def read(path: Path) -> FileContent:
                     ]
                 )
         markers = database.rows("CUPTI_ACTIVITY_KIND_MARKER", ("timestamp", "id", "name", "objectId"))
-        events.add_ranges(_paired(markers, events))
+        for ranges in _paired(markers, events):
+            events.add_ranges(ranges)
         devices = database.all("CUPTI_ACTIVITY_KIND_DEVICE", ("id", "name"))
         named = [{"device": number, "name": events.text(name)} for number, name in devices if isinstance(number, int)]
         trace.facts = {"devices": named}
@@ -60,18 +62,17 @@ def _call_name(layer: str, callback: Any) -> str:
     return (_RUNTIME_CALLS.get(callback) if layer == "runtime" else None) or f"CUDA {layer} call {callback}"
 
 
-def _paired(batches: Iterator[Sequence[tuple[Any, ...]]], events: CudaEvents) -> list[NvtxRange]:
+def _paired(batches: Iterator[Sequence[tuple[Any, ...]]], events: CudaEvents) -> Iterator[list[NvtxRange]]:
     """Markers as ranges: a begin has a name, the end with the same id has none."""
-    open_: dict[Any, NvtxRange] = {}
-    ranges = []
+    open_: OpenEvents[NvtxRange] = OpenEvents()
     for rows in batches:
+        ranges = []
         for time, number, name, owner in rows:
-            begun = open_.pop(number, None)
-            if begun is not None:
+            if open_.last(number) is None:
+                open_.begin(number, NvtxRange(time, None, _thread_of(owner), events.text(name)))
+            elif begun := open_.end(number):
                 ranges.append(begun._replace(end=time))
-            else:
-                open_[number] = NvtxRange(time, None, _thread_of(owner), events.text(name))
-    return ranges
+        yield ranges
 
 
 def _thread_of(owner: Any) -> int:

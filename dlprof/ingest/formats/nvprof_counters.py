@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.device_names import DeviceNames
 from dlprof.ingest.parse.text_files import each_line, whole_in
 from dlprof.schema.tables import TABLES
@@ -92,6 +93,7 @@ class _Reading:
             raise ValueError("counters before the first kernel")
         values = {name: _value(cells.get(title, "")) for name, title in (("min_value", "Min"), ("max_value", "Max"))}
         mean, unit = _value(cells.get("Avg", ""))
+        budget().hold_texts(6, sum(map(len, cells.values())), "rows")
         self.rows.append(
             {
                 "device": self._device,

@@ -16,6 +16,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, EventRow
 from dlprof.ingest.kernels.scopes import BytesMoved
 from dlprof.ingest.kernels.trace import Lane, OperatorSum, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.text_files import as_ns, each_line, number_in, whole_in
 from dlprof.schema.vocabulary import EventKind
 
@@ -150,6 +151,7 @@ class _Reading:
     def _sum(self, kind: str, name: str, count: int, times: tuple[int, int, int]) -> None:
         on_gpu = kind == _GPU
         what, device = (_kind(name), 0) if on_gpu else (EventKind.RUNTIME, CPU)
+        budget().name(name)
         self._sums.append(OperatorSum(what, name, device, count, *times))
 
     def _event_row(self, text: str) -> None:

@@ -10,6 +10,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, EventRow
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.parse.chrome import judge_unpaired
+from dlprof.ingest.parse.open_events import OpenEvents
 from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.perfetto_packets import EventType, Packets, Track, TrackEvent
 from dlprof.ingest.parse.protowire import WireError, fields
@@ -75,22 +76,21 @@ class _Reading:
     def __init__(self, trace: Trace, packets: Packets) -> None:
         self._trace = trace
         self._packets = packets
-        self._open: dict[int, list[TrackEvent]] = {}
+        self._open: OpenEvents[TrackEvent] = OpenEvents()
         self._rows: list[EventRow] = []
-        self._unpaired = self._instants = self._values = self._odd = self._idle = 0
+        self._instants = self._values = self._odd = self._idle = 0
 
     def take(self, event: TrackEvent) -> None:
         """Take the next event."""
-        waiting = self._open.setdefault(event.track, [])
         if event.type is EventType.BEGIN:
-            waiting.append(event)
-        elif event.type is EventType.END and waiting:
-            begun = waiting.pop()
-            self._add(begun, event.time_ns - begun.time_ns)
+            self._open.begin(event.track, event)
+        elif event.type is EventType.END:
+            begun = self._open.end(event.track)
+            if begun is not None:
+                self._add(begun, event.time_ns - begun.time_ns)
         elif event.type is EventType.WHOLE:
             self._add(event, event.dur_ns)
         else:
-            self._unpaired += event.type is EventType.END
             self._instants += event.type in (EventType.INSTANT, EventType.OTHER)
             self._values += event.type is EventType.COUNTER
 
@@ -137,7 +137,7 @@ class _Reading:
         trace, packets = self._trace, self._packets
         trace.zero_ns = packets.clocks.zero_ns
         trace.facts = {} if trace.zero_ns is not None else {"clock": "machine"}
-        judge_unpaired(trace, self._unpaired + sum(map(len, self._open.values())))
+        judge_unpaired(trace, self._open.unpaired)
         trace.skip("slices of idle devices", self._idle, "no work: it is found again from what ran")
         trace.skip("instants", self._instants, "they have no duration")
         trace.skip("values of counters", self._values, "there is no table for them")

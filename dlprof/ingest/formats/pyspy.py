@@ -15,16 +15,15 @@ import pyarrow as pa
 from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import Args, ChromeFile
-from dlprof.ingest.parse.packed import opened
+from dlprof.ingest.parse.packed import opened, whole
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, ThreadNames, intervals
 from dlprof.ingest.parse.text_files import NS_AT_MOST, text_lines, whole_in
 from dlprof.schema.tables import TABLES
 
-SPEEDSCOPE_BYTES_AT_MOST = 1 << 30
 RECORD_LINES_AT_MOST = 1000
 FRAME_CHARACTERS_AT_MOST = 10_000
-DEPTH_AT_MOST = 10_000
 ASSUMED_NS = 10_000_000
 """Time between samples where a file does not say it: py-spy takes 100 a second unless told otherwise (ns)."""
 _LINE_AT_MOST = (1 << 31) - 1
@@ -49,6 +48,9 @@ _COMPLETE = re.compile(r'"ph"\s*:\s*"X"')
 
 Thread = tuple[int, str | None]
 """Number and name; None: py-spy knows none."""
+_ROW = ("thread_id", "thread", "start_ns", "dur_ns", "stack_id")
+_ROW_BYTES = 200
+"""A row of stacks while it is read, and its share of what is kept by thread (bytes)."""
 
 
 def claims(sample: Sample) -> bool:
@@ -81,9 +83,10 @@ def read(path: Path) -> FileContent:
 class _Stacks:
     """Stacks as they are read; a thread's equal stacks one right after the other are merged."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
-    _last: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    _columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _ROW})
+    _last: dict[Any, int] = field(default_factory=dict)
+    """The last row of each thread."""
     _names: ThreadNames = field(default_factory=ThreadNames)
 
     def add(self, thread: Thread, time_ns: tuple[int, int], stack: tuple[Frame, ...], key: Any = None) -> None:
@@ -91,36 +94,38 @@ class _Stacks:
         start, dur = time_ns
         if not stack or dur <= 0:
             return
-        if len(stack) > DEPTH_AT_MOST or start + dur > NS_AT_MOST or thread[0] >> 63:
+        if len(stack) > budget().limits.depth or start + dur > NS_AT_MOST or thread[0] >> 63:
             raise ValueError("a depth, time or thread number is out of range")
-        number = self.known.setdefault(stack, len(self.known))
-        last = self._last.get(key)
-        if last is not None and last["stack_id"] == number and last["start_ns"] + last["dur_ns"] == start:
-            last["dur_ns"] += dur
+        number, last, columns = self._number(stack), self._last.get(key), self._columns
+        stands = last is not None and columns["stack_id"][last] == number
+        if last is not None and stands and columns["start_ns"][last] + columns["dur_ns"][last] == start:
+            columns["dur_ns"][last] += dur
             return
-        row = {
-            "host": "",
-            "rank": 0,
-            "pid": 0,
-            "thread_id": thread[0],
-            "thread": self._names.name(*thread),
-            "start_ns": start,
-            "dur_ns": dur,
-            "stack_id": number,
-        }
-        self._last[key] = row
-        self.rows.append(row)
+        budget().hold(_ROW_BYTES, "stacks")
+        self._last[key] = len(columns["start_ns"])
+        for name, value in zip(_ROW, (thread[0], self._names.name(*thread), start, dur, number), strict=True):
+            columns[name].append(value)
+
+    def _number(self, stack: tuple[Frame, ...]) -> int:
+        number = self.known.get(stack)
+        if number is None:
+            number = self.known[stack] = len(self.known)
+            characters = sum(len(frame.function) + len(frame.file) for frame in stack)
+            budget().hold_texts(1 + len(stack), characters, "distinct stacks")
+        return number
 
     def content(self, name: str, facts: dict[str, Any], health: list[Health]) -> FileContent:
         """The tables."""
-        frames = [
-            {"stack_id": number, "depth": depth, "function": function, "file": file, "line": line}
-            for stack, number in self.known.items()
-            for depth, (function, file, line) in enumerate(stack)
-        ]
+        size = len(self._columns["start_ns"])
+        process = {"host": [""] * size, "rank": [0] * size, "pid": [0] * size}
+        places = {
+            "stack_id": [number for stack, number in self.known.items() for _ in stack],
+            "depth": [depth for stack in self.known for depth in range(len(stack))],
+        }
+        said = {key: [getattr(frame, key) for stack in self.known for frame in stack] for key in Frame._fields}
         tables = {
-            "stacks": pa.Table.from_pylist(self.rows, schema=TABLES["stacks"]),
-            "frames": pa.Table.from_pylist(frames, schema=TABLES["frames"]),
+            "stacks": pa.table({**process, **self._columns}, schema=TABLES["stacks"]),
+            "frames": pa.table({**places, **said}, schema=TABLES["frames"]),
         }
         return FileContent(name, tables=tables, facts=facts, health=health)
 
@@ -164,12 +169,8 @@ class _Speedscope(msgspec.Struct):
 
 
 def _read_speedscope(path: Path) -> FileContent:
-    with opened(path) as source:
-        content = source.read(SPEEDSCOPE_BYTES_AT_MOST + 1)
-    if len(content) > SPEEDSCOPE_BYTES_AT_MOST:
-        raise ArtifactError(f"more than {SPEEDSCOPE_BYTES_AT_MOST >> 30} GB", path=path)
     try:
-        told = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Speedscope)
+        told = msgspec.json.decode(whole(path).removeprefix(b"\xef\xbb\xbf"), type=_Speedscope)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ArtifactError(f"not of speedscope: {error}", path=path) from error
     frames = [_framed(frame.name, frame.file, frame.line) for frame in told.shared.frames]
@@ -295,6 +296,7 @@ def _read_chrometrace(path: Path) -> FileContent:
 def _events(source: ChromeFile) -> Iterator[FrameEvent]:
     """Events that begin and end frames, as the reader of our own files knows them."""
     depths: dict[Any, int] = {}
+    deepest = budget().limits.depth
     for piece in source.pieces():
         for event in piece:
             if event.ph not in ("B", "E"):
@@ -303,7 +305,7 @@ def _events(source: ChromeFile) -> Iterator[FrameEvent]:
             depth = depths[key] = max(0, depths.get(key, 0) + (1 if event.ph == "B" else -1))
             said = event.args or Args()
             line, file = said.line or 0, said.filename or ""
-            if depth > DEPTH_AT_MOST or not 0 <= line <= _LINE_AT_MOST or not 0 <= event.ts * 1000 <= NS_AT_MOST:
+            if depth > deepest or not 0 <= line <= _LINE_AT_MOST or not 0 <= event.ts * 1000 <= NS_AT_MOST:
                 raise ValueError(f"a depth, line or time ({event.ts} us) is out of range")
             yield FrameEvent(event.pid, event.tid, event.ts, event.ph, str(event.name), file, line)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dlprof import plugins
 from dlprof.errors import NoInputError, UsageError
+from dlprof.ingest import limits
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import (
     chainer,
@@ -105,17 +106,16 @@ def read(path: Path, reader: Reader, columns: Sequence[str] = ()) -> FileContent
         columns: Names of its columns, for files that do not name them; a format without columns takes no notice.
 
     Raises:
-        ArtifactError: The file is damaged.
+        ArtifactError: The file is damaged, or asks for more than it may have.
         UsageError: The columns are not those of the format.
     """
     try:
-        if columns and reader.read_with_columns is not None:
-            return reader.read_with_columns(path, columns)
-        return reader.read(path)
-    except (ArtifactError, UsageError):
+        with limits.reading(path):
+            if columns and reader.read_with_columns is not None:
+                return reader.read_with_columns(path, columns)
+            return reader.read(path)
+    except (ArtifactError, UsageError, MemoryError):
         raise
-    except MemoryError as error:
-        raise ArtifactError("it does not fit into memory", path=path) from error
     except Exception as error:
         said = " ".join(str(error).split())[:300]
         text = f"damaged, or of an unknown version of {reader.name}: {type(error).__name__}: {said}"

@@ -18,6 +18,14 @@ from dlprof.ingest.parse.sqlite_files import Database, holds_table
 _DISPATCHES = re.compile(r"^rocpd_kernel_dispatch(_\w+)?$")
 _MARKERS = re.compile(r"MARKER|ROCTX", re.IGNORECASE)
 _GPU = "GPU"
+_DISPATCH_COLUMNS = (
+    "start", "end", "start_id", "end_id", "track_id", "agent_id", "queue_id", "kernel_id", "event_id",
+)  # fmt: skip
+_COPY_COLUMNS = (
+    "start", "end", "start_id", "end_id", "track_id", "dst_agent_id", "src_agent_id", "queue_id", "name_id", "size",
+    "event_id",
+)  # fmt: skip
+_REGION_COLUMNS = ("start", "end", "start_id", "end_id", "track_id", "tid", "name_id", "event_id")
 
 
 def claims(sample: Sample) -> bool:
@@ -57,18 +65,20 @@ class _Process:
         self._categories = self._map("rocpd_event", "category_id")
         self._kernels = self._map("rocpd_info_kernel_symbol", "display_name")
         self._plain_kernels = self._map("rocpd_info_kernel_symbol", "kernel_name")
-        self._tracks = {row[0]: row[1:] for row in self._rows("rocpd_track", ("id", "tid", "agent_id", "queue_id"))}
-        agents = list(self._rows("rocpd_info_agent", ("id", "type", "type_index", "product_name", "name")))
+        self._tracks = {row[0]: row[1:] for row in self._all("rocpd_track", ("id", "tid", "agent_id", "queue_id"))}
+        agents = self._all("rocpd_info_agent", ("id", "type", "type_index", "product_name", "name"))
         gpus = [agent for agent in agents if agent[1] == _GPU]
         self._numbers = {agent[0]: agent[2] if isinstance(agent[2], int) else place for place, agent in enumerate(gpus)}
         self.devices: dict[int, str | None] = {self._numbers[gpu[0]]: gpu[3] or gpu[4] for gpu in gpus}
 
-    def _rows(self, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        for rows in self._database.rows(table + self._suffix, columns):
-            yield from rows
+    def _rows(self, table: str, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
+        return self._database.rows(table + self._suffix, columns)
+
+    def _all(self, table: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return self._database.all(table + self._suffix, columns)
 
     def _map(self, table: str, column: str) -> dict[Any, Any]:
-        return dict(self._rows(table, ("id", column)))
+        return dict(self._all(table, ("id", column)))
 
     def _time(self, value: Any, number: Any) -> Any:
         return value if value is not None else self._times.get(number)
@@ -82,39 +92,30 @@ class _Process:
 
     def add(self, events: CudaEvents) -> None:
         """Give all to a trace."""
-        events.add_kernels(list(self._dispatches()))
-        events.add_named_copies(list(self._copies()))
-        calls, markers = self._regions()
-        events.add_calls(calls)
-        events.add_ranges(markers)
+        for rows in self._rows("rocpd_kernel_dispatch", _DISPATCH_COLUMNS):
+            events.add_kernels([self._dispatch(row) for row in rows])
+        for rows in self._rows("rocpd_memory_copy", _COPY_COLUMNS):
+            events.add_named_copies([self._copy(row) for row in rows])
+        for rows in self._rows("rocpd_region", _REGION_COLUMNS):
+            self._add_regions(rows, events)
 
-    def _dispatches(self) -> Iterator[Kernel]:
-        columns = ("start", "end", "start_id", "end_id", "track_id", "agent_id", "queue_id", "kernel_id", "event_id")
-        for start, end, start_id, end_id, track, agent, queue, kernel, event in self._rows(
-            "rocpd_kernel_dispatch", columns
-        ):
-            _, device, stream = self._place(track, None, agent, queue)
-            name = self._kernels.get(kernel) or self._plain_kernels.get(kernel) or f"kernel {kernel}"
-            times = self._time(start, start_id), self._time(end, end_id)
-            yield Kernel(*times, device, stream, self._stacks.get(event), name)
+    def _dispatch(self, row: tuple[Any, ...]) -> Kernel:
+        start, end, start_id, end_id, track, agent, queue, kernel, event = row
+        _, device, stream = self._place(track, None, agent, queue)
+        name = self._kernels.get(kernel) or self._plain_kernels.get(kernel) or f"kernel {kernel}"
+        times = self._time(start, start_id), self._time(end, end_id)
+        return Kernel(*times, device, stream, self._stacks.get(event), name)
 
-    def _copies(self) -> Iterator[NamedCopy]:
-        columns = (
-            "start", "end", "start_id", "end_id", "track_id", "dst_agent_id", "src_agent_id", "queue_id", "name_id",
-            "size", "event_id",
-        )  # fmt: skip
-        for start, end, start_id, end_id, track, to, source, queue, name, size, event in self._rows(
-            "rocpd_memory_copy", columns
-        ):
-            _, _, stream = self._place(track, None, None, queue)
-            device = self._numbers.get(to, self._numbers.get(source, 0))
-            times = self._time(start, start_id), self._time(end, end_id)
-            yield NamedCopy(*times, device, stream, self._stacks.get(event), size, str(self._strings.get(name, "copy")))
+    def _copy(self, row: tuple[Any, ...]) -> NamedCopy:
+        start, end, start_id, end_id, track, to, source, queue, name, size, event = row
+        _, _, stream = self._place(track, None, None, queue)
+        device = self._numbers.get(to, self._numbers.get(source, 0))
+        times = self._time(start, start_id), self._time(end, end_id)
+        return NamedCopy(*times, device, stream, self._stacks.get(event), size, str(self._strings.get(name, "copy")))
 
-    def _regions(self) -> tuple[list[Call], list[NvtxRange]]:
-        columns = ("start", "end", "start_id", "end_id", "track_id", "tid", "name_id", "event_id")
+    def _add_regions(self, rows: list[tuple[Any, ...]], events: CudaEvents) -> None:
         calls, markers = [], []
-        for start, end, start_id, end_id, track, thread, name, event in self._rows("rocpd_region", columns):
+        for start, end, start_id, end_id, track, thread, name, event in rows:
             owner, _, _ = self._place(track, thread, None, None)
             times = self._time(start, start_id), self._time(end, end_id)
             text = str(self._strings.get(name, "region"))
@@ -122,7 +123,8 @@ class _Process:
                 markers.append(NvtxRange(*times, owner, text))
             else:
                 calls.append(Call(*times, owner, self._stacks.get(event), text))
-        return calls, markers
+        events.add_calls(calls)
+        events.add_ranges(markers)
 
 
 READER = Reader("rocpd", "rocprofv3, rocprof-sys (rocpd, SQLite)", claims, read)

@@ -6,6 +6,7 @@ Each sort of table is a file of its own; those of one run share a clock, and can
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, EventRow
 from dlprof.ingest.kernels.trace import Lane, OperatorSum, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.text_files import NS_AT_MOST, each_line, whole_in
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind
@@ -40,6 +42,24 @@ class _Sort:
 
     columns: frozenset[str]
     take: Callable[[_Reading, Cells], None]
+
+
+@dataclass
+class _Counter:
+    """The values of a counter."""
+
+    count: int = 0
+    total: float = 0.0
+    least: float = math.inf
+    most: float = -math.inf
+
+    def take(self, value: float) -> None:
+        """Take another value."""
+        if not math.isfinite(value):
+            raise ValueError(f"a counter of {value}")
+        self.count += 1
+        self.total += value
+        self.least, self.most = min(self.least, value), max(self.most, value)
 
 
 def claims(sample: Sample) -> bool:
@@ -69,7 +89,7 @@ class _Reading:
         self._titles: list[str] = []
         self._batch: list[EventRow] = []
         self._sums: list[OperatorSum] = []
-        self._counters: dict[tuple[int, str, str], list[float]] = {}
+        self._counters: dict[tuple[int, str, str], _Counter] = {}
 
     def line(self, text: str) -> None:
         """Take the next line."""
@@ -142,12 +162,15 @@ class _Reading:
         if whole is None or not 0 <= whole <= NS_AT_MOST:
             raise ValueError(f"a time of {whole}")
         kind, device = (EventKind.RUNTIME, CPU) if is_call else (kind, 0)
+        budget().name(name)
         self._sums.append(OperatorSum(kind, name, device, whole_in(cells["Calls"]), whole, least, most))
 
     def counter(self, cells: Cells) -> None:
         """A row of rocprofv3's `counter_collection.csv`."""
         key = _agent(cells["Agent_Id"]), cells["Kernel_Name"].removesuffix(".kd"), cells["Counter_Name"]
-        self._counters.setdefault(key, []).append(float(cells["Counter_Value"]))
+        if key not in self._counters:
+            budget().name(key[1])
+        self._counters.setdefault(key, _Counter()).take(float(cells["Counter_Value"]))
 
     def _queue(self, device: int, queue: int | None) -> int:
         name = "copies" if queue is None else f"queue {queue}"
@@ -167,10 +190,10 @@ class _Reading:
     def _of_counters(self) -> FileContent:
         rows: list[dict[str, Any]] = [
             {
-                "device": device, "kernel": kernel, "counter": counter, "count": len(values), "min_value": min(values),
-                "max_value": max(values), "mean_value": sum(values) / len(values),
+                "device": device, "kernel": kernel, "counter": counter, "count": found.count, "min_value": found.least,
+                "max_value": found.most, "mean_value": found.total / found.count,
             }
-            for (device, kernel, counter), values in self._counters.items()
+            for (device, kernel, counter), found in self._counters.items()
         ]  # fmt: skip
         text = (
             f"{self._path.name} has {len(rows):,} counters, in the table kernel_counters, and no times are read of it."

@@ -5,7 +5,7 @@ The file is one object that is decoded whole; of each record only what is read i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.parse.cuda_sqlite import Call, CudaEvents, Kernel, NamedCopy, NvtxRange
-from dlprof.ingest.parse.packed import opened
+from dlprof.ingest.parse.packed import whole
 
 _KEY = b'"rocprofiler-sdk-tool"'
 _GPU = 2
@@ -22,6 +22,7 @@ _GPU = 2
 _READ = ("kernel_dispatch", "memory_copy")
 _CALLS = ("hip_api", "hsa_api", "rccl_api", "rocdecode_api", "rocjpeg_api", "ompt")
 _MARKERS = "marker_api"
+_BATCH = 20_000
 
 
 class _Handle(msgspec.Struct):
@@ -104,8 +105,7 @@ def read(path: Path) -> FileContent:
     Raises:
         ArtifactError: The file is damaged.
     """
-    with opened(path) as source:
-        text = source.read()
+    text = whole(path)
     trace = Trace(path, "rocprof-json", "rocm", attribution="range", facts={"clock": "machine", "devices": []})
     events = CudaEvents(trace, {})
     try:
@@ -136,20 +136,27 @@ class _Reading:
 
     def add(self) -> None:
         """Give all that is read to the trace, and count the rest."""
-        self._events.add_kernels([self._kernel(record) for record in self._records("kernel_dispatch")])
-        self._events.add_named_copies([self._copy(record) for record in self._records("memory_copy")])
+        for records in self._records("kernel_dispatch"):
+            self._events.add_kernels([self._kernel(record) for record in records])
+        for records in self._records("memory_copy"):
+            self._events.add_named_copies([self._copy(record) for record in records])
         for sort in _CALLS:
-            self._events.add_calls([self._call(record) for record in self._records(sort)])
+            for records in self._records(sort):
+                self._events.add_calls([self._call(record) for record in records])
         texts = {text.key: text.value for text in self._process.strings.marker_api}
-        self._events.add_ranges([self._marker(record, texts) for record in self._records(_MARKERS)])
+        for records in self._records(_MARKERS):
+            self._events.add_ranges([self._marker(record, texts) for record in records])
         for sort, raw in self._process.buffer_records.items():
             if sort not in {*_READ, *_CALLS, _MARKERS, "names"}:
                 count = len(msgspec.json.decode(raw, type=list[msgspec.Raw])) if bytes(raw).startswith(b"[") else 0
                 self._trace.skip(f"records of {sort[:60]}", count, "a sort of record that is not read")
 
-    def _records(self, sort: str) -> Sequence[_Record]:
+    def _records(self, sort: str) -> Iterator[Sequence[_Record]]:
+        """The records of a sort, some at a time: they take many times as much memory as their text."""
         raw = self._process.buffer_records.get(sort)
-        return msgspec.json.decode(raw, type=list[_Record]) if raw is not None else ()
+        texts = msgspec.json.decode(raw, type=list[msgspec.Raw]) if raw is not None else []
+        for at in range(0, len(texts), _BATCH):
+            yield msgspec.json.decode(b"[" + b",".join(texts[at : at + _BATCH]) + b"]", type=list[_Record])
 
     def _kernel(self, record: _Record) -> Kernel:
         info = record.dispatch_info

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import heapq
 import re
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dlprof.ingest.artifact import ArtifactError
+import numpy as np
+
+from dlprof.ingest.artifact import ArtifactError, merged
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
+from dlprof.ingest.kernels.events import Integers
+from dlprof.ingest.kernels.numbered import Bounded
 from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import Args, Event
 from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed
+from dlprof.ingest.parse.text_files import NS_AT_MOST
 from dlprof.ingest.parse.tf1_rows import Tf1Rows
 
 _HEAD = re.compile(rb"\n[\x00-\xff]{1,5}?\n[\x00-\xff]{1,5}?\n[\x00-\xff](/job:|/device:|/host:)", re.DOTALL)
@@ -22,6 +28,9 @@ _STEP_STATS = 1
 _DEVICES, _DEVICE_NAME, _NODES = 1, 1, 2
 _NAME, _LABEL = 1, 8
 _START_US, _END_US, _START_NS, _END_NS = 2, 5, 13, 16
+_BATCH = 50_000
+_NODE_BYTES = 80
+"""A node in its columns (bytes)."""
 _TYPE = re.compile(r"^.*? = ([^(]+)\(", re.DOTALL)
 
 
@@ -37,20 +46,29 @@ def read(path: Path) -> FileContent:
         ArtifactError: The file is damaged.
     """
     trace = Trace(path, "tf1-steps", "tensorflow", attribution="path", zero_ns=0)
-    rows: dict[int, str] = {}
+    names: dict[int, str] = {}
+    nodes = _Nodes()
     try:
         with mapped(path) as data:
-            nodes = _in_lanes(_events(data, rows))
+            for node in _events(data, names):
+                nodes.add(node)
     except WireError as error:
         raise ArtifactError(str(error), path=path, offset=error.offset) from error
-    if nodes:
-        trace.zero_ns = min(node.start_ns for node in nodes)
-        trace.add_rows(Tf1Rows(trace, rows).events([node.event(trace.zero_ns) for node in nodes]))
+    text = f"{nodes.impossible} nodes of {path.name} have impossible times and were passed over."
+    trace.drop("trace-malformed", "warning", text, nodes.impossible)
+    nodes.place()
+    if nodes.size:
+        trace.zero_ns = nodes.first_ns
+        rows = Tf1Rows(trace, names)
+        for events in nodes.events():
+            rows.look(events)
+        for events in nodes.events():
+            trace.add_rows(rows.take(events))
+        trace.skipped = merged(trace.skipped)
     return FileContent.of(trace)
 
 
-@dataclass(frozen=True)
-class _Node:
+class _Node(NamedTuple):
     """One execution of a node; times in ns since 1970."""
 
     row: int
@@ -58,31 +76,82 @@ class _Node:
     op: str
     start_ns: int
     dur_ns: int
-    lane: int = 0
-
-    def event(self, zero_ns: int) -> Event:
-        """As the timeline would show it."""
-        ts, dur = (self.start_ns - zero_ns) / 1e3, self.dur_ns / 1e3
-        return Event("X", self.op, "Op", ts, dur, self.row, self.lane, None, Args(name=self.name))
 
 
-def _in_lanes(nodes: Iterator[_Node]) -> list[_Node]:
-    """The executions in order of time, each in the lane of its device that has been free longest.
+class _Nodes:
+    """The executions of a file by columns, because there may be millions.
 
-    TensorFlow 1 does not tell the threads: those of one device would overlap.
+    Attributes:
+        impossible: Executions at times that no clock gives; they are in no column.
     """
-    free: dict[int, list[tuple[int, int]]] = {}
-    placed = []
-    for node in sorted(nodes, key=lambda n: (n.start_ns, n.dur_ns)):
-        lanes = free.setdefault(node.row, [])
-        end = node.start_ns + node.dur_ns
-        if lanes and lanes[0][0] <= node.start_ns:
-            lane = heapq.heapreplace(lanes, (end, lanes[0][1]))[1]
-        else:
-            lane = len(lanes)
-            heapq.heappush(lanes, (end, lane))
-        placed.append(replace(node, lane=lane))
-    return placed
+
+    def __init__(self) -> None:
+        self.impossible = 0
+        self._texts: Bounded[str] = Bounded()
+        self._columns = {name: array("q") for name in _Node._fields}
+        self._order: Integers = np.empty(0, np.int64)
+        self._lanes: Integers = np.empty(0, np.int64)
+
+    @property
+    def size(self) -> int:
+        """Number of executions."""
+        return len(self._columns["row"])
+
+    @property
+    def first_ns(self) -> int:
+        """Start of the first one (ns since 1970), of one or more."""
+        return int(self._columns["start_ns"][int(self._order[0])])
+
+    def add(self, node: _Node) -> None:
+        """Add an execution."""
+        if not 0 <= node.start_ns <= NS_AT_MOST or node.dur_ns > NS_AT_MOST:
+            self.impossible += 1
+            return
+        budget().hold(_NODE_BYTES, "nodes")
+        number = self._texts.number
+        told = (node.row, number(node.name), number(node.op), node.start_ns, node.dur_ns)
+        for column, value in zip(self._columns.values(), told, strict=True):
+            column.append(value)
+
+    def _column(self, name: str) -> Integers:
+        return np.frombuffer(self._columns[name], np.int64)
+
+    def place(self) -> None:
+        """Bring the executions into order of time, each in the lane of its device that has been free longest.
+
+        TensorFlow 1 does not tell the threads: those of one device would overlap.
+        """
+        start, dur, row = (self._column(name) for name in ("start_ns", "dur_ns", "row"))
+        self._order = np.lexsort((dur, start)).astype(np.int64)
+        self._lanes = np.empty(len(start), np.int64)
+        free: dict[int, list[tuple[int, int]]] = {}
+        for place in range(0, len(start), _BATCH):
+            at = self._order[place : place + _BATCH]
+            found = zip(row[at].tolist(), start[at].tolist(), dur[at].tolist(), strict=True)
+            self._lanes[at] = [
+                _free_lane(free.setdefault(device, []), begin, begin + long) for device, begin, long in found
+            ]
+
+    def events(self) -> Iterator[list[Event]]:
+        """The executions as the timeline would show them, some at a time."""
+        texts, zero = self._texts.values, self.first_ns
+        columns = [self._column(name) for name in _Node._fields]
+        for place in range(0, self.size, _BATCH):
+            at = self._order[place : place + _BATCH]
+            found = zip(*(column[at].tolist() for column in columns), self._lanes[at].tolist(), strict=True)
+            yield [
+                Event("X", texts[op], "Op", (start - zero) / 1e3, dur / 1e3, row, lane, None, Args(name=texts[name]))
+                for row, name, op, start, dur, lane in found
+            ]
+
+
+def _free_lane(lanes: list[tuple[int, int]], start: int, end: int) -> int:
+    """The lane of a device that has been free longest, as a heap of (end, lane); a new one if none is free."""
+    if lanes and lanes[0][0] <= start:
+        return heapq.heapreplace(lanes, (end, lanes[0][1]))[1]
+    budget().lane()
+    heapq.heappush(lanes, (end, len(lanes)))
+    return len(lanes) - 1
 
 
 def _events(data: Any, rows: dict[int, str]) -> Iterator[_Node]:
@@ -96,11 +165,11 @@ def _events(data: Any, rows: dict[int, str]) -> Iterator[_Node]:
 
 
 def _device(data: Any, place: Span, numbers: dict[str, int], rows: dict[int, str]) -> Iterator[_Node]:
-    parts = list(fields(data, *place))
-    name = next((_text(data, value) for number, value in parts if number == _DEVICE_NAME), "")
+    name = next((_text(data, value) for number, value in fields(data, *place) if number == _DEVICE_NAME), "")
     row = numbers.setdefault(name, len(numbers))
     rows[row] = f"{name} Compute"
-    for number, value in parts:
+    budget().lane()
+    for number, value in fields(data, *place):
         if number == _NODES and isinstance(value, tuple):
             yield _node(data, value, row)
 

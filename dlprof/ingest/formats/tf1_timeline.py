@@ -7,9 +7,13 @@ from typing import Any
 
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import ChromeFile, Event
 from dlprof.ingest.parse.passed_over import PassedOver
 from dlprof.ingest.parse.tf1_rows import Tf1Rows, is_row
+
+_EVENT_BYTES = 700
+"""An event with its arguments, and its row; all are held, for the rows of a timeline tell the same work (bytes)."""
 
 
 def claims(sample: Sample) -> bool:
@@ -37,6 +41,7 @@ def read(path: Path) -> FileContent:
             if event.ph == "M" and event.name == "process_name" and event.args is not None:
                 rows[event.pid] = str(event.args.name)
             elif event.ph == "X":
+                budget().hold(_EVENT_BYTES, "events")
                 events.append(event)
             else:
                 passed_over.add(event)

@@ -12,6 +12,7 @@ from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU
 from dlprof.ingest.kernels.trace import OperatorSum, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.text_files import as_ns, each_line, number_in, whole_in
 from dlprof.ingest.parse.theano_operators import operator_sum
 
@@ -154,6 +155,7 @@ class _Reading:
     def _begin(self, heading: str) -> None:
         self._table, self._columns, self._block = "", [], None
         if heading == "Function profiling":
+            budget().hold_texts(8, 0, "functions")
             self._block = _Block()
             self.blocks.append(self._block)
         elif heading.startswith("Scan"):
@@ -189,6 +191,7 @@ class _Reading:
             whole_in(named["#call"]),
         )
         as_ns(row.total_s(block.seconds.get("thunk_time_s")), _NS_PER_S)  # raises where it is absurd
+        budget().hold_texts(4, len(row.name), "operators")
         block.tables[self._table].append(row)
 
 

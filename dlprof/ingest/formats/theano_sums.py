@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.trace import Trace
-from dlprof.ingest.parse.packed import opened
+from dlprof.ingest.parse.packed import whole
+from dlprof.ingest.parse.text_files import NS_AT_MOST
 from dlprof.ingest.parse.theano_operators import operator_sum
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=NS_AT_MOST)]
+_Seconds = Annotated[float, msgspec.Meta(ge=0, le=NS_AT_MOST / 1e9)]
 
 
 class _Function(msgspec.Struct):
-    operators: dict[str, tuple[int, float]]
+    operators: dict[str, tuple[_Count, _Seconds]]
     """Calls, and the time of all of them (s)."""
 
 
@@ -34,9 +39,8 @@ def read(path: Path) -> FileContent:
         ArtifactError: The file is damaged.
     """
     try:
-        with opened(path) as source:
-            content = msgspec.json.decode(source.read(), type=_File)
-    except (OSError, EOFError, msgspec.DecodeError) as error:
+        content = msgspec.json.decode(whole(path), type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     sums = [
         operator_sum(op, calls, round(seconds * 1e9))

@@ -20,6 +20,7 @@ from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse import xlines
 from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import WireError, fields
@@ -30,6 +31,7 @@ from dlprof.ingest.parse.xroles import PlaneRole, Role, line_role, plane_role, s
 from dlprof.ingest.parse.xtpu import TpuNames
 
 _DROPPED = re.compile(r"(\d+)[^.]*\bdropped")
+_PROBLEMS_AT_MOST = 100
 _MARKS = ("events of threads of the host", "no operators, calls or waits, but marks of the framework itself")
 
 
@@ -193,6 +195,7 @@ class _Reading:
         """Count the events of a plane of which nothing is read."""
         events = sum(self._bytes.count(self._bytes.line(span)) for span in plane.lines)
         self._unread[f"events of plane {plane.name[:60]}", "a plane of a sort that is not read"] += events
+        budget().hold_texts(2, 60, "planes")
 
     def _tell(self, head: SpaceHead) -> None:
         """What the file says of itself."""
@@ -208,9 +211,9 @@ class _Reading:
         devices = [_device(plane, number) for number, plane in sorted(cores.items()) if number != CPU]
         host = head.hosts[0] if head.hosts else None
         self._trace.facts = {"host": host, "devices": devices, "planes": len(head.planes)}
-        for problem in head.problems:
+        for problem in head.problems[:_PROBLEMS_AT_MOST]:
             match = _DROPPED.search(problem)
-            self._trace.dropped += int(match[1]) if match else 0
+            self._trace.dropped += int(match[1][:18]) if match else 0
             self._trace.tell("trace-maker", "warning", f"{self._trace.path.name} says: {problem[:300]}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dlprof.ingest.kernels.events import Events
+from dlprof.ingest.limits import budget
 
 HELD_EVENTS = 1_000_000
 """Events that are held in memory before they are written to a file."""
@@ -31,9 +32,14 @@ class EventStore:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def add(self, events: Events) -> None:
-        """Add events."""
+        """Add events.
+
+        Raises:
+            LimitError: There are too many of them.
+        """
         if not len(events):
             return
+        budget().rows(len(events))
         first, last = int(events.start.min()), int(events.ends.max())
         self.first_ns = first if self.first_ns is None else min(self.first_ns, first)
         self.last_ns = last if self.last_ns is None else max(self.last_ns, last)

@@ -72,7 +72,11 @@ class GapFinder:
     def find(self, events: Events, linked: Linked) -> pa.Table:
         """The gaps of every device in a segment, as the table `gpu_gaps`."""
         on_device = events.is_kind(EventKind.KERNEL, EventKind.TRANSFER)
-        parts = [self._of_device(events, linked, d, on_device) for d in np.unique(events.device[on_device]).tolist()]
+        rows = np.flatnonzero(on_device)
+        rows = rows[np.lexsort((events.start[rows], events.device[rows]))]
+        bounds = np.flatnonzero(np.diff(events.device[rows])) + 1
+        graphs = np.asarray([bool(_GRAPH.search(text)) for text in self.names.values] or [False])
+        parts = [self._of_device(events, linked, part, graphs) for part in np.split(rows, bounds) if len(part)]
         parts = [part for part in parts if len(part.row)]
         if not parts:
             return TABLES["gpu_gaps"].empty_table()
@@ -96,16 +100,13 @@ class GapFinder:
         schema = TABLES["gpu_gaps"]
         return pa.Table.from_arrays([pa.array(columns[f.name], type=f.type) for f in schema], schema=schema)
 
-    def _of_device(self, events: Events, linked: Linked, device: int, on_device: Booleans) -> _Gaps:
-        """Gaps of one device over the union of its streams."""
-        rows = np.flatnonzero(on_device & (events.device == device))
-        rows = rows[np.argsort(events.start[rows], kind="stable")]
-        start = events.start[rows]
+    def _of_device(self, events: Events, linked: Linked, rows: Integers, graphs: Booleans) -> _Gaps:
+        """Gaps of one device over the union of its streams; `rows` are its events, in order of time."""
+        start, device = events.start[rows], int(events.device[rows[0]])
         ends = np.concatenate(([self._busy_until.get(device, int(start[0]))], start + events.dur[rows]))
         busy_until = np.maximum.accumulate(ends)
         self._busy_until[device] = int(busy_until[-1])
         after = np.flatnonzero(start > busy_until[:-1])
-        graphs = np.asarray([bool(_GRAPH.search(text)) for text in self.names.values] or [False])
         return _split(events, linked, rows[after], busy_until[after], graphs)
 
 

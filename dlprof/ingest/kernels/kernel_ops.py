@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from dlprof.ingest.attribution.categories import category, category_of_event
 from dlprof.ingest.attribution.labels import NOBODY, Labels
 from dlprof.ingest.kernels.events import NONE, Events, Integers
-from dlprof.ingest.kernels.numbered import Numbered
+from dlprof.ingest.kernels.numbered import Bounded
 from dlprof.ingest.kernels.scopes import Work
 from dlprof.ingest.kernels.trace import OperatorSum, Trace
 from dlprof.schema.tables import TABLES
@@ -34,7 +36,7 @@ class KernelOps:
     """The rows of `kernel_ops`, growing trace by trace."""
 
     def __init__(self) -> None:
-        self._ops: Numbered[KernelOp] = Numbered()
+        self._ops: Bounded[KernelOp] = Bounded()
 
     def number_sum(self, row: OperatorSum) -> int:
         """The row of a sum over executions, whose layer nobody knows."""
@@ -44,11 +46,7 @@ class KernelOps:
     def number_events(self, trace: Trace, events: Events, labels: Labels) -> Integers:
         """The row of each event."""
         parts = (events.kind, events.name, labels.label, labels.op, _telling_scopes(trace, events))
-        code = np.zeros(len(events), np.int64)
-        for part in parts:
-            low = int(part.min(initial=0))
-            code = code * (int(part.max(initial=0)) - low + 1) + (part - low)
-        first, inverse = _first_of_each(code)
+        first, inverse = _first_of_each(_combined(parts, len(events)))
         numbers = np.empty(len(first), np.int64)
         for position, row in enumerate(first.tolist()):
             numbers[position] = self._ops.number(_op_of(trace, labels, *(int(part[row]) for part in parts)))
@@ -58,6 +56,20 @@ class KernelOps:
         """The table."""
         rows = [{"op_id": number, **op._asdict()} for number, op in enumerate(self._ops.values)]
         return pa.Table.from_pylist(rows, schema=TABLES["kernel_ops"])
+
+
+def _combined(parts: Sequence[npt.NDArray[Any]], size: int) -> Integers:
+    """One number per event, equal where all its parts are; numbered anew before it outgrows 64 bits."""
+    code, codes = np.zeros(size, np.int64), 1
+    for part in parts:
+        low = int(part.min(initial=0))
+        width = int(part.max(initial=0)) - low + 1
+        if codes * width >= 1 << 62:
+            first, code = _first_of_each(code)
+            codes = max(1, len(first))
+        code = code * width + (part - low)
+        codes *= width
+    return code
 
 
 def _first_of_each(code: Integers) -> tuple[Integers, Integers]:

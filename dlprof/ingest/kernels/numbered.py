@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from dlprof.ingest.limits import budget
+
 Value = TypeVar("Value", bound=Hashable)
 
 
@@ -29,3 +31,20 @@ class Numbered(Generic[Value]):
 
     def __getitem__(self, number: int) -> Value:
         return self.values[number]
+
+
+class Bounded(Numbered[Value]):
+    """Values that come out of a file: their number and their lengths are limited."""
+
+    def number(self, value: Value) -> int:
+        """The number of `value`, a new one if it is new.
+
+        Raises:
+            LimitError: There are too many of them.
+        """
+        known = self.numbers.get(value)
+        if known is None:
+            budget().name(value)
+            known = self.numbers[value] = len(self.values)
+            self.values.append(value)
+        return known

@@ -10,8 +10,9 @@ from typing import Any
 from dlprof.ingest.artifact import Health, Skipped
 from dlprof.ingest.kernels.event_store import EventStore
 from dlprof.ingest.kernels.events import CPU, EventRow, Events
-from dlprof.ingest.kernels.numbered import Numbered
+from dlprof.ingest.kernels.numbered import Bounded, Numbered
 from dlprof.ingest.kernels.scopes import Scope
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.hlo import Program
 from dlprof.schema.vocabulary import EventKind
 
@@ -79,8 +80,8 @@ class Trace:
     format: str
     engine: str
     attribution: str = BY_LAUNCH
-    names: Numbered[str] = field(default_factory=Numbered)
-    scopes: Numbered[Scope] = field(default_factory=Numbered)
+    names: Numbered[str] = field(default_factory=Bounded)
+    scopes: Numbered[Scope] = field(default_factory=Bounded)
     lanes: list[Lane] = field(default_factory=list)
     zero_ns: int | None = None
     facts: dict[str, Any] = field(default_factory=dict)
@@ -108,9 +109,14 @@ class Trace:
         return self.events.last_ns
 
     def lane(self, key: Any, make: Lane) -> int:
-        """The number of the lane known as `key`; `make` is it, if it is new."""
+        """The number of the lane known as `key`; `make` is it, if it is new.
+
+        Raises:
+            LimitError: There are too many of them.
+        """
         number = self._lanes.get(key)
         if number is None:
+            budget().lane()
             number = self._lanes[key] = len(self.lanes)
             self.lanes.append(make)
         return number

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health
 
 
@@ -68,7 +69,7 @@ def read(path: Path, format_name: str) -> Lines:
 
 
 def _parsed(path: Path) -> Iterator[Any]:
-    with path.open("rb") as source:
+    with safe_files.opened(path.parent, path.name) as source:
         for line in source:
             try:
                 yield json.loads(line)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.counted_frames import Counting, Registered
@@ -37,7 +38,7 @@ def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[
         ArtifactError: The file is damaged or of another format.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(safe_files.read_text(path))
         if content["format"] != FORMAT:
             raise ArtifactError(f"format {content['format']}, expected {FORMAT}", path=path)
         unit = float(content["unit_ns"])
@@ -65,7 +66,7 @@ def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def files(path: Path) -> set[str]:
     """Absolute names of the source files that the counts speak of; empty where they cannot be read."""
     try:
-        return {function["file"] for function in json.loads(path.read_text(encoding="utf-8"))["functions"]}
+        return {function["file"] for function in json.loads(safe_files.read_text(path))["functions"]}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 
@@ -82,7 +83,7 @@ def counting(path: Path, names: FileNames, on_threads: bool) -> Counting:
         ArtifactError: The file is damaged.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(safe_files.read_text(path))
         functions = [_registered(one, names) for one in _whole_modules(content["functions"])]
         on_threads = bool(content.get("on_threads", on_threads))
     except (OSError, ValueError, KeyError, TypeError) as error:

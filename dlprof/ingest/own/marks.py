@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dlprof_probes import wire
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health
 from dlprof.ingest.own.wire import Span, Stream
 
@@ -34,7 +35,7 @@ def read(path: Path, start_ns: int, end_ns: int, wall_to_run_ns: int) -> Stream:
         ArtifactError: The file is damaged.
     """
     work = _Marks(Stream(path, complete=True), start_ns, end_ns, wall_to_run_ns)
-    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for text in safe_files.read_path(path).decode("utf-8", errors="replace").splitlines():
         try:
             time, line = json.loads(text)
         except (ValueError, TypeError) as error:

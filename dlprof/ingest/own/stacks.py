@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.gone_threads import StackRow, cut
@@ -22,6 +24,7 @@ _RATE_HZ = 20.0
 """Samples per second where an anchor does not say it."""
 _OURS = "dlprof_probes/inproc/thinning.py"
 """Where the thread of the line probe begins: it is none of the program's."""
+_UNPACKED_MOST = 1 << 30
 _STACKS_LOST = 0.2
 """Share of stacks that could not be read from which on that is told."""
 
@@ -102,10 +105,18 @@ def _arrays(name: str, columns: list[Any]) -> pa.Table:
 
 def _load(path: Path) -> Any:
     try:
-        content = path.read_bytes()
-        return json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+        content = safe_files.read_path(path)
+        return json.loads(_unpacked(content) if path.suffix == ".gz" else content)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ArtifactError(f"cannot be read: {error}", path=path) from error
+
+
+def _unpacked(content: bytes) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as source:
+        found = source.read(_UNPACKED_MOST + 1)
+    if len(found) > _UNPACKED_MOST:
+        raise ValueError(f"it unpacks to more than {_UNPACKED_MOST >> 20} MB")
+    return found
 
 
 def _health(anchor: dict[str, Any]) -> list[Health]:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from dlprof import safe_files
 from dlprof.engines import registry as engines
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId, Skipped
 from dlprof.ingest.attribution.labels import Model, model_of
@@ -86,7 +87,7 @@ class Windows:
         model = self._model(path.parent)
         dropped = 0
         for name in window.files:
-            trace = formats.read(_packed(path.parent / name), reader).trace
+            trace = formats.read(_packed(path, name), reader).trace
             if trace is not None:
                 dropped += trace.dropped
                 self.skipped += trace.skipped
@@ -179,7 +180,7 @@ class Windows:
         graphs = []
         for path in sorted(path for pattern in _GRAPHS for path in folder.glob(pattern)):
             try:
-                graphs.append(json.loads(path.read_text(encoding="utf-8")))
+                graphs.append(json.loads(safe_files.read_text(path)))
             except (OSError, ValueError):
                 self.health.append(Health("graph-lost", "warning", f"{path.name} is damaged: kernels lack layers."))
         return graphs
@@ -193,7 +194,7 @@ class Windows:
 
 def _description(path: Path) -> _WindowFile:
     try:
-        window = msgspec.json.decode(path.read_bytes(), type=_WindowFile)
+        window = msgspec.json.decode(safe_files.read_path(path), type=_WindowFile)
     except (OSError, msgspec.DecodeError) as error:
         raise ArtifactError(f"damaged: {error}", path=path) from error
     if not window.files:
@@ -207,6 +208,13 @@ def _reader_of(engine: str) -> Reader | None:
     return formats.named(spec.window_format) if spec is not None and spec.window_format else None
 
 
-def _packed(path: Path) -> Path:
-    """The file, or its packed form."""
-    return path if path.is_file() else path.with_name(path.name + ".gz")
+def _packed(window: Path, name: str) -> Path:
+    """A file that a window names, or its packed form.
+
+    Raises:
+        ArtifactError: It is no name of a regular file below the window's folder.
+    """
+    for one in (name, f"{name}.gz"):
+        if safe_files.is_file(window.parent, one):
+            return window.parent / one
+    raise ArtifactError(f"it names {name[:200]!r}, and there is no such file in its folder", path=window)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
+from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.schema.tables import TABLES
@@ -80,7 +81,7 @@ def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
         ArtifactError: The file is no stream of the probe, or of a newer version.
     """
     head = len(wire.MAGIC) + 1
-    with path.open("rb") as source:
+    with safe_files.opened(path.parent, path.name) as source:
         start = source.read(head)
         if start[:-1] != wire.MAGIC:
             raise ArtifactError("not a stream of dlprof's in-process probe", path=path, offset=0)

@@ -20,6 +20,7 @@ import msgspec
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome_tables import Table, TableReader
 from dlprof.ingest.parse.packed import opened
 
@@ -150,7 +151,7 @@ class ChromeFile:
                 if self._take(self._buffer[: match.start()].rstrip().rstrip(b",") + b"}"):
                     self._drop(match.end())
                     return True
-            if not more or len(self._buffer) > HEAD_BYTES_AT_MOST:
+            if not more or len(self._buffer) > min(HEAD_BYTES_AT_MOST, budget().limits.piece_bytes):
                 raise self._fail("there is no array traceEvents in it", len(self._buffer))
 
     def _drop(self, count: int) -> None:
@@ -169,15 +170,17 @@ class ChromeFile:
 
     def _array(self, source: IO[bytes], in_object: bool) -> Iterator[list[Event]]:
         wanted = PIECE_BYTES
-        while more := source.read(PIECE_BYTES):
-            self._buffer += more
+        while True:
             if len(self._buffer) < wanted:
+                more = source.read(PIECE_BYTES)
+                if not more:
+                    break
+                self._buffer += more
                 continue
-            cut = self._cut()
+            cut = self._cut(wanted)
             if cut is None:
-                if len(self._buffer) > EVENT_BYTES_AT_MOST:
-                    raise self._fail(f"an event of more than {EVENT_BYTES_AT_MOST >> 20} MB")
-                wanted = 2 * len(self._buffer)
+                self._refuse_larger_than_an_event(wanted)
+                wanted *= 2
                 continue
             wanted = PIECE_BYTES
             events, at = cut
@@ -185,15 +188,21 @@ class ChromeFile:
             yield events
         yield self._last(self._buffer, in_object)
 
-    def _cut(self) -> tuple[list[Event], int] | None:
-        """The events up to the last place at which the buffer can be cut, and where the next one begins."""
+    def _refuse_larger_than_an_event(self, size: int) -> None:
+        if size > EVENT_BYTES_AT_MOST:
+            raise self._fail(f"an event of more than {EVENT_BYTES_AT_MOST >> 20} MB")
+        if size > budget().limits.piece_bytes:
+            raise budget().exceeded(f"an event of more than {budget().limits.piece_bytes >> 20} MiB")
+
+    def _cut(self, size: int) -> tuple[list[Event], int] | None:
+        """The events up to the last place in so many bytes at which they can be cut, and where the next one begins."""
         patterns = [_BETWEEN]
         if key := _FIRST_KEY.match(self._buffer):
             # Most makers begin each event with the same key, and what is nested in an event with another.
             alike = _BETWEEN.pattern + rb"(?=\s{0,64}+" + re.escape(key[1]) + rb")"
             patterns.insert(0, re.compile(alike))
         for pattern in patterns:
-            end = len(self._buffer)
+            end = size
             for _ in range(8):
                 at = self._place_before(pattern, self._buffer, end)
                 if at is None:

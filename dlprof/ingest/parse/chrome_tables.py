@@ -21,9 +21,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.ingest.limits import budget
+
 BLOCK_BYTES = 8 << 20
 _OBJECT_BYTES_AT_MOST = 4 << 20
-_BLOCKS_JOINED_AT_MOST = 8
+_BLOCKS_JOINED_AT_MOST = 3
 _WORKERS_AT_MOST = 4
 _SEPARATOR = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
 
@@ -115,6 +117,8 @@ class TableReader:
         self._pool = ThreadPoolExecutor(self._workers, "dlprof-json")
         self._folder = tempfile.TemporaryDirectory(prefix="dlprof-")
         self._local = threading.local()
+        # Of a block that needs more, nothing is read here: it is read event by event.
+        self._memory_bytes = budget().limits.memory_bytes // (2 * self._workers)
 
     def __enter__(self) -> Self:
         return self
@@ -170,6 +174,7 @@ class TableReader:
         if connection is None:
             settings: dict[str, Any] = {
                 "threads": 1,
+                "memory_limit": f"{self._memory_bytes >> 20}MiB",
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
             }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dlprof.ingest.limits import budget
+
 _NUMBERED = re.compile(r"(.*) \(([0-9]{1,4})\)$")
 _AT_MOST = 9999
 
@@ -22,6 +24,7 @@ class DeviceNames:
         if known is None:
             match = _NUMBERED.match(text)
             known = int(match[2]) if match else min(len(self._numbers), _AT_MOST)
+            budget().lane()
             self._numbers[text] = known
             self._names.setdefault(known, match[1] if match else text)
         return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse import protowire
 from dlprof.ingest.parse.protowire import Span, fields
 
@@ -44,6 +45,10 @@ _NAME, _OPCODE, _METADATA, _NUMBER, _OPERANDS, _CALLED = 1, 2, 7, 35, 36, 38
 _OP_NAME, _SOURCE_FILE = 2, 3
 
 
+_ROW_BYTES = 1000
+"""An instruction, beside its texts and numbers (bytes)."""
+
+
 @dataclass
 class _Row:
     """An instruction as its message has it."""
@@ -76,12 +81,16 @@ def read(data: bytes) -> tuple[str, Program]:
                 if inner == _MODULE_NAME and isinstance(part, tuple):
                     name = _text(data, part)
                 elif inner == _MODULE_COMPUTATIONS and isinstance(part, tuple):
+                    budget().hold(_ROW_BYTES, "computations of programs")
                     computations.append(_computation(data, part))
     return name, _program(computations)
 
 
 def _program(computations: Sequence[_Computation]) -> Program:
-    bodies = {body.number: [(row.op_name, row.opcode) for row in body.rows] for body in computations}
+    bodies = {body.number: tuple((row.op_name, row.opcode) for row in body.rows) for body in computations}
+    for row in (row for body in computations for row in body.rows):
+        # A body may be called from many places: what is fused into each is held once for each.
+        budget().hold(8 * sum(len(bodies.get(called, ())) for called in row.called), "fused instructions of programs")
     return {
         row.name: Instruction(
             name=row.name,
@@ -102,6 +111,7 @@ def _computation(data: bytes, span: Span) -> _Computation:
     computation = _Computation()
     for number, value in fields(data, *span):
         if number == _COMPUTATION_INSTRUCTIONS and isinstance(value, tuple):
+            budget().hold(_ROW_BYTES + 4 * (value[1] - value[0]), "instructions of programs")
             computation.rows.append(_instruction(data, value))
         elif number == _COMPUTATION_NUMBER and isinstance(value, int):
             computation.number = value

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from dlprof.ingest.kernels.trace import Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import Event
 
 _METADATA = "M"
@@ -23,6 +25,9 @@ _PHASES: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys("beSFp", ("asynchronous events", "they overlap, and no thread runs them")),
 }
 """What events of a phase are called, and why they are not read."""
+
+
+_SORTS_AT_MOST = 1000
 
 
 class PassedOver:
@@ -47,8 +52,11 @@ class PassedOver:
 
     def count(self, phase: str, category: str, events: int) -> None:
         """Count events of a phase and a category."""
-        if phase != _METADATA:
-            self._counts[phase, category] += events
+        if phase == _METADATA:
+            return
+        if (phase, category) not in self._counts:
+            budget().hold_texts(2, len(phase) + len(category), "categories of events")
+        self._counts[phase, category] += events
 
     def tell(self, trace: Trace) -> None:
         """Give the trace the sums, one for each sort and category."""
@@ -57,5 +65,8 @@ class PassedOver:
             noun, why = _PHASES.get(phase, (f"events of phase {phase[:8]!r}", "the format has no such phase"))
             what = f"{noun} of category {category[:60]}" if category else noun
             sums[what, self._reasons.get(category.lower(), why)] += events
-        for (what, why), events in sums.items():
+        kept = list(itertools.islice(sums.items(), _SORTS_AT_MOST))
+        for (what, why), events in kept:
             trace.skip(what, events, why)
+        rest = sums.total() - sum(events for _, events in kept)
+        trace.skip(f"events of {len(sums) - len(kept):,} further sorts", rest, "not read")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.protowire import Span, fields, signed
 
 _REALTIME, _BOOTTIME = 1, 6
+_CLOCK_BYTES = 300
 _FIRST_OWN = 64
 """Numbers of clocks that belong to one writer begin here."""
 
@@ -35,13 +37,16 @@ class Clocks:
     def __init__(self) -> None:
         self._shown: dict[int, int] = {}
         self._primary = _BOOTTIME
-        self._own: dict[tuple[int, int], _OwnClock] = {}
+        self._own: dict[int, dict[int, _OwnClock]] = {}
+        """By writer, and by number."""
 
     @property
     def zero_ns(self) -> int | None:
         """Unix time of the zero of the trace's clock (ns); None: no snapshot tells."""
         wall, own = self._shown.get(_REALTIME), self._shown.get(self._primary)
-        return wall - own if wall is not None and own is not None else None
+        if wall is None or own is None or abs(wall - own) >= 2**62:
+            return None
+        return wall - own
 
     def snapshot(self, data: Any, span: Span, sequence: int) -> None:
         """Take a snapshot of several clocks."""
@@ -57,22 +62,22 @@ class Clocks:
             self._primary = primary or self._primary
         shown = {number: _number(clock, 2) for number, clock in clocks.items() if number < _FIRST_OWN}
         for number, time in shown.items():
-            self._shown.setdefault(number, time)
+            self._shown.setdefault(number, time)  # few: their numbers are small
         now = next((self._converted(time, number) for number, time in shown.items()), 0)
         for number, clock in clocks.items():
             if number >= _FIRST_OWN:
                 unit = _number(clock, 4) or 1
                 own = _OwnClock(now, unit, bool(_number(clock, 3)), _number(clock, 2))
-                self._own[sequence, number] = own
+                budget().hold(_CLOCK_BYTES, "clocks")
+                self._own.setdefault(sequence, {})[number] = own
 
     def clear(self, sequence: int) -> None:
         """Forget the clocks of a writer that begins anew."""
-        for key in [key for key in self._own if key[0] == sequence]:
-            del self._own[key]
+        self._own.pop(sequence, None)
 
     def time_ns(self, timestamp: int, clock: int, sequence: int) -> int:
         """A time on the clock of the trace (ns); `clock` 0 is that clock itself."""
-        own = self._own.get((sequence, clock)) if clock >= _FIRST_OWN else None
+        own = self._own.get(sequence, {}).get(clock) if clock >= _FIRST_OWN else None
         if own is None:
             return self._converted(timestamp, clock or self._primary)
         if own.is_incremental:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.perfetto_clocks import Clocks
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed
 
@@ -87,8 +88,15 @@ class _Sequence:
     track: int = 0
     clock: int = 0
 
+    def intern(self, kind: str, number: int, text: str) -> None:
+        """Remember a text."""
+        known = self.texts.get((kind, number))
+        budget().hold_texts(known is None, len(text) - len(known or ""), "interned texts")
+        self.texts[kind, number] = text
+
     def clear(self) -> None:
         """Forget what was interned."""
+        budget().hold_texts(-len(self.texts), -sum(map(len, self.texts.values())), "")
         self.texts.clear()
         self.track = self.clock = 0
 
@@ -110,6 +118,7 @@ class Packets:
         self.clocks = Clocks()
         self.others: Counter[int] = Counter()
         self.lost = 0
+        self._unpacked = 0
 
     def events(self) -> Iterator[TrackEvent]:
         """The track events, in the order of the file.
@@ -123,11 +132,17 @@ class Packets:
 
     def _packet(self, data: Any, span: Span) -> Iterator[TrackEvent]:
         parts: dict[int, Any] = dict(fields(data, *span))
+        budget().rows(1)
         if isinstance(parts.get(_COMPRESSED), tuple):
+            if data is not self._data:
+                raise WireError("packed packets inside packed ones", span[0])
             yield from self._compressed(data, parts[_COMPRESSED])
             return
         number = _whole(parts, _SEQUENCE)
-        sequence = self._sequences.setdefault(number, _Sequence())
+        if number not in self._sequences:
+            budget().lane()
+            self._sequences[number] = _Sequence()
+        sequence = self._sequences[number]
         if _whole(parts, _FLAGS) & 1 or _whole(parts, _CLEARED):
             sequence.clear()
             self.clocks.clear(number)
@@ -139,14 +154,22 @@ class Packets:
             self.others[other] += 1
 
     def _compressed(self, data: Any, span: Span) -> Iterator[TrackEvent]:
-        unpacker = zlib.decompressobj()
+        unpacker, most = zlib.decompressobj(), min(_UNPACKED_AT_MOST, budget().limits.piece_bytes)
         try:
-            inner = unpacker.decompress(bytes(data[span[0] : span[1]]), _UNPACKED_AT_MOST)
+            inner = unpacker.decompress(bytes(data[span[0] : span[1]]), most)
         except zlib.error as error:
             raise WireError(f"packed packets that are damaged: {error}", span[0]) from error
-        for number, value in fields(inner, 0, len(inner)):
-            if number == _PACKET and isinstance(value, tuple):
-                yield from self._packet(inner, value)
+        if unpacker.unconsumed_tail:
+            raise budget().exceeded(f"packed packets of more than {most >> 20} MiB")
+        self._unpacked += len(inner)
+        if self._unpacked > budget().limits.unpacked_bytes:
+            raise budget().exceeded(f"unpacked it is larger than {budget().limits.unpacked_bytes >> 20:,} MiB")
+        try:
+            for number, value in fields(inner, 0, len(inner)):
+                if number == _PACKET and isinstance(value, tuple):
+                    yield from self._packet(inner, value)
+        except WireError as error:
+            raise WireError(f"{error}, in packed packets", span[0]) from error
 
     def _take_context(self, data: Any, parts: dict[int, Any], number: int, sequence: _Sequence) -> None:
         """Clocks, defaults, interned texts and tracks that a packet brings."""
@@ -161,12 +184,16 @@ class Packets:
             for kind, entry in fields(data, *parts[_INTERNED]):
                 if kind in _INTERNED_KINDS and isinstance(entry, tuple):
                     pair: dict[int, Any] = dict(fields(data, *entry))
-                    sequence.texts[_INTERNED_KINDS[kind], _whole(pair, 1)] = _text(data, pair, 2)
+                    sequence.intern(_INTERNED_KINDS[kind], _whole(pair, 1), _text(data, pair, 2))
         if isinstance(parts.get(_TRACK), tuple):
             self._take_track(data, dict(fields(data, *parts[_TRACK])))
 
     def _take_track(self, data: Any, parts: dict[int, Any]) -> None:
-        track = self.tracks.setdefault(_whole(parts, 1), Track())
+        number = _whole(parts, 1)
+        if number not in self.tracks:
+            budget().lane()
+            self.tracks[number] = Track()
+        track = self.tracks[number]
         track.name = _text(data, parts, 2) or _text(data, parts, 10) or track.name
         track.parent = _whole(parts, 5) or track.parent
         if isinstance(parts.get(3), tuple):

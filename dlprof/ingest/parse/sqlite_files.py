@@ -9,9 +9,19 @@ from pathlib import Path
 from typing import Any, Self
 
 from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.limits import budget
 
 _MAGIC = b"SQLite format 3\x00"
-_ROWS = 200_000
+_ROWS = 20_000
+_FETCHED = 500
+_TEXT_BYTES = 32 << 20
+"""Texts of the rows that are given at once."""
+_VALUE_BYTES = 16 << 20
+"""A longer text, blob or row is refused by SQLite itself."""
+_STEPS = 10_000
+"""Instructions of SQLite between two looks at how many there were."""
+_STEPS_PER_BYTE, _STEPS_FOR_NOTHING = 50, 5_000_000
+"""What a query may take: tables whose columns compute, or whose pages form circles, would take for ever."""
 _TIMES = ("start", "timestamp")
 """Columns that tables of events have."""
 
@@ -37,23 +47,51 @@ class Database:
         self.tables: dict[str, tuple[str, ...]] = {}
         self._connection: sqlite3.Connection | None = None
         self._read: set[str] = set()
+        self._steps = self._text = 0
 
     def __enter__(self) -> Self:
         try:
             self._connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-            self._connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            self._bound(self._connection)
             names = [r[0] for r in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             for name in names:
                 columns = self._connection.execute(f"PRAGMA table_info({_quoted(name)})")
                 self.tables[name] = tuple(row[1] for row in columns)
         except (sqlite3.Error, ValueError) as error:
             self.__exit__()
-            raise ArtifactError(f"no readable SQLite file: {error}", path=self.path, offset=0) from error
+            raise ArtifactError(f"no readable SQLite file: {_said(error)}", path=self.path, offset=0) from error
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._connection is not None:
             self._connection.close()
+
+    def _bound(self, connection: sqlite3.Connection) -> None:
+        """Let no query take more time and memory than a file of this size can need."""
+        size = self.path.stat().st_size
+        most = (_STEPS_FOR_NOTHING + _STEPS_PER_BYTE * size) // _STEPS
+
+        def looked() -> bool:
+            self._steps += 1
+            return self._steps > most
+
+        connection.set_progress_handler(looked, _STEPS)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_BYTES)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.text_factory = self._decoded
+
+    def _decoded(self, data: bytes) -> str:
+        self._text += len(data)
+        return data.decode("utf-8", "replace")
+
+    def _fetched(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+        """The next rows, and not more than fit."""
+        rows: list[tuple[Any, ...]] = []
+        self._text = 0
+        while len(rows) < _ROWS and self._text < _TEXT_BYTES and (more := cursor.fetchmany(_FETCHED)):
+            rows += more
+        return rows
 
     def rows(self, table: str, columns: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a table, many at a time; none if there is no such table."""
@@ -64,10 +102,12 @@ class Database:
         wanted = ", ".join(_quoted(name) if name in known else f"NULL AS {_quoted(name)}" for name in columns)
         try:
             cursor = self._connection.execute(f"SELECT {wanted} FROM {_quoted(table)}")
-            while rows := cursor.fetchmany(_ROWS):
+            self._steps = 0
+            while rows := self._fetched(cursor):
+                budget().rows(len(rows))
                 yield rows
         except (sqlite3.Error, OverflowError, ValueError) as error:
-            raise ArtifactError(f"table {table}: {error}", path=self.path) from error
+            raise ArtifactError(f"table {table}: {_said(error)}", path=self.path) from error
 
     def unread_events(self) -> list[tuple[str, int]]:
         """Tables of events that nobody asked for, and how many rows each has."""
@@ -81,12 +121,26 @@ class Database:
         assert self._connection is not None  # noqa: S101  (it is open while it is read)
         try:
             return int(self._connection.execute(f"SELECT COUNT(*) FROM {_quoted(table)}").fetchone()[0])
-        except sqlite3.Error as error:
-            raise ArtifactError(f"table {table}: {error}", path=self.path) from error
+        except (sqlite3.Error, OverflowError) as error:
+            raise ArtifactError(f"table {table}: {_said(error)}", path=self.path) from error
 
     def all(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """All rows of a small table."""
-        return [row for rows in self.rows(table, columns) for row in rows]
+        """All rows of a small table.
+
+        Raises:
+            ArtifactError: The table is damaged, or not small.
+        """
+        found = []
+        for rows in self.rows(table, columns):
+            budget().hold_texts(2 * len(rows), self._text, f"rows of {table}")
+            found += rows
+        return found
+
+
+def _said(error: Exception) -> str:
+    """What went wrong, in one line: SQLite repeats what stands in the file."""
+    text = " ".join(str(error).split())[:300]
+    return "it takes longer than a table of that size can" if text == "interrupted" else text
 
 
 def _quoted(name: str) -> str:

@@ -10,11 +10,11 @@ from decimal import Decimal
 from pathlib import Path
 
 from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.packed import opened
 
 NS_AT_MOST = 1 << 61
 """Longest time that a file may speak of: sums of two still fit into 64 bits."""
-LINE_BYTES_AT_MOST = 1 << 20
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][+-]?[0-9]{1,2})?")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 
@@ -30,10 +30,11 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with opened(path) as source:
-            while line := source.readline(LINE_BYTES_AT_MOST):
+            longest = budget().limits.text_bytes
+            while line := source.readline(longest):
                 number += 1
-                if len(line) == LINE_BYTES_AT_MOST:
-                    raise ArtifactError(f"line {number} is longer than {LINE_BYTES_AT_MOST >> 20} MB", path=path)
+                if len(line) == longest:
+                    raise ArtifactError(f"line {number} is longer than {longest >> 20} MB", path=path)
                 text = line.decode("utf-8", "replace").rstrip("\r\n")
                 yield number, text.removeprefix("\ufeff") if number == 1 else text
     except (OSError, EOFError, zlib.error) as error:

@@ -8,12 +8,13 @@ has it too. `/host:CPU` repeats the operators of the device rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dlprof.ingest.kernels.events import CPU, EventRow
 from dlprof.ingest.kernels.scopes import NodePath
 from dlprof.ingest.kernels.trace import Lane, Trace
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.chrome import Event, as_ns
 from dlprof.schema.vocabulary import EventKind
 
@@ -22,6 +23,7 @@ _HOST = "/host:CPU Compute"
 _ALLOCATORS = "Allocators"
 _ALL = "stream:all"
 _MEMCPY = "memcpy"
+_EXECUTION_BYTES = 300
 
 
 def is_row(name: str) -> bool:
@@ -63,13 +65,25 @@ class Tf1Rows:
         parts = [row.part for row in self._rows.values()]
         self._has_streams = any(part not in (None, _ALL, _MEMCPY) for part in parts)
         self._has_devices = None in parts
+        self._copies: set[_Execution] = set()
+        self._in_streams: set[_Execution] = set()
 
     def events(self, told: Sequence[Event]) -> list[EventRow]:
         """The executions that events of phase X tell, each once."""
-        copies = {_execution(event) for event in told if self._part(event) == _MEMCPY}
-        in_streams = {_execution(event) for event in told if self._part(event) == _ALL}
-        only_copies = copies - in_streams
-        kinds = ((event, self._kind(event, only_copies)) for event in told)
+        self.look(told)
+        return self.take(told)
+
+    def look(self, told: Iterable[Event]) -> None:
+        """See what rows that repeat others tell: of all events, before the first is taken."""
+        for event in told:
+            part = self._part(event)
+            if part in (_MEMCPY, _ALL):
+                budget().hold(_EXECUTION_BYTES, "copies")
+                (self._copies if part == _MEMCPY else self._in_streams).add(_execution(event))
+
+    def take(self, told: Sequence[Event]) -> list[EventRow]:
+        """The executions that some of the events tell and no others do."""
+        kinds = ((event, self._kind(event)) for event in told)
         rows = [self._event(event, kind) for event, kind in kinds if kind is not None]
         self._trace.skip("events of further rows", len(told) - len(rows), "others tell the same executions")
         return rows
@@ -78,7 +92,7 @@ class Tf1Rows:
         row = self._rows.get(event.pid)
         return row.part if row else None
 
-    def _kind(self, event: Event, copies: set[_Execution]) -> EventKind | None:
+    def _kind(self, event: Event) -> EventKind | None:
         """What an event is; None: others tell it."""
         row = self._rows.get(event.pid)
         if row is None:
@@ -89,7 +103,9 @@ class Tf1Rows:
         if row.part is None:
             # On a GPU's own row are the calls that launch: work of the host.
             return EventKind.OPERATOR if row.device_type == "CPU" else EventKind.RUNTIME
-        copied = _execution(event) in copies or str(event.name).startswith("MEMCPY")
+        execution = _execution(event)
+        is_copy = execution in self._copies and execution not in self._in_streams
+        copied = is_copy or str(event.name).startswith("MEMCPY")
         return EventKind.TRANSFER if copied else EventKind.KERNEL
 
     def _event(self, event: Event, kind: EventKind) -> EventRow:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dlprof.ingest.kernels.events import Integers
+from dlprof.ingest.limits import budget
 from dlprof.ingest.parse import hlo
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed, varint
 from dlprof.ingest.parse.protowire import field as field_at
@@ -24,6 +25,9 @@ _DISPLAY_NAME, _METADATA_STATS = 4, 5
 _EVENT_TAG = 0x22
 """Tag of the events of a line: field 4, with a length."""
 _PROGRAM = "hlo_proto"
+_DOUBLE = struct.Struct("<d")
+_HEAD_BYTES = 1000
+"""What stands in a file beside its planes, and a plane without lines and names (bytes)."""
 
 
 @dataclass
@@ -122,6 +126,7 @@ class SpaceBytes:
         """All that stands beside the events."""
         head = SpaceHead()
         for number, value in fields(self._data, 0, len(self._data)):
+            budget().lane()
             if number == _PLANE:
                 head.planes.append(self._plane(value))
             elif number == _HOST:
@@ -132,6 +137,8 @@ class SpaceBytes:
 
     def _text(self, value: int | Span) -> str:
         start, end = _span(value)
+        if end - start > budget().limits.text_bytes:
+            raise budget().exceeded(f"a name of more than {budget().limits.text_bytes >> 20} MiB")
         return bytes(self._data[start:end]).decode("utf-8", "replace")
 
     def _plane(self, value: int | Span) -> Plane:
@@ -141,10 +148,12 @@ class SpaceBytes:
             if number == _NAME:
                 plane.name = self._text(part)
             elif number == _LINES:
+                budget().lane()
                 plane.lines.append(_span(part))
             elif number in (_EVENT_METADATA, _STAT_METADATA):
                 self._read_metadata(plane, _span(part), of_events=number == _EVENT_METADATA)
             elif number == _STATS:
+                budget().hold(_HEAD_BYTES, "stats of planes")
                 stats.append(_span(part))
         plane.own = dict(self._stat(plane, stat) for stat in stats)
         return plane
@@ -158,10 +167,12 @@ class SpaceBytes:
                 message = _span(value)
         if message is None:
             return
+        budget().name("")
         name = ""
         for number, value in fields(self._data, *message):
             if number == 2:
                 name = self._text(value)
+        budget().hold_texts(1, len(name), "names of events")
         (plane.names if of_events else plane.stats)[key] = name
         if of_events:
             plane.event_metadata[key] = message
@@ -177,8 +188,8 @@ class SpaceBytes:
                 content = plane.stats.get(value, "")
             elif number in (3, 4) and isinstance(value, int):
                 content = signed(value) if number == 4 else value
-            elif number == 2 and isinstance(value, tuple):
-                content = struct.unpack("<d", bytes(self._data[value[0] : value[1]]))[0]
+            elif number == 2 and isinstance(value, tuple) and value[1] - value[0] == _DOUBLE.size:
+                content = _DOUBLE.unpack(bytes(self._data[value[0] : value[1]]))[0]
             elif number in (5, 6) and isinstance(value, tuple):
                 content = value if number == 6 else self._text(value)
         return name, content

@@ -14,7 +14,7 @@ import jinja2
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.stacks import shown_name
 from dlprof.report import gap_words, step_words, strict_json
-from dlprof.report.html import timeline
+from dlprof.report.html import contents, timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
 from dlprof.report.json_text import plain
@@ -51,13 +51,15 @@ def filled(template: str, data: Mapping[str, Any], runs: Sequence[Run], **conten
     """
     drawings = [timeline.of_run(run) for run in runs]
     slot = f"data-{secrets.token_hex(16)}"  # nothing in a run can have this name
-    page = _rendered(template, has_timeline=any(drawings), data=slot, library=_library(), **content)
+    page = _rendered(
+        template, has_timeline=any(drawings), data=slot, library=_library(), holds=contents.private(runs), **content
+    )
     return page.replace(slot, _packed(data, drawings, _PAGE_BYTES - len(page)))
 
 
 def without_charts(template: str, **content: Any) -> str:
     """A page whose pictures stand in its template: it carries no plotting library, and no data to draw."""
-    return _rendered(template, data=Pack().text({"kind": "tables", "timelines": []}), library="", **content)
+    return _rendered(template, data=Pack().text({"kind": "tables", "timelines": []}), library="", holds=(), **content)
 
 
 def _library() -> str:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import secrets
+import socket
+import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from dlprof.errors import DlprofError
 
 MakePage = Callable[[], str]
+_CONNECTIONS = 32
+"""Open at once, at most: each takes a thread."""
+_IDLE_S = 10.0
+"""How long a connection may say nothing."""
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
     "Cache-Control": "no-store",
@@ -39,8 +47,7 @@ class Server:
     def __init__(self, page: str, below: Mapping[str, MakePage] | None = None) -> None:
         token = secrets.token_urlsafe(24)
         pages = _Pages(page.encode(), f"/{token}/", below or {})
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(pages))
-        self._server.daemon_threads = True
+        self._server = _Limited(("127.0.0.1", 0), _handler(pages))
         self.url = f"http://127.0.0.1:{self._server.server_port}/{token}/"
 
     def __enter__(self) -> Self:
@@ -63,6 +70,46 @@ class Server:
     def stop(self) -> None:
         """End `serve_until_stopped`."""
         self._server.shutdown()
+
+
+@contextlib.contextmanager
+def redirect(url: str) -> Iterator[str]:
+    """The address of a file that leads to `url`, for as long as this lasts.
+
+    A browser's command line is there for everyone on the machine to see; the file, which has the token, is not.
+    """
+    with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:  # of mode 0700
+        file = Path(folder) / "open.html"
+        file.write_text(
+            f'<!doctype html><title>dlprof</title><meta http-equiv="refresh" content="0;url={url}">',
+            encoding="utf-8",
+        )
+        yield file.as_uri()
+
+
+class _Limited(http.server.ThreadingHTTPServer):
+    """A server with so many connections at once, and no more: who comes then is turned away."""
+
+    daemon_threads = True
+    request_queue_size = 16
+
+    def __init__(self, address: tuple[str, int], handler: type[http.server.BaseHTTPRequestHandler]) -> None:
+        self._free = threading.BoundedSemaphore(_CONNECTIONS)
+        super().__init__(address, handler)
+
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    ) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
 
 class _Pages:
@@ -95,6 +142,7 @@ def _handler(pages: _Pages) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
         server_version = "dlprof"
         sys_version = ""
+        timeout = _IDLE_S
 
         def do_GET(self) -> None:
             self._answer(with_body=True)

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from dlprof.report.console import Page
 from dlprof.report.model import Report
+from dlprof.schema.manifest import Thinned
 from dlprof.schema.vocabulary import ProbeState, Severity
 from dlprof.units import duration, safe
 
@@ -15,15 +16,44 @@ _FINE = (ProbeState.ON, ProbeState.OFF)
 
 def costs(page: Page, report: Report) -> None:
     """What each probe cost, as far as known."""
-    page.title("Overhead ledger", "what each probe cost, as far as known")
-    table = page.table(("probe", "left"), ("state", "left"), ("cost", "right"), ("how known, or why not", "left"))
+    page.title("Overhead ledger", spent(report))
+    table = page.table(
+        ("probe", "left"),
+        ("state", "left"),
+        ("cost", "right"),
+        ("of the run", "right"),
+        ("how known, or why not", "left"),
+    )
     for probe in report.probes:
-        why = "; ".join(part for part in (probe.reason, probe.cost_source) if part)
+        why = "; ".join(part for part in (probe.reason, probe.cost_source, thinned(probe.thinned)) if part)
         style = "" if probe.state in _FINE else "yellow"
-        table.add_row(probe.name, Text(probe.state, style=style), duration(probe.cost_ns), safe(why))
+        table.add_row(
+            probe.name, Text(probe.state, style=style), duration(probe.cost_ns), _share(probe.share), safe(why)
+        )
     table.columns[-1].no_wrap = False
     table.columns[-1].overflow = "fold"
     page.show(table)
+
+
+def spent(report: Report) -> str:
+    """What all probes together took of the run, and what they were to take at most."""
+    told = report.overhead
+    if told.share is None:
+        return "what each probe cost, as far as known"
+    of_all = f"what each probe cost, as far as known: {_share(told.share)} of the run in all"
+    if told.budget is None:
+        return of_all
+    over = ", over the" if told.share > told.budget else ", of a"
+    return f"{of_all}{over} budget of {100 * told.budget:g} %"
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f} %"
+
+
+def thinned(told: Thinned | None) -> str:
+    """What was thinned, in a phrase; empty: nothing."""
+    return f"thinned from {told.before:g} to {told.to:g} {told.what}: {told.why}" if told else ""
 
 
 def health(page: Page, report: Report) -> None:

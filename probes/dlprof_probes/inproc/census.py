@@ -1,7 +1,7 @@
 """A count of the events of a thread, one by one, for some moments: how dear would it be to count its lines?
 
-A trace function of Python sees what the line profiler's does, also where lines are not profiled, and ends by itself after some
-events. It counts the hits of profiled lines meanwhile, so that none is lost.
+A trace function of Python sees what the line profiler's does, also where lines are not profiled, and ends by
+itself after some events. It counts the hits of profiled lines meanwhile, so that none is lost.
 """
 
 import sys

@@ -1,10 +1,10 @@
 """When lines are counted, so that counting stays within its budget: decisions alone; time and figures are given.
 
-Counting goes on all the time (`EXACT`) as long as that is cheap, which it is for code that runs few lines a second.
-Where it is not, lines are counted in short windows (`THINNED`), so far apart that what they cost is the share of the
-time that was granted. How dear counting is, is known in two ways: from the CPU time that the thread took while its lines were
-counted, which bounds it for nothing; and, where that bound is too high, from a census: for some moments all events of the
-thread are told one by one, which gives their rate.
+Counting goes on all the time (`EXACT`) as long as that is cheap, which it is for code that runs few lines a
+second. Where it is not, lines are counted in short windows (`THINNED`), so far apart that what they cost is
+the share of the time that was granted. How dear counting is, is known in two ways: from the CPU time that the
+thread took while its lines were counted, which bounds it for nothing; and, where that bound is too high, from
+a census: for some moments all events of the thread are told one by one, which gives their rate.
 """
 
 import collections
@@ -29,13 +29,13 @@ LONGEST_S = 1.0
 CENSUS_EACH = 4
 """Each so many windows, one is a census: has the code become cheap to count?"""
 
-Seen = collections.namedtuple("Seen", ["now_ns", "taxed_cpu_ns", "rate", "spent_ns"])
+Seen = collections.namedtuple("Seen", ["now_ns", "taxed_cpu_ns", "rate", "spent_ns"])  # noqa: PYI024
 """What was found since the last plan.
 
 `now_ns`: the time. `taxed_cpu_ns`: CPU time of the thread while its lines were counted. `rate`: events per second of a
 census; None: there was none. `spent_ns`: what windows and censuses cost.
 """
-Plan = collections.namedtuple("Plan", ["mode", "wait_s", "census", "window_s"])
+Plan = collections.namedtuple("Plan", ["mode", "wait_s", "census", "window_s"])  # noqa: PYI024
 """What to do next: in which mode to be, how long to wait, and whether a census or a window follows (0: none)."""
 
 

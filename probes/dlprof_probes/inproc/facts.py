@@ -7,6 +7,11 @@ import math
 import os
 import sys
 
+from dlprof_probes.inproc import interrupts
+
+_cpu_count = os.cpu_count
+_affinity = getattr(os, "sched_getaffinity", None)
+
 _VALUES_AT_MOST = 2 << 20
 """Weights are summed up to so many values: reading those of a large model would take time."""
 _ROWS = 16
@@ -14,12 +19,13 @@ _ROWS = 16
 _RENAMED = {"lr": "learning_rate"}
 
 
-def of_training(model, engines):
+def of_training(model, engines, weights=True):
     """Settings of Keras, of the model's training, and its initial weights (as sums: their order differs by backend).
 
     Args:
         model: A model of Keras.
         engines: `Engines`.
+        weights: Whether to read these: of the first training they are the initial ones, and reading takes time.
     """
     facts = _keras()
     for name in ("run_eagerly", "jit_compile", "steps_per_execution"):
@@ -29,7 +35,7 @@ def of_training(model, engines):
     facts["loss"] = _name(getattr(model, "loss", None))
     readable = not any(engine.is_session_based for engine, _ in engines.loaded())
     facts["optimizer"] = _quiet(lambda: _optimizer(model, readable))
-    facts["weights"] = _quiet(lambda: _weights(model, readable))
+    facts["weights"] = _quiet(lambda: _weights(model, readable)) if weights else None
     facts["threads"] = threads(engines)
     facts["flags"] = flags(engines)
     return dict((name, value) for name, value in facts.items() if value is not None)
@@ -44,7 +50,9 @@ def _quiet(read):
     """What `read()` gives; None where an engine of another version has it elsewhere."""
     try:
         return read()
-    except Exception:
+    except Exception as error:
+        if interrupts.is_from_handler(error):
+            raise
         return None
 
 
@@ -133,7 +141,7 @@ def _array(array):
 
 def threads(engines):
     """How many threads each engine was told, or decided, to compute with; the cores that it may use."""
-    counts = {"usable_cores": _quiet(lambda: len(os.sched_getaffinity(0))) or os.cpu_count()}
+    counts = {"usable_cores": _quiet(lambda: len(_affinity(0))) or _cpu_count()}
     for engine, module in engines.loaded():
         count = _quiet(lambda engine=engine, module=module: engine.threads(module))
         if count is not None:

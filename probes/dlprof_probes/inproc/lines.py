@@ -1,27 +1,31 @@
 """Line profiling of the user's own code with line_profiler, at almost no cost to the rest.
 
-Before Python 3.12 line_profiler's trace function slows every Python line of its thread down, also
-those of Keras. So it runs only while the user's own code does: the hooks around Keras and around
-imports pause it and restore it, which does not disturb the time of the line that made the call. From
-3.12 on, only the code that is profiled asks for events, so there is nothing to pause.
+Before Python 3.12 line_profiler's trace function slows every Python line of its thread down, also those of
+Keras. So it runs only while the user's own code does: the hooks around Keras and around imports pause it and
+restore it, which does not disturb the time of the line that made the call. From 3.12 on, only the code that
+is profiled asks for events, so there is nothing to pause.
 
-Where that costs more than was granted, lines are counted in windows (`thinning`); functions that ran then have scaled hits.
+Where that costs more than was granted, lines are counted in windows (`thinning`); functions that ran then
+have scaled hits.
 """
 
 import fnmatch
 import importlib
 import importlib.util
 import inspect
-import json
 import os
 import sys
-import threading
 import types
+from os import getpid
+from threading import get_ident
 
-from dlprof_probes.inproc import duty, line_cost, tally, thinning
+from dlprof_probes import wire
+from dlprof_probes.inproc import duty, line_cost, own_files, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 
+OF_BUDGET = 0.5
+"""Of the budget of all probes, what counting lines may take."""
 _FUNCTION = inspect.CO_NEWLOCALS
 
 
@@ -61,9 +65,14 @@ class NoLines(object):
     def forked(self):
         """Nothing to leave to the parent."""
 
+    def before_fork(self):
+        """Nothing to stop."""
+
+    def after_fork(self):
+        """Nothing to start."""
+
     def spending(self):
         """Nothing was spent."""
-        return None
 
 
 class Lines(object):
@@ -84,8 +93,8 @@ class Lines(object):
         self.cost_ns = 0
         self._path = path
         self._manager = None
-        self._thread = threading.get_ident()
-        self._pid = os.getpid()
+        self._thread = get_ident()
+        self._pid = getpid()
         self._codes = []
         self._kept = []
         self._profiled = set()
@@ -129,7 +138,7 @@ class Lines(object):
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""
         if self._in_windows():
-            return threading.get_ident() == self._thread and self._thinning.pause()
+            return get_ident() == self._thread and self._thinning.pause()
         if self._manager is not None and sys.gettrace() is self._manager:
             sys.settrace(None)
             self._paused = True
@@ -145,7 +154,7 @@ class Lines(object):
 
     def resume(self):
         """Count on the main thread from here on, inside Keras; returns whether that changed anything."""
-        if self._manager is None or sys.gettrace() is not None or threading.get_ident() != self._thread:
+        if self._manager is None or sys.gettrace() is not None or get_ident() != self._thread:
             return False
         if self._in_windows():
             was_off = not self._thinning.wanted
@@ -163,7 +172,7 @@ class Lines(object):
         """Whether lines are being counted; on any thread."""
         if self._manager is None:
             return True
-        if threading.get_ident() == self._thread:
+        if get_ident() == self._thread:
             return sys.gettrace() is self._manager
         return not self._paused
 
@@ -204,8 +213,7 @@ class Lines(object):
 
     def _tell_thinned(self):
         """Have stacks sampled more often: times come from them then."""
-        with open(self._path + ".thinned", "w"):
-            pass
+        own_files.save(self._path + ".thinned", b"")
 
     def _trace(self):
         manager = self._manager
@@ -249,7 +257,7 @@ class Lines(object):
 
     def enter_function(self):
         """A function under `@profile` begins, on any thread and anywhere; returns what `leave_function` needs."""
-        if threading.get_ident() == self._thread:
+        if get_ident() == self._thread:
             return "resumed" if self.resume() else ""
         if sys.gettrace() is None and not _uses_monitoring(self.profiler):
             self.profiler.enable_by_count()
@@ -268,7 +276,7 @@ class Lines(object):
         start = now()
         if self._saved and start - self._saved < at_most_every_s * 1e9:
             return
-        if os.getpid() != self._pid:
+        if getpid() != self._pid:
             return  # a forked child must not replace the counts of its parent
         self._saved = start
         with held_back():
@@ -291,7 +299,7 @@ class Lines(object):
         return self.tally.functions()
 
     def spending(self):
-        """What counting in windows was: {"spans", "open_ns", "counted_ns", "events", "windows", "tax_ns", "duty"}; or None."""
+        """What counting in windows was: its fields, as the file has them; None: it was not."""
         made = self._thinning
         if made is None or not made.spans:
             return None
@@ -330,10 +338,17 @@ class Lines(object):
         }
         if self.spending() is not None:
             content["thinned"] = self.spending()
-        part = self._path + ".part"
-        with open(part, "w") as out:
-            json.dump(content, out)
-        os.replace(part, self._path)
+        own_files.save_whole(self._path, wire.json_payload(content))
+
+    def before_fork(self):
+        """Python 3.12 warns a program that forks while it has threads: ours is none that it knows of."""
+        if self._thinning is not None and self._manager is None:
+            self._thinning.stop(0.5)
+
+    def after_fork(self):
+        """The same process after the fork."""
+        if self._thinning is not None and self._manager is None:
+            self._thinning.start()
 
     def end(self):
         """The program is over: count no more."""
@@ -405,14 +420,15 @@ def _library_folders():
     return folders
 
 
-def make(config, script, path):
+def make(config, script, path, budget=None):
     """Start line profiling as `config` says.
 
     Args:
         config: {"patterns": [...], "package": folder that holds line_profiler, or None, "exact": count all lines,
-            "share": else the share of the time that counting may cost}.
+            at any cost}.
         script: Absolute path of the script.
         path: JSON file for the counts.
+        budget: Share of the wall time that all probes together may cost; None: no limit.
 
     Returns:
         Lines: Ready to `start`.
@@ -421,7 +437,7 @@ def make(config, script, path):
         ImportError: When line_profiler cannot be had on this interpreter.
     """
     profiler = _line_profiler(config.get("package")).LineProfiler()
-    share = None if config.get("exact") else config.get("share")
+    share = None if config.get("exact") or budget is None else budget * OF_BUDGET
     return Lines(profiler, Selection(script, config.get("patterns", [])), path, share)
 
 

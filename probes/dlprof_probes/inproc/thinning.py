@@ -1,17 +1,19 @@
 """Counts lines in windows where counting all of them would cost more than was granted (`duty` decides).
 
-A thread of ours wakes now and then. It must not touch the trace function of another thread, so it asks the main thread to do
-that: `Py_AddPendingCall` has the interpreter call us between two of its instructions, in a loop that calls nothing as well. From
-Python 3.12 on there is no trace function: events of the profiled code are asked for, and no longer, by the thread itself.
+A thread of ours wakes now and then. It must not touch the trace function of another thread, so it asks the
+main thread to do that: `Py_AddPendingCall` has the interpreter call us between two of its instructions, in a
+loop that calls nothing as well. From Python 3.12 on there is no trace function: events of the profiled code
+are asked for, and no longer, by the thread itself.
 
-A window is shorter than the time after which Python has threads take turns, so that one is made shorter for as long.
+A window is shorter than the time after which Python has threads take turns, so that one is made shorter for
+as long.
 """
 
 import _thread
 import sys
 import time
 
-from dlprof_probes.inproc import census, duty, line_cost
+from dlprof_probes.inproc import census, duty, interrupts, line_cost
 from dlprof_probes.inproc.clock import now
 
 _SWITCH_S = 0.0001
@@ -39,7 +41,7 @@ class Thinning(object):
         self.spans = []
         """[begin, end] of the stretches in which lines were counted in windows; the last may have no end."""
         self.open_ns = self.counted_ns = self.events = self.windows = 0
-        """Of those stretches: CPU time, that which was counted (both as the program would have run bare), events, windows."""
+        """CPU time of them, and of that the counted (both as without counting); events and windows in them."""
         self.wanted = False
         """Whether lines are to be counted now: not while Keras or an import runs. Kept in a stretch only."""
         self.duty = duty.Duty(share, cost.event_ns, now())
@@ -78,6 +80,7 @@ class Thinning(object):
             self._pending = _Pending(self._do_asked)
         self._clock = time.pthread_getcpuclockid(self._main)
         self._stopping = False
+        self._wake.acquire(False)
         self._ended.acquire()
         _thread.start_new_thread(self._run, ())
 
@@ -101,7 +104,7 @@ class Thinning(object):
         plan = self.duty.first()
         cpu = time.clock_gettime(self._clock)
         while True:
-            if plan.wait_s and self._wake.acquire(True, plan.wait_s) or self._stopping:
+            if (plan.wait_s and self._wake.acquire(True, plan.wait_s)) or self._stopping:
                 return
             before, self._spent_ns = self._spent_ns, 0
             rate = self._take_census() if plan.census else None
@@ -318,15 +321,11 @@ def _frames(thread, _skip=0):
 
 
 def _hand_on(error):
-    """What a signal's handler of the program raised while a call of ours ran is raised in the program right after it."""
+    """What a signal's handler of the program raised while a call of ours ran is raised in the program after it."""
+    if isinstance(error, Exception) and not interrupts.is_from_handler(error):
+        return
     import ctypes
 
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    ours = trace is not None and "dlprof_probes" in trace.tb_frame.f_code.co_filename
-    if ours and isinstance(error, Exception):
-        return
     error.__traceback__ = None
     raised = type(type(error).__name__, (type(error),), {"__new__": lambda *_: error})
     _KEPT.append(raised)

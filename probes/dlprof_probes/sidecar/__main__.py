@@ -23,6 +23,7 @@ from typing import Any
 from dlprof_probes.sidecar import jsonl
 from dlprof_probes.sidecar.cores import Cores
 from dlprof_probes.sidecar.gpu import Gpu, Unavailable
+from dlprof_probes.sidecar.rate import Rate
 from dlprof_probes.sidecar.stacks import StackSampler
 
 _GRACE_S = 5.0
@@ -58,22 +59,30 @@ class _Sampler:
     def __init__(self, config: dict[str, Any]) -> None:
         raw = Path(config["raw"])
         flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS
-        self._interval_s = 1 / float(config["hz"])
+        budget, fixed = config.get("budget"), config.get("fixed", ())
+        self._rate = Rate(float(config["hz"]), budget, fixed="hz" in fixed)
         self._missed = 0
         self._states: dict[str, Any] = {}
         self._cores: Cores | None = None
         self._gpu: Gpu | None = None
         if "cores" in config["probes"]:
-            conductor = config["conductor"] if config["conductor"] is not None else os.getpid()
-            self._cores = self._start("cores", lambda: Cores(raw, config["pid"], conductor, flush_ns))
+            self._cores = self._start("cores", lambda: self._make_cores(raw, config, flush_ns))
         if "gpu" in config["probes"]:
             self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree, flush_ns))
         self._stacks: StackSampler | None = None
         if "stacks" in config["probes"]:
-            self._stacks = StackSampler(config["pid"], raw, config["stacks_hz"])
+            self._stacks = StackSampler(
+                config["pid"], raw, config["stacks_hz"], budget=budget, fixed="stacks_hz" in fixed
+            )
             self._stacks.start()
         self._state_path = raw / "sampler.json"
         self._write_states()
+
+    @staticmethod
+    def _make_cores(raw: Path, config: dict[str, Any], flush_ns: int) -> Cores:
+        conductor = config["conductor"] if config["conductor"] is not None else os.getpid()
+        keep = config.get("keep_arguments", False)
+        return Cores(raw, config["pid"], conductor, flush_ns, keep_arguments=keep)
 
     def _start(self, name: str, make: Any) -> Any:
         try:
@@ -105,12 +114,14 @@ class _Sampler:
             self._sample("gpu", self._gpu)
             if self._stacks is not None:
                 self._stacks.poll()
-            due += self._interval_s
+            self._rate.look()
+            interval_s = 1 / self._rate.hz
+            due += interval_s
             late = time.monotonic() - due
             if late > 0:  # the machine is busy: leave samples out rather than hurry after them
-                skipped = int(late / self._interval_s) + 1
+                skipped = int(late / interval_s) + 1
                 self._missed += skipped
-                due += skipped * self._interval_s
+                due += skipped * interval_s
             answer = self._stopped(due)
             if answer is not None:
                 return answer
@@ -138,6 +149,9 @@ class _Sampler:
         if self._stacks is not None:
             self._stacks.stop(_GRACE_S)
             self._states["stacks"] = {"reason": self._stacks.reason, "cpu_ns": self._stacks.cpu_ns}
+            self._note_thinned("stacks", self._stacks.thinned())
+        for name, probe in (("cores", self._cores), ("gpu", self._gpu)):
+            self._note_thinned(name, self._rate.thinned() if probe is not None else None)
         cost = {"cost_cpu_ns": time.process_time_ns(), "missed": self._missed}
         if self._cores is not None:
             self._sample("cores", self._cores)
@@ -145,6 +159,10 @@ class _Sampler:
         if self._gpu is not None:
             self._gpu.writer.finish({**cost, **self._gpu.trailer()})
         self._write_states()
+
+    def _note_thinned(self, name: str, told: dict[str, Any] | None) -> None:
+        if told is not None:
+            self._states[name] = {**self._states[name], "thinned": told}
 
 
 def _end_traced(pid: int, tree: list[int]) -> None:

@@ -15,11 +15,14 @@ from typing import Any
 
 import psutil
 
+from dlprof_probes import masking
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
 """How often memory, frequencies, temperature, switches, I/O and the list of processes are read."""
+
+_COMMAND_LENGTH = 300
 
 
 class Cores:
@@ -36,7 +39,10 @@ class Cores:
     - `["p", time_ns, pid, parent_pid, command, end]`: a process appeared (`end` false) or was gone (true).
     """
 
-    def __init__(self, raw: Path, pid: int, conductor: int, flush_ns: int = FLUSH_NS) -> None:
+    def __init__(
+        self, raw: Path, pid: int, conductor: int, flush_ns: int = FLUSH_NS, *, keep_arguments: bool = False
+    ) -> None:
+        self._keep_arguments = keep_arguments
         self._stat = os.open("/proc/stat", os.O_RDONLY)
         self._pid = pid
         self._conductor = conductor
@@ -89,7 +95,7 @@ class Cores:
             tree = {pid: parent for pid, parent in tree.items() if pid not in conductors}
         for pid, parent in tree.items():
             if pid not in self._tree:
-                self.writer.row(["p", now, pid, parent, _command(pid), False])
+                self.writer.row(["p", now, pid, parent, _command(pid, keep=self._keep_arguments), False])
         for pid, parent in self._tree.items():
             if pid not in tree:
                 self.writer.row(["p", now, pid, parent, None, True])
@@ -208,9 +214,9 @@ def _throttled(path: str | None) -> int | None:
     return int(match[2]) * (1000 if match[1] == b"usec" else 1) if match else None
 
 
-def _command(pid: int) -> str | None:
-    words = _read(f"/proc/{pid}/cmdline").split(b"\0")
-    return b" ".join(words).decode("utf-8", "replace").strip()[:300] or None
+def _command(pid: int, *, keep: bool) -> str | None:
+    words = [word.decode("utf-8", "replace") for word in _read(f"/proc/{pid}/cmdline").split(b"\0")]
+    return " ".join(words if keep else masking.words(words)).strip()[:_COMMAND_LENGTH] or None
 
 
 def _temperature() -> float | None:

@@ -21,10 +21,14 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dlprof_probes.sidecar.rate import Rate
+
 SEGMENT_S = 300
 THINNED = "lines.json.thinned"
 """A file that the probe makes when it counts lines in windows: then their time is from stacks, which must be more."""
 THINNED_HZ = 100
+_SETTLED_S = 10.0
+"""From its start on py-spy reads symbols for so long."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -37,16 +41,29 @@ class StackSampler:
             `stacks-000.anchor.json`.
         rate_hz: Samples per second.
         tree: Sample every Python among the process and what it starts, not the process alone.
+        budget: Share of the wall time that all probes may cost; None: no limit.
+        fixed: The user chose the rate: it stays.
     """
 
-    def __init__(self, pid: int, raw: Path, rate_hz: float, *, tree: bool = False) -> None:
+    def __init__(
+        self,
+        pid: int,
+        raw: Path,
+        rate_hz: float,
+        *,
+        tree: bool = False,
+        budget: float | None = None,
+        fixed: bool = False,
+    ) -> None:
         self.reason: str | None = None
         """Why there are no samples, or not all; None while all is well."""
         self.cpu_ns = 0
         """CPU time of the segments that ended (ns)."""
         self._pid = pid
         self._raw = raw
-        self._rate_hz = max(1, round(rate_hz))
+        self._rate = Rate(max(1, round(rate_hz)), budget, fixed=fixed)
+        self._began_ns = 0
+        self._start_cpu_ns: int | None = None
         self._tree = tree
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -66,7 +83,7 @@ class StackSampler:
         name = f"stacks-{self._segment:03d}"
         output = str(self._raw / f"{name}.json")
         target = [program, "record", "--pid", str(self._pid), "--format", "chrometrace"]
-        options = ["--rate", str(self._rate_hz), "--nonblocking", "--idle", "--threads"]
+        options = ["--rate", str(self.rate_hz), "--nonblocking", "--idle", "--threads"]
         options += ["--subprocesses"] if self._tree else []
         options += ["--duration", str(SEGMENT_S)]
         before = time.perf_counter_ns()
@@ -76,10 +93,11 @@ class StackSampler:
         except OSError as error:
             self.reason = f"py-spy cannot be started: {error.strerror}"
             return False
+        self._began_ns = time.perf_counter_ns()
         self._anchor = {
             "before_ns": before,
             "after_ns": time.perf_counter_ns(),
-            "rate_hz": self._rate_hz,
+            "rate_hz": self.rate_hz,
             "options": options,
         }
         return True
@@ -99,15 +117,42 @@ class StackSampler:
         """Start the next segment when one has ended and the traced process has not."""
         if self._process is None:
             return
-        if self._rate_hz < THINNED_HZ and not self._tree and (self._raw / THINNED).is_file():
-            self._rate_hz = THINNED_HZ
+        if (self._raw / THINNED).is_file() and self._rate.raise_to(THINNED_HZ):
             self._signal(signal.SIGINT)  # the next segment has the new rate
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
+            self._keep_budget()
             return
         self._ended(status, usage.ru_utime + usage.ru_stime)
         if self.reason is None and _alive(self._pid):
             self.start()
+
+    def _keep_budget(self) -> None:
+        """Lower the rate where it costs too much. The segment is ended for it if that is cheaper than going on."""
+        assert self._process is not None  # noqa: S101
+        cpu_ns = _cpu_ns(self._process.pid)
+        if cpu_ns is None:
+            return
+        passed_s = (time.perf_counter_ns() - self._began_ns) / 1e9
+        if passed_s < _SETTLED_S:
+            self._start_cpu_ns = cpu_ns  # of the start: symbols are read
+            return
+        before_hz = self._rate.hz
+        if not self._rate.look(cpu_ns):
+            return
+        per_s = (cpu_ns - (self._start_cpu_ns or 0)) / max(1.0, passed_s - _SETTLED_S)
+        saved = per_s * (1 - self._rate.hz / before_hz) * (SEGMENT_S - passed_s)
+        if saved > (self._start_cpu_ns or 0):
+            self._signal(signal.SIGINT)
+
+    @property
+    def rate_hz(self) -> int:
+        """Samples per second of the next segment."""
+        return max(1, round(self._rate.hz))
+
+    def thinned(self) -> dict[str, Any] | None:
+        """What was left out to keep the budget; None: nothing was."""
+        return self._rate.thinned()
 
     def stop(self, timeout_s: float) -> None:
         """End sampling: py-spy writes what it has within `timeout_s` seconds, or is killed."""
@@ -125,6 +170,10 @@ class StackSampler:
             else:
                 time.sleep(0.01)
 
+    def _came_too_late(self) -> bool:
+        """Whether this is one more segment, of a run that was over: the process is still there while it is cleared."""
+        return self._segment > 0 and self._process is not None and self._process.returncode == -signal.SIGINT
+
     def _signal(self, number: int) -> None:
         if self._process is not None:
             try:
@@ -137,9 +186,10 @@ class StackSampler:
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_ns += int(cpu_s * 1e9)
         name = f"stacks-{self._segment:03d}"
-        said = (self._raw / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        said = _said(self._raw / f"{name}.log")
         (self._raw / f"{name}.log").unlink(missing_ok=True)
-        self.reason = explain(said, self._process.returncode, (self._raw / f"{name}.json").is_file())
+        wrote = (self._raw / f"{name}.json").is_file()
+        self.reason = None if self._came_too_late() else explain(said, self._process.returncode, wrote)
         self._anchor.update({"cpu_ns": int(cpu_s * 1e9), **counts(said), "reason": self.reason})
         try:
             (self._raw / f"{name}.anchor.json").write_text(json.dumps(self._anchor), encoding="utf-8")
@@ -147,6 +197,14 @@ class StackSampler:
             self.reason = self.reason or f"cannot write: {error.strerror}"
         self._segment += 1
         self._process = None
+
+
+def _said(log: Path) -> str:
+    """What py-spy printed; nothing where the run folder was removed meanwhile."""
+    try:
+        return log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def find() -> str | None:
@@ -197,6 +255,15 @@ _REASONS = (
     (r"No python processes found", "no Python process was found in time"),
 )
 """What py-spy says when it fails, and the reason for the user."""
+
+
+def _cpu_ns(pid: int) -> int | None:
+    """CPU time that a process has taken (ns); None when it is gone."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(words[11]) + int(words[12])) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def _alive(pid: int) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.analysis import overhead
 from dlprof.analysis.overhead import Cost
+from dlprof.schema.manifest import Probe, Thinned
 from dlprof.schema.tables import TABLES
 
 PROCESS = {"host": "h", "rank": 0, "pid": 1}
@@ -38,10 +39,62 @@ def tables(windows: list[dict[str, Any]], steps: list[dict[str, Any]]) -> dict[s
 
 
 def test_the_in_process_probe_costs_its_own_work_and_each_step() -> None:
-    """2 ms and 5 ms, and 1000 steps at 1.6 µs."""
-    assert overhead.of_phases([2_000_000, 5_000_000], 1_000) == Cost(
-        8_600_000, "7 ms measured at start and end, 1000 steps at 1.6 µs"
+    """7 ms, and 1000 steps at 1.6 µs where the process could not find out."""
+    assert overhead.of_phases(7_000_000, 1_000, 20, None) == Cost(
+        8_600_000, "7 ms measured at start and end, 1000 steps at 1.6 µs (as on another machine)"
     )
+
+
+def test_hooks_cost_what_they_cost_in_the_process() -> None:
+    """7 ms, 1000 steps at 2 µs, 10 spans at 50 µs, 5000 hooks at 0.1 µs, and 0.5 ms of writing."""
+    prices = overhead.Prices(step_ns=2_000, span_ns=50_000, call_ns=100, calls=5_000, write_ns=500_000)
+
+    cost = overhead.of_phases(7_000_000, 1_000, 10, prices)
+
+    assert cost.ns == 10_500_000
+    assert cost.source == (
+        "7 ms measured at start and end; 1000 steps at 2.0 µs, 10 spans at 50.0 µs, 5000 hooks at 0.10 µs, "
+        "each timed in the process at its end; writing 0.5 ms"
+    )
+
+
+def cores(*busy: float) -> pa.Table:
+    """Samples of two cores, 100 ms each: all of a core's use, and the other's as given."""
+    rows = [
+        {**PROCESS, "time_ns": number * 100, "interval_ns": 100, "core": core, "busy_pct": pct if core else 100.0}
+        for number, pct in enumerate(busy)
+        for core in (0, 1)
+    ]
+    known = {field.name for field in TABLES["cores"]}
+    rows = [{name: value for name, value in row.items() if name in known} for row in rows]
+    return pa.Table.from_pylist(rows, schema=TABLES["cores"])
+
+
+def test_a_core_that_is_free_takes_what_runs_beside_the_process() -> None:
+    """Both were busy in one of four samples."""
+    assert overhead.busy_share(cores(100.0, 80.0, 0.0, 50.0)) == 0.25
+
+
+def test_without_samples_nobody_knows_how_busy_cores_were() -> None:
+    """So what helpers took from the run is not known."""
+    probe = Probe(name="stacks", cost_ns=100, cost_source="measured")
+
+    assert overhead.busy_share(None) is None
+    assert overhead.taxed(probe, None) == probe
+
+
+def test_helpers_take_time_from_the_run_only_while_all_cores_are_busy() -> None:
+    """A quarter of the run: a quarter of their CPU time."""
+    told = overhead.taxed(Probe(name="stacks", cost_ns=100, cost_source="measured"), 0.25)
+
+    assert told.tax_ns == 25
+    assert told.cost_source == "measured; all cores were busy in 25 % of the run, and waited for it then"
+
+
+def test_what_is_done_in_the_process_the_run_waits_for() -> None:
+    """All of it, unless the probe says itself what it took."""
+    assert overhead.taxed(Probe(name="phases", cost_ns=100), 0.0).tax_ns == 100
+    assert overhead.taxed(Probe(name="lines", cost_ns=100, tax_ns=300), 0.0).tax_ns == 300
 
 
 @pytest.mark.parametrize("cpu_ns", [None, 12])
@@ -83,3 +136,16 @@ def test_a_trace_of_the_whole_run_has_no_steps_of_its_own() -> None:
     run = tables([window(0, None, 0, 10_000, 1)], [step(0, 8_000)])
 
     assert overhead.of_kernels(run, 5, asynchronous=False) is None
+
+
+def test_what_was_thinned_is_kept_by_the_table() -> None:
+    """In columns of its own."""
+    told = Thinned(what="steps", before=10.0, to=3.0, why="they cost 4 %")
+
+    assert overhead.thinned_of(overhead.as_row(Probe(name="kernels", thinned=told))) == told
+
+
+def test_a_probe_that_measured_all_was_not_thinned() -> None:
+    """Nor was one of an older run, whose table knows nothing of it."""
+    assert overhead.thinned_of(overhead.as_row(Probe(name="kernels"))) is None
+    assert overhead.thinned_of({"name": "kernels"}) is None

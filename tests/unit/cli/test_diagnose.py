@@ -14,7 +14,7 @@ from dlprof.store.run import Run
 from dlprof.trials import confirm
 from dlprof.trials.confirm import Trial
 from tests.unit.runs import S, dlprof, manifest, phases, trained
-from tests.unit.trials.diagnosed import diagnosed
+from tests.unit.trials.diagnosed import diagnosed, sealed
 
 WHOLE = Trial("threads-underused", "2 threads", 2 * S, S, None, "confirmed")
 
@@ -117,15 +117,18 @@ def test_three_runs_are_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_remedies_are_tried_when_that_is_agreed_to(
-    tmp_path: Path, asked: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, data: Path, asked: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What will be run, and for how long, is said before; what came of it after."""
-    diagnosed(tmp_path)
+    sealed(tmp_path)
 
     assert dlprof("diagnose", tmp_path / "r", "--confirm", "--yes", "--repeat", "2") == 0
 
     said = capsys.readouterr().err
     assert ("threads-underused", 2) in asked
+    assert f"script: {tmp_path / 'train.py'}" in said
+    assert "interpreter: the managed environment of torch" in said
+    assert "arguments: none" in said
     assert "to try: threads-underused: " in said
     assert "dlprof: threads-underused: confirmed" in said
 
@@ -150,6 +153,18 @@ def test_without_a_terminal_nobody_can_be_asked(
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
 
     assert dlprof("diagnose", tmp_path / "r", "--confirm") == 64
+    assert asked == []
+
+
+def test_yes_is_not_enough_for_a_run_that_somebody_may_have_sent(
+    tmp_path: Path, data: Path, asked: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It names this machine and this folder, but nothing shows that it was made here."""
+    diagnosed(tmp_path)
+
+    assert dlprof("diagnose", tmp_path / "r", "--confirm", "--yes") == 64
+
+    assert "nothing shows that your dlprof made this run" in capsys.readouterr().err
     assert asked == []
 
 

@@ -58,7 +58,10 @@ def test_without_a_query_the_tables_are_listed(run: Path, capsys: pytest.Capture
 
     listed = {row["table"]: row for row in json.loads(capsys.readouterr().out)}
     assert list(listed) == list(TABLES)
-    assert (listed["steps"]["rows"], listed["probes"]["columns"]) == (250, "name, state, reason, cost_ns, cost_source")
+    assert (listed["steps"]["rows"], listed["probes"]["columns"]) == (
+        250,
+        "name, state, reason, cost_ns, cost_source, tax_ns, thinned, thinned_from_value, thinned_to_value, thinned_why",
+    )
 
 
 def test_a_query_that_makes_no_sense_is_a_wrong_command_line(run: Path) -> None:

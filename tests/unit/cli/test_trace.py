@@ -11,15 +11,16 @@ import pytest
 
 from dlprof.cli import trace
 from dlprof.config import SETTABLE, TraceConfig
-from dlprof.errors import DlprofError
+from dlprof.errors import BadDataError, DlprofError
 from dlprof.launch.process import Outcome
 from dlprof.live import terminal, view
 from dlprof.pipeline import trace as pipeline
-from dlprof.pipeline.trace import Traced
+from dlprof.pipeline.storing import Traced
+from dlprof.report import text
 from dlprof.store.run import Run
 from tests.unit.runs import dlprof, trained
 
-NO_FLAG = {"overrides"}
+NO_FLAG = {"max_memory", "overrides"}
 """Settings that only trials of dlprof's own give."""
 
 
@@ -191,3 +192,26 @@ def test_live_is_shown_where_there_is_a_terminal(runs: Runs, monkeypatch: pytest
     assert asked(runs, "train.py", "--live").live is True
     assert runs.views == [("live", True)]
     assert asked(runs, "train.py", "--live", "--no-progress").live is False
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (BadDataError("The table steps is damaged."), "dlprof: there is no report: The table steps is damaged.\n"),
+        (KeyError("x"), "dlprof: there is no report, by a bug in dlprof: KeyError: 'x'\n"),
+    ],
+)
+def test_a_report_that_fails_leaves_the_exit_code_the_scripts(
+    runs: Runs, error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The script has run: nobody is to think that it failed."""
+
+    def fail(*_given: object, **_named: object) -> None:
+        raise error
+
+    monkeypatch.delenv("DLPROF_DEBUG", raising=False)
+    monkeypatch.setattr(text, "print_answer", fail)
+    runs.codes = [5]
+
+    assert dlprof("trace", "train.py") == 5
+    assert capsys.readouterr().err.endswith(said)

@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from dlprof.errors import NoInputError
 from dlprof.export import pprof
+from dlprof.schema.tables import TABLES
 from tests.unit.export.run_of_everything import HOSTILE, whole
 from tests.unit.export.writing import content
 from tests.unit.runs import S, make, manifest
@@ -85,6 +87,16 @@ def test_pprof_has_numbers_of_samples_where_the_rate_is_known(tmp_path: Path) ->
     assert types == [("samples", "count"), ("time", "nanoseconds")]
     assert [values for _, _, values in told(profile)] == [[40, 2 * S], [20, S], [20, S], [20, S]]
     assert profile.period == 50_000_000
+
+
+def test_pprof_has_times_only_where_the_rate_changed(tmp_path: Path) -> None:
+    """To keep the budget: a sample is no longer the same time."""
+    run = whole(tmp_path / "run", manifest(config={"stacks_hz": 20.0}))
+    run._tables["probes"] = pa.Table.from_pylist(
+        [{"name": "stacks", "state": "on", "thinned": "samples per second"}], schema=TABLES["probes"]
+    )
+
+    assert len(decoded(content(pprof, run)).sample_type) == 1
 
 
 def test_pprof_has_times_only_where_the_rate_is_not_known(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from dlprof.launch import children
@@ -51,3 +52,31 @@ def test_sigterm_is_an_interrupt_for_a_while() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_sigterm_that_is_ignored_stays_so() -> None:
+    """Who started dlprof wanted it."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with children.ending_on_sigterm():
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_what_does_not_listen_is_killed_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script may ignore SIGTERM, and dlprof hands it on."""
+    monkeypatch.setattr(children, "_GRACE_S", 0.2)
+    code = "trap '' TERM; sleep 600 & echo $!; wait; sleep 600"
+    with (tmp_path / "out").open("wb") as output:
+        children.run_to_end(["/bin/sh", "-c", code], output, limit_s=0.5)
+
+    child = psutil.Process(int((tmp_path / "out").read_text())) if _is_there(tmp_path / "out") else None
+    assert child is None or child.wait(10) is None
+
+
+def _is_there(out: Path) -> bool:
+    return psutil.pid_exists(int(out.read_text()))

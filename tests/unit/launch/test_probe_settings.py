@@ -48,6 +48,20 @@ def test_lines_and_kernels_are_told_where_they_are_wanted() -> None:
     assert config.kernels == KernelSettings(mode="windows", steps=3, gpu=True)
 
 
+def test_the_budget_is_told_and_what_the_user_chose_is_fixed() -> None:
+    """A window of a length that was asked for is not made shorter."""
+    config = told(TraceConfig(script="a.py", budget=0.02, kernel_steps=3, origins=(("kernel_steps", "command line"),)))
+
+    assert (config.budget, config.kernels) == (0.02, KernelSettings(mode="windows", steps=3, fixed=True))
+
+
+def test_rates_that_the_user_chose_are_those_of_the_sampler() -> None:
+    """By the names that it knows."""
+    chosen = TraceConfig(origins=(("cores_hz", "command line"), ("budget", "environment")))
+
+    assert probe_settings.rates_chosen(chosen) == ("hz",)
+
+
 def test_what_is_not_wanted_is_null() -> None:
     """Nothing of it is loaded."""
     config = told(TraceConfig(script="a.py", probes=("phases",)))

@@ -29,8 +29,30 @@ def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) ->
         "probes": ["cores"],
         "hz": 10.0,
         "stacks_hz": None,
+        "budget": None,
+        "fixed": [],
+        "keep_arguments": False,
         "live": False,
     }
+
+
+def test_modules_in_the_users_folder_are_not_the_samplers(
+    sampler: Sampler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `json.py` or `dlprof_probes.py` of the user's own is neither run nor compiled."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for name in ("json.py", "dlprof_probes.py"):
+        (folder / name).write_text("open('run', 'w').close()")
+    monkeypatch.chdir(folder)
+    sampler.prepare()
+
+    sampler.start()
+    sampler.wait_until_ready(30)
+    sampler.stop(30)
+
+    assert sampler.reports().keys() == {"cores"}
+    assert sorted(path.name for path in folder.iterdir()) == ["dlprof_probes.py", "json.py"]
 
 
 def test_what_it_said_is_taken_out_of_the_folder(sampler: Sampler, tmp_path: Path) -> None:

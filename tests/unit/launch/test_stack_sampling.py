@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.config import TraceConfig
 from dlprof.launch import stack_sampling
 from dlprof.launch.stack_sampling import PythonSearch, StackSampling
 from dlprof.rundir import RunDir
@@ -33,7 +34,7 @@ def run(tmp_path: Path) -> RunDir:
 )
 def test_without_a_python_to_look_at_there_are_no_stacks(run: RunDir, tree: bool, reason: str) -> None:
     """It is said which of the two it was."""
-    sampling = StackSampling(run, 20, lambda: None, tree=tree)
+    sampling = StackSampling(run, TraceConfig(stacks_hz=20), lambda: None, tree=tree)
     sampling.tick()
     sampling.stop(1)
 

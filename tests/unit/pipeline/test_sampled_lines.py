@@ -26,7 +26,9 @@ def run(tmp_path: Path) -> Workspace:
     (tmp_path / "train.py").write_text(SOURCE)
     folder = RunDir(tmp_path / "run")
     folder.raw.mkdir(parents=True)
-    made = Workspace(folder, Manifest(script_folder=str(tmp_path), interpreter=Interpreter(version="3.11.7")))
+    made = Workspace(
+        folder, Manifest(script_folder=str(tmp_path), interpreter=Interpreter(version="3.11.7")), fresh=True
+    )
     for path in (str(tmp_path / "train.py"), LIBRARIES + "keras/src/trainer.py", LIBRARIES + "keras/src/layer.py"):
         made.names.short(path)
     put_stack(made, STACK)
@@ -94,7 +96,7 @@ def test_the_source_of_a_file_that_was_only_sampled_is_kept_once(run: Workspace)
     assert run.folder.source_path("train.py").read_text() == SOURCE
 
     run.folder.source_path("train.py").unlink()
-    run.note(tables_version=6)
+    run.fresh = False
     sampled_lines.add(run, 20.0)
     assert not run.folder.source_path("train.py").exists()
 

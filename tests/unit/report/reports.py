@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dlprof.report.console import Page, make_console
-from dlprof.report.model import ClockErrors, Exit, ProcessUse, Report, UnmeasuredGpus
+from dlprof.report.model import ClockErrors, Exit, Overhead, ProcessUse, Report, UnmeasuredGpus
 from dlprof.schema.manifest import Engine, Machine
 from tests.unit.runs import S
 
@@ -53,6 +53,7 @@ def report(**changes: Any) -> Report:
         "process": process_use(),
         "gpu": UnmeasuredGpus(False, "no driver"),
         "probes": (),
+        "overhead": Overhead(None, None, None),
         "health": (),
         "clock": ClockErrors(None, None, None),
         "exit": Exit(0, None),

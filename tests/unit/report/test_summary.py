@@ -192,6 +192,15 @@ def test_probes_are_found_by_their_names(tmp_path: Path) -> None:
     assert content.probe("gpu") is None
 
 
+def test_a_probe_says_what_it_measured_less_of(tmp_path: Path) -> None:
+    """In JSON with the words `from` and `to`."""
+    thinned = {"thinned": "steps", "thinned_from_value": 10.0, "thinned_to_value": 3.0, "thinned_why": "they cost 4 %"}
+    content = made(tmp_path, probes=[{"name": "kernels", "state": "on", **thinned}])
+
+    told = summary.as_builtins(content)["probes"][0]["thinned"]
+    assert told == {"what": "steps", "from": 10.0, "to": 3.0, "why": "they cost 4 %"}
+
+
 def test_a_run_of_foreign_traces_has_sources_and_no_script(tmp_path: Path) -> None:
     """It is said to be imported."""
     sources = [{"file": "a.json", "format": "kineto", "events": 7, "shift_ns": 0, "facts": "{}"}]
@@ -236,6 +245,7 @@ REPORT_KEYS = [
     "process",
     "gpu",
     "probes",
+    "overhead",
     "health",
     "skipped",
     "clock",
@@ -254,8 +264,8 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
     assert list(content) == REPORT_KEYS
     assert content["schema"] == "dlprof.report/1"
     assert list(content["process"]) == [
-        "pid", "exit_code", "signal", "wall_ns", "cpu_user_ns", "cpu_system_ns", "tree_cpu_pct", "others_cpu_pct",
-        "dlprof_cpu_pct", "peak_rss_bytes", "threads", "processes", "available_min_bytes", "major_faults",
+        "pid", "exit_code", "signal", "wall_ns", "cpu_user_ns", "cpu_system_ns", "stopped_ns", "replaced_by",
+        "tree_cpu_pct", "others_cpu_pct", "dlprof_cpu_pct", "peak_rss_bytes", "threads", "processes", "available_min_bytes", "major_faults",
         "switches_involuntary",
     ]  # fmt: skip
     assert list(content["steps"]) == [

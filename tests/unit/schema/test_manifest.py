@@ -83,3 +83,13 @@ def test_gpus_are_called_by_their_numbers(gpus: tuple[Gpu, ...] | None, expected
     told = Manifest(gpus=gpus)
 
     assert [told.gpu_name(0), told.gpu_name(1)] == expected
+
+
+def test_bytes_that_are_not_utf_8_are_spelled() -> None:
+    """Names of files and arguments may hold any."""
+    told = Manifest(command=Command(script="a\udcff.py", argv=("ü", "\udcfe")), environment={"X": "\udc80"})
+
+    read = manifests.decode(manifests.encode(told))
+
+    assert read.command == Command(script="a\\xff.py", argv=("ü", "\\xfe"))
+    assert read.environment == {"X": "\\x80"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from dlprof.schema import process_config
 from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig, SamplerConfig, SamplerReport
 
 PROBES = Path(__file__).parents[3] / "probes" / "dlprof_probes"
-INPROC = ("boot.py", "in_place.py", "lines.py")
+INPROC = ("boot.py", "in_place.py", "lines.py", "program.py")
 """Files of the traced process that read its configuration, all of them under the name `config`."""
 
 
@@ -61,8 +62,8 @@ def test_a_configuration_in_the_same_process_is_what_a_file_would_hold() -> None
 
     assert process_config.as_builtins(config) == {
         "raw": "/r", "status": "/r/s", "script": "cell.py", "module": None, "argv": [],
-        "lines": {"patterns": ["a"], "package": None}, "kernels": None, "engine": None, "engine_plugins": {},
-        "live": False, "pid": None, "overrides": {"jit": True},
+        "lines": {"patterns": ["a"], "package": None, "exact": False}, "kernels": None, "engine": None, "engine_plugins": {},
+        "live": False, "pid": None, "budget": None, "overrides": {"jit": True},
     }  # fmt: skip
 
 
@@ -79,3 +80,14 @@ def test_the_sampler_says_what_became_of_its_probes() -> None:
 def test_a_sampler_that_was_killed_while_it_wrote_has_said_nothing() -> None:
     """Half a file is none."""
     assert process_config.decode_reports(b'{"cores": {"sta') == {}
+
+
+def test_arguments_that_are_not_utf_8_reach_the_process_as_they_are() -> None:
+    """In a file of plain ASCII, which every Python reads alike."""
+    told = ProcessConfig(raw="raw", status="status", script="a\udcff.py", argv=("ü", "\udcfe"))
+
+    content = process_config.encode(told)
+
+    assert content.isascii()
+    assert json.loads(content)["script"] == "a\udcff.py"
+    assert json.loads(content)["argv"] == ["ü", "\udcfe"]

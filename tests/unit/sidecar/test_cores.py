@@ -142,8 +142,18 @@ def test_a_command_is_cut_and_may_be_empty(kernel: Kernel) -> None:
     """A process of the kernel has none."""
     kernel.files["/proc/42/cmdline"] = b"python\0train.py\0" + b"x" * 400
 
-    assert cores._command(42) == ("python train.py " + "x" * 400)[:300]
-    assert cores._command(43) is None
+    assert cores._command(42, keep=False) == ("python train.py " + "x" * 400)[:300]
+    assert cores._command(43, keep=False) is None
+
+
+@pytest.mark.parametrize(
+    ("keep", "told"), [(False, "db --password *** --port 1"), (True, "db --password hunter2 --port 1")]
+)
+def test_a_secret_of_a_command_is_hidden_unless_it_is_to_be_kept(kernel: Kernel, keep: bool, told: str) -> None:
+    """Word by word, as the process was given them."""
+    kernel.files["/proc/42/cmdline"] = b"db\0--password\0hunter2\0--port\x001\0"
+
+    assert cores._command(42, keep=keep) == told
 
 
 @pytest.mark.parametrize(
@@ -200,7 +210,7 @@ def test_a_sample_of_this_very_process(tmp_path: Path) -> None:
     assert (header["format"], header["pid"], header["cores"]) == ("dlprof.cores/1", os.getpid(), os.cpu_count())
     assert [row[0] for row in samples if row[0] != "p"] == ["m", "c", "c"]
     process = next(row for row in samples if row[0] == "p" and row[2] == os.getpid())
-    assert process[3:] == [os.getppid(), cores._command(os.getpid()), False]
+    assert process[3:] == [os.getppid(), cores._command(os.getpid(), keep=False), False]
     assert {len(core) for core in samples[-1][2]} == {5}
     assert os.getpid() in [row[0] for row in samples[-1][4]]
     assert trailer == {"end": True, "rows": len(samples)}

@@ -47,10 +47,13 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         yield writing
 
 
+THINNED = {"what": "samples per second", "from": 20, "to": 5.0, "why": "it took much"}
+
+
 def make(folder: Path, monkeypatch: pytest.MonkeyPatch, cores: Any = None, gpu: Any = None, **more: Any) -> Any:
     """A sampler with these probes."""
     for name, probe in (("Cores", cores), ("Gpu", gpu)):
-        monkeypatch.setattr(sampler, name, lambda *_args, probe=probe: raised(probe))
+        monkeypatch.setattr(sampler, name, lambda *_args, probe=probe, **_how: raised(probe))
     probes = [name for name, probe in (("cores", cores), ("gpu", gpu)) if probe is not None]
     config = {"raw": str(folder), "hz": 1000, "pid": os.getpid(), "conductor": 1, "probes": probes, **more}
     return sampler._Sampler(config)
@@ -150,21 +153,26 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
     class Stacks:
         reason, cpu_ns = None, 7
 
-        def __init__(self, *args: Any) -> None:
-            calls.append(args)
+        def __init__(self, *args: Any, **budget: Any) -> None:
+            calls.append((*args, budget))
 
         def __getattr__(self, name: str) -> Any:
             return lambda *args: calls.append((name, *args))
 
+        def thinned(self) -> dict[str, Any]:
+            return THINNED
+
     monkeypatch.setattr(sampler, "StackSampler", Stacks)
-    made = make(tmp_path, monkeypatch, probes=["stacks"], stacks_hz=100, conductor=None)
+    told = {"budget": 0.01, "fixed": ["stacks_hz"]}
+    made = make(tmp_path, monkeypatch, probes=["stacks"], stacks_hz=100, conductor=None, **told)
     os.write(said, b"stop\n")
     made.run()
     made.finish()
     os.close(said)
 
-    assert calls == [(os.getpid(), tmp_path, 100), ("start",), ("poll",), ("stop", 5.0)]
-    assert states(tmp_path) == {"stacks": {"reason": None, "cpu_ns": 7}}
+    given = (os.getpid(), tmp_path, 100, {"budget": 0.01, "fixed": True})
+    assert calls == [given, ("start",), ("poll",), ("stop", 5.0)]
+    assert states(tmp_path) == {"stacks": {"reason": None, "cpu_ns": 7, "thinned": THINNED}}
     assert made.tree() == []
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
+from dlprof.launch import seal, sources
 from dlprof.store.run import Run
 from tests.unit import runs
 from tests.unit.runs import S
@@ -26,4 +30,20 @@ def diagnosed(tmp_path: Path) -> Run:
     samples = [{"time_ns": round(at * S), "interval_ns": S, "cpu_pct": 100.0, "run_ns": run, "wait_ns": 0,
                 "main_run_ns": run, "main_wait_ns": 0} for at, run in ((2.5, 0), (7.5, 5 * S))]  # fmt: skip
     machine = [{"time_ns": 5 * S, "interval_ns": S, "cpu_pct": 100.0, "others_cpu_pct": 0.0, "dlprof_cpu_pct": 0.0}]
-    return runs.trained(tmp_path / "r", spans=spans, process_samples=samples, machine=machine, **runs.window(kernels))
+    tables = {"spans": spans, "process_samples": samples, "machine": machine, **runs.window(kernels)}
+    return runs.trained(tmp_path / "r", made_here(tmp_path), **tables)
+
+
+def made_here(tmp_path: Path, **changes: Any) -> dict[str, Any]:
+    """The manifest of a run of train.py in a folder, on this machine."""
+    (tmp_path / "train.py").write_text("pass\n")
+    machine = {"host": platform.node(), "system": "Linux", "cpu": "x", "cores": 2, "usable_cores": 2, "memory_bytes": 8}
+    return runs.manifest(machine=machine, script_folder=str(tmp_path), **changes)
+
+
+def sealed(tmp_path: Path) -> Run:
+    """That run as this user's dlprof made it, with the script that it ran."""
+    run = diagnosed(tmp_path)
+    run.folder.write_manifest(structs.replace(run.manifest, seal=seal.seal(run.manifest)))
+    sources.keep_sources(run.folder, {"train.py": str(tmp_path / "train.py")})
+    return Run(run.folder, run.folder.read_manifest())

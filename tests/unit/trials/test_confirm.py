@@ -14,7 +14,7 @@ from dlprof.trials import again as trials
 from dlprof.trials import confirm
 from tests.unit import runs
 from tests.unit.runs import S
-from tests.unit.trials.diagnosed import diagnosed, timed
+from tests.unit.trials.diagnosed import diagnosed, sealed, timed
 
 
 @pytest.mark.parametrize(("saved_s", "state"), [(1.5, "confirmed"), (0.1, "refuted")])
@@ -62,9 +62,9 @@ def test_a_remedy_that_breaks_the_script_leaves_its_finding_untested(
     assert (told.state, told.not_tried) == ("untested", "the run ended with exit code 1: no")
 
 
-def test_confirm_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_confirm_asks_first(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a terminal to ask at, it wants --yes."""
-    diagnosed(tmp_path)
+    sealed(tmp_path)
 
     assert runs.dlprof("diagnose", tmp_path / "r", "--confirm") == 64
     err = capsys.readouterr().err

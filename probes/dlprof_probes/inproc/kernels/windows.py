@@ -1,12 +1,14 @@
-"""When the engine's tracer runs: a window of some steady steps in the first loop of each kind."""
+"""When the engine's tracer runs: a window of some steady steps in the first loop of each kind that can bear it."""
 
-import json
 import os
-import shutil
+from os import makedirs
+from shutil import rmtree
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import anchor, now
+from dlprof_probes.inproc.kernels.affordable import Affordable
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
@@ -38,6 +40,9 @@ class NoWindows(object):
     def finish(self):
         """Nothing to end."""
 
+    def forget(self):
+        """Nothing to forget."""
+
     def annotation(self, text):
         """No annotation is made."""
         return
@@ -52,6 +57,7 @@ class Windows(object):
         mode: `windows`, or `all`: whole loops.
         steps: Steps of a window.
         gpu: Whether the tracers may take the GPU.
+        budget: Share of the wall time that the probes may cost; None: no limit.
 
     Attributes:
         active: The `_Window` that is open, or None.
@@ -59,7 +65,7 @@ class Windows(object):
         is_set: It is known which engine is to be traced.
     """
 
-    def __init__(self, recorder, folder, mode, steps, gpu=True):
+    def __init__(self, recorder, folder, mode, steps, gpu=True, budget=None):
         self.folder = folder
         self.active = None
         self.is_set = False
@@ -67,6 +73,7 @@ class Windows(object):
         self.everything = mode == "all"
         self._steps = steps
         self._gpu = gpu
+        self._affordable = Affordable(None if mode == "all" else budget)
         self._tracer = None
         self._engine = None
         self._declined = None
@@ -112,6 +119,7 @@ class Windows(object):
         """Keras says how many steps the loop will have: a short one gets a shorter window, sooner."""
         if loop.watch is None or self.everything or not steps:
             return
+        self._affordable.planned(steps)
         loop.window_after = max(1, min(WARM_STEPS, (steps - 1) // 4))
         loop.window_steps = max(1, min(self._steps, (steps - 1 - loop.window_after) // 2))
         if steps <= loop.window_after:
@@ -123,12 +131,15 @@ class Windows(object):
         if window is not None:
             if window.loop is loop:
                 window.steps += count
-                if window.steps >= loop.window_steps and not self.everything:
+                if self.everything:
+                    return
+                if self._affordable.is_enough(window.begin, loop.previous_end, window.steps, loop.window_steps):
                     self._stop()
             return
+        self._affordable.plain_step(loop.previous_end, count, flags & wire.STEP_COMPILED)
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
         loop.warmed = 0 if flags & wire.STEP_COMPILED else loop.warmed + count
-        if loop.warmed >= loop.window_after and loop.kind not in self._done:
+        if loop.warmed >= loop.window_after and loop.kind not in self._done and self._affordable.another(loop.kind):
             self._start(loop)
 
     def closed(self, loop):
@@ -146,7 +157,7 @@ class Windows(object):
             self._tracer.drain()
             began = now()
             folder = os.path.join(self.folder, "window-%03d" % self._count)
-            os.makedirs(folder)
+            makedirs(folder)
             self._tracer.start(folder)
             window = _Window(loop, folder, began, now())
         except Exception as error:
@@ -171,6 +182,8 @@ class Windows(object):
             if window.steps:
                 self._keep(window, ended, stopped, files)
                 self._count += 1
+                switching = window.begin - window.asked + stopped - ended
+                self._affordable.spent(switching, window.begin, ended, window.steps)
             self._cost(ended, stopped, "stop kernel tracing")
         except Exception as error:
             self._fail("the tracer could not be stopped", error, loop)
@@ -181,7 +194,7 @@ class Windows(object):
     def _give_up(self, window):
         """The loop ended right after the window began: it holds nothing, and another loop may have one."""
         self._abandon()
-        shutil.rmtree(window.folder, ignore_errors=True)
+        rmtree(window.folder, ignore_errors=True)
         self._done.discard(window.loop.kind)
         self._short = "too few steady steps for a window"
 
@@ -207,8 +220,7 @@ class Windows(object):
             "anchor": anchor(),
             "zero_ns": self._tracer.zero_ns,
         }
-        with open(window.folder + ".json", "w") as target:
-            json.dump(facts, target)
+        own_files.save(window.folder + ".json", wire.json_payload(facts))
 
     def _cost(self, start, end, name):
         self._cost_ns += end - start
@@ -235,7 +247,7 @@ class Windows(object):
         elif not self._count:
             self._recorder.probe("kernels", "unavailable", self._short or "no loop with enough steps was seen")
         else:
-            self._recorder.probe("kernels", "on", None, self._cost_ns, source)
+            self._recorder.probe("kernels", "on", None, self._cost_ns, source, self._affordable.thinned())
 
     def _finish_whole_run(self):
         source = "not measured: the engine times its operators in every call"
@@ -243,6 +255,10 @@ class Windows(object):
             self._recorder.probe("kernels", "on", None, None, source)
         else:
             self._recorder.probe("kernels", "unavailable", "no function was compiled under its profiler")
+
+    def forget(self):
+        """Open no window, and leave alone the one that is open: this is a forked child."""
+        self.active = self._tracer = None
 
     def annotation(self, text):
         """Begin a range called `text` in the trace; a function that ends it, or None outside a window."""

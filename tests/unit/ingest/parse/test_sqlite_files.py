@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.parse import sqlite_files
 from dlprof.ingest.parse.sqlite_files import Database, holds_table
 
 
@@ -46,3 +47,31 @@ def test_a_damaged_file_is_an_error_of_readers(tmp_path: Path) -> None:
 
     with pytest.raises(ArtifactError, match="no readable SQLite file"), Database(path):
         pass
+
+
+def test_a_column_that_is_computed_reads_as_null(tmp_path: Path) -> None:
+    """Some bytes of it may stand for gigabytes."""
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE t (x, start AS (hex(zeroblob(100000000))))")
+        database.execute("INSERT INTO t (x) VALUES (1)")
+    database.close()
+
+    with Database(path) as found:
+        assert found.all("t", ("x", "start")) == [(1, None)]
+
+
+def test_a_query_that_takes_longer_than_a_table_of_its_size_can_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where pages form a circle."""
+    monkeypatch.setattr(sqlite_files, "_STEPS_FOR_NOTHING", 10_000)
+    monkeypatch.setattr(sqlite_files, "_STEPS_PER_BYTE", 0)
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE t (start)")
+        database.executemany("INSERT INTO t VALUES (?)", [(n,) for n in range(100_000)])
+    database.close()
+
+    with Database(path) as found, pytest.raises(ArtifactError, match="it takes longer than a table of that size can"):
+        list(found.rows("t", ("start",)))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -70,3 +72,44 @@ def test_a_page_that_cannot_be_made_says_why(address: Any) -> None:
     status, text = answer(address, f"{address.path}run/b/")
     assert (status, "its &lt;tables&gt; are damaged" in text) == (500, True)
     assert answer(address, address.path)[0] == 200
+
+
+def test_a_connection_beyond_the_limit_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that say nothing take no more threads than the limit; they are closed after a while, and others are served."""
+    monkeypatch.setattr(serve, "_CONNECTIONS", 2)
+    with serve.Server("<p>hello</p>") as server:
+        thread = threading.Thread(target=server.serve_until_stopped)
+        thread.start()
+        where = urlsplit(server.url)
+        silent = [socket.create_connection((where.hostname, where.port), timeout=10) for _ in range(2)]
+        third = socket.create_connection((where.hostname, where.port), timeout=10)
+
+        assert third.recv(1) == b""
+
+        for connection in (*silent, third):
+            connection.close()
+        server.stop()
+        thread.join()
+
+
+def test_a_connection_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its thread is free for others."""
+    monkeypatch.setattr(serve, "_IDLE_S", 0.05)
+    with serve.Server("<p>hello</p>") as server:
+        thread = threading.Thread(target=server.serve_until_stopped)
+        thread.start()
+        where = urlsplit(server.url)
+        with socket.create_connection((where.hostname, where.port), timeout=10) as silent:
+            assert silent.recv(1) == b""
+        server.stop()
+        thread.join()
+
+
+def test_a_browser_is_led_to_the_address_by_a_private_file() -> None:
+    """The file has the token, its own address has not, and nobody else may read it; it goes with the server."""
+    with serve.redirect("http://127.0.0.1:1/secret/") as leading_there:
+        file = Path(unquote(urlsplit(leading_there).path))
+        content, mode = file.read_text(), file.parent.stat().st_mode & 0o777
+
+    assert 'content="0;url=http://127.0.0.1:1/secret/"' in content
+    assert (mode, "secret" in leading_there, file.exists()) == (0o700, False, False)

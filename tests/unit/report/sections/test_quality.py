@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dlprof.report.model import HealthLine, ProbeCost
+import pytest
+
+from dlprof.report.model import HealthLine, Overhead, ProbeCost
 from dlprof.report.sections import quality
+from dlprof.schema.manifest import Thinned
 from tests.unit.report.reports import printed, report, rows
 from tests.unit.runs import MS
 
@@ -16,8 +19,24 @@ def test_a_probe_has_its_cost_and_how_it_is_known() -> None:
     )
 
     assert rows(printed(quality.costs, report(probes=probes))[2:]) == [
-        ["phases", "on", "5.00 ms", "measured"],
-        ["gpu", "unavailable", "-", "no driver"],
+        ["phases", "on", "5.00 ms", "-", "measured"],
+        ["gpu", "unavailable", "-", "-", "no driver"],
+    ]
+
+
+def test_what_was_thinned_is_said_beside_the_cost() -> None:
+    """From what to what, and why."""
+    told = Thinned(what="samples per second", before=20.0, to=2.5, why="they would have cost 3 %")
+    probes = (ProbeCost("stacks", "on", None, 5 * MS, "measured", told),)
+
+    assert rows(printed(quality.costs, report(probes=probes))[2:]) == [
+        [
+            "stacks",
+            "on",
+            "5.00 ms",
+            "-",
+            "measured; thinned from 20 to 2.5 samples per second: they would have cost 3 %",
+        ],
     ]
 
 
@@ -36,3 +55,23 @@ def test_a_run_in_which_all_went_well_says_so() -> None:
         "Health",
         "nothing was dropped, cut or killed",
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (Overhead(None, None, 0.01), "what each probe cost, as far as known"),
+        (Overhead(5, 0.004, None), "what each probe cost, as far as known: 0.40 % of the run in all"),
+        (
+            Overhead(5, 0.004, 0.01),
+            "what each probe cost, as far as known: 0.40 % of the run in all, of a budget of 1 %",
+        ),
+        (
+            Overhead(5, 0.03, 0.01),
+            "what each probe cost, as far as known: 3.00 % of the run in all, over the budget of 1 %",
+        ),
+    ],
+)
+def test_the_ledger_says_whether_the_budget_was_kept(told: Overhead, said: str) -> None:
+    """Of the wall time."""
+    assert quality.spent(report(overhead=told)) == said

@@ -1,0 +1,43 @@
+"""Columns that have a value in every row, whatever was not measured: what a row is of, and when it was.
+
+A table that lacks one is damaged, or not dlprof's. Other columns may be null, and are in tables of an older dlprof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_SPAN = ("start_ns", "dur_ns")
+
+NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        name: frozenset(columns)
+        for name, columns in {
+            "spans": (*_SPAN, "kind", "span_id"),
+            "phases": ("phase", "dur_ns"),
+            "phase_intervals": (*_SPAN, "phase"),
+            "steps": (*_SPAN, "loop", "count"),
+            "epochs": _SPAN,
+            "metrics": ("name", "time_ns"),
+            "lines": ("file", "function", "line", "time_ns"),
+            "stacks": (*_SPAN, "stack_id"),
+            "frames": ("stack_id", "depth", "function"),
+            "cores": ("time_ns", "interval_ns", "core"),
+            "machine": ("time_ns", "interval_ns"),
+            "process_samples": ("time_ns", "interval_ns"),
+            "gpu": ("time_ns", "gpu"),
+            "gc": _SPAN,
+            "kernel_ops": ("op_id", "kind", "name"),
+            "kernel_events": (*_SPAN, "op_id", "device", "window"),
+            "kernel_totals": ("op_id", "device", "total_ns"),
+            "kernel_counters": ("kernel", "counter"),
+            "kernel_windows": (*_SPAN, "window"),
+            "gpu_gaps": (*_SPAN, "device"),
+            "sources": ("file",),
+            "skipped": ("source", "what", "events"),
+            "probes": ("name", "state"),
+            "health": ("slug", "severity", "message"),
+        }.items()
+    }
+)

@@ -1,0 +1,81 @@
+"""What kernel windows may cost: how many there are, and when one is long enough."""
+
+from dlprof_probes.inproc.clock import now
+
+SHARE = 0.5
+"""Of the budget of all probes, what windows may take."""
+LEAST_STEPS = 3
+"""A window is not made shorter than this."""
+
+
+class Affordable(object):
+    """Compares what windows have cost with what the run can bear.
+
+    The first window is always taken: without one nothing is known of kernels, nor of what a window costs.
+
+    Args:
+        budget: Share of the wall time that all probes may cost; None: no limit.
+    """
+
+    def __init__(self, budget):
+        self._share = budget * SHARE if budget else None
+        self._began = now()
+        self._spent = 0
+        self._taken = 0
+        self._refused = set()
+        self._cut = None
+        self._since = 0
+        self._steps = 0
+        self._plain = None
+        self._ahead = 0
+
+    def planned(self, steps):
+        """The loop that runs now will have so many steps."""
+        self._ahead = steps or 0
+
+    def plain_step(self, end, count, compiled):
+        """Steps outside of windows are over, at `end` (ns)."""
+        if compiled or not self._since:
+            self._since, self._steps = end, 0
+            return
+        self._steps += count
+        self._plain = (end - self._since) / self._steps
+
+    def another(self, kind):
+        """Whether a window may begin now, in a loop of that kind."""
+        if self._share is None or not self._taken:
+            return True
+        if self._spent * (1 + 1.0 / self._taken) <= self._share * (now() - self._began):
+            self._refused.discard(kind)
+            return True
+        self._refused.add(kind)
+        return False
+
+    def is_enough(self, begin, end, steps, wanted):
+        """Whether a window that began at `begin` (ns) ends after `steps` steps, at `end`; `wanted`: it was to have."""
+        if steps >= wanted:
+            return True
+        if self._share is None or steps < LEAST_STEPS or self._plain is None:
+            return False
+        # As long as the run is known to be: what has passed, and the steps that are still to come.
+        length = now() - self._began + self._ahead * self._plain
+        if self._spent + end - begin - steps * self._plain <= self._share * length:
+            return False
+        self._cut = (wanted, steps)
+        return True
+
+    def spent(self, switching, begin, end, steps):
+        """A window is over; `switching` is what starting and ending its tracer took (ns)."""
+        self._taken += 1
+        self._spent += switching + max(0, int(end - begin - steps * (self._plain or 0)) if self._plain else 0)
+        self._since = 0
+
+    def thinned(self):
+        """What was left out, as a record has it; None: nothing was."""
+        took = "windows took %.1f ms in %.1f s" % (self._spent / 1e6, (now() - self._began) / 1e9)
+        if self._cut:
+            return {"what": "steps of a kernel window", "from": self._cut[0], "to": self._cut[1], "why": took}
+        if self._refused:
+            whole = self._taken + len(self._refused)
+            return {"what": "kernel windows", "from": whole, "to": self._taken, "why": took}
+        return None

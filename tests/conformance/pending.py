@@ -1,0 +1,5 @@
+"""Cases that differ and ought not to, with what is to be mended: strictly expected to fail, so that mending turns them red."""
+
+from __future__ import annotations
+
+PENDING: dict[str, str] = {}

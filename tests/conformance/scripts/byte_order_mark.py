@@ -1,0 +1,2 @@
+﻿print("after a mark of byte order", __name__)
+raise ValueError("ä")

@@ -1,0 +1,3 @@
+# -*- coding: latin-1 -*-
+print(ascii("ä"))
+raise ValueError("ä")

@@ -1,0 +1,3 @@
+def f():
+	if 1:
+        return 1

@@ -1,0 +1,34 @@
+"""Each engine, with tiny trainings."""
+
+from __future__ import annotations
+
+from tests.conformance.acts import Signal
+from tests.conformance.case import Case
+from tests.conformance.world import World
+
+TRAINING = ("mxnet", "tensorflow", "jax", "torch", "tensorflow1", "theano", "cntk")
+ALONE = {"native-chainer": "train_chainer.py", "native-lasagne": "train_lasagne.py", "native-gluon": "train_gluon.py",
+         "native-torch": "train_torch.py", "openvino": "predict_openvino.py"}  # fmt: skip
+QUIET = World(
+    environment={"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_HOME": "{place}/keras", "THEANO_FLAGS": None},
+    limits={"RLIMIT_CORE": 0},
+)
+
+
+def _keras(backend: str, how: str, *acts: Signal) -> Case:
+    return Case(f"engines/{backend}/{how}", "train_keras.py", (how,), QUIET, acts, backend=backend)
+
+
+CASES = [
+    *(_keras(backend, "plain") for backend in TRAINING),
+    *(Case(f"engines/{backend}/plain", script, world=QUIET, backend=backend) for backend, script in ALONE.items()),
+    _keras("mxnet", "interrupted", Signal("SIGINT")),
+    _keras("mxnet", "closes"),
+    _keras("jax", "fails"),
+    _keras("jax", "closes"),
+    _keras("jax", "replaces"),
+    _keras("jax", "interrupted", Signal("SIGINT", to="group")),
+    _keras("torch", "killed"),
+    _keras("torch", "interrupted", Signal("SIGINT")),
+    _keras("tensorflow", "fails"),
+]

@@ -1,0 +1,1 @@
+"""Run folders of a stranger, with every kind of trick, through every command."""

@@ -1,0 +1,91 @@
+"""What kernel windows may cost."""
+
+from __future__ import annotations
+
+import pytest
+from dlprof_probes.inproc.kernels.affordable import Affordable
+
+from tests.unit.inproc.conftest import Clock
+
+MS = 1_000_000
+S = 1_000_000_000
+
+
+@pytest.fixture
+def bearing(now: Clock) -> Affordable:
+    """A budget of 1 %, after a second of the run, in which plain steps took 10 ms each."""
+    made = Affordable(0.01)
+    now.ns += S
+    made.plain_step(now.ns - 20 * MS, 1, False)
+    made.plain_step(now.ns, 2, False)
+    return made
+
+
+def test_the_first_window_is_always_taken(bearing: Affordable) -> None:
+    """What it costs is not known before."""
+    assert bearing.another("fit")
+
+
+def test_another_one_waits_until_the_run_can_bear_it(bearing: Affordable, now: Clock) -> None:
+    """Two of 20 ms are half a percent of eight seconds."""
+    bearing.spent(20 * MS, now.ns, now.ns, 10)
+
+    assert not bearing.another("evaluate")
+    now.ns += 7 * S
+    assert bearing.another("evaluate")
+
+
+def test_one_that_was_never_taken_is_told(bearing: Affordable, now: Clock) -> None:
+    """With what the others took."""
+    bearing.spent(20 * MS, now.ns, now.ns, 10)
+    bearing.another("evaluate")
+
+    told = {"what": "kernel windows", "from": 2, "to": 1, "why": "windows took 20.0 ms in 1.0 s"}
+    assert bearing.thinned() == told
+
+
+def test_one_that_was_taken_in_the_end_is_none_that_was_left_out(bearing: Affordable, now: Clock) -> None:
+    """It came later."""
+    bearing.spent(MS, now.ns - S, now.ns - S, 10)
+    bearing.another("evaluate")
+    now.ns += 10 * S
+    bearing.another("evaluate")
+
+    assert bearing.thinned() is None
+
+
+def test_a_window_ends_early_when_its_steps_cost_too_much(bearing: Affordable, now: Clock) -> None:
+    """Each of them took 50 ms instead of 10; half a percent of a second is 5 ms."""
+    begin = now.ns
+
+    assert [bearing.is_enough(begin, begin + steps * 50 * MS, steps, 10) for steps in (1, 2, 3)] == [False, False, True]
+    assert bearing.thinned() == {
+        "what": "steps of a kernel window", "from": 10, "to": 3, "why": "windows took 0.0 ms in 1.0 s"
+    }  # fmt: skip
+
+
+def test_steps_that_are_still_to_come_make_the_run_longer(bearing: Affordable, now: Clock) -> None:
+    """Ten thousand of them bear half a second."""
+    bearing.planned(10_000)
+    begin = now.ns
+
+    assert not bearing.is_enough(begin, begin + 3 * 50 * MS, 3, 10)
+
+
+def test_without_a_limit_windows_are_as_they_were_asked_for(now: Clock) -> None:
+    """As many, and as long."""
+    bearing = Affordable(None)
+    bearing.plain_step(now.ns, 1, False)
+    bearing.plain_step(now.ns + MS, 1, False)
+    bearing.spent(S, now.ns, now.ns + S, 10)
+
+    assert bearing.another("evaluate")
+    assert not bearing.is_enough(now.ns, now.ns + S, 9, 10)
+    assert bearing.thinned() is None
+
+
+def test_a_compilation_is_no_plain_step(bearing: Affordable, now: Clock) -> None:
+    """What it took is not compared with."""
+    bearing.plain_step(now.ns + 5 * S, 1, True)
+
+    assert bearing.is_enough(now.ns, now.ns + 3 * 50 * MS, 3, 10)
