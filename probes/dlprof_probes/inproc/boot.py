@@ -34,6 +34,9 @@ from dlprof_probes.inproc.program import Program
 
 CELL = "<ipython-input-"
 """What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
+_NOT_THINNED = "all lines are counted, whatever that costs: %s"
+_WHY_THINNED = "counting each line of a tight loop would take longer than the loop"
+_TAX_OF_LINES = "measured: registering and saving; counting by estimate, events times the measured cost of one"
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
@@ -133,7 +136,7 @@ class Session(object):
         if not config:
             return lines.NoLines()
         try:
-            return lines.make(config, os.path.abspath(script), path)
+            return lines.make(config, os.path.abspath(script), path, self.budget)
         except Exception as error:
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
@@ -148,9 +151,17 @@ class Session(object):
             self.probe.loops.forget()
             self._windows.forget()
             self._gc.remove()
-            self.lines.pause()
+            self.lines.forked()
         except Exception:  # the child goes its way
             pass
+
+    def before_fork(self):
+        """The program is about to fork."""
+        self.lines.before_fork()
+
+    def after_fork(self):
+        """It has forked, and this is still the process that is recorded."""
+        self.lines.after_fork()
 
     def profiled(self, code, text):
         """`code` with its lines counted, where line profiling is on."""
@@ -191,10 +202,22 @@ class Session(object):
             self.recorder.note(
                 "line-profiling-stopped", "the program set a trace function of its own: line times end there"
             )
-        self.lines.pause()
+        self.lines.end()
         start = now()
         self.lines.save()
         self.recorder.complete(wire.SpanKind.DLPROF, "save line times", start, now())
+
+    def _tell_lines(self):
+        """Record what lines cost (ns), how that was got, and in how much of the time they were counted."""
+        spent = self.lines.spending()
+        if spent is None:
+            how = "measured: registering and saving; counting itself is in the lines"
+            reason = self.lines.not_thinned
+            self.recorder.probe("lines", "on", reason and _NOT_THINNED % reason, self.lines.cost_ns, how)
+            return
+        thinned = {"what": "% of the time in which lines are counted", "from": 100, "why": _WHY_THINNED}
+        thinned["to"] = round(100 * (spent["duty"] or 0), 2)
+        self.recorder.probe("lines", "on", None, self.lines.cost_ns + spent["tax_ns"], _TAX_OF_LINES, thinned)
 
     def finish(self):
         """Write all that is known; called once, at exit or right before `os._exit`."""
@@ -210,10 +233,7 @@ class Session(object):
             self._gc.finish()
             if self.lines.on:
                 self.lines.save()
-                how = "measured: registering and saving; counting itself is in the lines"
-                if sys.version_info < (3, 12):
-                    how += ", and slows tight loops of the script's own more than ten times (less from 3.12 on)"
-                self.recorder.probe("lines", "on", None, self.lines.cost_ns, how)
+                self._tell_lines()
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None
             self.recorder.probe("phases", "on", reason)
