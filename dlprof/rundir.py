@@ -146,9 +146,10 @@ class RunDir:
             replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
 
     def stack_files(self) -> list[Path]:
-        """The segments of sampled stacks, in order; packed ones too."""
-        segments = f"{_STACKS}.json"
-        return sorted({*self.raw.glob(segments), *self.raw.glob(f"{segments}.gz")})
+        """The segments of sampled stacks, in order; of one that is there both packed and not, that which is not."""
+        found = {path.name.removesuffix(".gz"): path for path in self.raw.glob(f"{_STACKS}.json.gz")}
+        found.update((path.name, path) for path in self.raw.glob(f"{_STACKS}.json"))
+        return [found[name] for name in sorted(found)]
 
     def disk_full(self) -> str | None:
         """The reason why something left nothing, if it is that the disk was full."""
@@ -317,8 +318,21 @@ def find(folder: Path) -> list[RunDir]:
     """All run folders directly below `folder`, oldest first."""
     if not folder.is_dir():
         return []
-    found = [RunDir(path.absolute()) for path in folder.iterdir() if (path / "manifest.json").is_file()]
-    return sorted(found, key=lambda run: (run.manifest_path.stat().st_mtime_ns, run.path.name))
+    found = [RunDir(path.absolute()) for path in folder.iterdir() if _has_manifest(path)]
+    return sorted(found, key=lambda run: (_age(run.manifest_path), run.path.name))
+
+
+def _has_manifest(path: Path) -> bool:
+    with contextlib.suppress(OSError):  # a folder that is not ours to look into
+        return (path / "manifest.json").is_file()
+    return False
+
+
+def _age(path: Path) -> int:
+    """When a file was last written (ns); 0: it is gone meanwhile."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime_ns
+    return 0
 
 
 def resolve(text: str) -> RunDir:

@@ -3,6 +3,7 @@
     fit/steps/kernels/matmul      at least one kernel ran; categories share this time as they share the work
     fit/steps/dispatch            the framework got work ready
     fit/steps/edges               between the steps: beginnings and ends of epochs, what is left of first steps
+    dlprof/own                    our own work in the process, and what counting lines took of the script's time
     dlprof/tracing                what kernel windows made their steps longer
 
 How steps are composed is measured in a kernel window and laid over the plain steps, whose time is measured without it.
@@ -13,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import layer_times, overlapped_steps, step_leaves, step_times, trace_tree
 from dlprof.analysis.layer_times import LayerTime
+from dlprof.analysis.overhead import LINE_SPANS
 from dlprof.schema.vocabulary import (
     OWN_PATHS,
     PHASE_OF_LOOP,
@@ -24,6 +27,7 @@ from dlprof.schema.vocabulary import (
     Loop,
     Phase,
     RunState,
+    SpanKind,
     StepPart,
     Tree,
     TreePath,
@@ -88,6 +92,7 @@ def of_run(run: Run) -> Breakdown | None:
     traced = _tracing(run)
     for loop, ns in traced.items():
         _move(leaves, PHASE_OF_LOOP[loop].path, Tree.TRACING, ns)
+    _move(leaves, Phase.SCRIPT.path, Tree.OWN, _counting_lines(run))
     unattributed = wall - sum(leaves.values())
     loop_of_run = _main_loop(run)
     if loop_of_run is None or PHASE_OF_LOOP[loop_of_run].path not in leaves:
@@ -153,6 +158,15 @@ def _move(leaves: dict[TreePath, int], source: TreePath, target: TreePath, ns: i
 def _main_loop(run: Run) -> Loop | None:
     seen = set(pc.unique(run.table("steps")["loop"]).to_pylist())
     return next((Loop(loop) for loop in STEPS_OF_LOOP if loop in seen), None)
+
+
+def _counting_lines(run: Run) -> int:
+    """What counting lines took of the script's own time, by the ledger, beyond our own spans (ns)."""
+    taxes = [row["tax_ns"] for row in run.rows("probes") if row["name"] == "lines" and row["tax_ns"] is not None]
+    spans = run.table("spans", ("kind", "name", "dur_ns"))
+    own = spans.filter(pc.and_(pc.equal(spans["kind"], SpanKind.DLPROF), pc.is_in(spans["name"], pa.array(LINE_SPANS))))
+    spans_ns: int = pc.sum(own["dur_ns"]).as_py() or 0
+    return max(0, int(sum(taxes)) - spans_ns)
 
 
 def _tracing(run: Run) -> dict[Loop, int]:

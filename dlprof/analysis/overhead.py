@@ -15,7 +15,9 @@ from dlprof.schema.manifest import Probe, Thinned
 
 STEP_COST_NS = 1_600
 """What recording one step costs (ns), where the process did not find out; by `python -m tests.benchmarks record`."""
-OF_OTHER_PROBES = frozenset({"start kernel tracing", "stop kernel tracing", "start line profiling", "save line times"})
+LINE_SPANS = ("start line profiling", "save line times")
+"""Spans of dlprof's own work in the process that are in the cost of the probe of lines."""
+OF_OTHER_PROBES = frozenset({"start kernel tracing", "stop kernel tracing", *LINE_SPANS})
 """Spans of dlprof's own work in the process that are in the cost of the probes of kernels and lines."""
 BESIDE = ("cores", "stacks", "live")
 """Probes beside the process: they take time from the run only where all cores are busy."""

@@ -43,8 +43,8 @@ class BackendSpec:
     """Files copied into the environment's site-packages (compatibility shims and their .pth)."""
     source_packages: tuple[str, ...] = ()
     """Packages that only come as source; all others must be wheels, so that nothing is compiled by surprise."""
-    build_constraint: str = ""
-    """Requirement on what source packages are built with, for example `setuptools<80`."""
+    build_lock: Path | None = None
+    """Lock of what source packages are built with; None: each asks the index for what it likes, without a hash."""
     trains: bool = True
     """Whether `fit` works; else only inference does."""
     environment_of: str = ""

@@ -29,7 +29,7 @@ SPECS = (
         keras_backend="",
         engine="theano",
         source_packages=("theano", "lasagne"),
-        build_constraint="setuptools<80",
+        build_lock=LOCKS / "build.txt",
         environment=theano.SPEC.environment,
         site_files=(COMPAT / "dlprof_compat_keras2.py", COMPAT / "dlprof_compat_keras2.pth"),
     ),
@@ -41,7 +41,7 @@ SPECS = (
         keras_backend="",
         engine="chainer",
         source_packages=("chainer",),
-        build_constraint="setuptools<80",
+        build_lock=LOCKS / "build.txt",
     ),
     BackendSpec(
         name="native-caffe2",

@@ -10,5 +10,6 @@ SPEC = BackendSpec(
     keras_backend="tensorflow",
     engine="tensorflow1",
     source_packages=("gast",),
+    build_lock=LOCKS / "build-py37.txt",
     how_to_get_python="pyenv install 3.7.17 (or conda create -p DIR python=3.7, and DLPROF_PYTHONS=DIR/bin/python)",
 )

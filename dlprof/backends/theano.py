@@ -10,6 +10,7 @@ SPEC = BackendSpec(
     keras_backend="theano",
     engine="theano",
     source_packages=("theano",),
+    build_lock=LOCKS / "build.txt",
     # Left to itself, Theano asks NumPy for a BLAS in a way that newer NumPys do not answer.
     environment={"THEANO_FLAGS": "blas.ldflags="},
     site_files=(COMPAT / "dlprof_compat_keras2.py", COMPAT / "dlprof_compat_keras2.pth"),

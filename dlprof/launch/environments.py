@@ -9,6 +9,7 @@ that one left alone by a killed run is waited for.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import csv
 import glob
@@ -76,8 +77,8 @@ def expected(spec: BackendSpec, interpreter: InterpreterFacts) -> Environment:
     version = f"{interpreter.version[0]}.{interpreter.version[1]}"
     content = hashlib.sha256(f"{_LAYOUT} {version} {interpreter.platform}".encode())
     try:
-        for file in (lock_of(spec), *spec.site_files, *([spec.finish] if spec.finish else [])):
-            content.update(file.read_bytes())
+        for file in (lock_of(spec), *spec.site_files, spec.finish, spec.build_lock):
+            content.update(file.read_bytes() if file else b"")
     except OSError as error:
         raise UnavailableError(
             f"The backend {spec.name} cannot be made: {error.filename} cannot be read.",
@@ -133,22 +134,35 @@ def missing(path: Path) -> list[str]:
 
 
 def damage(path: Path) -> list[str]:
-    """Every file of an environment that is gone, or of another size than its package says; takes a second or so."""
+    """Every file of an environment that is gone, or not what its package says; takes seconds for a large one."""
     found = missing(path)
     for folder in site_packages(path):
         for record in folder.glob("*.dist-info/RECORD"):
             with record.open(newline="", encoding="utf-8") as rows:
-                for name, _digest, size in csv.reader(rows):
-                    if size and not name.endswith(".pyc") and _size_of(folder / name) != int(size):
-                        found.append(name)
+                found += [
+                    name
+                    for name, digest, size in csv.reader(rows)
+                    if size and _counts(name) and not _is_as_recorded(folder / name, digest, int(size))
+                ]
     return list(dict.fromkeys(found))
 
 
-def _size_of(file: Path) -> int | None:
+def _counts(name: str) -> bool:
+    """Whether a file is the package's own: compiled ones are made here, and installers rewrite what is said of it."""
+    return not name.endswith(".pyc") and ".dist-info/" not in name
+
+
+def _is_as_recorded(file: Path, recorded: str, size: int) -> bool:
+    """Whether a file has the size and the digest (`sha256=…`, in the alphabet of URLs) that its package says."""
+    kind, _, expected_digest = recorded.partition("=")
     try:
-        return file.stat().st_size
-    except OSError:
-        return None
+        if file.stat().st_size != size:
+            return False
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, kind).digest()
+    except (OSError, ValueError):  # it is not there, or the kind of digest is none that we know
+        return False
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=") == expected_digest
 
 
 def ensure(spec: BackendSpec, *, report: Report, show_progress: bool = False, repair: bool = False) -> Environment:

@@ -84,10 +84,11 @@ def _install(recipe: Recipe, path: Path, installer: Installer) -> None:
         install.append("--compile-bytecode")
     for name in spec.source_packages:
         install += ["--no-binary", name]
-    if spec.build_constraint:
-        constraints = path / "build-constraints.txt"
-        constraints.write_text(spec.build_constraint + "\n", encoding="utf-8")
-        install += ["--build-constraints", str(constraints)]
+    if spec.build_lock is not None:
+        # What builds is what was locked too; it stays, or the backend's own lock replaces it.
+        tools = [*LOCKED, "--python", str(_python(path)), "-r", str(spec.build_lock)]
+        installer.run(tools, _what(spec))
+        install.append("--no-build-isolation")
     installer.run([*install, "--python", str(_python(path)), "-r", str(recipe.lock)], _what(spec))
 
 

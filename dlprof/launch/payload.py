@@ -38,7 +38,17 @@ def stage(run: RunDir, config: ProcessConfig) -> list[str]:
         reserve_status(run)
         file = run.payload / "config.json"
         file.write_bytes(process_config.encode(structs.replace(config, engine_plugins=plugins)))
-    return [str(package / "inproc" / "start.py"), str(file)]
+    return [str(package / "inproc" / "entry"), str(file)]
+
+
+def python_path(entry: str, given: str | None) -> str:
+    """PYTHONPATH of the traced process: it finds there what runs the script with no frame of the probe below it.
+
+    Args:
+        entry: What `stage` gave first.
+        given: PYTHONPATH that the script is to have, which it does; None or empty: none.
+    """
+    return os.pathsep.join([entry, *([given] if given else [])])
 
 
 def engine_plugins() -> dict[str, str]:

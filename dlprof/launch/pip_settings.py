@@ -73,8 +73,9 @@ def as_uv_environment(settings: Mapping[str, str], environ: Mapping[str, str]) -
         if translated:
             variables[_TO_UV[name]] = translated
     if "UV_INDEX" in variables:
-        # pip takes the best version of all its indexes; uv would stop at the first that has the name.
-        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+        # uv would stop at the first index that has the name, though it lacks the version. Which index a file comes
+        # from decides nothing: locks name versions and hashes, and no other file is taken.
+        variables["UV_INDEX_STRATEGY"] = "unsafe-first-match"
     return {name: value for name, value in variables.items() if name not in environ}
 
 

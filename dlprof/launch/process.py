@@ -253,7 +253,7 @@ class TracedProcess:
             self._ended_by_us = True
             self._signal_tree(signal.SIGTERM)
             self._deadline = time.monotonic() + _GRACE_S
-        elif not (arrived.from_keyboard and self._shared):  # else the terminal has sent it to the script, too
+        elif not (self._shared and _went_to_all(arrived)):
             self._send(arrived.number)
 
     def _send(self, number: int) -> None:
@@ -263,6 +263,12 @@ class TracedProcess:
     def _signal_tree(self, number: int) -> None:
         descendants.tell(self._family.running(self.pid), number)
         self._send(number)
+
+
+def _went_to_all(arrived: Arrived) -> bool:
+    """Whether the terminal has sent it to all of dlprof's group; its end it tells the session's leader alone."""
+    to_leader = arrived.number in (signal.SIGHUP, signal.SIGCONT) and os.getsid(0) == os.getpid()
+    return arrived.from_keyboard and not to_leader
 
 
 def _has_terminal() -> bool:

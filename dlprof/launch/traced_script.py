@@ -13,6 +13,7 @@ from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.launch.stack_sampling import PythonSearch, StackSampling
 from dlprof.launch.target import Target
 from dlprof.launch.view import STARTING, Progress, View
@@ -46,6 +47,7 @@ class TracedScript:
         self._sampler: Sampler | None = None
         self._stacks: StackSampling | None = None
         self._marks: MarkFile | None = None
+        self._entry: str | None = None
         self._gpu_tracer = gpu_tracers.GpuTracer("off", "not asked for")
 
     def go(self, view: View) -> Recorded:
@@ -136,7 +138,9 @@ class TracedScript:
             engine_traces_gpu=self._gpu_tracer.name == "framework",
             wrapped=self._gpu_tracer.wraps,
         )
-        return [python, *payload.stage(self._run, settings)]
+        staged = payload.stage(self._run, settings)
+        self._entry = staged[0]
+        return [python, *staged]
 
     def _command_of_program(self) -> list[str]:
         """A program that is no Python script: only what stands beside it can measure."""
@@ -150,7 +154,10 @@ class TracedScript:
     def _environment(self) -> dict[str, str]:
         home = payload.make_keras_home(self._run, own=self._target.source != "managed")
         marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
-        return {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        environment = {**self._target.environment, "KERAS_HOME": str(home), **marks}
+        if self._entry is not None:
+            environment["PYTHONPATH"] = payload.python_path(self._entry, environment.get("PYTHONPATH"))
+        return environment
 
     # -- meanwhile ---------------------------------------------------------------------------------
 
@@ -210,6 +217,10 @@ class TracedScript:
         """State of each probe while the script runs, as far as it is known here."""
         states = {name: Probe(name=name, state=STARTING) for name in PROBES}
         states.update({probe.name: probe for probe in self._states})
+        ended = self._sampler.ended if self._sampler is not None else None
+        if ended is not None:
+            wanted = (name for name in _SAMPLED if self._config.wants(name))
+            states.update({name: Probe(name=name, state=ProbeState.FAILED, reason=ended) for name in wanted})
         stacks = self._stacks.state_now() if self._stacks is not None else None
         return {**states, "stacks": stacks} if stacks is not None else states
 
@@ -240,19 +251,11 @@ class TracedScript:
     def _judge_sampler(self) -> None:
         if self._sampler is None:
             return
-        reports, killed_by = self._sampler.reports(), self._sampler.killed_by
+        reports, ended = self._sampler.reports(), self._sampler.ended
+        disk_full = self._run.disk_full()
         for name in _SAMPLED:
-            if not self._config.wants(name):
-                continue
-            report = reports.get(name)
-            if report is None:
-                if self._states.get(name) is None:
-                    reason = self._run.disk_full() or "the sampler did not start"
-                    self._states.note(name, ProbeState.FAILED, reason)
-            elif killed_by is not None and report.state == ProbeState.ON:
-                self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
-            else:
-                self._states.put(Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned))
+            if self._config.wants(name) and self._states.get(name) is None:
+                self._states.put(sampler_outcome(name, reports.get(name), ended, disk_full))
 
     def _judge_phases(self) -> None:
         if not self._config.wants("phases") or self._target.interpreter is None:

@@ -47,7 +47,7 @@ def run(text: str, flags: Sequence[str], output: Path) -> Ended:
     with tempfile.TemporaryDirectory(prefix="dlprof-cell-") as folder:
         script = Path(folder) / NAME
         script.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "dlprof", "trace", str(script), "-o", str(output), "--no-report", *flags]
+        command = [sys.executable, "-P", "-m", "dlprof", "trace", str(script), "-o", str(output), "--no-report", *flags]
         path = os.pathsep.join(part for part in (str(Path.cwd()), os.environ.get("PYTHONPATH")) if part)
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(

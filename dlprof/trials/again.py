@@ -45,7 +45,7 @@ def command(run: Run, place: Path, probes: str = PROBES) -> list[str]:
     elif source == "python":
         interpreter = ["--python", str(manifest.config.get("python"))]
     return [
-        sys.executable, "-m", "dlprof", "trace", *script, *interpreter, "-o", str(place), "--probes", probes,
+        sys.executable, "-P", "-m", "dlprof", "trace", *script, *interpreter, "-o", str(place), "--probes", probes,
         "--no-report", "--no-progress", "--", *traced.argv,
     ]  # fmt: skip
 

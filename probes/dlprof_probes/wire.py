@@ -46,7 +46,7 @@ class Record(object):
     PROBE = 11
     """JSON object {name, state, reason, cost_ns, cost_source}: what a part of the probe could do."""
     TRAILER = 12
-    """JSON object {time_ns}: the probe finished in order; nothing follows."""
+    """JSON object {time_ns, crc32}: the probe finished in order. crc32 is of all bytes before; it may be missing."""
 
 
 class SpanKind(object):
@@ -128,9 +128,23 @@ def record(kind, payload):
     return HEAD.pack(kind, len(payload)) + payload
 
 
+class _Encoder(json.JSONEncoder):
+    """Bound here: programs replace `json.dumps`, and methods of JSONEncoder."""
+
+    encode = json.JSONEncoder.encode
+    iterencode = json.JSONEncoder.iterencode
+
+
+_encode = _Encoder(separators=(",", ":"), default=str).encode
+
+
 def json_payload(value):
-    """`value` as compact UTF-8 JSON; what JSON does not know is turned into text."""
-    return json.dumps(value, separators=(",", ":"), default=str).encode("utf-8", "replace")
+    """`value` as compact UTF-8 JSON; what JSON does not know is turned into text.
+
+    Raises:
+        Exception: Whatever the `__str__` of such a value raises; ValueError for one that holds itself.
+    """
+    return _encode(value).encode("utf-8", "replace")
 
 
 def text_payload(text):

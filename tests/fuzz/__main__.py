@@ -24,6 +24,8 @@ from dlprof.ingest.formats import registry
 from tests.fuzz import workers
 from tests.fuzz.workers import CHUNK, Escape, Outcome, Task
 
+_SECONDS_BETWEEN_WORDS = 60
+
 
 @dataclass
 class Sums:
@@ -74,12 +76,18 @@ def fuzz(
 ) -> Sums:
     """Fuzz some readers, and save what escapes."""
     sums = Sums()
-    until = None if seconds is None else time.monotonic() + seconds
+    begun = told = time.monotonic()
+    until = None if seconds is None else begun + seconds
     for task, outcome in workers.run(tasks(readers, seed, until, inputs), jobs):
         for escape in sums.add(task, outcome):
             print(f"{escape.reader} {escape.number}: {escape.what}", flush=True)
             if save is not None:
                 _save(escape, save, seed)
+        if time.monotonic() > told + _SECONDS_BETWEEN_WORDS:
+            told = time.monotonic()
+            print(
+                f"{told - begun:.0f} s: {sums.inputs:,} inputs, {len(sums.times)} places", file=sys.stderr, flush=True
+            )
     return sums
 
 

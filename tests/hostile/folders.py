@@ -14,18 +14,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dlprof.schema.tables import TABLES
+from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.store import seal
 from tests.unit import runs
 from tests.unit.export.run_of_everything import whole
 
-SECRET = "canary-9f2c41d7"  # noqa: S105
+CANARY = "canary-9f2c41d7"
 """Stands in every file outside: no output may hold it."""
 STEERING = "\x1b]0;own\x07\x1b[31m\u202e<script>own()</script>\x9b2J"
 _GIANT = 1 << 42
 
 WHERE = (
     "manifest.json", "manifest.json.part", "report.html", "report.html.part", "index.html", "tables",
-    "tables/steps.parquet", "tables/steps.parquet.part", "tables/health.parquet", "tables.part", "raw", "raw/sources",
+    "tables/tables.json", "tables/steps.parquet", "tables/steps.parquet.part", "tables/health.parquet", "tables.part", "tables.old", "raw", "raw/sources",
     "raw/sources/train.py", "raw/inproc.wire", "raw/inproc.status", "raw/marks.jsonl", "raw/lines.json",
     "raw/cores.jsonl", "raw/gpu.jsonl", "raw/stacks-000.json", "raw/stacks-000.json.gz", "raw/stacks-000.anchor.json",
     "raw/kernels", "raw/kernels/window-000.json", "raw/kernels/theano-profile.json", "raw/kernels/mx-graph-000.json",
@@ -54,10 +55,10 @@ def outside(folder: Path) -> Path:
     """A folder of the victim's, with files that are of some use to each reader."""
     folder.mkdir()
     good = whole(folder / "run")
-    (folder / "secret.txt").write_text(f"{SECRET}\nimport os\n")
-    (folder / "secret.json").write_text(json.dumps({**runs.manifest(), "script_folder": SECRET}))
+    (folder / "secret.txt").write_text(f"{CANARY}\nimport os\n")
+    (folder / "secret.json").write_text(json.dumps({**runs.manifest(), "script_folder": CANARY}))
     steps = pq.read_table(good.folder.tables / "steps.parquet")
-    pq.write_table(steps.set_column(0, "host", pa.array([SECRET] * steps.num_rows)), folder / "secret.parquet")
+    pq.write_table(steps.set_column(0, "host", pa.array([CANARY] * steps.num_rows)), folder / "secret.parquet")
     shutil.rmtree(folder / "run")
     return folder
 
@@ -159,7 +160,8 @@ def _names() -> Iterator[Trick]:
             rows = pq.read_table(path).to_pylist()
             changed = [{**row, "file": _named(victim)[number], "source": None} for row in rows]
             pq.write_table(pa.Table.from_pylist(changed, schema=TABLES["lines"]), path)
-            _change(run, tables_version=6)
+            seal.write(run / "tables")
+            _change(run, tables_version=SCHEMA_VERSION)
 
         def script(run: Path, victim: Path, number: int = number) -> None:
             _change(run, script_folder=str(victim), command={"script": _named(victim)[number]})
@@ -210,15 +212,21 @@ def _texts() -> Iterator[Trick]:
                 if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
                     found = found.set_column(at, column.name, pa.array([STEERING] * found.num_rows))
             pq.write_table(found, path)
-        _change(run, tables_version=6)
+        seal.write(run / "tables")
+        _change(run, tables_version=SCHEMA_VERSION)
 
     def damaged(run: Path, _victim: Path) -> None:
         _change(run, state=STEERING, created=STEERING, process={"exit_code": STEERING})
 
     def unknown(run: Path, _victim: Path) -> None:
         pq.write_table(pa.table({STEERING: [1]}), run / "tables" / "steps.parquet")
-        _change(run, tables_version=6)
+        _change(run, tables_version=SCHEMA_VERSION)
 
+    def swapped(run: Path, victim: Path) -> None:
+        shutil.rmtree(run / "tables")
+        (run / "tables.old").symlink_to(victim)
+
+    yield Trick("a swap that was interrupted", swapped)
     for play in (told, table, damaged, unknown):
         yield Trick(f"texts: {play.__name__}", play, opens=True)
 

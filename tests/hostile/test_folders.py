@@ -13,7 +13,7 @@ import pytest
 import dlprof
 from dlprof.errors import DlprofError
 from tests.hostile import folders
-from tests.hostile.folders import SECRET, Trick
+from tests.hostile.folders import CANARY, Trick
 from tests.unit import runs
 
 _QUICK = ("absolute at manifest.json.part", "absolute at tables/steps.parquet", "pipe at raw/lines.json",
@@ -127,11 +127,11 @@ def test_a_trick_does_no_harm(
         said = "".join(capsys.readouterr())
         assert code != 70, (words, said)
         assert not _STEERING.search(said.replace("\r\n", "\n")), words
-        assert SECRET not in said, words
+        assert CANARY not in said, words
     shown = notebook(run)
-    assert SECRET not in shown
+    assert CANARY not in shown
     assert "<script>own" not in shown
-    assert not [path for path in (*_written(out), *_written(run)) if SECRET.encode() in path.read_bytes()]
+    assert not [path for path in (*_written(out), *_written(run)) if CANARY.encode() in path.read_bytes()]
 
 
 def _written(folder: Path) -> Iterator[Path]:
@@ -149,6 +149,6 @@ def test_the_canaries_would_be_seen(name: str, victim: Path, tmp_path: Path) -> 
     link = tmp_path / Path(name).name
     link.symlink_to(victim / "secret.json")
 
-    assert SECRET in link.read_text()
+    assert CANARY in link.read_text()
     for file in victim.iterdir():
         os.utime(file, (1, 1_600_000_000))

@@ -17,6 +17,7 @@ import pytest
 
 import dlprof
 from dlprof.errors import DlprofError
+from dlprof.store import seal
 from tests.hostile import mutations
 from tests.unit import runs
 from tests.unit.export.run_of_everything import whole
@@ -96,6 +97,7 @@ def test_a_changed_table_is_no_bug(count: int, tmp_path: Path, capsys: pytest.Ca
     for what, file, table in mutations.tables(good.tables, count, _SEED):
         run = shutil.copytree(good.path, tmp_path / "run", dirs_exist_ok=True)
         pq.write_table(table, run / "tables" / file)
+        seal.write(run / "tables")  # as whoever changed it would
         found[what] = _bugs(run, good.path, capsys)
 
     assert {what: bugs for what, bugs in found.items() if bugs} == {}

@@ -128,3 +128,22 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path) -> None:
         "said",
     }
     assert config.load({}, {"DLPROF_SCRIPT": "x"}, tmp_path).script == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("800MB", 838_860_800), ("2g", 2_147_483_648), ("1.5 GiB", 1_610_612_736), ("134217728", 134_217_728)],
+)
+def test_memory_is_given_with_its_unit(text: str, size: int, tmp_path: Path) -> None:
+    """Of 1024, however it is written; a number alone is bytes."""
+    assert config.load({"max_memory": text}, {}, tmp_path).max_memory == size
+    assert config.load({}, {"DLPROF_MAX_MEMORY": text}, tmp_path).max_memory == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "1MB", "-2GB", "1e9", "99999TB"])
+def test_memory_that_is_none_is_a_wrong_setting(text: str, tmp_path: Path) -> None:
+    """With an example of what is one."""
+    with pytest.raises(
+        UsageError, match="max_memory from command line must be a size from 64MB to 64TB, such as 800MB"
+    ):
+        config.load({"max_memory": text}, {}, tmp_path)

@@ -126,7 +126,7 @@ def test_dlprof_never_imports_what_runs_in_the_traced_process(path: Path) -> Non
     if path.relative_to(ROOT) != Path("dlprof/launch/traced_cell.py"):
         assert not [name for name in names if name.startswith("dlprof_probes.inproc")]
     if "dlprof_probes.wire" in names:
-        assert path.name in ("wire.py", "marks.py", "tail.py", "vocabulary.py")
+        assert path.name in ("wire.py", "stream_tables.py", "marks.py", "tail.py", "vocabulary.py")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "probes").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
@@ -186,7 +186,7 @@ def test_the_in_process_probe_runs_on_an_old_python(python: str | None, tmp_path
         '{"raw": "%s", "status": "%s", "script": "%s", "argv": ["script.py"], "lines": null}'
         % (tmp_path, tmp_path / "status", tmp_path / "script.py")
     )
-    start = ROOT / "probes" / "dlprof_probes" / "inproc" / "start.py"
+    start = ROOT / "probes" / "dlprof_probes" / "inproc" / "entry"
 
     done = subprocess.run(
         [python, str(start), "config.json"], cwd=tmp_path, capture_output=True, text=True, check=False

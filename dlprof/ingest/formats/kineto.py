@@ -229,9 +229,9 @@ class _Work:
         """The lane of each (thread, device)."""
         wide = device.max(initial=0) - _HOST + 1
         code = thread * wide + (device - _HOST)
-        unique, inverse = np.unique(code, return_inverse=True)
+        unique, places = _distinct(code)
         numbers = [self._lanes[*self._keys[c // wide], c % wide + _HOST] for c in unique.tolist()]
-        return np.asarray(numbers or [0], np.int64)[inverse.reshape(-1)]
+        return np.asarray(numbers or [0], np.int64)[places]
 
     def _thread(self, key: tuple[str, str]) -> int:
         self._keys.append(key)
@@ -336,12 +336,18 @@ def _paired(firsts: pa.ChunkedArray, seconds: pa.ChunkedArray, numbers: _Numbers
     left, right = firsts.combine_chunks(), seconds.combine_chunks()
     size = max(1, len(right.dictionary))
     # Only the pairs that there are: of as many threads as processes a table of all pairs would be their square.
-    codes, place = np.unique(_codes(left) * size + _codes(right), return_inverse=True)
+    codes, places = _distinct(_codes(left) * size + _codes(right))
     texts, others = left.dictionary.to_pylist(), right.dictionary.to_pylist()
     numbered = [numbers[texts[code // size], others[code % size]] for code in codes.tolist()]
     table: Integers = np.asarray(numbered, np.int64)
-    found: Integers = table[place.reshape(-1)]
+    found: Integers = table[places]
     return found
+
+
+def _distinct(codes: Integers) -> tuple[Integers, Integers]:
+    """The distinct numbers, and for each of `codes` the place of its own; hashed, not sorted."""
+    encoded = pa.array(codes).dictionary_encode()
+    return np.asarray(encoded.dictionary, np.int64), np.asarray(encoded.indices, np.int64)
 
 
 def _integers(column: pa.ChunkedArray) -> Integers:

@@ -58,7 +58,7 @@ def made(truth: Truth, folder: Path, name: str, probes: str = DIAGNOSED, *, faul
     extra = truth.fault_arguments if faulty else ()
     environment = {**os.environ, **truth.environment, **(truth.fault_environment if faulty else {})}
     command = [
-        sys.executable, "-m", "dlprof", "trace", str(truth.script), "--backend", truth.backend, "-o", str(place),
+        sys.executable, "-P", "-m", "dlprof", "trace", str(truth.script), "--backend", truth.backend, "-o", str(place),
         f"--probes={probes}", "--no-report", "--no-progress", "--", *truth.arguments, *extra,
     ]  # fmt: skip
     _note_pace(folder)

@@ -1,16 +1,14 @@
 """Starts the probes in the traced process and runs the user's script as Python would have."""
 
-import atexit
-import builtins
-import importlib.machinery
+import collections
+import functools
 import io
 import json
 import os
-import runpy
 import sys
 import threading
 import types
-import weakref
+from os import getpid
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import (
@@ -21,6 +19,8 @@ from dlprof_probes.inproc import (
     loops,
     marks,
     overrides,
+    own_files,
+    process_life,
     profile_decorator,
     recorder,
     tax,
@@ -30,6 +30,7 @@ from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.probe import Probe
+from dlprof_probes.inproc.program import Program
 
 CELL = "<ipython-input-"
 """What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
@@ -37,18 +38,43 @@ _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
 def main(config_path, boot_ns):
-    """Run the script named in the configuration.
+    """Run the program named in the configuration, from a frame of ours.
 
     Args:
         config_path: JSON file written by the conductor.
         boot_ns: When this process first ran a line of dlprof.
     """
+    run, session = _ready(config_path, boot_ns)
+    try:
+        run()
+    except BaseException:
+        tracebacks.hook_uncaught()
+        raise
+    finally:
+        if session is not None:
+            session.end_script()
+
+
+def prepare(config_path, boot_ns):
+    """The same, but for Python itself to run: a function of C, so that no frame of ours is below the program's.
+
+    It is called with what Python passes to `runpy._run_module_as_main`, and passes over that: `str.format` takes no
+    notice of arguments that its text does not name, and the item that is named is made by running the program.
+    """
+    run, session = _ready(config_path, boot_ns)
+    tracebacks.hook_printing()
+    if session is not None:
+        process_life.at_shutdown(session)
+    return functools.partial("{0[run]}".format, collections.defaultdict(run))
+
+
+def _ready(config_path, boot_ns):
+    """What runs the program, without arguments, and its session; None where the probe could not start."""
     with io.open(config_path, encoding="utf-8") as source:
         config = json.load(source)
     if config.get("pid"):
-        with open(config["pid"], "w") as target:
-            target.write(str(os.getpid()))
-    program = _Program(config)
+        own_files.save(config["pid"], str(os.getpid()).encode("ascii"))
+    program = Program(config)
     program.prepare_interpreter()
     session = None
     try:
@@ -58,61 +84,7 @@ def main(config_path, boot_ns):
     tracebacks.install(Patches())
     if session is not None:
         session.start_script()
-    try:
-        exec(program.code(session), program.namespace)  # noqa: S102
-    except BaseException:
-        tracebacks.hook_uncaught()
-        raise
-    finally:
-        if session is not None:
-            session.end_script()
-
-
-class _Program(object):
-    """The user's script or module, and the interpreter state that Python would have given it."""
-
-    def __init__(self, config):
-        self.argv = config["argv"]
-        self.module = config.get("module")
-        self.path = config["script"]
-        self.namespace = None
-
-    def prepare_interpreter(self):
-        """Set `sys.argv`, `sys.path[0]` and `__main__`."""
-        sys.argv = list(self.argv)
-        if hasattr(sys, "orig_argv"):
-            sys.orig_argv = [sys.orig_argv[0], *(["-m", self.module] if self.module else []), *self.argv]
-        sys.path[0] = os.getcwd() if self.module else os.path.dirname(os.path.realpath(self.path))
-        main_module = types.ModuleType("__main__")
-        main_module.__builtins__ = builtins
-        sys.modules["__main__"] = main_module
-        self.namespace = main_module.__dict__
-
-    def code(self, session):
-        """Compile the program; a syntax error surfaces as it does without dlprof."""
-        if self.module:
-            return self._module_code(session)
-        file = os.path.abspath(self.path) if sys.version_info >= (3, 9) else self.argv[0]
-        self.namespace.update(
-            __file__=file,
-            __loader__=importlib.machinery.SourceFileLoader("__main__", file),
-            __spec__=None,
-            __package__=None,
-            __cached__=None,
-        )
-        with io.open(file, "rb") as source:
-            text = source.read()
-        code = compile(text, file, "exec", dont_inherit=True)
-        return session.profiled(code, text) if session is not None else code
-
-    def _module_code(self, session):
-        # The functions that `python -m` itself uses, so that packages and errors come out alike.
-        _, spec, code = runpy._get_module_details(self.module)
-        sys.argv[0] = spec.origin
-        self.namespace.update(
-            __file__=spec.origin, __loader__=spec.loader, __spec__=spec, __package__=spec.parent, __cached__=spec.cached
-        )
-        return session.profiled(code, b"profile") if session is not None else code
+    return program.call(session.profiled if session is not None else None), session
 
 
 class Session(object):
@@ -154,7 +126,7 @@ class Session(object):
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
         self.probe.patches.on_undo(self._gc.remove)
-        self._watch_exits()
+        process_life.watch(self)
         self.recorder.end(boot)
 
     def _make_lines(self, config, script, path):
@@ -166,26 +138,19 @@ class Session(object):
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
 
-    def _watch_exits(self):
-        atexit.register(self.finish)
-        original = os._exit
-        self.probe.patches.on_undo(lambda: atexit.unregister(self.finish))
-        self.probe.patches.on_undo(lambda: setattr(os, "_exit", original))
-
-        def _exit(status):
-            try:
-                self.finish()
-            finally:
-                original(status)
-
-        os._exit = _exit
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_if_alive(weakref.ref(self), Session._forked))
-
-    def _forked(self):
-        """A forked child is not recorded: its stream is its parent's."""
+    def forked(self):
+        """A forked child is not recorded: stream, windows and counts are its parent's."""
         self._finished = True
+        self.probe.ended = True
         self.recorder.failed = "forked"
+        try:
+            self.recorder.close()
+            self.probe.loops.forget()
+            self._windows.forget()
+            self._gc.remove()
+            self.lines.pause()
+        except Exception:  # the child goes its way
+            pass
 
     def profiled(self, code, text):
         """`code` with its lines counted, where line profiling is on."""
@@ -210,6 +175,8 @@ class Session(object):
 
     def end_script(self):
         """The user's code is over; what follows is teardown."""
+        if self._script is None or self._finished:
+            return
         try:
             if self.lines.on:
                 self._end_lines()
@@ -231,7 +198,7 @@ class Session(object):
 
     def finish(self):
         """Write all that is known; called once, at exit or right before `os._exit`."""
-        if self._finished or os.getpid() != self.recorder.pid:
+        if self._finished or getpid() != self.recorder.pid:
             return
         self._finished = True
         start = now()
@@ -256,17 +223,6 @@ class Session(object):
         except Exception as error:
             self.recorder.note("finish-failed", "%s: %s" % (type(error).__name__, error))
         self.recorder.finish()
-
-
-def _if_alive(reference, method):
-    """A function that calls `method` of what `reference` points to, as long as that is there."""
-
-    def call():
-        found = reference()
-        if found is not None:
-            method(found)
-
-    return call
 
 
 def _make_windows(config, recorder, folder, budget):
@@ -322,7 +278,6 @@ def _process_facts(boot_ns):
 
 def _leave_status(config, reason):
     try:
-        with open(config["status"], "r+b") as status:
-            status.write(wire.json_payload({"failed": reason})[:1000])
-    except (OSError, IOError):
+        own_files.overwrite(config["status"], wire.json_payload({"failed": reason})[:1000])
+    except OSError:
         pass

@@ -3,9 +3,11 @@
 import sys
 import time
 
+_perf_counter, _time = time.perf_counter, time.time  # the program may replace those of the module
+
 
 def _perf_counter_ns_36():
-    return int(time.perf_counter() * 1e9)
+    return int(_perf_counter() * 1e9)
 
 
 now = getattr(time, "perf_counter_ns", _perf_counter_ns_36)
@@ -41,7 +43,7 @@ def anchor(tries=20):
     best = None
     for _ in range(tries):
         before = now()
-        wall = time.time()
+        wall = _time()
         after = now()
         if best is None or after - before < best["width_ns"]:
             best = {"perf_ns": (before + after) // 2, "wall_ns": int(wall * 1e9), "width_ns": after - before}

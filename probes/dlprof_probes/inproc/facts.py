@@ -7,6 +7,11 @@ import math
 import os
 import sys
 
+from dlprof_probes.inproc import interrupts
+
+_cpu_count = os.cpu_count
+_affinity = getattr(os, "sched_getaffinity", None)
+
 _VALUES_AT_MOST = 2 << 20
 """Weights are summed up to so many values: reading those of a large model would take time."""
 _ROWS = 16
@@ -45,7 +50,9 @@ def _quiet(read):
     """What `read()` gives; None where an engine of another version has it elsewhere."""
     try:
         return read()
-    except Exception:
+    except Exception as error:
+        if interrupts.is_from_handler(error):
+            raise
         return None
 
 
@@ -134,7 +141,7 @@ def _array(array):
 
 def threads(engines):
     """How many threads each engine was told, or decided, to compute with; the cores that it may use."""
-    counts = {"usable_cores": _quiet(lambda: len(os.sched_getaffinity(0))) or os.cpu_count()}
+    counts = {"usable_cores": _quiet(lambda: len(_affinity(0))) or _cpu_count()}
     for engine, module in engines.loaded():
         count = _quiet(lambda engine=engine, module=module: engine.threads(module))
         if count is not None:

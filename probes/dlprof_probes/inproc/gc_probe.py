@@ -1,6 +1,7 @@
 """Garbage collections: long ones singly, short ones as sums."""
 
 import gc
+from gc import disable, enable, isenabled
 
 from dlprof_probes.inproc.clock import now
 
@@ -11,12 +12,12 @@ class held_back(object):  # noqa: N801
     """No collection starts meanwhile: one that our own allocations set off would be charged to us, or to a line."""
 
     def __enter__(self):
-        self._was_on = gc.isenabled()
-        gc.disable()
+        self._was_on = isenabled()
+        disable()
 
     def __exit__(self, *_):
         if self._was_on:
-            gc.enable()
+            enable()
 
 
 class GcProbe(object):

@@ -1,6 +1,7 @@
 """Imports: how long each takes, attaching hooks when Keras arrives, and line profiling of the user's modules."""
 
 import sys
+from sys import _getframe
 from threading import get_ident
 
 from dlprof_probes import wire
@@ -25,7 +26,7 @@ class Imports(object):
         """Begin to watch imports."""
         probe = self._probe
         machinery = sys.modules["_frozen_importlib"]
-        enter, leave = probe.guard(self._enter), probe.guard(self._leave)
+        enter, leave = probe.guard_enter(self._enter), probe.guard(self._leave)
         probe.replace(machinery, "_find_and_load", lambda f: probe.wrappers.importing(f, enter, leave))
         if probe.lines.on:
             loader = sys.modules["_frozen_importlib_external"].SourceLoader
@@ -40,18 +41,18 @@ class Imports(object):
         if name in sys.modules:  # importlib.import_module of a module that is there
             return None
         ident = get_ident()
-        depth = self._depth[ident] = self._depth.get(ident, 0) + 1
+        outer = self._depth.get(ident, 0)
         was_on = self._probe.lines.pause()
-        if depth > 1:
-            return None, now(), was_on
-        return self._probe.recorder.begin(wire.SpanKind.IMPORT, name, sys._getframe(3)), 0, was_on
+        span = None if outer else self._probe.recorder.begin(wire.SpanKind.IMPORT, name, _getframe(3))
+        token = span, now() if outer else 0, was_on, outer
+        self._depth[ident] = outer + 1
+        return token
 
     def _leave(self, token, name):
         if token is None:
             return
-        ident = get_ident()
-        self._depth[ident] -= 1
-        span, start, was_on = token
+        span, start, was_on, outer = token
+        self._depth[get_ident()] = outer
         self._probe.lines.pause()  # the module may be one of the user's, whose lines were counted
         if span is None:
             end = now()

@@ -10,12 +10,14 @@ import fnmatch
 import importlib
 import importlib.util
 import inspect
-import json
 import os
 import sys
-import threading
 import types
+from os import getpid
+from threading import get_ident
 
+from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 
@@ -70,8 +72,8 @@ class Lines(object):
         self.cost_ns = 0
         self._path = path
         self._manager = None
-        self._thread = threading.get_ident()
-        self._pid = os.getpid()
+        self._thread = get_ident()
+        self._pid = getpid()
         self._codes = []
         self._everywhere = set()
         self._saved = 0
@@ -100,7 +102,7 @@ class Lines(object):
 
     def resume(self):
         """Count on the main thread from here on, inside Keras; returns whether that changed anything."""
-        if self._manager is None or sys.gettrace() is not None or threading.get_ident() != self._thread:
+        if self._manager is None or sys.gettrace() is not None or get_ident() != self._thread:
             return False
         self._trace()
         return True
@@ -144,7 +146,7 @@ class Lines(object):
 
     def enter_function(self):
         """A function under `@profile` begins, on any thread and anywhere; returns what `leave_function` needs."""
-        if threading.get_ident() == self._thread:
+        if get_ident() == self._thread:
             return "resumed" if self.resume() else ""
         if sys.gettrace() is None and not _uses_monitoring(self.profiler):
             self.profiler.enable_by_count()
@@ -163,7 +165,7 @@ class Lines(object):
         start = now()
         if self._saved and start - self._saved < at_most_every_s * 1e9:
             return
-        if os.getpid() != self._pid:
+        if getpid() != self._pid:
             return  # a forked child must not replace the counts of its parent
         self._saved = start
         with held_back():
@@ -188,10 +190,7 @@ class Lines(object):
             "on_threads": self._manager is None and _uses_monitoring(self.profiler),
             "functions": functions,
         }
-        part = self._path + ".part"
-        with open(part, "w") as out:
-            json.dump(content, out)
-        os.replace(part, self._path)
+        own_files.save_whole(self._path, wire.json_payload(content))
 
     def stop(self):
         """Count no more, in a process that goes on: no trace function is left behind, and no tool."""

@@ -3,11 +3,14 @@
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
 
 _RECORD = wire.STEP_RECORD.pack
 _TYPE = wire.Record.STEP
 _SIZE = wire.STEP.size
+_LARGEST = 2**31 - 1
+"""What the epoch's field takes."""
 _KINDS = {"train_on_batch": "fit", "test_on_batch": "evaluate", "predict_on_batch": "predict"}
 
 
@@ -27,6 +30,7 @@ class Loop(object):
         device_wait: Time of the current step in which the host waited for values of the device (ns).
         valued: When the last values of training steps were known (ns), on whatever thread.
         waited: Time for which the call of the step function waited for the batch (ns), where Keras fetches it there.
+        following: The index that the next step has, where nobody says another one.
         user_callbacks: Whether a callback of the user's own code takes part.
         epoch: Index of the epoch, or `wire.NONE`.
         described, data_seen: Whether facts about its model, and its data, were recorded.
@@ -50,6 +54,7 @@ class Loop(object):
         "device_wait",
         "epoch",
         "first",
+        "following",
         "kind",
         "opened",
         "outer",
@@ -78,7 +83,7 @@ class Loop(object):
         self.epoch = wire.NONE
         self.user_callbacks = False
         self.previous_end = 0
-        self.step_index = 0
+        self.step_index = self.following = 0
         self.watch = None
         self.described = self.data_seen = False
         self.kind = ""
@@ -100,8 +105,8 @@ class Loop(object):
         merged = self.take_merged()
         if merged is not None:
             self._recorder.step(pack(merged), merged[6])
-        self.epoch = epoch
-        self.step_index = 0
+        self.epoch = epoch if 0 <= epoch <= _LARGEST else wire.NONE
+        self.step_index = self.following = 0
         self.previous_end = now()
         self._clear()
 
@@ -117,17 +122,37 @@ class Loop(object):
             self._emit(self.step_index, 1, end, 0, 0)
 
     def finish(self, args, end):
-        """The step is over; `args` are those of `CallbackList.on_*_batch_end(self, batch, logs)`."""
+        """The step is over; `args` are those of `CallbackList.on_*_batch_end(self, batch, logs)`. Never raises."""
         step = self.step_index
         try:
-            # With steps_per_execution > 1 Keras names the last batch of the execution here.
-            count = args[1] - step + 1
-        except (IndexError, TypeError):
-            count = 1
-        if self.previous_end:
-            self._emit(step, count if count > 0 else 1, end, self.begin - self.previous_end, wire.STEP_HAS_INPUT)
-        else:
-            self._emit(step, count if count > 0 else 1, end, 0, 0)
+            try:
+                # With steps_per_execution > 1 Keras names the last batch of the execution here.
+                count = args[1] - step + 1
+            except (IndexError, TypeError):
+                count = 1
+            if self.previous_end:
+                self._emit(step, count if count > 0 else 1, end, self.begin - self.previous_end, wire.STEP_HAS_INPUT)
+            else:
+                self._emit(step, count if count > 0 else 1, end, 0, 0)
+            self.following = self.step_index
+        except Exception as error:
+            if interrupts.is_from_handler(error):
+                raise
+            self._finish_odd(step, end, error)
+
+    def _finish_odd(self, step, end, error):
+        """The program itself called the callbacks, with what is no number of a step: count on from the last one."""
+        text = "A step was called %.80r, which is no number of a step (%s): it was counted as the next one."
+        self._recorder.note_once("odd-step", text % (type(step).__name__, type(error).__name__))
+        try:
+            waited = self.begin - self.previous_end if self.previous_end else 0
+            self._emit(self.following, 1, end, waited, wire.STEP_HAS_INPUT if self.previous_end else 0)
+            self.following = self.step_index
+        except Exception as again:
+            if interrupts.is_from_handler(again):
+                raise
+            self._recorder.note_once("lost-step", "A step could not be recorded: %s." % type(again).__name__)
+            self._clear()
 
     def _emit(self, step, count, end, waited, flags):
         """Record the current step, and get ready for the next one. Hot: no more calls than needed."""
@@ -246,10 +271,21 @@ class Loops(object):
         self._windows.opened(loop, kind, nested=outer[-1] is not None)
         return loop
 
+    def depth(self):
+        """How many loops run on the calling thread."""
+        return len(self._outer.get(get_ident(), ()))
+
+    def unwind(self, depth):
+        """End the loops of the calling thread but for the outermost `depth`: an exception came out of a hook."""
+        while self.depth() > depth:
+            self.close(self.current.get(get_ident()))
+
     def close(self, loop):
-        """End `loop` and any loop inside it that was left open."""
+        """End `loop`, if it runs, and any loop inside it that was left open."""
         ident = get_ident()
         outer = self._outer.get(ident, [])
+        if loop is not self.current.get(ident) and loop not in outer:
+            return
         while outer:
             ended = self.current.get(ident)
             self._windows.closed(ended)
@@ -289,6 +325,12 @@ class Loops(object):
         if loop.begin:
             loop._emit(loop.step_index, 1, now(), 0, 0)
         self.current[get_ident()] = None
+
+    def forget(self):
+        """No loop runs any more: this is a forked child."""
+        self.current.clear()
+        self._outer.clear()
+        self._on_batch.clear()
 
     def finish(self):
         """Write what the loops still hold, at the end of the process."""

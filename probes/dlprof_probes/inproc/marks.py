@@ -1,6 +1,6 @@
 """Where the marks of a script without Keras go (`dlprof_probes.mark`): spans, loops, steps."""
 
-import sys
+from sys import _getframe
 
 from dlprof_probes import mark, wire
 from dlprof_probes.inproc.clock import now
@@ -22,13 +22,13 @@ class Marks(object):
         self._facts = None
         self._epoch_span = None
         self._fits = set()
-        self._begin_loop = probe.guard(self._open_loop)
-        self._end_loop = probe.guard(self._close_loop)
-        self.step_begin = probe.guard(self._step_begin)
-        self.step_end = probe.guard(self._step_end)
-        self.metrics = probe.guard(self._metrics)
-        self.model = probe.guard(self._model)
-        self._use_engine = probe.guard(self._engine)
+        self._begin_loop = probe.guard(self._open_loop, goes_on=True)
+        self._end_loop = probe.guard(self._close_loop, goes_on=True)
+        self.step_begin = probe.guard(self._step_begin, goes_on=True)
+        self.step_end = probe.guard(self._step_end, goes_on=True)
+        self.metrics = probe.guard(self._metrics, goes_on=True)
+        self.model = probe.guard(self._model, goes_on=True)
+        self._use_engine = probe.guard(self._engine, goes_on=True)
 
     def install(self):
         """Begin to take marks."""
@@ -37,8 +37,9 @@ class Marks(object):
 
     def phase(self, name, facts):
         """A context manager for a phase."""
-        if name not in mark.PHASES and name not in mark.IN_FIT:
-            text = "There is no phase %s to mark; there are: %s." % (name, ", ".join(mark.PHASES + mark.IN_FIT[:-1]))
+        if not isinstance(name, str) or (name not in mark.PHASES and name not in mark.IN_FIT):
+            shown = name if isinstance(name, str) else "of type " + type(name).__name__
+            text = "There is no phase %s to mark; there are: %s." % (shown, ", ".join(mark.PHASES + mark.IN_FIT[:-1]))
             self._probe.recorder.note("mark-unknown", text)
             return mark._NOTHING
         if name in _LOOPS:
@@ -67,7 +68,7 @@ class Marks(object):
     def _planned(self, loop, facts):
         """How many steps the loop will have, where the script says so."""
         samples, batch, epochs = facts.get("samples"), facts.get("batch_size"), facts.get("epochs", 1)
-        if samples and batch:
+        if all(isinstance(value, int) and value > 0 for value in (samples, batch, epochs)):
             self._probe.windows.planned(loop, epochs * -(-samples // batch))
 
     def _close_loop(self, token):
@@ -78,7 +79,8 @@ class Marks(object):
 
     def epoch(self, number):
         """A context manager for an epoch."""
-        return _Context(self._probe.guard(lambda _frame: self._begin_epoch(number)), lambda _token: self._end_epoch())
+        begin = self._probe.guard(lambda _frame: self._begin_epoch(number))
+        return _Context(begin, self._probe.guard(lambda _token: self._end_epoch()))
 
     def _begin_epoch(self, number):
         loop = self._probe.current_loop()
@@ -124,8 +126,17 @@ class Marks(object):
     def _metrics(self, values):
         loop = self._probe.current_loop()
         if loop is not None:
-            found = [(str(name), float(value)) for name, value in values.items()]
-            self._probe.recorder.metrics(loop.span, loop.epoch, wire.NONE, found)
+            self._probe.recorder.metrics(loop.span, loop.epoch, wire.NONE, self._numbers(values))
+
+    def _numbers(self, values):
+        found = []
+        for name, value in values.items():
+            try:
+                found.append((str(name), float(value)))
+            except (TypeError, ValueError, OverflowError):
+                text = "The metric %s was passed over: it is no number, but a %s." % (name, type(value).__name__)
+                self._probe.recorder.note_once("mark-metric " + str(name), text)
+        return found
 
     def _model(self, module, optimizer):
         self._facts = {"layers": self._layers(module), "models": []}
@@ -164,7 +175,7 @@ class _Context(object):
         self._token = None
 
     def __enter__(self):
-        self._token = self._begin(sys._getframe(1))
+        self._token = self._begin(_getframe(1))
         return self
 
     def __exit__(self, *_):

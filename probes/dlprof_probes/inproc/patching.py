@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import types
 
 
 class Patches(object):
@@ -65,6 +66,10 @@ def dress(replacement, original):
     """Make `replacement` look like `original`, also to those who ask `inspect` without following wrappers."""
     functools.update_wrapper(replacement, original)
     replacement._dlprof = True
+    if isinstance(
+        original, types.BuiltinFunctionType
+    ):  # its signature would have to be parsed, by modules to be loaded
+        return replacement
     try:
         # Keras 3 asks getfullargspec(cls.__init__), which does not follow __wrapped__.
         replacement.__signature__ = inspect.signature(original)

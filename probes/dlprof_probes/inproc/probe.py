@@ -1,10 +1,10 @@
 """Everything the in-process probe holds, and the hooks that join wrappers to the recorder."""
 
-import sys
+from sys import _getframe
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import facts
+from dlprof_probes.inproc import facts, interrupts
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
@@ -53,10 +53,15 @@ class Probe(object):
         self.waits = Waits(recorder, loops)
         self.engines = Engines(self)
 
-    def guard(self, hook, default=None):
+    def guard(self, hook, default=None, goes_on=False):
         """`hook`, made unable to raise: the first failure is noted and ends its work.
 
-        Only `Exception` is held back: Ctrl-C and `sys.exit` in the user's threads pass.
+        What the program sends itself passes: Ctrl-C, `sys.exit`, and what the handler of a signal raises.
+
+        Args:
+            hook: Any function.
+            default: What a call gives that failed.
+            goes_on: Its arguments are the program's own, so that a failure says nothing of the next call.
         """
         calls = self.calls
 
@@ -67,12 +72,49 @@ class Probe(object):
             try:
                 return hook(*args)
             except Exception as error:
-                self._broken.add(hook)
-                name = getattr(hook, "__qualname__", repr(hook))
-                self.recorder.note("hook-failed", "%s was switched off: %s: %s" % (name, type(error).__name__, error))
+                if interrupts.is_from_handler(error):
+                    raise
+                self._failed(hook, error, goes_on)
                 return default
 
         return guarded
+
+    def guard_enter(self, hook):
+        """The same for what begins spans and loops: where an exception comes out of it, none of them stays open."""
+        calls, stack, running = self.calls, self.recorder.stack, self.loops.depth
+
+        def guarded(*args):
+            calls[0] += 1
+            if self.ended or hook in self._broken:
+                return None
+            spans, loops = len(stack()), running()
+            try:
+                return hook(*args)
+            except BaseException as error:
+                self._unwind(spans, loops)
+                if not isinstance(error, Exception) or interrupts.is_from_handler(error):
+                    raise
+                self._failed(hook, error, False)
+                return None
+
+        return guarded
+
+    def _unwind(self, spans, loops):
+        """End what a hook began on the calling thread; the program's own code goes on."""
+        self.loops.unwind(loops)
+        self.recorder.unwind(spans)
+        if not spans:
+            self.lines.resume()
+
+    def _failed(self, hook, error, goes_on):
+        """Note the failure of a hook. Want of memory or of stack is not its own: it will work again."""
+        name = getattr(hook, "__qualname__", None) or type(hook).__name__
+        told = "%s: %s" % (type(error).__name__, _text(error))
+        if goes_on or isinstance(error, (MemoryError, RecursionError)):
+            self.recorder.note_once("hook-missed " + name, "A call of %s was not recorded: %s" % (name, told))
+        else:
+            self._broken.add(hook)
+            self.recorder.note("hook-failed", "%s was switched off: %s" % (name, told))
 
     def end(self):
         """Take back all that was replaced, in a process that goes on."""
@@ -98,7 +140,7 @@ class Probe(object):
                 return None
             text = label(args) if callable(label) else label or name
             was_on = self.lines.pause()
-            return self.recorder.begin(kind, text, sys._getframe(3)), was_on
+            return self.recorder.begin(kind, text, _getframe(3)), was_on
 
         def leave(token, args):
             if token is not None:
@@ -112,7 +154,7 @@ class Probe(object):
 
     def around(self, owner, name, enter, leave, again=False):
         """Call `enter(args)` before and `leave(token, args)` after each call of `owner.name`."""
-        enter, leave = self.guard(enter), self.guard(leave)
+        enter, leave = self.guard_enter(enter), self.guard(leave)
         return self.replace(owner, name, lambda original: self.wrappers.spanned(original, enter, leave), again)
 
     def replace(self, owner, name, make, again=False):
@@ -137,7 +179,7 @@ class Probe(object):
             was_on = self.lines.pause()
             outermost = not stack
             # First of all: a garbage collection that one of our allocations sets off is part of the loop then.
-            span = self.recorder.begin(kind, name, sys._getframe(3))
+            span = self.recorder.begin(kind, name, _getframe(3))
             if outermost:
                 self.lines.save(at_most_every_s=5)
             model = self.describe_model(args[0]) if args else None
@@ -265,7 +307,7 @@ class Probe(object):
                 return None
             text = label(args) if label else name
             was_on = self.lines.pause()
-            span = self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, sys._getframe(3))
+            span = self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, _getframe(3))
             if cause:
                 self.recorder.detail(span, {"compiled": cause})
             return span, was_on
@@ -276,3 +318,11 @@ class Probe(object):
                 self.lines.restore(token[1])
 
         return self.around(owner, name, enter, leave)
+
+
+def _text(error):
+    """What an exception says of itself; one of the program's own may fail at that."""
+    try:
+        return str(error)
+    except Exception:
+        return "?"

@@ -7,11 +7,17 @@ reserved beforehand.
 """
 
 import collections
-import os
+import itertools
 import threading
+from os import getpid
+from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import interrupts, own_files
 from dlprof_probes.inproc.clock import now
+
+_known_threads = vars(threading)["_active"]
+"""Not `current_thread`, which makes an entry for a thread that has none: the program would see it."""
 
 FLUSH_NS = 500 * 1000 * 1000
 LIVE_FLUSH_NS = 250 * 1000 * 1000
@@ -19,6 +25,8 @@ LIVE_FLUSH_NS = 250 * 1000 * 1000
 STRINGS_AT_MOST = 65536
 STREAM_BYTES_AT_MOST = 64 << 20
 """Above this size the steps of one record are doubled; at eight times this size all but spans stops."""
+LAST_WAIT_S = 1.0
+"""For how long the end waits for another thread that writes."""
 
 
 class Recorder(object):
@@ -32,12 +40,12 @@ class Recorder(object):
     """
 
     def __init__(self, path, status_path, is_user_file, live=False):
-        self.pid = os.getpid()
+        self.pid = getpid()
         self.failed = None
-        self.bytes_written = 0
         self.write_ns = 0
         self.merge = 1
         self.dropped = 0
+        self.unspoken = 0
         self._status_path = status_path
         self._is_user_file = is_user_file
         self._live = live
@@ -46,17 +54,22 @@ class Recorder(object):
         self._strings = {}
         self._threads = set()
         self._stacks = {}
-        self._next_span = 0
-        self._lock = threading.Lock()
+        self._said = set()
+        # Counters of C, and no lock around them: a signal's handler may come in here again, on the same thread.
+        self._span_numbers = itertools.count(1)
+        self._string_numbers = itertools.count(1)
+        self._writer = None
+        self._writing = threading.Lock()
         self._last_flush = now()
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o644)
-        self._write(wire.MAGIC + bytes(bytearray([wire.VERSION])))
+        self._file = own_files.OwnFile(path)
+        self._queue.append(wire.MAGIC + bytes(bytearray([wire.VERSION])))
+        self.flush()
 
     # -- spans ---------------------------------------------------------------------------------
 
     def stack(self):
         """The open spans of the calling thread, outermost first: a list of (number, kind)."""
-        ident = threading.get_ident()
+        ident = get_ident()
         try:
             return self._stacks[ident]
         except KeyError:
@@ -75,9 +88,7 @@ class Recorder(object):
         Returns:
             int: The number of the span.
         """
-        with self._lock:
-            self._next_span += 1
-            span = self._next_span
+        span = next(self._span_numbers)
         stack = self.stack()
         outermost = nests and not stack
         if nests:
@@ -105,11 +116,15 @@ class Recorder(object):
         if (self._live and not stack) or time_ns - self._last_flush > self._flush_ns:
             self.flush(time_ns)
 
+    def unwind(self, depth):
+        """End the spans of the calling thread that are deeper than `depth`: an exception came out of a hook."""
+        stack = self.stack()
+        if len(stack) > depth:
+            self.end(stack[depth][0])
+
     def complete(self, kind, name, start_ns, end_ns, frame=None):
         """Record a span that is already over, without a user's line unless there is a `frame`; returns its number."""
-        with self._lock:
-            self._next_span += 1
-            span = self._next_span
+        span = next(self._span_numbers)
         file, line = self._user_line(frame)
         self._begin_record(span, kind, name, start_ns, file, line)
         self._add(wire.Record.END, wire.END.pack(span, end_ns))
@@ -117,7 +132,7 @@ class Recorder(object):
 
     def detail(self, span, facts):
         """Add facts (a dict of JSON values) to a span."""
-        self._add(wire.Record.DETAIL, wire.STRING_HEAD.pack(span) + wire.json_payload(facts))
+        self._add_facts(wire.Record.DETAIL, facts, wire.STRING_HEAD.pack(span))
 
     def _begin_record(self, span, kind, name, time_ns, file, line):
         thread = self._thread()
@@ -163,11 +178,17 @@ class Recorder(object):
 
     def meta(self, facts):
         """Record facts about the process."""
-        self._add(wire.Record.META, wire.json_payload(facts))
+        self._add_facts(wire.Record.META, facts)
 
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""
-        self._add(wire.Record.NOTE, wire.json_payload({"slug": slug, "severity": severity, "message": message}))
+        self._add_facts(wire.Record.NOTE, {"slug": slug, "severity": severity, "message": message})
+
+    def note_once(self, slug, message, severity="warning"):
+        """The same, but only the first of that slug: what follows is of one kind with it."""
+        if slug not in self._said:
+            self._said.add(slug)
+            self.note(slug, message, severity)
 
     def probe(self, name, state, reason=None, cost_ns=None, cost_source=None, thinned=None):
         """Record what a part of the probe could do, and what it cost.
@@ -177,7 +198,7 @@ class Recorder(object):
         facts = {"name": name, "state": state, "reason": reason, "cost_ns": cost_ns, "cost_source": cost_source}
         if thinned:
             facts["thinned"] = thinned
-        self._add(wire.Record.PROBE, wire.json_payload(facts))
+        self._add_facts(wire.Record.PROBE, facts)
 
     def string(self, text):
         """The number of `text` in the stream; 0 for empty text."""
@@ -189,24 +210,20 @@ class Recorder(object):
         return number
 
     def _new_string(self, text):
-        with self._lock:
-            number = self._strings.get(text)
-            if number is not None:
-                return number
-            if len(self._strings) >= STRINGS_AT_MOST:
-                self.dropped += 1
-                return 0
-            number = len(self._strings) + 1
-            self._add(wire.Record.STRING, wire.STRING_HEAD.pack(number) + wire.text_payload(text))
-            self._strings[text] = number
-            return number
+        if len(self._strings) >= STRINGS_AT_MOST:
+            self.dropped += 1
+            return 0
+        # Two threads may each give it a number: both are right.
+        number = next(self._string_numbers)
+        self._add(wire.Record.STRING, wire.STRING_HEAD.pack(number) + wire.text_payload(text))
+        self._strings[text] = number
+        return number
 
     def _thread(self):
-        ident = threading.get_ident()
+        ident = get_ident()
         if ident not in self._threads:
             self._threads.add(ident)
-            name = threading.current_thread().name
-            self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + wire.text_payload(name))
+            self._add(wire.Record.THREAD, wire.THREAD_HEAD.pack(ident) + wire.text_payload(_thread_name(ident)))
         return ident
 
     # -- writing ---------------------------------------------------------------------------------
@@ -214,32 +231,45 @@ class Recorder(object):
     def _add(self, kind, payload):
         self._queue.append(wire.record(kind, payload))
 
+    def _add_facts(self, kind, facts, head=b""):
+        """Add a record of JSON; facts that JSON cannot say are counted."""
+        try:
+            payload = wire.json_payload(facts)
+        except Exception as error:  # a `__str__` of the program's own, a circle
+            if interrupts.is_from_handler(error):
+                raise
+            self.unspoken += 1
+            return
+        self._add(kind, head + payload)
+
     def flush(self, time_ns=None):
-        """Write what waits."""
+        """Write what waits; another thread that writes already takes it along."""
         started = now()
         self._last_flush = started if time_ns is None else time_ns
-        if self.failed or os.getpid() != self.pid:
+        if self.failed or getpid() != self.pid:
             self._queue.clear()  # a forked child must not write into its parent's stream
             return
-        waiting = []
+        ident = get_ident()
+        if self._writer == ident or not self._writing.acquire(False):
+            return
         try:
-            while True:
-                waiting.append(self._queue.popleft())
-        except IndexError:
-            pass
-        if waiting:
-            self._write(b"".join(waiting))
+            self._writer = ident
+            self._write()
+        finally:
+            self._writer = None
+            self._writing.release()
         self.write_ns += now() - started
 
-    def _write(self, data):
+    def _write(self):
         try:
-            while data:
-                data = data[os.write(self._fd, data) :]
-                self.bytes_written = os.lseek(self._fd, 0, os.SEEK_CUR)
+            self._file.write_all(self._queue)
+        except own_files.LostFileError as error:
+            self.fail("the stream was lost: %s" % error)
         except OSError as error:
+            if interrupts.is_from_handler(error):
+                raise
             self.fail("the stream cannot be written: %s" % error)
-            return
-        while self.bytes_written > STREAM_BYTES_AT_MOST * self.merge:
+        while self._file.size > STREAM_BYTES_AT_MOST * self.merge:
             self.merge *= 2
 
     def fail(self, reason):
@@ -248,9 +278,8 @@ class Recorder(object):
             return
         self.failed = reason
         try:
-            with open(self._status_path, "r+b") as status:
-                status.write(wire.json_payload({"failed": reason})[:1000])
-        except (OSError, IOError):
+            own_files.overwrite(self._status_path, wire.json_payload({"failed": reason})[:1000])
+        except OSError:
             pass
 
     def finish(self):
@@ -259,10 +288,27 @@ class Recorder(object):
             self._add(wire.Record.END, wire.END.pack(number, now()))
         if self.dropped:
             self.note("strings-dropped", "%d names were dropped: too many different ones" % self.dropped)
+        if self.unspoken:
+            self.note("facts-dropped", "%d facts were dropped: JSON cannot say them" % self.unspoken)
         self._add(wire.Record.TRAILER, wire.json_payload({"time_ns": now()}))
+        self._flush_last()
+
+    def _flush_last(self):
+        """Write what waits, after whoever writes just now."""
+        waits = self._writer not in (None, get_ident())
+        if waits and self._writing.acquire(True, LAST_WAIT_S):
+            self._writing.release()
         self.flush()
 
     def close(self):
         """Close the file after `finish`, in a process that goes on; what comes later is dropped."""
         self.failed = self.failed or "closed"
-        os.close(self._fd)
+        self._file.close()
+
+
+def _thread_name(ident):
+    """The name of a thread; one that Python did not start has its number only."""
+    try:
+        return str(_known_threads[ident].name)
+    except Exception:
+        return "thread %d" % ident

@@ -4,9 +4,9 @@ What is timed are the wrappers that stood around the user's code, around a funct
 with records that go nowhere. The first rounds, with cold caches, count as they would in a training step.
 """
 
-import collections
-import sys
 import time
+from collections import deque
+from sys import _getframe
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
@@ -37,7 +37,7 @@ def _silent(recorder):
     """A recorder like that one, whose records are never written."""
     silent = type(recorder).__new__(type(recorder))
     silent.__dict__.update(recorder.__dict__)
-    silent._queue = collections.deque()
+    silent._queue = deque()
     silent._strings = dict(recorder._strings)
     silent._stacks = {}
     silent._threads = set(recorder._threads)
@@ -46,7 +46,7 @@ def _silent(recorder):
 
 
 def _span(recorder):
-    recorder.end(recorder.begin(wire.SpanKind.DLPROF, "calibration", sys._getframe()))
+    recorder.end(recorder.begin(wire.SpanKind.DLPROF, "calibration", _getframe()))
 
 
 def _step_ns(probe, recorder):
@@ -74,7 +74,7 @@ def _step_ns(probe, recorder):
 
 def _call_ns(probe):
     """Of one guarded hook; a wrapper around a function has two, and its own call."""
-    hooked = probe.wrappers.spanned(_nothing, probe.guard(_nothing), probe.guard(_nothing))
+    hooked = probe.wrappers.spanned(_nothing, probe.guard_enter(_nothing), probe.guard(_nothing))
     return max(0, _timed(hooked) - _timed(_nothing)) // 2
 
 
@@ -82,8 +82,11 @@ def _nothing(*_args):
     return None
 
 
+_clock_gettime, _OF_THREAD = time.clock_gettime, time.CLOCK_THREAD_CPUTIME_ID
+
+
 def _cpu_ns_36():
-    return int(time.clock_gettime(time.CLOCK_THREAD_CPUTIME_ID) * 1e9)
+    return int(_clock_gettime(_OF_THREAD) * 1e9)
 
 
 _cpu_ns = getattr(time, "thread_time_ns", _cpu_ns_36)

@@ -1,14 +1,16 @@
 """Tracebacks without dlprof's frames, as the user would see them without us."""
 
+import os
 import sys
 import traceback
 
 _OWN = "dlprof_probes."
+_ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry") + os.sep
 
 
 def is_own(frame):
-    """Whether `frame` runs dlprof's code."""
-    return str(frame.f_globals.get("__name__", "")).startswith(_OWN) or "_dlprof_own" in frame.f_globals
+    """Whether `frame` runs dlprof's code; that of the entry has the names of the program's own `__main__`."""
+    return str(frame.f_globals.get("__name__", "")).startswith(_OWN) or frame.f_code.co_filename.startswith(_ENTRY)
 
 
 def install(patches):
@@ -33,10 +35,38 @@ def hook_uncaught():
 
     def excepthook(kind, value, trace):
         sys.excepthook = original
+        value.__traceback__ = _above_entry(value.__traceback__)
         strip(value, set())
         original(kind, value, value.__traceback__)
 
     sys.excepthook = excepthook
+
+
+def _above_entry(trace):
+    """A traceback from the program's first frame on: below our entry there may be those of `runpy`."""
+    found = trace
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(_ENTRY):
+            found = trace.tb_next
+        trace = trace.tb_next
+    return found
+
+
+def hook_printing():
+    """Have each uncaught exception reported without our frames, whatever of Python's two names for that is used."""
+    same = sys.excepthook is sys.__excepthook__
+    sys.__excepthook__ = _stripped(sys.__excepthook__)
+    sys.excepthook = sys.__excepthook__ if same else _stripped(sys.excepthook)
+
+
+def _stripped(original):
+    def excepthook(kind, value, trace):
+        if isinstance(value, BaseException):
+            strip(value, set())
+        original(kind, value, _without_own(trace))
+
+    excepthook.__doc__ = original.__doc__
+    return excepthook
 
 
 def strip(error, seen):

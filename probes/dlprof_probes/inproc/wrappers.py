@@ -17,7 +17,11 @@ def spanned(original, enter, leave):
         try:
             return original(*args, **kwargs)
         finally:
-            leave(token, args)
+            try:
+                leave(token, args)
+            except BaseException:  # Ctrl-C came in the middle of it
+                leave(token, args)
+                raise
 
     return wrapper
 
@@ -30,7 +34,11 @@ def importing(original, enter, leave):
         try:
             return original(name, import_)
         finally:
-            leave(token, name)
+            try:
+                leave(token, name)
+            except BaseException:
+                leave(token, name)
+                raise
 
     return _find_and_load
 
@@ -42,6 +50,20 @@ def getting_code(original, select):
         return select(original(self, fullname), self, fullname)
 
     return get_code
+
+
+def not_returning(original, enter, failed):
+    """A function that does not come back unless it fails: `failed(token)` is told of that."""
+
+    def wrapper(*args, **kwargs):
+        token = enter(args)
+        try:
+            return original(*args, **kwargs)
+        except BaseException:
+            failed(token)
+            raise
+
+    return wrapper
 
 
 def after(original, hook):

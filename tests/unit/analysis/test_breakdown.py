@@ -42,6 +42,17 @@ def test_what_a_window_made_its_steps_longer_is_dlprofs(tmp_path: Path) -> None:
     assert sum(tree.leaves.values()) + tree.unattributed_ns == 10 * S
 
 
+def test_what_counting_lines_took_is_not_the_scripts(tmp_path: Path) -> None:
+    """Findings about the script's own Python speak of bare time."""
+    probes = [{"name": "lines", "state": "on", "cost_ns": 300 * MS, "tax_ns": 300 * MS}]
+    phases = runs.phases(script=4, dlprof=1, fit_steps=5)
+
+    tree = breakdown.of_run(runs.trained(tmp_path / "r", phases=phases, probes=probes))
+
+    assert tree is not None
+    assert (tree.leaves[Tree.SCRIPT], tree.leaves[Tree.OWN]) == (3_700_000_000, 1_300_000_000)
+
+
 def test_a_run_without_phases_has_no_tree(tmp_path: Path) -> None:
     """There is nothing to split."""
     assert breakdown.of_run(runs.make(tmp_path / "r")) is None

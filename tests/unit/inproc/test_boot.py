@@ -20,7 +20,7 @@ from dlprof_probes.inproc import boot, lines, tracebacks
 from dlprof.ingest.own import wire
 from tests.stand_ins import keras_versions
 
-START = Path(dlprof_probes.__file__).parent / "inproc" / "start.py"
+START = Path(dlprof_probes.__file__).parent / "inproc" / "entry"
 
 
 @dataclass
@@ -171,7 +171,7 @@ def test_a_script_that_is_not_there_is_the_script_s_error(interpreter: Interpret
 
 def test_a_module_that_is_not_there_is_python_s_own_error(interpreter: Interpreter) -> None:
     """As `python -m` says it."""
-    with pytest.raises(Exception, match="No module named absent_of_boot"):
+    with pytest.raises(SystemExit, match="No module named absent_of_boot"):
         interpreter.run("pass", module="absent_of_boot")
 
 
@@ -267,29 +267,11 @@ def test_a_forked_child_is_not_recorded(interpreter: Interpreter) -> None:
     made = session(interpreter)
     size = (interpreter.folder / "inproc.wire").stat().st_size
 
-    made._forked()
+    made.forked()
     made.recorder.note("slug", "of a child")
     made.finish()
 
     assert (interpreter.folder / "inproc.wire").stat().st_size == size
-
-
-def test_a_session_that_is_gone_is_not_called_after_a_fork() -> None:
-    """A notebook forks long after its traced cell."""
-    import weakref
-
-    class Gone:
-        """Nothing."""
-
-    calls: list[Any] = []
-    held = Gone()
-    call = boot._if_alive(weakref.ref(held), calls.append)
-    call()
-    assert calls == [held]
-    calls.clear()
-    del held
-    call()
-    assert calls == []
 
 
 def test_an_engine_plug_in_that_cannot_be_loaded_is_noted(interpreter: Interpreter) -> None:
@@ -447,7 +429,8 @@ def python(folder: Path, text: str, *options: str) -> subprocess.CompletedProces
     }
     (folder / "config.json").write_text(json.dumps(config))
     command = [sys.executable, *options, str(START), "config.json"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(START)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 WHOLE = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -156,7 +155,7 @@ def test_data_without_a_finite_mean_have_none() -> None:
 
 def test_threads_are_those_that_each_engine_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the cores that the process may use; one that cannot tell is left out."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1, 2})
+    monkeypatch.setattr(facts, "_affinity", lambda _pid: {0, 1, 2})
 
     told = facts.threads(
         engines(Engine("a", threads="4"), Engine("b"), Engine("c", threads=lambda: 1 // 0), Engine("d", threads="x"))
@@ -167,8 +166,8 @@ def test_threads_are_those_that_each_engine_tells(monkeypatch: pytest.MonkeyPatc
 
 def test_where_the_affinity_is_not_known_all_cores_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not every system tells it."""
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    monkeypatch.setattr(facts, "_affinity", None)
+    monkeypatch.setattr(facts, "_cpu_count", lambda: 6)
 
     assert facts.threads(engines()) == {"usable_cores": 6}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes import mark
-from dlprof_probes.inproc import boot, in_place, lines, tracebacks
+from dlprof_probes.inproc import in_place, lines, process_life, tracebacks
 
 from dlprof.ingest.own import wire
 
@@ -81,7 +81,7 @@ at_exit = AtExit()
 @pytest.fixture(autouse=True)
 def own_exit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes the place of `atexit`, which tells nobody what it holds."""
-    monkeypatch.setattr(boot, "atexit", at_exit)
+    monkeypatch.setattr(process_life, "atexit", at_exit)
 
 
 def state() -> dict[str, Any]:

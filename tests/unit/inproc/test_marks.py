@@ -149,13 +149,44 @@ def test_metrics_are_those_of_the_epoch(marks: Marks, out: Recorded) -> None:
     assert [(row[1], row[4], row[5]) for row in out.stream().metrics] == [(3, "loss", 0.5), (3, "steps", 2.0)]
 
 
-def test_metrics_that_are_no_numbers_are_noted_and_given_up(marks: Marks, out: Recorded) -> None:
-    """The script goes on."""
+def test_a_metric_that_is_no_number_is_passed_over_and_noted(marks: Marks, out: Recorded) -> None:
+    """The others are taken, and so are those that come later."""
     with mark.phase("fit"):
+        mark.metrics(loss="text", accuracy=0.25)
         mark.metrics(loss="text")
         mark.metrics(loss=0.5)
 
-    assert [slug for slug, _ in out.notes()] == ["hook-failed"]
+    assert [tuple(row[4:6]) for row in out.stream().metrics] == [("accuracy", 0.25), ("loss", 0.5)]
+    assert out.notes() == [("mark-metric loss", "The metric loss was passed over: it is no number, but a str.")]
+
+
+class Odd:
+    """Can be neither compared nor shown."""
+
+    def __eq__(self, _other: object) -> bool:
+        raise ValueError("ambiguous")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("value", [None, "one", -1, 1.5, 10**30, float("nan"), Odd(), b"x", [1]])
+def test_marks_with_wrong_types_never_raise(marks: Marks, out: Recorded, value: Any) -> None:
+    """And marks that come later are taken as if nothing had been."""
+    with mark.phase(value):
+        pass
+    with mark.phase("fit", batch_size=value, samples=value, epochs=value):
+        with mark.epoch(value), mark.step():
+            mark.metrics(loss=value)
+        mark.model(value, value)
+    with mark.phase("fit"), mark.epoch(0), mark.step():
+        pass
+
+    assert out.names().count(("fit", "fit")) == 2
+    assert out.names()[-1] == ("epoch", "0")
+    assert len(out.stream().steps) == 2
 
 
 @pytest.mark.parametrize(

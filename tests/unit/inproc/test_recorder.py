@@ -167,9 +167,10 @@ def test_a_stream_that_grows_puts_more_steps_into_a_record(
 ) -> None:
     """Twice as many each time that its size has doubled."""
     monkeypatch.setattr(recorder, "STREAM_BYTES_AT_MOST", 200)
-    out._write(b" " * (size - out.bytes_written))
+    out._queue.append(b" " * (size - out._file.size))
+    out.flush()
 
-    assert (out.bytes_written, out.merge) == (size, merge)
+    assert (out._file.size, out.merge) == (size, merge)
 
 
 def test_metrics_of_steps_are_the_first_to_go_in_a_very_long_run(out: Recorded) -> None:
@@ -183,8 +184,10 @@ def test_metrics_of_steps_are_the_first_to_go_in_a_very_long_run(out: Recorded) 
 
 def test_a_full_disk_silences_the_recorder_and_leaves_the_reason(out: Recorded, tmp_path: Path) -> None:
     """Nothing is raised; the status file tells."""
-    os.close(out._fd)
-    out._fd = os.open("/dev/full", os.O_WRONLY)
+    os.close(out._file._fd)
+    out._file._fd = os.open("/dev/full", os.O_WRONLY)
+    full = os.fstat(out._file._fd)
+    out._file._identity, out._file.size = (full.st_dev, full.st_ino), 0
 
     out.note("slug", "message")
     out.flush()

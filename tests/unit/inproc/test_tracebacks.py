@@ -110,7 +110,7 @@ def test_exceptions_that_are_each_other_s_context_end() -> None:
 
 def test_a_traceback_of_our_frames_only_is_empty() -> None:
     """Nothing of it is the user's."""
-    namespace: dict[str, Any] = {"_dlprof_own": True}
+    namespace: dict[str, Any] = {"__name__": "dlprof_probes.own"}
     exec("def own():\n    raise KeyError\n", namespace)
     error = raised(namespace["own"])
     error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next

@@ -297,7 +297,9 @@ def made(spec: BackendSpec, uv: list[list[str]]) -> Environment:
     packages = environment.path / "lib" / "python3.11" / "site-packages"
     (packages / "six-1.17.0.dist-info").mkdir(parents=True)
     (packages / "six.py").write_text("123\n")
-    (packages / "six-1.17.0.dist-info" / "RECORD").write_text("six.py,sha256=0,4\nsix-1.17.0.dist-info/RECORD,,\n")
+    (packages / "six-1.17.0.dist-info" / "RECORD").write_text(
+        "six.py,sha256=GBIQ-PnHecJtodmyB1veAScwLuDj_KOMmoP1sd2OXTs,4\nsix-1.17.0.dist-info/RECORD,,\n"
+    )
     marker = environment.path / MARKER
     facts = {**json.loads(marker.read_text()), "packages": ["six-1.17.0.dist-info", "six.py"]}
     marker.write_text(json.dumps(facts))
@@ -319,11 +321,11 @@ def test_one_with_a_package_removed_by_hand_is_damaged(made: Environment, spec: 
     assert caught.value.hint == "dlprof backends install small"
 
 
-@pytest.mark.parametrize("content", [None, "1234567\n"], ids=["gone", "changed"])
+@pytest.mark.parametrize("content", [None, "1234567\n", "124\n"], ids=["gone", "larger", "changed"])
 def test_install_mends_a_damaged_one(
     made: Environment, spec: BackendSpec, uv: list[list[str]], content: str | None
 ) -> None:
-    """It looks at every file, and makes the environment anew when one is missing or of another size."""
+    """It looks at every file, and makes the environment anew when one is missing or not what was installed."""
     module = packages_of(made) / "six.py"
     module.unlink() if content is None else module.write_text(content)
     uv.clear()
@@ -369,13 +371,17 @@ def test_the_script_that_finishes_an_environment_is_run_by_it(
         ensure(replace(spec, finish=finish))
 
 
-def test_source_packages_are_built_under_their_constraint(spec: BackendSpec, uv: list[list[str]]) -> None:
-    """Old packages do not build with a new setuptools."""
-    environment, _ = ensure(replace(spec, source_packages=("six",), build_constraint="setuptools<80"))
+def test_source_packages_are_built_with_what_was_locked(spec: BackendSpec, uv: list[list[str]], tmp_path: Path) -> None:
+    """It is installed before them, by its hashes, and they ask for nothing else."""
+    lock = tmp_path / "build.txt"
+    lock.write_text("setuptools==79.0.1 --hash=sha256:00")
 
-    constraints = environment.path / "build-constraints.txt"
-    assert constraints.read_text() == "setuptools<80\n"
-    assert f"--no-binary six --build-constraints {constraints}" in " ".join(uv[1])
+    ensure(replace(spec, source_packages=("six",), build_lock=lock))
+
+    tools, packages = (" ".join(call) for call in uv[1:3])
+    assert "--require-hashes" in tools
+    assert tools.endswith(f"-r {lock}")
+    assert "--no-binary six --no-build-isolation" in packages
 
 
 def test_a_missing_interpreter_is_named_with_the_way_to_get_it(

@@ -33,8 +33,8 @@ def test_the_probe_is_a_copy_and_what_it_is_told_lies_in_the_run_folder(run: Run
     """Nothing is installed."""
     start, told = payload.stage(run, config(run))
 
-    assert Path(start).parts[-3:] == ("dlprof_probes", "inproc", "start.py")
-    assert Path(start).is_file()
+    assert Path(start).parts[-3:] == ("dlprof_probes", "inproc", "entry")
+    assert sorted(file.name for file in Path(start).glob("*.py")) == ["__main__.py", "sitecustomize.py"]
     assert Path(told) == run.payload / "config.json"
     content = json.loads(Path(told).read_text())
     assert (content["script"], content["argv"], content["raw"]) == ("/a.py", ["a.py", "-x"], str(run.raw))
@@ -150,3 +150,9 @@ def test_a_cell_loads_it_from_where_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(engines, "plugged_in", lambda: (replace(SPEC, probe=tmp_path / "half.py"),))
 
     assert payload.engine_plugins() == {"my_abacus": str(tmp_path / "half.py")}
+
+
+@pytest.mark.parametrize(("given", "rest"), [(None, ""), ("", ""), ("/a:/b", ":/a:/b")])
+def test_the_entry_is_first_on_the_path_of_the_process(given: str | None, rest: str) -> None:
+    """The process takes it away again; an empty PYTHONPATH is as good as none."""
+    assert payload.python_path("/copy/entry", given) == f"/copy/entry{rest}"

@@ -33,7 +33,7 @@ def test_pip_settings_become_uv_variables(tmp_path: Path) -> None:
         "UV_INDEX": "https://b.example/simple",
         "UV_FIND_LINKS": str(tmp_path),
         "SSL_CERT_FILE": "/etc/ca.pem",
-        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_INDEX_STRATEGY": "unsafe-first-match",
     }
 
 

@@ -46,7 +46,7 @@ def test_where_none_can_be_kept_the_run_has_its_own(data: Path, tmp_path: Path) 
     data.write_text("in the way")
 
     assert probe_copy.place(tmp_path / "own") == tmp_path / "own"
-    assert (tmp_path / "own" / "dlprof_probes" / "inproc" / "start.py").is_file()
+    assert (tmp_path / "own" / "dlprof_probes" / "inproc" / "entry" / "__main__.py").is_file()
 
 
 def test_copies_of_other_versions_go_when_they_are_old(data: Path, tmp_path: Path) -> None:

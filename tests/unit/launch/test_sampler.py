@@ -36,6 +36,25 @@ def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) ->
     }
 
 
+def test_modules_in_the_users_folder_are_not_the_samplers(
+    sampler: Sampler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `json.py` or `dlprof_probes.py` of the user's own is neither run nor compiled."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for name in ("json.py", "dlprof_probes.py"):
+        (folder / name).write_text("open('run', 'w').close()")
+    monkeypatch.chdir(folder)
+    sampler.prepare()
+
+    sampler.start()
+    sampler.wait_until_ready(30)
+    sampler.stop(30)
+
+    assert sampler.reports().keys() == {"cores"}
+    assert sorted(path.name for path in folder.iterdir()) == ["dlprof_probes.py", "json.py"]
+
+
 def test_what_it_said_is_taken_out_of_the_folder(sampler: Sampler, tmp_path: Path) -> None:
     """Its files are no artifacts of the run."""
     sampler.prepare()
@@ -49,7 +68,7 @@ def test_one_that_never_ran_has_said_nothing(sampler: Sampler) -> None:
     """And was not killed."""
     sampler.stop(1)
 
-    assert (sampler.reports(), sampler.killed_by) == ({}, None)
+    assert (sampler.reports(), sampler.ended) == ({}, None)
 
 
 def test_one_that_hangs_is_killed(sampler: Sampler, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,4 +81,4 @@ def test_one_that_hangs_is_killed(sampler: Sampler, monkeypatch: pytest.MonkeyPa
 
     sampler.stop(0.05)
 
-    assert sampler.killed_by == 9
+    assert sampler.ended == "the sampler did not end when it was told to, and was killed"

@@ -20,7 +20,7 @@ def test_a_trial_runs_the_same_command(tmp_path: Path) -> None:
 
     made = trials.command(run, tmp_path / "new")
 
-    assert made[2:5] == ["dlprof", "trace", str(script)]
+    assert made[3:6] == ["dlprof", "trace", str(script)]
     assert made[made.index("--backend") + 1] == "torch"
     assert made[-3:] == ["--", "--epochs", "9"]
 

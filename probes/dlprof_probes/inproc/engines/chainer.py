@@ -1,10 +1,12 @@
 """Chainer: it runs operators one by one and compiles nothing; its hooks around them, with times of our own."""
 
-import json
 import os
 import sys
+from os import getpid
 from threading import get_ident
 
+from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer
@@ -57,8 +59,7 @@ class ChainerTracer(Tracer):
         while self._hooks:
             self._hooks.pop().__exit__(None, None, None)
         self._of_function.clear()
-        with open(self._path, "w") as target:
-            json.dump({"traceEvents": self._events}, target)
+        own_files.save(self._path, wire.json_payload({"traceEvents": self._events}))
         return [self._path]
 
     def add(self, name, layer, direction, begin):
@@ -70,7 +71,7 @@ class ChainerTracer(Tracer):
                 "ph": "X",
                 "ts": begin / 1e3,
                 "dur": (now() - begin) / 1e3,
-                "pid": os.getpid(),
+                "pid": getpid(),
                 "tid": get_ident(),
                 "args": {"name": layer, "op": direction},
             }

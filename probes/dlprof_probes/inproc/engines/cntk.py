@@ -1,11 +1,12 @@
 """CNTK: which nodes of the graph each layer made, and its performance profiler, with the time of every node."""
 
-import glob
-import json
 import os
 import sys
 import weakref
+from glob import glob
 
+from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
@@ -41,7 +42,7 @@ class CNTKTracer(Tracer):
     def stop(self):
         """End, and name the file."""
         self._core.stop_profiler()
-        found = glob.glob(os.path.join(self._folder, "*_detail_.json"))
+        found = glob(os.path.join(self._folder, "*_detail_.json"))
         if not found:
             raise RuntimeError("the profiler wrote no trace")
         if self._nodes is not None:
@@ -142,5 +143,4 @@ class Nodes(object):
 
     def write(self):
         """Write what is known so far, beside the windows."""
-        with open(os.path.join(self._folder, "cntk-nodes.json"), "w") as target:
-            json.dump({"owner": self._owner}, target)
+        own_files.save(os.path.join(self._folder, "cntk-nodes.json"), wire.json_payload({"owner": self._owner}))

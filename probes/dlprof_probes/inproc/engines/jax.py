@@ -1,10 +1,13 @@
 """JAX: compilation as its own monitoring tells it, and its profiler."""
 
-import importlib
 import os
 import sys
+from importlib import import_module
+from os import makedirs, uname
+from sys import _getframe
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
@@ -48,15 +51,14 @@ class JaxTracer(Tracer):
 
     def _write(self, data):
         target = os.path.join(self._folder, "plugins", "profile", "window")
-        os.makedirs(target)
-        with open(os.path.join(target, "%s.xplane.pb" % os.uname().nodename), "wb") as out:
-            out.write(data)
+        makedirs(target)
+        own_files.save(os.path.join(target, "%s.xplane.pb" % uname().nodename), data)
 
 
 def _session(options):
     """A session that gives the trace as bytes, or None where this version of JAX has none."""
     try:
-        return importlib.import_module("jax._src.lib")._profiler.ProfilerSession(options)
+        return import_module("jax._src.lib")._profiler.ProfilerSession(options)
     except (ImportError, AttributeError, TypeError):
         return None
 
@@ -128,7 +130,7 @@ class Jax(Engine):
         end = now()
         text = "compile %s" % name if name else "compile"
         kind = wire.SpanKind.GRAPH_COMPILE
-        span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, sys._getframe())
+        span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, _getframe())
         plain = str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
         facts = self._traced.pop(plain, None)
         if facts:

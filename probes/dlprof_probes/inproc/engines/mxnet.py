@@ -1,13 +1,19 @@
 """MXNet: binding a module to shapes compiles its graph; the bound graphs are kept for attribution; its profiler."""
 
-import json
 import os
 import re
 import sys
 import weakref
+from io import open as open_file
+from json import loads
+from os import makedirs
 
+from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
+
+_affinity = getattr(os, "sched_getaffinity", None)
 
 
 class MXNetTracer(Tracer):
@@ -105,13 +111,12 @@ class MXNetTracer(Tracer):
 
 def _mend(path):
     """Make a trace whole: from the second one of a process on, MXNet leaves out how the file begins."""
-    with open(path, "rb") as source:
+    with open_file(path, "rb") as source:
         text = source.read().lstrip()
     if not text.startswith(b"{"):
         text = b'{"traceEvents": [' + text.lstrip(b",")
     text = re.sub(rb"\[\s*,", b"[", text, count=1)
-    with open(path, "wb") as target:
-        target.write(text)
+    own_files.save(path, text)
 
 
 class MXNet(Engine):
@@ -171,7 +176,7 @@ class MXNet(Engine):
     def threads(self, module):
         """OpenMP's number, or half of what OpenMP sees where that is not set."""
         told = os.environ.get("OMP_NUM_THREADS", "")
-        return int(told) if told.isdigit() else max(1, len(os.sched_getaffinity(0)) >> 1)
+        return int(told) if told.isdigit() else max(1, len(_affinity(0)) >> 1)
 
 
 def _shapes(args):
@@ -203,7 +208,7 @@ class _Blocks(object):
         """A block was hybridized: keep its graph, each node under the name of the inner block that made it."""
         self._known.add(block)
         prefixes = dict((inner.prefix, inner.name) for inner in _inside(block))
-        nodes = json.loads(block._cached_graph[1].tojson())["nodes"]
+        nodes = loads(block._cached_graph[1].tojson())["nodes"]
         facts = {
             "nodes": [
                 {"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
@@ -230,9 +235,8 @@ def _under(name, prefixes):
 
 def _write(facts, folder, name):
     if not os.path.isdir(folder):
-        os.makedirs(folder)
-    with open(os.path.join(folder, name), "w") as target:
-        json.dump(facts, target)
+        makedirs(folder)
+    own_files.save(os.path.join(folder, name), wire.json_payload(facts))
 
 
 class _Graphs(object):
@@ -260,7 +264,7 @@ class _Graphs(object):
         """A module was bound: keep its graph."""
         module = args[0]
         self._bound.append(weakref.ref(module))
-        nodes = json.loads(module.symbol.tojson())["nodes"]
+        nodes = loads(module.symbol.tojson())["nodes"]
         facts = {
             "nodes": [{"op": n["op"], "name": n["name"], "inputs": [i[0] for i in n["inputs"]]} for n in nodes],
             "layer_names": sorted(self._outputs),

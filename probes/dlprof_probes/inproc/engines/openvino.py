@@ -1,10 +1,11 @@
 """OpenVINO: the compilation of models, and stand-ins for compiled models that count; it only does inference."""
 
-import json
 import os
-import sys
 import weakref
+from sys import _getframe
 
+from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer
@@ -37,8 +38,7 @@ class OpenVINOTracer(Tracer):
         path = os.path.join(self._folder, "nodes.json")
         nodes = {node[0] for _, _, nodes in calls for node in nodes}
         owner = dict((name, layer) for name, layer in self._models.owner.items() if name in nodes)
-        with open(path, "w") as target:
-            json.dump({"format": FORMAT, "owner": owner, "calls": calls}, target)
+        own_files.save(path, wire.json_payload({"format": FORMAT, "owner": owner, "calls": calls}))
         return [path]
 
 
@@ -108,7 +108,7 @@ class Models(object):
 
         def compile_model(model, device_name="AUTO", config=None):
             made = original(model, device_name, config)
-            if not str(sys._getframe(1).f_globals.get("__name__", "")).startswith("keras."):
+            if not str(_getframe(1).f_globals.get("__name__", "")).startswith("keras."):
                 return made
             counted = dict(config or {}, PERF_COUNT=True)
             stand_in = _Compiled(made, lambda: original(model, device_name, counted))

@@ -4,6 +4,7 @@ import os
 import sys
 import weakref
 
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines.tensorflow import TensorFlow
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -36,9 +37,7 @@ class TensorFlow1Tracer(Tracer):
         messages = self._sessions.collected()
         if not messages:
             raise RuntimeError("no session ran in the window")
-        with open(path, "wb") as out:
-            for message in messages:
-                out.write(message)
+        own_files.save(path, b"".join(messages))
         return [path]
 
     def _has_gpu(self):

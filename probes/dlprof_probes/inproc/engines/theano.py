@@ -1,9 +1,11 @@
 """Theano: compilation of functions, and the profile that its compiled functions keep."""
 
-import json
 import os
 import sys
+from os import makedirs
 
+from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer
 
@@ -88,10 +90,9 @@ class Profile(object):
         if not found:
             return None
         if not os.path.isdir(self._folder):
-            os.makedirs(self._folder)
+            makedirs(self._folder)
         path = os.path.join(self._folder, "theano-profile.json")
-        with open(path, "w") as target:
-            json.dump({"functions": found}, target)
+        own_files.save(path, wire.json_payload({"functions": found}))
         return path
 
     @staticmethod

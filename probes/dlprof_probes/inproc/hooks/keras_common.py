@@ -3,6 +3,7 @@
 import functools
 import sys
 import weakref
+from sys import _getframe
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
@@ -94,7 +95,7 @@ def layers(probe, layer):
             return None
         was_on = probe.lines.pause()
         label = type(args[0]).__name__ + ".__call__"
-        return probe.recorder.begin(wire.SpanKind.CONSTRUCT, label, sys._getframe(3)), was_on
+        return probe.recorder.begin(wire.SpanKind.CONSTRUCT, label, _getframe(3)), was_on
 
     def leave(token, _args):
         if token is not None:

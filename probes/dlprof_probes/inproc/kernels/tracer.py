@@ -1,9 +1,10 @@
 """What the tracers of all engines have in common."""
 
-import glob
 import os
 import re
 import sys
+from glob import glob
+from os import close, dup, dup2, write
 
 _CHATTER = re.compile(
     r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
@@ -59,12 +60,12 @@ class quiet(object):  # noqa: N801
     def __enter__(self):
         self._saved = self._file = None
         try:
-            import tempfile
+            from tempfile import TemporaryFile  # it loads much that the program may not need
 
             sys.stderr.flush()
-            self._file = tempfile.TemporaryFile()
-            self._saved = os.dup(2)
-            os.dup2(self._file.fileno(), 2)
+            self._file = TemporaryFile()
+            self._saved = dup(2)
+            dup2(self._file.fileno(), 2)
         except (OSError, AttributeError, ValueError):
             self._restore()
 
@@ -80,15 +81,15 @@ class quiet(object):  # noqa: N801
             self._file.seek(0)
             for line in self._file.read().splitlines(True):
                 if not _CHATTER.search(line.decode("utf-8", "replace")):
-                    os.write(2, line)
+                    write(2, line)
             self._file.close()
         except OSError:
             pass
 
     def _restore(self):
         if self._saved is not None:
-            os.dup2(self._saved, 2)
-            os.close(self._saved)
+            dup2(self._saved, 2)
+            close(self._saved)
             self._saved = None
 
 
@@ -98,7 +99,7 @@ def xplanes(folder):
     Raises:
         RuntimeError: There are none.
     """
-    paths = glob.glob(os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb"))
+    paths = glob(os.path.join(folder, "plugins", "profile", "*", "*.xplane.pb"))
     if not paths:
         raise RuntimeError("the profiler wrote no trace")
     return paths

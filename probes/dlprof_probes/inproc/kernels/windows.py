@@ -1,11 +1,12 @@
 """When the engine's tracer runs: a window of some steady steps in the first loop of each kind that can bear it."""
 
-import json
 import os
-import shutil
+from os import makedirs
+from shutil import rmtree
 from threading import get_ident
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels.affordable import Affordable
 
@@ -38,6 +39,9 @@ class NoWindows(object):
 
     def finish(self):
         """Nothing to end."""
+
+    def forget(self):
+        """Nothing to forget."""
 
     def annotation(self, text):
         """No annotation is made."""
@@ -153,7 +157,7 @@ class Windows(object):
             self._tracer.drain()
             began = now()
             folder = os.path.join(self.folder, "window-%03d" % self._count)
-            os.makedirs(folder)
+            makedirs(folder)
             self._tracer.start(folder)
             window = _Window(loop, folder, began, now())
         except Exception as error:
@@ -190,7 +194,7 @@ class Windows(object):
     def _give_up(self, window):
         """The loop ended right after the window began: it holds nothing, and another loop may have one."""
         self._abandon()
-        shutil.rmtree(window.folder, ignore_errors=True)
+        rmtree(window.folder, ignore_errors=True)
         self._done.discard(window.loop.kind)
         self._short = "too few steady steps for a window"
 
@@ -216,8 +220,7 @@ class Windows(object):
             "anchor": anchor(),
             "zero_ns": self._tracer.zero_ns,
         }
-        with open(window.folder + ".json", "w") as target:
-            json.dump(facts, target)
+        own_files.save(window.folder + ".json", wire.json_payload(facts))
 
     def _cost(self, start, end, name):
         self._cost_ns += end - start
@@ -252,6 +255,10 @@ class Windows(object):
             self._recorder.probe("kernels", "on", None, None, source)
         else:
             self._recorder.probe("kernels", "unavailable", "no function was compiled under its profiler")
+
+    def forget(self):
+        """Open no window, and leave alone the one that is open: this is a forked child."""
+        self.active = self._tracer = None
 
     def annotation(self, text):
         """Begin a range called `text` in the trace; a function that ends it, or None outside a window."""

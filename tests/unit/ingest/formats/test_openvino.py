@@ -9,7 +9,9 @@ import pytest
 
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats import openvino
+from dlprof.ingest.kernels.scopes import LayerPass
 from dlprof.pipeline import importing
+from dlprof.schema.vocabulary import Direction
 from dlprof.store.run import Run
 from tests.unit.ingest.imports import rows
 
@@ -52,3 +54,17 @@ def test_a_damaged_file_of_openvino_is_one_error(tmp_path: Path, text: str) -> N
 
     with pytest.raises(ArtifactError, match="damaged"):
         openvino.read(path)
+
+
+def test_of_several_nodes_that_a_conversion_could_be_called_after_the_first_owns_it(tmp_path: Path) -> None:
+    """And looking for it does not take as long as nodes times layers."""
+    owner = {"MatMul_1": "a", "b_MatMul_1": "b", **{f"Other_{n}": "o" for n in range(20_000)}}
+    nodes = [["x_b_MatMul_1", "Reorder", "jit", 1], *([f"n_{n}", "Relu", "jit", 1] for n in range(20_000))]
+    path = tmp_path / "nodes.json"
+    path.write_text(json.dumps({"format": "dlprof.openvino/1", "owner": owner, "calls": [[0, 10**6, nodes]]}))
+
+    trace = openvino.read(path).trace
+
+    assert trace is not None
+    assert trace.scopes[0] == LayerPass("a", Direction.FORWARD)
+    assert trace.scopes[1] == LayerPass(None, Direction.FORWARD)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dlprof.ingest.attribution.flops import TorchShapes
 from dlprof.ingest.attribution.labels import Labels
 from dlprof.ingest.kernels.events import CPU, NONE, EventRow
-from dlprof.ingest.kernels.kernel_ops import KernelOps
+from dlprof.ingest.kernels.kernel_ops import KernelOps, _combined
 from dlprof.ingest.kernels.scopes import BytesMoved, NodePath, Scope
 from dlprof.ingest.kernels.trace import OperatorSum, Trace
 from dlprof.schema.vocabulary import EventKind
@@ -77,3 +79,13 @@ def test_a_sum_is_a_row_of_its_name_alone() -> None:
         ("operator", "Dot22", "matmul"),
         ("runtime", None, "transfer"),
     ]
+
+
+def test_parts_are_told_apart_though_their_product_is_beyond_64_bits() -> None:
+    """Four columns of two million values each."""
+    high = 2_000_000
+    parts = [np.array([0, high, high, 0, high]) for _ in range(4)] + [np.array([0, 1, 0, 0, 1])]
+
+    code = _combined(parts, 5)
+
+    assert (code[0] == code[3], code[1] == code[4], len(set(code.tolist()))) == (True, True, 3)

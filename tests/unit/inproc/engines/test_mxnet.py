@@ -170,6 +170,6 @@ def test_threads_are_those_of_openmp(probed: Callable[..., Any], monkeypatch: py
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     told = setup.engine.threads(None)
     monkeypatch.delenv("OMP_NUM_THREADS")
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(8)))
+    monkeypatch.setattr("dlprof_probes.inproc.engines.mxnet._affinity", lambda _pid: set(range(8)))
 
     assert (told, setup.engine.threads(None)) == (3, 4)

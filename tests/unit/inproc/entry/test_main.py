@@ -19,9 +19,8 @@ def test_the_package_is_found_beside_the_entry_point(monkeypatch: pytest.MonkeyP
     handed: list[Any] = []
     monkeypatch.setattr(boot, "main", lambda *args: handed.append((*args, sys.path[0])))
     monkeypatch.setattr(sys, "path", ["/anywhere", *sys.path])
-    monkeypatch.setattr(sys, "argv", ["start.py", "config.json"])
+    monkeypatch.setattr(sys, "argv", ["entry", "config.json"])
 
-    names = runpy.run_path(str(PAYLOAD / "dlprof_probes" / "inproc" / "start.py"))
+    names = runpy.run_path(str(PAYLOAD / "dlprof_probes" / "inproc" / "entry" / "__main__.py"))
 
     assert handed == [("config.json", names["_BOOT_NS"], str(PAYLOAD))]
-    assert names["_dlprof_own"] is True
