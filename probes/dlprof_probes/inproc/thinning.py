@@ -171,8 +171,16 @@ class Thinning(object):
             time.sleep(duty.SHORTEST_S)
         while not self._stopping:
             if self._done.acquire(True, 1):
+                self._hand_on()
                 return True
         return False
+
+    def _hand_on(self):
+        """Raise in the program what its own handler of a signal raised while a call of ours ran."""
+        error, self._pending.raised = self._pending.raised, None
+        if error is not None:
+            time.sleep(0.001)  # the call itself is over then
+            raise_in(self._main, error)
 
     # On the main thread, between two instructions of the program
 
@@ -320,16 +328,15 @@ def _frames(thread, _skip=0):
     return sys._current_frames().get(thread)
 
 
-def _hand_on(error):
-    """What a signal's handler of the program raised while a call of ours ran is raised in the program after it."""
-    if isinstance(error, Exception) and not interrupts.is_from_handler(error):
-        return
+def raise_in(thread, error):
+    """Have a thread raise `error` where it is now."""
     import ctypes
 
     error.__traceback__ = None
+    # Only a class can be given; this one's instance is the very exception.
     raised = type(type(error).__name__, (type(error),), {"__new__": lambda *_: error})
     _KEPT.append(raised)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(_thread.get_ident()), ctypes.py_object(raised))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(raised))
 
 
 _KEPT = []
@@ -342,11 +349,15 @@ class _Pending(object):
     def __init__(self, function):
         import ctypes
 
+        self.raised = None
+        """What a handler of a signal, one of the program's, raised while the function ran: it is to be handed on."""
+
         def call(_):
             try:
                 function()
             except BaseException as error:
-                _hand_on(error)
+                if not isinstance(error, Exception) or interrupts.is_from_handler(error):
+                    self.raised = error
             return 0
 
         self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)

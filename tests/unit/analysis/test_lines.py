@@ -48,9 +48,7 @@ def rows(*told: tuple[str, int, int, str, str]) -> list[FunctionLines]:
 
 def test_functions_of_one_name_are_all_there() -> None:
     """Whose time it is that a line with this name calls cannot be told: nothing is taken off."""
-    found = rows(
-        ("A.get", 1, 50, "x", "exact"), ("B.get", 5, 90, "y", "exact"), ("main", 9, 200, "a.get()", "exact")
-    )
+    found = rows(("A.get", 1, 50, "x", "exact"), ("B.get", 5, 90, "y", "exact"), ("main", 9, 200, "a.get()", "exact"))
 
     assert [(hot.line, hot.own_ns) for hot in lines.hottest(found, 5)] == [(9, 200 * MS), (5, 90 * MS), (1, 50 * MS)]
 
