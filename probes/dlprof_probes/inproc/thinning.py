@@ -23,6 +23,8 @@ _SWITCH_NS = 60 * 1000
 _CENSUS_S = 0.03
 """How long a census may take: where hardly a line runs, it is over then."""
 _OPEN_S = 0.0005
+_OURS = 12
+"""Frames that a call of ours may have above it."""
 
 
 class Thinning(object):
@@ -160,12 +162,14 @@ class Thinning(object):
     def _ask(self, what):
         """Have `what` done on the main thread, and wait for that; returns whether it was.
 
-        Never is a second call asked for before the first is over: Python 3.11 does not come out of a function that it
-        enters under a trace function while a call is pending.
+        Never is a second call asked for before the first is over, to its last instruction: Python 3.11 does not come
+        out of a function that it enters under a trace function, in a pending call, while another one waits.
         """
         if self._monitoring:
             what()
             return True
+        while self._pending.runs_on(self._main):
+            time.sleep(duty.WINDOW_S)
         self._asked = what, now()
         while not self._pending.add():
             time.sleep(duty.SHORTEST_S)
@@ -302,7 +306,7 @@ class Thinning(object):
         on = self.wanted if self.mode == duty.THINNED else self._lines.counts_now()
         if on and self._lines.switch(False):
             self._census = census.Census(self._lines.is_profiled, self._cost.told_ns, self._over)
-            self._census.start(_frames(self._main, 3))
+            self._census.start(_frames(self._main))
 
     def _end_census(self):
         if self._census is not None:
@@ -323,7 +327,7 @@ class Thinning(object):
             self._lines.switch(True)
 
 
-def _frames(thread, _skip=0):
+def _frames(thread):
     """The innermost frame of a thread."""
     return sys._current_frames().get(thread)
 
@@ -339,7 +343,7 @@ def raise_in(thread, error):
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(raised))
 
 
-_KEPT = []
+_KEPT = []  # type: list[object]
 """What the interpreter may still call, for as long as it runs."""
 
 
@@ -360,9 +364,19 @@ class _Pending(object):
                     self.raised = error
             return 0
 
+        self._code = call.__code__
         self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
         self._add = ctypes.pythonapi.Py_AddPendingCall
         _KEPT.append(self._call)
+
+    def runs_on(self, thread):
+        """Whether that thread is in our call; it has left it for good otherwise, for now it waits for us."""
+        frame = _frames(thread)
+        for _ in range(_OURS):
+            if frame is None or frame.f_code is self._code:
+                break
+            frame = frame.f_back
+        return frame is not None and frame.f_code is self._code
 
     def add(self):
         """Ask for a call; returns whether the queue took it."""

@@ -33,8 +33,8 @@ def pairs(words, vocabulary):
     counts = {}
     for w in words:
         vocabulary.setdefault(w, len(vocabulary))
-        for a, b in zip(w[:-1], w[1:]):
-            key = a + b
+        for i in range(1, len(w)):
+            key = w[i - 1 : i + 1]
             counts[key] = counts.get(key, 0) + 1
     return counts
 
