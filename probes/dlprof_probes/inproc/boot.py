@@ -36,7 +36,7 @@ CELL = "<ipython-input-"
 """What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
 _NOT_THINNED = "all lines are counted, whatever that costs: %s"
 _WHY_THINNED = "counting each line of a tight loop would take longer than the loop"
-_TAX_OF_LINES = "measured: registering and saving; counting by estimate, events times the measured cost of one"
+_TAX_OF_LINES = "registering and saving: measured; counting: hits times the measured cost of one"
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
@@ -213,13 +213,12 @@ class Session(object):
         """Record what lines cost (ns), how that was got, and in how much of the time they were counted."""
         spent = self.lines.spending()
         if spent is None:
-            how = "measured: registering and saving; counting itself is in the lines"
             reason = self.lines.not_thinned
-            self.recorder.probe("lines", "on", reason and _NOT_THINNED % reason, self.lines.cost_ns, how)
+            self.recorder.probe("lines", "on", reason and _NOT_THINNED % reason, self.lines.tax_ns(), _TAX_OF_LINES)
             return
         thinned = {"what": "% of the time in which lines are counted", "from": 100, "why": _WHY_THINNED}
         thinned["to"] = round(100 * (spent["duty"] or 0), 2)
-        self.recorder.probe("lines", "on", None, self.lines.cost_ns + spent["tax_ns"], _TAX_OF_LINES, thinned)
+        self.recorder.probe("lines", "on", None, self.lines.tax_ns(), _TAX_OF_LINES, thinned)
 
     def finish(self):
         """Write all that is known; called once, at exit or right before `os._exit`."""

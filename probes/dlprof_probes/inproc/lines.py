@@ -102,6 +102,7 @@ class Lines(object):
         self._saved = 0
         self._share = share
         self._paused = False
+        self._cost = None
         self.not_thinned = None
         """Why lines are all counted at any cost, although they should not be; None: they are not."""
         self._thinning = None
@@ -111,9 +112,9 @@ class Lines(object):
     def start(self):
         """Begin to count on this thread."""
         start = now()
-        cost = None if self._share is None or sys.gettrace() is not None else line_cost.measured(type(self.profiler))
+        cost = self._cost = None if sys.gettrace() is not None else line_cost.measured(type(self.profiler))
         self._start()
-        if cost is not None:
+        if cost is not None and self._share is not None:
             monitoring = self._manager is None
             code = cost.count_by(self.profiler)
             if monitoring:
@@ -191,7 +192,7 @@ class Lines(object):
 
     def hits(self):
         """Hits of all lines so far."""
-        return sum(hits for lines in self.profiler.get_stats().timings.values() for _, hits, _ in lines)
+        return sum(line[1] for lines in self.profiler.get_stats().timings.values() for line in lines)
 
     def is_profiled(self, code):
         """Whether the lines of `code` are counted."""
@@ -297,6 +298,12 @@ class Lines(object):
         else:
             self.tally.exact()
         return self.tally.functions()
+
+    def tax_ns(self):
+        """What lines cost the program (ns): measured, or hits times what one costs."""
+        if self.spending() is not None:
+            return self.cost_ns + int(self._thinning.duty.spent_ns)
+        return self.cost_ns + int(self.hits() * self._cost.event_ns if self._cost is not None else 0)
 
     def spending(self):
         """What counting in windows was: its fields, as the file has them; None: it was not."""

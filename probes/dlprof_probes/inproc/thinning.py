@@ -23,6 +23,8 @@ _SWITCH_NS = 60 * 1000
 _CENSUS_S = 0.03
 """How long a census may take: where hardly a line runs, it is over then."""
 _OPEN_S = 0.0005
+_OURS = 12
+"""Frames that a call of ours may have above it."""
 
 
 class Thinning(object):
@@ -160,19 +162,29 @@ class Thinning(object):
     def _ask(self, what):
         """Have `what` done on the main thread, and wait for that; returns whether it was.
 
-        Never is a second call asked for before the first is over: Python 3.11 does not come out of a function that it
-        enters under a trace function while a call is pending.
+        Never is a second call asked for before the first is over, to its last instruction: Python 3.11 does not come
+        out of a function that it enters under a trace function, in a pending call, while another one waits.
         """
         if self._monitoring:
             what()
             return True
+        while self._pending.runs_on(self._main):
+            time.sleep(duty.WINDOW_S)
         self._asked = what, now()
         while not self._pending.add():
             time.sleep(duty.SHORTEST_S)
         while not self._stopping:
             if self._done.acquire(True, 1):
+                self._hand_on()
                 return True
         return False
+
+    def _hand_on(self):
+        """Raise in the program what its own handler of a signal raised while a call of ours ran."""
+        error, self._pending.raised = self._pending.raised, None
+        if error is not None:
+            time.sleep(0.001)  # the call itself is over then
+            raise_in(self._main, error)
 
     # On the main thread, between two instructions of the program
 
@@ -294,7 +306,7 @@ class Thinning(object):
         on = self.wanted if self.mode == duty.THINNED else self._lines.counts_now()
         if on and self._lines.switch(False):
             self._census = census.Census(self._lines.is_profiled, self._cost.told_ns, self._over)
-            self._census.start(_frames(self._main, 3))
+            self._census.start(_frames(self._main))
 
     def _end_census(self):
         if self._census is not None:
@@ -315,21 +327,20 @@ class Thinning(object):
             self._lines.switch(True)
 
 
-def _frames(thread, _skip=0):
+def _frames(thread):
     """The innermost frame of a thread."""
     return sys._current_frames().get(thread)
 
 
-def _hand_on(error):
-    """What a signal's handler of the program raised while a call of ours ran is raised in the program after it."""
-    if isinstance(error, Exception) and not interrupts.is_from_handler(error):
-        return
+def raise_in(thread, error):
+    """Have a thread raise `error` where it is now."""
     import ctypes
 
     error.__traceback__ = None
+    # Only a class can be given; this one's instance is the very exception.
     raised = type(type(error).__name__, (type(error),), {"__new__": lambda *_: error})
     _KEPT.append(raised)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(_thread.get_ident()), ctypes.py_object(raised))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(raised))
 
 
 _KEPT = []  # type: list[object]
@@ -342,16 +353,30 @@ class _Pending(object):
     def __init__(self, function):
         import ctypes
 
+        self.raised = None
+        """What a handler of a signal, one of the program's, raised while the function ran: it is to be handed on."""
+
         def call(_):
             try:
                 function()
             except BaseException as error:
-                _hand_on(error)
+                if not isinstance(error, Exception) or interrupts.is_from_handler(error):
+                    self.raised = error
             return 0
 
+        self._code = call.__code__
         self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
         self._add = ctypes.pythonapi.Py_AddPendingCall
         _KEPT.append(self._call)
+
+    def runs_on(self, thread):
+        """Whether that thread is in our call; it has left it for good otherwise, for now it waits for us."""
+        frame = _frames(thread)
+        for _ in range(_OURS):
+            if frame is None or frame.f_code is self._code:
+                break
+            frame = frame.f_back
+        return frame is not None and frame.f_code is self._code
 
     def add(self):
         """Ask for a call; returns whether the queue took it."""
