@@ -155,15 +155,19 @@ class RunDir:
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
-        return sum(_size(file) for file in self.path.rglob("*"))
+        return sum(_sizes(self.path))
 
 
-def _size(path: Path) -> int:
-    """Bytes of a file; 0: it is none, or gone meanwhile."""
-    with contextlib.suppress(OSError):
-        found = path.lstat()
-        return found.st_size if stat.S_ISREG(found.st_mode) else 0
-    return 0
+def _sizes(folder: Path) -> Iterator[int]:
+    """Bytes of each file below a folder, however deep; what is gone meanwhile, or not ours to look into, has none."""
+    waiting = [os.fspath(folder)]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry.stat(follow_symlinks=False).st_size
 
 
 def replace_text(path: Path, text: str) -> None:
