@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,7 +72,8 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path, ignore_errors=True)
+        else:  # a link, or a pipe, which `rmtree` would open
+            path.unlink()
