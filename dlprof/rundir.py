@@ -144,9 +144,10 @@ class RunDir:
             replace_text(self.manifest_path, manifests.encode(manifest).decode("utf-8"))
 
     def stack_files(self) -> list[Path]:
-        """The segments of sampled stacks, in order; packed ones too."""
-        segments = f"{_STACKS}.json"
-        return sorted({*self.raw.glob(segments), *self.raw.glob(f"{segments}.gz")})
+        """The segments of sampled stacks, in order; of one that is there both packed and not, that which is not."""
+        found = {path.name.removesuffix(".gz"): path for path in self.raw.glob(f"{_STACKS}.json.gz")}
+        found.update((path.name, path) for path in self.raw.glob(f"{_STACKS}.json"))
+        return [found[name] for name in sorted(found)]
 
     def disk_full(self) -> str | None:
         """The reason why something left nothing, if it is that the disk was full."""
@@ -154,8 +155,15 @@ class RunDir:
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
-        found = (file.lstat() for file in self.path.rglob("*"))
-        return sum(one.st_size for one in found if stat.S_ISREG(one.st_mode))
+        return sum(_size(file) for file in self.path.rglob("*"))
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; 0: it is none, or gone meanwhile."""
+    with contextlib.suppress(OSError):
+        found = path.lstat()
+        return found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return 0
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -292,8 +300,21 @@ def find(folder: Path) -> list[RunDir]:
     """All run folders directly below `folder`, oldest first."""
     if not folder.is_dir():
         return []
-    found = [RunDir(path.absolute()) for path in folder.iterdir() if (path / "manifest.json").is_file()]
-    return sorted(found, key=lambda run: (run.manifest_path.stat().st_mtime_ns, run.path.name))
+    found = [RunDir(path.absolute()) for path in folder.iterdir() if _has_manifest(path)]
+    return sorted(found, key=lambda run: (_age(run.manifest_path), run.path.name))
+
+
+def _has_manifest(path: Path) -> bool:
+    with contextlib.suppress(OSError):  # a folder that is not ours to look into
+        return (path / "manifest.json").is_file()
+    return False
+
+
+def _age(path: Path) -> int:
+    """When a file was last written (ns); 0: it is gone meanwhile."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime_ns
+    return 0
 
 
 def resolve(text: str) -> RunDir:

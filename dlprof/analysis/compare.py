@@ -167,7 +167,7 @@ def _trees(side: Side) -> list[Breakdown]:
         tree = breakdown.of_run(run) or breakdown.without_phases(run)
         if tree is None:
             raise UsageError(
-                f"{run.name} cannot be compared, because {_no_wall_time(run)}.", hint=f"dlprof report {run.name}"
+                f"{run.name} cannot be compared, because {_no_wall_time(run)}.", hint=f"dlprof report {run.typed}"
             )
         found.append(tree)
     return found

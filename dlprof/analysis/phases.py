@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -102,6 +103,8 @@ class Bounds:
     """First line of dlprof's own code in the process."""
     script_start: int | None
     script_end: int | None
+    told: int | None = None
+    """Up to when anything is known; None: up to the end."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,12 @@ class _Totals:
     def add(self, phase: Phase, dur: int, count: int = 0) -> None:
         self.dur[phase] = self.dur.get(phase, 0) + dur
         self.count[phase] = self.count.get(phase, 0) + count
+
+    def move(self, source: Phase, target: Phase, dur: int) -> None:
+        """Move time from one phase to another: never more than there is."""
+        moved = max(0, min(dur, self.dur.get(source, 0)))
+        self.add(target, moved)
+        self.add(source, -moved)
 
 
 def compute(spans: Sequence[Interval], steps: Sequence[Step], bounds: Bounds) -> Phases:
@@ -263,11 +272,14 @@ def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[Phase, int,
     """Phases of a stretch in which no span is open, with their begin and end."""
     if bounds.boot is None:
         return [(Phase.UNATTRIBUTED, start, end)]
-    script_start = bounds.script_start if bounds.script_start is not None else bounds.wall
-    script_end = bounds.script_end if bounds.script_end is not None else bounds.wall
-    marks = [0, bounds.boot, script_start, script_end, bounds.wall]
-    names = [Phase.STARTUP, Phase.DLPROF, Phase.SCRIPT, Phase.TEARDOWN]
-    return [(name, max(start, a), min(end, b)) for name, a, b in zip(names, marks, marks[1:], strict=False)]
+    told = bounds.told if bounds.told is not None else bounds.wall
+    script_start = bounds.script_start if bounds.script_start is not None else told
+    script_end = bounds.script_end if bounds.script_end is not None else told
+    # What a damaged stream says of the order of these is not believed: each begins where the one before ends.
+    marks = list(accumulate((0, bounds.boot, script_start, script_end, told), max))
+    marks = [*(min(mark, told) for mark in marks), bounds.wall]
+    names = [Phase.STARTUP, Phase.DLPROF, Phase.SCRIPT, Phase.TEARDOWN, Phase.UNATTRIBUTED]
+    return [(name, max(start, a), min(end, b)) for name, (a, b) in zip(names, pairwise(marks), strict=True)]
 
 
 def leaf(kinds: Sequence[str], had_epoch: bool, step_of: Loop | None = None) -> Phase:
@@ -306,15 +318,13 @@ def _move_steps(totals: _Totals, steps: Sequence[Step], intervals: Sequence[Phas
         around = intervals[index].phase if intervals else None
         if step.span == SpanKind.FIT and around is Phase.FIT_STEPS:
             # The wait for the first batch of an epoch may lie partly before the epoch's first interval.
-            totals.add(Phase.FIT_INPUT, step.input)
-            totals.add(Phase.FIT_WAIT, step.wait)
-            totals.add(Phase.FIT_CALLBACKS, step.callbacks)
-            totals.add(Phase.FIT_STEPS, -step.input - step.wait - step.callbacks)
+            totals.move(Phase.FIT_STEPS, Phase.FIT_INPUT, step.input)
+            totals.move(Phase.FIT_STEPS, Phase.FIT_WAIT, step.wait)
+            totals.move(Phase.FIT_STEPS, Phase.FIT_CALLBACKS, step.callbacks)
         elif step.span == SpanKind.ON_BATCH and around is Phase.SCRIPT:
-            wait = step.wait if step.loop == Loop.TRAIN else 0
-            totals.add(PHASE_OF_LOOP[step.loop], step.dur - wait)
-            totals.add(Phase.FIT_WAIT, wait)
-            totals.add(Phase.SCRIPT, -step.dur)
+            wait = min(step.wait, step.dur) if step.loop == Loop.TRAIN else 0
+            totals.move(Phase.SCRIPT, PHASE_OF_LOOP[step.loop], step.dur - wait)
+            totals.move(Phase.SCRIPT, Phase.FIT_WAIT, wait)
 
 
 def _count(totals: _Totals, spans: Sequence[Interval], steps: Sequence[Step]) -> None:
@@ -344,7 +354,12 @@ def _time(totals: _Totals, phase: Phase) -> PhaseTime:
 
 
 def of_main_thread(
-    spans: pa.Table | None, steps: pa.Table | None, main_thread: int | None, wall_ns: int, boot_ns: int | None
+    spans: pa.Table | None,
+    steps: pa.Table | None,
+    main_thread: int | None,
+    wall_ns: int,
+    boot_ns: int | None,
+    told_ns: int | None = None,
 ) -> Phases:
     """Cut the wall time by the tables `spans` and `steps`.
 
@@ -354,12 +369,13 @@ def of_main_thread(
         main_thread: Thread whose time the wall time is.
         wall_ns: From start to end of the process (ns).
         boot_ns: When dlprof's own code began in it (ns), or None.
+        told_ns: Up to when anything is known (ns); what is later is unattributed. None: all is.
     """
     rows = [row for row in spans.to_pylist() if row["thread_id"] == main_thread] if spans is not None else []
     kinds = {row["span_id"]: row["kind"] for row in rows}
     intervals = [Interval(row["start_ns"], row["start_ns"] + row["dur_ns"], row["kind"]) for row in rows]
     own = [row for row in steps.to_pylist() if row["thread_id"] == main_thread] if steps is not None else []
-    bounds = _bounds(intervals, wall_ns, boot_ns if rows else None)
+    bounds = replace(_bounds(intervals, wall_ns, boot_ns if rows else None), told=told_ns)
     return compute(intervals, [_step(row, kinds) for row in own], bounds)
 
 

@@ -15,6 +15,7 @@ from dlprof.bench.results import CellResult, Folder
 from dlprof.errors import DlprofError, Report
 from dlprof.launch import children, environments
 from dlprof.pipeline.opening import open_run
+from dlprof.store import lock
 
 
 def prepare(matrix: Matrix, report: Report) -> dict[str, str]:
@@ -37,9 +38,15 @@ def run(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]:
 
     Raises:
         UsageError: The folder is another benchmark's.
+        CannotCreateError: Another dlprof runs one in it.
         KeyboardInterrupt: Ctrl-C; the cell that ran then is run again next time.
     """
     folder.begin(matrix)
+    with lock.held(folder.path, "runs a benchmark in", wait_s=0):
+        return _run_all(matrix, folder, report)
+
+
+def _run_all(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]:
     cells = matrix.cells()
     waiting = [cell for cell in cells if not folder.result(cell).is_file()]
     if len(waiting) < len(cells):

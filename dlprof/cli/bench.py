@@ -52,11 +52,13 @@ def run(args: Arguments) -> int:
     from dlprof.launch import children
     from dlprof.report.json_text import print_json
     from dlprof.report.say import say
+    from dlprof.store import lock
 
     matrix = _matrix(args)
     folder = Folder(Path(args.output or Path("dlprof_bench") / matrix.name))
     if args.restart and folder.state.is_file():
-        shutil.rmtree(folder.path)
+        with lock.held(folder.path, "runs a benchmark in", wait_s=0):
+            shutil.rmtree(folder.path)
     if args.table:
         results = folder.results(matrix.cells())
     else:

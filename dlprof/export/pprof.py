@@ -54,7 +54,7 @@ def write(run: Run, out: BinaryIO) -> str:
     """
     times = _times(run)
     if not times:
-        raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.name} says why")
+        raise NoInputError(f"{run.name} has no sampled stacks.", hint=f"dlprof report {run.typed} says why")
     profile = _Profile(run.name)
     _add_samples(profile, times, _period_ns(run))
     if run.manifest.clock.origin_wall_ns:

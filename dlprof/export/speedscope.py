@@ -36,7 +36,7 @@ def write(run: Run, out: BinaryIO) -> str:
     phases = _phases(run, frames)
     profiles: list[_Sampled | _Evented] = [*sampled, *phases]
     if not profiles:
-        raise NoInputError(f"{run.name} has neither sampled stacks nor phases.", hint=f"dlprof report {run.name}")
+        raise NoInputError(f"{run.name} has neither sampled stacks nor phases.", hint=f"dlprof report {run.typed}")
     file = _File(_SCHEMA, run.name, f"dlprof {__version__}", 0, _Shared(frames.known), profiles)
     out.write(json.dumps(to_builtins(file)).encode())  # of msgspec's own encoder names that are no Unicode are refused
     stacks = sum(len(profile.samples) for profile in sampled)

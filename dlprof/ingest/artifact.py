@@ -114,3 +114,7 @@ class ArtifactError(BadDataError):
         super().__init__(f"{path.name}{where}: {message}")
         self.path = path
         self.offset = offset
+
+
+class NothingRecordedError(ArtifactError):
+    """A raw artifact that was begun and holds nothing: what wrote it was ended, or could not write."""

@@ -266,7 +266,7 @@ class TracedProcess:
 
 
 def _went_to_all(arrived: Arrived) -> bool:
-    """Whether the terminal has sent it to all of dlprof's group; that it is closed it tells the session's leader alone."""
+    """Whether the terminal has sent it to all of dlprof's group; its end it tells the session's leader alone."""
     to_leader = arrived.number in (signal.SIGHUP, signal.SIGCONT) and os.getsid(0) == os.getpid()
     return arrived.from_keyboard and not to_leader
 

@@ -66,6 +66,11 @@ class ProbeStates:
         """What is known of a probe; None: nothing was said."""
         return self._by_name.get(name)
 
+    def wants(self, name: str) -> bool:
+        """Whether a probe was asked for; one of which nothing was said was."""
+        probe = self.get(name)
+        return probe is None or probe.state != ProbeState.OFF
+
     def __iter__(self) -> Iterator[Probe]:
         return iter(self._by_name.values())
 

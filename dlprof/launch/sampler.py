@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dlprof.schema import process_config
+from dlprof.schema.manifest import Probe
 from dlprof.schema.process_config import SamplerConfig, SamplerReport
+from dlprof.schema.vocabulary import ProbeState
 
 
 class Sampler:
@@ -26,6 +28,7 @@ class Sampler:
         self._file = Path(config.raw) / "sampler-config.json"
         self._answer = Path(config.raw) / "sampler.json"
         self._process: subprocess.Popen[bytes] | None = None
+        self._timed_out = False
 
     def prepare(self) -> None:
         """Write its configuration.
@@ -66,15 +69,22 @@ class Sampler:
             return
         try:
             self._process.communicate(b"stop\n", timeout=timeout_s)
-        except (subprocess.TimeoutExpired, BrokenPipeError):
+        except BrokenPipeError:  # it has ended already
+            self._process.wait()
+        except subprocess.TimeoutExpired:
+            self._timed_out = True
             self._process.kill()
             self._process.wait()
 
     @property
-    def killed_by(self) -> int | None:
-        """The signal that ended it; None: none did, or it did not end."""
-        code = self._process.returncode if self._process is not None else None
-        return -code if code is not None and code < 0 else None
+    def ended(self) -> str | None:
+        """How it came to its end, as a clause, if not in order; None: it did, or runs."""
+        code = self._process.poll() if self._process is not None else None
+        if not code:
+            return None
+        if self._timed_out:
+            return "the sampler did not end when it was told to, and was killed"
+        return f"the sampler was killed by signal {-code}" if code < 0 else f"the sampler failed with exit code {code}"
 
     def reports(self) -> dict[str, SamplerReport]:
         """What it said of its probes, by name; its files are removed."""
@@ -85,3 +95,21 @@ class Sampler:
         for spent in (self._answer, self._file):
             spent.unlink(missing_ok=True)
         return reports
+
+
+def outcome(name: str, report: SamplerReport | None, ended: str | None, disk_full: str | None) -> Probe:
+    """What became of a probe of the sampler, by all that is known of that beside its file.
+
+    Args:
+        name: The probe.
+        report: What the sampler said of it; None: nothing.
+        ended: How the sampler came to its end, if not in order.
+        disk_full: The reason, if the disk is full.
+    """
+    if report is not None and report.state != ProbeState.ON:
+        return Probe(name=name, state=report.state, reason=disk_full or report.reason)
+    if ended is not None:
+        return Probe(name=name, state=ProbeState.FAILED, reason=disk_full or ended)
+    if report is None:
+        return Probe(name=name, state=ProbeState.FAILED, reason=disk_full or "the sampler did not start")
+    return Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned)

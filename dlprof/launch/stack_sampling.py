@@ -73,14 +73,14 @@ class StackSampling:
         if self._sampler is None:
             return None
         reason = self._sampler.reason
-        return Probe(name="stacks", state=ProbeState.FAILED if reason else ProbeState.ON, reason=reason)
+        return Probe(name="stacks", state=_state(reason, failed=self._sampler.failed), reason=reason)
 
     def outcome(self) -> Probe:
         """What became of it in the end."""
         if self._sampler is not None:
             told = self._sampler.thinned()
             thinned = msgspec.convert(told, Thinned) if told else None
-            return outcome(self._run, self._sampler.reason, self._sampler.cpu_ns, thinned)
+            return outcome(self._run, self._sampler.reason, self._sampler.cpu_ns, thinned, failed=self._sampler.failed)
         reason = (
             "no Python process was seen in what the program started"
             if self._tree
@@ -89,7 +89,15 @@ class StackSampling:
         return Probe(name="stacks", state=ProbeState.UNAVAILABLE, reason=reason)
 
 
-def outcome(run: RunDir, reason: str | None, cpu_ns: int | None, thinned: Thinned | None = None) -> Probe:
+def _state(reason: str | None, *, failed: bool) -> ProbeState:
+    if reason is None:
+        return ProbeState.ON
+    return ProbeState.FAILED if failed else ProbeState.UNAVAILABLE
+
+
+def outcome(
+    run: RunDir, reason: str | None, cpu_ns: int | None, thinned: Thinned | None = None, *, failed: bool
+) -> Probe:
     """What became of py-spy.
 
     Args:
@@ -97,11 +105,11 @@ def outcome(run: RunDir, reason: str | None, cpu_ns: int | None, thinned: Thinne
         reason: Why there are no samples, or not all; None: all went well.
         cpu_ns: CPU time that it took (ns).
         thinned: What was left out to keep the budget.
+        failed: It had begun; else there are no samples because there was nothing, or no right, to look at.
     """
-    state = ProbeState.ON
-    if reason is not None:
-        reason = run.disk_full() or reason
-        state = ProbeState.FAILED if run.stack_files() else ProbeState.UNAVAILABLE
+    full = run.disk_full() if reason is not None else None
+    state = _state(full or reason, failed=failed or full is not None or bool(run.stack_files()))
+    reason = full or reason
     source = "measured: CPU time of py-spy beside the process"
     return Probe(name="stacks", state=state, reason=reason, cost_ns=cpu_ns, cost_source=source, thinned=thinned)
 

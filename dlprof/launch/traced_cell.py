@@ -25,6 +25,7 @@ from dlprof.launch import payload, probe_settings, stack_sampling
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.rundir import RunDir, writing_into
 from dlprof.schema import process_config
 from dlprof.schema.manifest import GpuTracer, Probe
@@ -177,14 +178,13 @@ class TracedCell:
         reports = self._sampler.reports()
         for name in _BESIDE:
             if self._config.wants(name):
-                self._states.put(self._outcome_of(name, reports.get(name)))
+                self._states.put(self._outcome_of(self._sampler, name, reports.get(name)))
 
-    def _outcome_of(self, name: str, report: SamplerReport | None) -> Probe:
-        if report is None:
-            return Probe(name=name, state=ProbeState.FAILED, reason="the sampler did not start, or was killed")
-        if name == "stacks":
-            return stack_sampling.outcome(self._run, report.reason, report.cpu_ns, report.thinned)
-        return Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned)
+    def _outcome_of(self, sampler: Sampler, name: str, report: SamplerReport | None) -> Probe:
+        if name == "stacks" and report is not None and sampler.ended is None:
+            told = report.reason, report.cpu_ns, report.thinned
+            return stack_sampling.outcome(self._run, *told, failed=report.failed)
+        return sampler_outcome(name, report, sampler.ended, self._run.disk_full())
 
 
 def _exit_code(raised: BaseException | None) -> int:

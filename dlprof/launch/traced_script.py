@@ -13,6 +13,7 @@ from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.launch.stack_sampling import PythonSearch, StackSampling
 from dlprof.launch.target import Target
 from dlprof.launch.view import STARTING, Progress, View
@@ -216,6 +217,10 @@ class TracedScript:
         """State of each probe while the script runs, as far as it is known here."""
         states = {name: Probe(name=name, state=STARTING) for name in PROBES}
         states.update({probe.name: probe for probe in self._states})
+        ended = self._sampler.ended if self._sampler is not None else None
+        if ended is not None:
+            wanted = (name for name in _SAMPLED if self._config.wants(name))
+            states.update({name: Probe(name=name, state=ProbeState.FAILED, reason=ended) for name in wanted})
         stacks = self._stacks.state_now() if self._stacks is not None else None
         return {**states, "stacks": stacks} if stacks is not None else states
 
@@ -246,19 +251,11 @@ class TracedScript:
     def _judge_sampler(self) -> None:
         if self._sampler is None:
             return
-        reports, killed_by = self._sampler.reports(), self._sampler.killed_by
+        reports, ended = self._sampler.reports(), self._sampler.ended
+        disk_full = self._run.disk_full()
         for name in _SAMPLED:
-            if not self._config.wants(name):
-                continue
-            report = reports.get(name)
-            if report is None:
-                if self._states.get(name) is None:
-                    reason = self._run.disk_full() or "the sampler did not start"
-                    self._states.note(name, ProbeState.FAILED, reason)
-            elif killed_by is not None and report.state == ProbeState.ON:
-                self._states.note(name, ProbeState.FAILED, f"the sampler was killed by signal {killed_by}")
-            else:
-                self._states.put(Probe(name=name, state=report.state, reason=report.reason, thinned=report.thinned))
+            if self._config.wants(name) and self._states.get(name) is None:
+                self._states.put(sampler_outcome(name, reports.get(name), ended, disk_full))
 
     def _judge_phases(self) -> None:
         if not self._config.wants("phases") or self._target.interpreter is None:

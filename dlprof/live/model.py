@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dlprof.ingest.own.wire import LOOP_NAMES
+from dlprof.ingest.own.stream_tables import LOOP_NAMES
 from dlprof.live.loop import LoopProgress
 from dlprof.live.machine import Machine
 from dlprof.live.phase_clock import PhaseClock

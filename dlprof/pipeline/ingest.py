@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import structs
 
 from dlprof import rundir
@@ -17,16 +20,19 @@ from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import stacks as stacks_reader
-from dlprof.pipeline import kernel_windows, probe_stream, sampled_lines
+from dlprof.launch import payload
+from dlprof.pipeline import kernel_windows, probe_ends, probe_stream, raw_artifacts, sampled_lines
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
+from dlprof.schema.process_config import decode_reports
 from dlprof.schema.tables import SCHEMA_VERSION
-from dlprof.schema.vocabulary import RunState
+from dlprof.schema.vocabulary import ProbeState, RunState
+from dlprof.store import lock, swap
 
 
 def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
-    """Make the tables of a run from its raw artifacts, as far as they are there.
+    """Make the tables of a run from its raw artifacts, as far as they are there; they take the place of those before.
 
     Args:
         folder: The run folder.
@@ -37,12 +43,18 @@ def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
         that makes the run is still at work: then it is that one's to write.
 
     Raises:
-        CannotCreateError: The run folder cannot be written to.
+        CannotCreateError: The run folder cannot be written to, or another dlprof makes its tables and does not end.
     """
+    with lock.held(folder.path, "makes the tables of"):
+        return _ingest(folder, fresh=fresh)
+
+
+def _ingest(folder: RunDir, *, fresh: bool) -> Manifest:
+    made_of = raw_artifacts.sizes(folder)
     run = Workspace(folder, folder.read_manifest(), fresh=fresh)
     _add_artifacts(run)
-    shutil.rmtree(folder.tables, ignore_errors=True)
-    run.tables.write(folder.tables)
+    with swap.swapped(folder.tables) as part:
+        run.tables.write(part, made_of)
     manifest = structs.replace(run.manifest, tables_version=SCHEMA_VERSION)
     if not rundir.goes_on(manifest):
         folder.write_manifest(manifest)
@@ -53,16 +65,64 @@ def _add_artifacts(run: Workspace) -> None:
     """Every artifact, then the phases over them, then kernels, which need these."""
     raw = run.folder.raw
     _say_unfinished(run)
-    run.read(raw / "inproc.wire", partial(probe_stream.add_stream, run))
-    run.read(raw / "marks.jsonl", partial(probe_stream.add_marks, run))
-    run.read(raw / "cores.jsonl", partial(_add_cores, run))
-    run.read(raw / "gpu.jsonl", partial(_add_gpu, run))
-    run.read(raw / "lines.json", partial(_add_lines, run))
+    _take_left_words(run)
+    run.read(raw / "inproc.wire", partial(probe_stream.add_stream, run), "phases")
+    run.read(raw / "marks.jsonl", partial(probe_stream.add_marks, run), "phases")
+    probe_stream.add_end(run)
+    run.read(raw / "cores.jsonl", partial(_add_cores, run), "cores")
+    run.read(raw / "gpu.jsonl", partial(_add_gpu, run), "gpu")
+    run.read(raw / "lines.json", partial(_add_lines, run), "lines")
     _add_stacks(run, run.folder.stack_files())
-    _add_phases(run)
-    kernel_windows.add(run)
+    run.attempt("The phases are missing", lambda: _add_phases(run))
+    run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
+    _settle_probes(run)
     busy = overhead.busy_share(run.tables.get("cores"))
     run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
+
+
+def _take_left_words(run: Workspace) -> None:
+    """What probes said of themselves to a dlprof that was killed before it could take it in."""
+    if run.manifest.state != RunState.RUNNING or rundir.goes_on(run.manifest):
+        return
+    with contextlib.suppress(OSError):
+        for name, report in decode_reports((run.folder.raw / "sampler.json").read_bytes()).items():
+            if report.state != ProbeState.ON:
+                run.probes.note(name, ProbeState(report.state), report.reason)
+    reason = payload.failure(run.folder)
+    if reason is not None:
+        run.probes.note("phases", ProbeState.FAILED, reason)
+
+
+_ARTIFACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "phases": ("inproc.wire", "marks.jsonl"),
+        "cores": ("cores.jsonl",),
+        "gpu": ("gpu.jsonl",),
+        "lines": ("lines.json",),
+        "stacks": ("stacks-[0-9][0-9][0-9].json", "stacks-[0-9][0-9][0-9].json.gz"),
+    }
+)
+"""What a probe that worked leaves: one of these."""
+
+
+def _settle_probes(run: Workspace) -> None:
+    """Decide what became of each probe, and say it."""
+    if rundir.goes_on(run.manifest):
+        return
+    for name, patterns in _ARTIFACTS.items():
+        probe = run.probes.get(name)
+        works = probe is not None and probe.state == ProbeState.ON
+        if works and not any(any(run.folder.raw.glob(pattern)) for pattern in patterns):
+            cut = probe_ends.of_missing(name, run.manifest)
+            if cut is not None:
+                run.cut(name, cut)
+    told = {line.slug for line in run.tables.health}
+    for probe in list(run.probes):
+        cut = run.cuts.get(probe.name)
+        settled = probe_ends.settled(probe, cut, run.manifest)
+        run.probes.put(settled)
+        run.tables.health.extend(line for line in probe_ends.said(settled, cut, run.manifest) if line.slug not in told)
+    run.note(probes=tuple(run.probes))
 
 
 def _say_unfinished(run: Workspace) -> None:
@@ -80,15 +140,24 @@ def _add_cores(run: Workspace, path: Path) -> None:
     tables, health, trailer = cores_reader.read(path, run.process)
     run.tables.put(tables)
     run.tables.health.extend(health)
+    if not trailer:
+        run.cut("cores", probe_ends.Cut(None, _last_ns(tables["cores"])))
     _add_cost(run, "cores", overhead.of_cores(trailer.get("cost_cpu_ns")))
 
 
 def _add_gpu(run: Workspace, path: Path) -> None:
-    table, health, header = gpu_reader.read(path, run.process)
-    run.tables.put({"gpu": table})
-    run.tables.health.extend(health)
-    run.note(gpus=msgspec.convert(header.get("gpus"), tuple[Gpu, ...] | None))
+    series = gpu_reader.read(path, run.process)
+    run.tables.put({"gpu": series.table})
+    run.tables.health.extend(series.health)
+    if not series.whole:
+        run.cut("gpu", probe_ends.Cut(None, _last_ns(series.table)))
+    run.note(gpus=msgspec.convert(series.header.get("gpus"), tuple[Gpu, ...] | None))
     _add_cost(run, "gpu", overhead.of_gpu())
+
+
+def _last_ns(samples: pa.Table) -> int | None:
+    """The moment of the last sample (ns on the run's timeline); None: there is none."""
+    return pc.max(samples["time_ns"]).as_py()  # type: ignore[no-any-return]
 
 
 def _add_cost(run: Workspace, probe: str, cost: overhead.Cost) -> None:
@@ -104,15 +173,15 @@ def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     root = run.manifest.command.script if run.names.cells else None
     stacks = stacks_reader.Stacks(run.process, run.names, root)
     for path in paths:
-        run.read(path, lambda segment: run.tables.health.extend(stacks.add(segment)))
-    run.tables.put(stacks.tables())
+        run.read(path, lambda segment: run.tables.health.extend(stacks.add(segment)), "stacks")
+    run.attempt("Sampled stacks are missing", lambda: run.tables.put(stacks.tables()))
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
     run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz))
 
 
 def _add_phases(run: Workspace) -> None:
-    """Cut the wall time; without a stream, or a wall time, all of it is unattributed or unknown."""
+    """Cut the wall time; without a stream, or after its end, it is unattributed."""
     meta, origin = run.stream.meta, run.process.origin_ns
     wall = run.end_ns - origin
     if wall <= 0:
@@ -123,6 +192,7 @@ def _add_phases(run: Workspace) -> None:
         meta.get("main_thread"),
         wall,
         meta["boot_ns"] - origin if "boot_ns" in meta else None,
+        run.manifest.unrecorded.since_ns if run.manifest.unrecorded is not None else None,
     )
     process = {"host": run.process.host, "rank": run.process.rank, "pid": run.process.pid}
     rows = ({"phase": p.name, "parent": p.parent, "dur_ns": p.dur_ns, "count": p.count} for p in phases.phases)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from dlprof import rundir
 from dlprof.errors import NoInputError
-from dlprof.schema.tables import SCHEMA_VERSION
-from dlprof.schema.vocabulary import RunState
+from dlprof.pipeline import sound_tables
 from dlprof.store.run import Run
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def open_run(text: str, *, rebuild: bool = False) -> Run:
-    """Open the run that the user names; its tables are made first if they are missing or old.
+    """Open the run that the user names; its tables are made first if they are missing, damaged or old.
 
     Args:
         text: Path or name of a run folder, or `last`.
@@ -26,22 +25,9 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
     Raises:
         NoInputError: There is no such run.
         BadDataError: It is damaged or of a newer dlprof.
+        UsageError: Its tables are to be made anew and cannot be.
     """
-    return _open(rundir.resolve(text), rebuild=rebuild)
-
-
-def _open(folder: rundir.RunDir, *, rebuild: bool = False) -> Run:
-    folder.refuse_strange()
-    manifest = folder.read_manifest()
-    if rebuild or manifest.tables_version < SCHEMA_VERSION or rundir.goes_on(manifest):
-        # Most runs have their tables, and need not wait for all that makes them.
-        from dlprof.pipeline import private_copy  # noqa: PLC0415
-        from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
-
-        if manifest.state != RunState.IMPORTED:  # a run of foreign traces keeps none of what its tables were made of
-            folder = folder if folder.is_ours else private_copy.of(folder)
-            manifest = ingest(folder)
-    return Run(folder, manifest)
+    return sound_tables.stored(rundir.resolve(text), rebuild=rebuild)
 
 
 def open_sides(texts: Sequence[str]) -> list[Side]:
@@ -67,7 +53,7 @@ def _runs(text: str) -> list[Run]:
         if text and path.is_dir() and not (path / "manifest.json").is_file():
             repeats = sorted(rundir.find(path), key=lambda run: run.path.name)
             if repeats:
-                return [_open(folder) for folder in repeats]
+                return [sound_tables.stored(folder) for folder in repeats]
     if not text:
         raise NoInputError("One of the runs has no name.", hint="dlprof compare RUN,RUN RUN,RUN")
     return [open_run(text)]

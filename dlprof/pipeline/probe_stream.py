@@ -10,20 +10,48 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from dlprof import rundir
 from dlprof.analysis import overhead
 from dlprof.backends import registry
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch
 from dlprof.ingest.own import marks as marks_reader
+from dlprof.ingest.own import stream_tables
 from dlprof.ingest.own import wire as wire_reader
+from dlprof.pipeline import stream_end
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.manifest import Engine, Keras, Probe, Process
 from dlprof.schema.vocabulary import ProbeState, SpanKind
 
+_SLACK_NS = 1_000_000_000
+"""By how much the end of the process may lie behind the end that was seen: one clock, read in two processes."""
+
 
 def add_stream(run: Workspace, path: Path) -> None:
     """Take in the stream of the in-process probe."""
-    _add(run, wire_reader.read(path))
+    _add(run, wire_reader.read(path, _bounds(run)))
+
+
+def _bounds(run: Workspace) -> wire_reader.Bounds:
+    """When the process can have lived; a clock whose zero is not known says nothing."""
+    origin, wall = run.process.origin_ns, run.manifest.process.wall_ns
+    if not origin:
+        return wire_reader.Bounds()
+    return wire_reader.Bounds(origin, origin + wall + _SLACK_NS if wall else None)
+
+
+def add_end(run: Workspace) -> None:
+    """Say of a stream that ends before the process did from when on nothing is known, and why."""
+    if rundir.goes_on(run.manifest) or not run.probes.wants("phases"):
+        return
+    stream = run.stream
+    cut = run.cuts.get("phases")
+    if cut is not None and cut.is_damage:  # not even its beginning could be read
+        stream = wire_reader.Stream(path=stream.path, damage=cut.reason)
+    run.note(unrecorded=stream_end.unrecorded(stream, run.manifest, run.probes.get("phases")))
+    if stream.changed:
+        text = "The stream of the in-process probe is not what was written, though it can be read: phases may be wrong."
+        run.warn("inproc-changed", "error", text)
 
 
 def add_marks(run: Workspace, path: Path) -> None:
@@ -48,10 +76,8 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
         wall_ns = max(0, stream.last_ns - run.process.origin_ns)
         run.note(process=Process(pid=run.process.pid, wall_ns=wall_ns))
     run.tables.health.extend(stream.notes)
-    if not stream.complete:
-        text = "The in-process probe did not finish in order: up to the last 0.5 s of phases and steps are missing."
-        run.warn("inproc-cut", "warning", text)
-    run.tables.put(wire_reader.tables(stream, run.process, run.end_ns, run.names))
+    told_until = run.end_ns if stream.complete else min(run.end_ns, stream.last_ns)
+    run.tables.put(stream_tables.tables(stream, run.process, told_until, run.names))
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))

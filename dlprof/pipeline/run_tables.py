@@ -50,8 +50,12 @@ class RunTables:
         for one in skipped:
             self.skipped[source, one.what, one.why] += one.events
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Path, made_of: Mapping[str, int] | None = None) -> None:
         """Write all of them, the health and what was passed over, as Parquet files.
+
+        Args:
+            folder: Where to.
+            made_of: Raw artifacts that they were made of, to their sizes (bytes).
 
         Raises:
             CannotCreateError: The folder cannot be written to.
@@ -60,4 +64,4 @@ class RunTables:
         rows = ((*key, events) for key, events in sorted(self.skipped.items()))
         names = ("source", "what", "why", "events")
         self.put_rows("skipped", (dict(zip(names, row, strict=True)) for row in rows))
-        write_tables(folder, self.by_name)
+        write_tables(folder, self.by_name, made_of)

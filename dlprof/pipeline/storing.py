@@ -18,7 +18,7 @@ from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Recorded
 from dlprof.launch.stops import Stop
 from dlprof.pipeline.ingest import ingest
-from dlprof.rundir import RunDir
+from dlprof.rundir import RunDir, name_to_type
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState, Severity
@@ -53,7 +53,7 @@ def store(folder: RunDir, manifest: Manifest, recorded: Recorded) -> Traced:
         return Traced(recorded.outcome, None, error, _rest(folder))
     except Exception as error:  # noqa: BLE001  (a bug of ours must not change how the script's run ends)
         text = f"A bug in dlprof: {type(error).__name__}: {error}."
-        failure = DlprofError(text, hint=f"dlprof report {folder.path.name} --rebuild")
+        failure = DlprofError(text, hint=f"dlprof report {name_to_type(folder)} --rebuild")
         return Traced(recorded.outcome, None, failure, _rest(folder))
     return Traced(recorded.outcome, Run(folder, manifest))
 
@@ -153,5 +153,7 @@ def pack(traced: Traced) -> None:
     large = [*stacks, *folder.raw.glob("kernels/window-*/*.json")]
     for path in large:
         with contextlib.suppress(OSError):
-            path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes(), 6))
+            part = path.with_suffix(".json.gz.part")
+            part.write_bytes(gzip.compress(path.read_bytes(), 6))
+            part.replace(path.with_suffix(".json.gz"))  # whole, or not there: dlprof may be killed meanwhile
             path.unlink()

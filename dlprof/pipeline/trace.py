@@ -18,6 +18,7 @@ from dlprof.config import TraceConfig
 from dlprof.errors import Report
 from dlprof.launch import machine, seal, sources, target
 from dlprof.launch.preloading import Preloading
+from dlprof.launch.recorded import ProbeStates, read_anchor
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
 from dlprof.schema import manifest as manifests
@@ -120,7 +121,8 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
         machine=machine.describe(),
         git=git.answer(),
         config=config.as_json(),
-        clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns()),
+        clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns(), anchor_start=read_anchor()),
+        probes=ProbeStates.of(config).all_probes(),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
     )
     return replace(made, seal=seal.seal(made))

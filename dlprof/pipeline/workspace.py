@@ -9,10 +9,11 @@ from typing import Any
 from msgspec import structs
 
 from dlprof import safe_files
-from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
+from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.wire import Stream
 from dlprof.launch.recorded import ProbeStates
+from dlprof.pipeline.probe_ends import Cut
 from dlprof.pipeline.run_tables import RunTables
 from dlprof.rundir import SOURCE_MOST, RunDir
 from dlprof.schema.manifest import Manifest
@@ -31,6 +32,7 @@ class Workspace:
         process: The traced process.
         names: Names of files in the tables.
         stream: What the in-process probe told; empty until it is read.
+        cuts: Probes whose artifacts are not whole, and how so.
     """
 
     def __init__(self, folder: RunDir, manifest: Manifest, *, fresh: bool = False) -> None:
@@ -42,6 +44,7 @@ class Workspace:
         self.process = ProcessId(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
         self.names = FileNames(manifest.script_folder, manifest.cells)
         self.stream = Stream()
+        self.cuts: dict[str, Cut] = {}
 
     def note(self, **changes: Any) -> None:
         """Add to the manifest what an artifact tells: fields of `Manifest`."""
@@ -50,6 +53,10 @@ class Workspace:
     def warn(self, slug: str, severity: str, message: str, count: int | None = None) -> None:
         """Add a line to the health section."""
         self.tables.health.append(Health(slug, severity, message, count))
+
+    def cut(self, probe: str, cut: Cut) -> None:
+        """An artifact of a probe is not whole; the first that is found tells why."""
+        self.cuts.setdefault(probe, cut)
 
     def source(self, short: str) -> Sequence[str]:
         """Lines of a source file as it was when it ran, by its name in the tables; none where it cannot be read."""
@@ -62,10 +69,31 @@ class Workspace:
         except (OSError, ValueError):
             return ()
 
-    def read(self, path: Path, reader: Callable[[Path], None]) -> None:
-        """Read an artifact, if it is there; one that cannot be read is a line of the health section, no more."""
-        if safe_files.is_file(path.parent, path.name):
-            self.attempt(f"{path.name} cannot be read", lambda: reader(path))
+    def read(self, path: Path, reader: Callable[[Path], None], probe: str | None = None) -> None:
+        """Read an artifact, if it is there; one that cannot be read is told, no more.
+
+        Args:
+            path: The file.
+            reader: Takes it in.
+            probe: Whose it is: that is told as the end of this probe. None: as a line of the health section.
+        """
+        if not safe_files.is_file(path.parent, path.name):
+            return
+        try:
+            reader(path)
+        except NothingRecordedError:
+            self._lost(probe, f"{path.name} holds nothing", Cut(None))
+        except ArtifactError as error:
+            self._lost(probe, error.message, Cut(f"raw/{error.message}", is_damage=True))
+        except Exception as error:  # noqa: BLE001  (whatever one artifact holds, the others are read)
+            text = f"{path.name} holds what makes no sense ({type(error).__name__}: {error})"
+            self._lost(probe, text, Cut(f"raw/{text}", is_damage=True))
+
+    def _lost(self, probe: str | None, text: str, cut: Cut) -> None:
+        if probe is None:
+            self.warn("artifact-damaged", "error", f"{text}.")
+        else:
+            self.cut(probe, cut)
 
     def attempt(self, failed: str, part: Callable[[], None]) -> None:
         """Do a part of the work; if it cannot be done that is a line of the health section, which begins so."""
@@ -73,9 +101,8 @@ class Workspace:
             part()
         except ArtifactError as error:
             self.warn("artifact-damaged", "error", f"{error.message}.")
-        except Exception as error:  # noqa: BLE001  (a bug in one reader must not cost the user the run)
-            text = f"{failed}, by a bug in dlprof: {type(error).__name__}: {error}."
-            self.warn("reader-failed", "error", text)
+        except Exception as error:  # noqa: BLE001  (what is odd in one artifact must not cost the user the run)
+            self.warn("reader-failed", "error", f"{failed}: {type(error).__name__}: {error}.")
 
     @property
     def end_ns(self) -> int:

@@ -132,14 +132,15 @@ def _colors() -> Literal["auto", "standard"]:
     return "standard" if os.environ.get("TERM", "dumb") == "dumb" else "auto"
 
 
-def make_page(file: TextIO, *, plain: bool = False) -> Page:
+def make_page(file: TextIO, *, plain: bool = False, typed: str | None = None) -> Page:
     """A page on a stream.
 
     Args:
         file: The stream that it is printed to.
         plain: No colour, only ASCII.
+        typed: What a user types for the run that is shown.
     """
-    return Page(make_console(file, plain=plain), ascii_only=is_ascii(file, plain))
+    return Page(make_console(file, plain=plain), ascii_only=is_ascii(file, plain), typed=typed)
 
 
 def is_ascii(file: TextIO, plain: bool) -> bool:
@@ -150,9 +151,11 @@ def is_ascii(file: TextIO, plain: bool) -> bool:
 class Page:
     """Prints the pieces of a report, one below the other."""
 
-    def __init__(self, console: ReportConsole, *, ascii_only: bool) -> None:
+    def __init__(self, console: ReportConsole, *, ascii_only: bool, typed: str | None = None) -> None:
         self.console = console
         self.ascii = ascii_only
+        self.typed = typed
+        """What a user types for the run that is shown; None: its name."""
         self.minus = "-" if ascii_only else "−"
         """The sign of differences, as in `A − B`."""
 

@@ -295,6 +295,19 @@ class Exit(Struct, frozen=True):
     signal: int | None
 
 
+class UnrecordedTime(Struct, frozen=True):
+    """The end of a run of which nothing was recorded: part of what is unattributed."""
+
+    since_ns: int
+    dur_ns: int
+    share: float
+    """Of the wall time, 0 to 1."""
+    cause: str
+    """A `StreamEnd`."""
+    reason: str
+    """The same as a clause."""
+
+
 class Report(Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -348,6 +361,8 @@ class Report(Struct, frozen=True, kw_only=True):
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
+    unrecorded: UnrecordedTime | None = None
+    """None: the stream of the probe is whole, or the end of the process is not known."""
 
     @property
     def imported(self) -> bool:

@@ -18,6 +18,7 @@ from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import SCHEMA_VERSION
 from dlprof.schema.vocabulary import Loop, RunState
+from dlprof.store import condition
 from dlprof.store.run import Run
 
 WITHIN_S = 5.0
@@ -109,7 +110,10 @@ def _indexed(run: RunDir, folder: Path, until: float) -> IndexedRun | DamagedRun
 def _figures(folder: RunDir, manifest: Manifest) -> Figures:
     if rundir.goes_on(manifest):
         return Figures(unknown="it goes on")
-    if manifest.state != RunState.IMPORTED and manifest.tables_version < SCHEMA_VERSION:
+    found = condition.examine(folder.tables)
+    if found.state == condition.State.DAMAGED:
+        return Figures(unknown=f"its tables are damaged: dlprof report {folder.path.name}")
+    if manifest.state != RunState.IMPORTED and (not found.readable or manifest.tables_version < SCHEMA_VERSION):
         return Figures(unknown=f"its tables are to be made first: dlprof report {folder.path.name}")
     run = Run(folder, manifest)
     try:

@@ -49,9 +49,15 @@ def list_runs(folders: Sequence[RunDir]) -> RunList:
 
 def _row(folder: RunDir) -> StoredRun | DamagedRun:
     try:
-        manifest = folder.read_manifest()
+        return _stored(folder)
     except DlprofError as error:
         return DamagedRun(folder.path.name, error.message)
+    except OSError as error:  # its files, or its folder, went meanwhile or are not ours to read
+        return DamagedRun(folder.path.name, f"it cannot be read: {error.strerror or error}")
+
+
+def _stored(folder: RunDir) -> StoredRun:
+    manifest = folder.read_manifest()
     process = manifest.process
     return StoredRun(
         run=folder.path.name,

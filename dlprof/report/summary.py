@@ -51,7 +51,9 @@ from dlprof.report.model import (
     StackFrame,
     StepParts,
     UnmeasuredGpus,
+    UnrecordedTime,
 )
+from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState, StepPart
 from dlprof.store.run import Run
 
@@ -148,6 +150,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
+        unrecorded=_unrecorded(manifest),
     )
 
 
@@ -185,6 +188,11 @@ def _share(ns: int | None, wall_ns: int | None) -> float | None:
 def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:
     """Rows as objects; what these do not know is left out."""
     return tuple(convert(row, kind) for row in rows)
+
+
+def _unrecorded(manifest: Manifest) -> UnrecordedTime | None:
+    end = manifest.unrecorded
+    return UnrecordedTime(end.since_ns, end.dur_ns, end.share, end.cause, end.reason) if end is not None else None
 
 
 def _unattributed(wall_ns: int | None, phases: tuple[PhaseTime, ...]) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
-from dlprof import rundir
 from dlprof.analysis.findings import diagnose
 from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
@@ -26,7 +25,7 @@ def print_answer(run: Run, *, file: TextIO, plain: bool = False) -> None:
         plain: No colour, only ASCII.
     """
     report = summary.summarise(run, diagnosis=diagnose.brief(run), in_short=True)
-    answer.print_answer(make_page(file, plain=plain), report, rundir.name_to_type(run.folder))
+    answer.print_answer(make_page(file, plain=plain), report, run.typed)
 
 
 def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) -> None:
@@ -38,7 +37,7 @@ def print_report(run: Run, *, file: TextIO, top: int = 10, plain: bool = False) 
         top: How many lines at most.
         plain: No colour, only ASCII.
     """
-    page = make_page(file, plain=plain)
+    page = make_page(file, plain=plain, typed=run.typed)
     report = summary.summarise(run, top=top, diagnosis=diagnose.brief(run))
     if report.imported:
         _print_imported(page, report)
@@ -56,7 +55,7 @@ def print_sections(run: Run, names: Sequence[str], *, file: TextIO, top: int = 1
         top: How many lines at most.
         plain: No colour, only ASCII.
     """
-    page = make_page(file, plain=plain)
+    page = make_page(file, plain=plain, typed=run.typed)
     diagnosis = diagnose.brief(run) if "findings" in names else None
     report = summary.summarise(run, top=top, diagnosis=diagnosis)
     for name in names:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.report.model import Report
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import PROBE_CUT, Basis
 from dlprof.units import duration, percent
 
 _MOST_OF_IT = 0.20
 """A cause of less than this share of the wall time is not the answer."""
+_LITTLE = 0.01
+"""Less of the wall time than this need not be said first."""
 _PHASES = 3
 _OWN = "profiler-overhead"
 """What dlprof itself costs is no answer to where the time of a script goes; it is among the findings."""
@@ -25,7 +27,7 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
         diagnosis: Its causes; None: they were not looked for, or cannot be.
     """
     findings = [one for one in (diagnosis.findings if diagnosis is not None else ()) if one.slug != _OWN]
-    return f"{_failed(report)}{_cause(report, findings) or _phases(report, diagnosis, findings)}"
+    return f"{_failed(report)}{_unrecorded(report)}{_cause(report, findings) or _phases(report, diagnosis, findings)}"
 
 
 def _failed(report: Report) -> str:
@@ -33,6 +35,15 @@ def _failed(report: Report) -> str:
     if report.exit.signal:
         return f"The script was ended by signal {report.exit.signal}. "
     return f"The script failed with exit code {report.exit.code}. " if report.exit.code else ""
+
+
+def _unrecorded(report: Report) -> str:
+    """What the figures that follow do not speak of, where that is more than a little."""
+    end = report.unrecorded
+    if end is None or end.share < _LITTLE:
+        return ""
+    told = (line.message for line in report.health if line.slug == PROBE_CUT)
+    return f"{next(told, '')} ".lstrip()
 
 
 def _cause(report: Report, findings: Sequence[Finding]) -> str:
@@ -55,11 +66,13 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
     wall = report.wall_ns
     top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)
     if not wall or not top:
-        return "Where the time went is not known: the in-process probe left nothing."
+        known = "" if report.unrecorded is not None else ": the in-process probe left nothing"
+        return f"Where the time went is not known{known}."
     shares = ", ".join(
         f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
     )
-    return f"The {duration(wall)} went to {shares}{_largest(diagnosis, findings)}."
+    what = f"{duration(wall)}" if report.unrecorded is None else f"recorded {duration(report.unrecorded.since_ns)}"
+    return f"The {what} went to {shares}{_largest(diagnosis, findings)}."
 
 
 def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:

@@ -209,6 +209,24 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """None: it measured all that it was to."""
 
 
+class Unrecorded(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a run of which the in-process probe's stream tells nothing: that time is unattributed."""
+
+    since_ns: Amount
+    """The last moment that the stream tells of."""
+    dur_ns: Amount
+    """From there to the end of the process (ns)."""
+    cause: str
+    """A `StreamEnd`."""
+    reason: str
+    """The same as a clause: `the disk was full`."""
+
+    @property
+    def share(self) -> float:
+        """Of the wall time, 0 to 1."""
+        return self.dur_ns / max(1, self.since_ns + self.dur_ns)
+
+
 class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the health section that was known when the script had ended."""
 
@@ -255,6 +273,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     gpu_tracer: GpuTracer | None = None
     probes: tuple[Probe, ...] = ()
     health: tuple[HealthEntry, ...] = ()
+    unrecorded: Unrecorded | None = None
+    """None: the stream is whole, or the end of the process is not known."""
     seal: str | None = None
     """Shows to the dlprof of the user who made the run that it did (`dlprof.launch.seal`)."""
     tables_version: Amount = 0

@@ -102,6 +102,8 @@ class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ProbeState.ON
     """A `ProbeState`; of stacks, the files tell."""
     reason: str | None = None
+    failed: bool = False
+    """Of stacks: they were begun and are not whole; else, with a reason, they were not to be had."""
     cpu_ns: int | None = None
     """CPU time that it took (ns), where that can be said of it alone."""
     thinned: Thinned | None = None

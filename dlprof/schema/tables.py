@@ -11,7 +11,8 @@ History of SCHEMA_VERSION:
     4  stacks: threads of an engine that call Python are not called MainThread
     5  kernel_ops: gradients of biases are no convolutions; imported stacks: threads without a name are told apart
     6  lines: how, samples; lines that were not counted, from samples; first_line and hits may be null
-    7  lines: how is exact, scaled or sampled; hits of functions that were counted in windows are scaled
+    7  the folder is sealed (`dlprof.store.seal`); spans that never ended last as long as the stream does;
+       lines: how is exact, scaled or sampled; hits of functions that were counted in windows are scaled
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("kind", _TEXT),  # vocabulary: dlprof_probes.wire.SpanKind
             ("name", _TEXT),
             ("start_ns", _NS),
-            ("dur_ns", _NS),  # up to the end of the run for a span that never ended
+            ("dur_ns", _NS),  # up to the last record of the stream for a span that never ended
             ("ended", pa.bool_()),
             ("file", _TEXT),  # the caller's file and line, null where there is none
             ("line", pa.int32()),

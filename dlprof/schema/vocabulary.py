@@ -268,6 +268,28 @@ class ProbeState(StrEnum):
     FAILED = "failed"
 
 
+class StreamEnd(StrEnum):
+    """Why the in-process probe's stream ends before the process did."""
+
+    KILLED = "killed"
+    """A signal ended the process."""
+    LEFT = "left"
+    """The process ended, or became another program, past Python's own end: `os._exit`, `exec`."""
+    DISK_FULL = "disk-full"
+    FILE_LIMIT = "file-limit"
+    """The limit on the size of files (`ulimit -f`)."""
+    UNWRITTEN = "unwritten"
+    """It could not be written, for another reason."""
+    DAMAGED = "damaged"
+    """It was written; from some byte on it cannot be read."""
+    NO_STREAM = "no-stream"
+    """There is none."""
+
+
+PROBE_CUT = "inproc-cut"
+"""Slug of the health line that says what was not recorded, and why."""
+
+
 class Severity(StrEnum):
     """How much a line of the health section matters."""
 

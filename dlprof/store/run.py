@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import structs
 
 from dlprof import safe_files
 from dlprof.errors import BadDataError
-from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Manifest
+from dlprof.rundir import RunDir, name_to_type
+from dlprof.schema.manifest import HealthEntry, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import conform, quiet_arrow
 
@@ -28,11 +29,18 @@ class Run:
     manifest: Manifest
     """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    said: tuple[HealthEntry, ...] = ()
+    """What was found when the run was opened: lines of its table `health` that are not stored."""
 
     @property
     def name(self) -> str:
         """The run's name: that of its folder."""
         return self.folder.path.name
+
+    @property
+    def typed(self) -> str:
+        """What a user types for the run: `last`, its name, or its path."""
+        return name_to_type(self.folder)
 
     @property
     def wall_ns(self) -> int | None:
@@ -59,7 +67,11 @@ class Run:
         """
         if name in self._tables:
             return self._tables[name].select(columns) if columns else self._tables[name]
-        table = self._read(name, columns)
+        table = self._read(name, None if self._adds_to(name) else columns)
+        if self._adds_to(name):
+            said = pa.Table.from_pylist([structs.asdict(entry) for entry in self.said], schema=TABLES[name])
+            table = self._tables[name] = pa.concat_tables([table.cast(TABLES[name]), said]).unify_dictionaries()
+            return table.select(columns) if columns else table
         if not columns:
             self._tables[name] = table
         return table
@@ -79,6 +91,8 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
+        if self._adds_to(name):
+            return int(self.table(name).num_rows)
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
 
@@ -90,9 +104,15 @@ class Run:
             BadDataError: The file is damaged or of a newer dlprof.
         """
         schema = TABLES[name]
+        if self._adds_to(name):
+            yield self.table(name)
+            return
         with self._opened(name) as file:
             for batch in file.iter_batches(columns=conform.known(file, schema.names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), schema.names)
+
+    def _adds_to(self, name: str) -> bool:
+        return name == "health" and bool(self.said)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
         schema = TABLES[name]
@@ -117,7 +137,7 @@ class Run:
                 yield file
         except (OSError, ValueError, pa.ArrowException) as error:
             raise BadDataError(
-                f"{path} cannot be read: {error}.", hint=f"dlprof report {self.name} --rebuild"
+                f"{path} cannot be read: {error}.", hint=f"dlprof report {self.typed} --rebuild"
             ) from error
 
     def _file(self, name: str, held: contextlib.ExitStack) -> pq.ParquetFile | None:
@@ -127,6 +147,6 @@ class Run:
             return None
         # By its descriptor: the name may be another file's by now.
         mapped = held.enter_context(pa.memory_map(f"/proc/self/fd/{source.fileno()}"))
-        file = held.enter_context(pq.ParquetFile(mapped))
+        file = held.enter_context(pq.ParquetFile(mapped, page_checksum_verification=True))
         conform.refuse_huge(file, TABLES[name])
         return file

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,13 +13,19 @@ import pyarrow.parquet as pq
 from dlprof import safe_files
 from dlprof.rundir import writing_into
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
-from dlprof.store import quiet_arrow
+from dlprof.store import quiet_arrow, seal
 
 quiet_arrow.settle()
+_HOW: Mapping[str, Any] = {"compression": "zstd", "write_page_checksum": True}
 
 
-def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write each table to `folder/NAME.parquet`, whole or not at all; empty tables are not written.
+def write_tables(folder: Path, tables: Mapping[str, pa.Table], made_of: Mapping[str, int] | None = None) -> None:
+    """Write each table to `folder/NAME.parquet`, empty ones not, and seal all that are there.
+
+    Args:
+        folder: Folder of the tables; made if it is not there.
+        tables: By their names.
+        made_of: Raw artifacts that they were made of, to their sizes (bytes).
 
     Raises:
         CannotCreateError: The folder cannot be written to.
@@ -29,6 +36,7 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
         for name, table in tables.items():
             if table.num_rows:
                 _write(folder / f"{name}.parquet", table.cast(TABLES[name]))
+    seal.write(folder, made_of)
 
 
 class RowWriter:
@@ -56,7 +64,7 @@ class RowWriter:
                 if self._writer is None:
                     self._path.parent.mkdir(exist_ok=True)
                     out = self._held.enter_context(safe_files.new_file(self._path))
-                    self._writer = pq.ParquetWriter(out, self._schema, compression="zstd")
+                    self._writer = pq.ParquetWriter(out, self._schema, **_HOW)
                 self._writer.write_table(rows.cast(self._schema))
 
     def close(self) -> None:
@@ -74,4 +82,4 @@ def _versioned(schema: pa.Schema) -> pa.Schema:
 def _write(path: Path, table: pa.Table) -> None:
     metadata = {**(table.schema.metadata or {}), b"dlprof_schema_version": str(SCHEMA_VERSION).encode()}
     with safe_files.new_file(path) as out:
-        pq.write_table(table.replace_schema_metadata(metadata), out, compression="zstd")
+        pq.write_table(table.replace_schema_metadata(metadata), out, **_HOW)

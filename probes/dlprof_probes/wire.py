@@ -46,7 +46,7 @@ class Record(object):
     PROBE = 11
     """JSON object {name, state, reason, cost_ns, cost_source}: what a part of the probe could do."""
     TRAILER = 12
-    """JSON object {time_ns}: the probe finished in order; nothing follows."""
+    """JSON object {time_ns, crc32}: the probe finished in order. crc32 is of all bytes before; it may be missing."""
 
 
 class SpanKind(object):

@@ -18,7 +18,7 @@ from dlprof.schema.tables import TABLES
 from tests.unit import runs
 from tests.unit.export.run_of_everything import whole
 
-SECRET = "canary-9f2c41d7"
+CANARY = "canary-9f2c41d7"
 """Stands in every file outside: no output may hold it."""
 STEERING = "\x1b]0;own\x07\x1b[31m\u202e<script>own()</script>\x9b2J"
 _GIANT = 1 << 42
@@ -52,10 +52,10 @@ def outside(folder: Path) -> Path:
     """A folder of the victim's, with files that are of some use to each reader."""
     folder.mkdir()
     good = whole(folder / "run")
-    (folder / "secret.txt").write_text(f"{SECRET}\nimport os\n")
-    (folder / "secret.json").write_text(json.dumps({**runs.manifest(), "script_folder": SECRET}))
+    (folder / "secret.txt").write_text(f"{CANARY}\nimport os\n")
+    (folder / "secret.json").write_text(json.dumps({**runs.manifest(), "script_folder": CANARY}))
     steps = pq.read_table(good.folder.tables / "steps.parquet")
-    pq.write_table(steps.set_column(0, "host", pa.array([SECRET] * steps.num_rows)), folder / "secret.parquet")
+    pq.write_table(steps.set_column(0, "host", pa.array([CANARY] * steps.num_rows)), folder / "secret.parquet")
     shutil.rmtree(folder / "run")
     return folder
 

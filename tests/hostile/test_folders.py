@@ -13,7 +13,7 @@ import pytest
 import dlprof
 from dlprof.errors import DlprofError
 from tests.hostile import folders
-from tests.hostile.folders import SECRET, Trick
+from tests.hostile.folders import CANARY, Trick
 from tests.unit import runs
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -110,11 +110,11 @@ def test_a_trick_does_no_harm(
         said = "".join(capsys.readouterr())
         assert code != 70, (words, said)
         assert not _STEERING.search(said), words
-        assert SECRET not in said, words
+        assert CANARY not in said, words
     shown = notebook(run)
-    assert SECRET not in shown
+    assert CANARY not in shown
     assert "<script>own" not in shown
-    assert not [path for path in (*_written(out), *_written(run)) if SECRET.encode() in path.read_bytes()]
+    assert not [path for path in (*_written(out), *_written(run)) if CANARY.encode() in path.read_bytes()]
 
 
 def _written(folder: Path) -> Iterator[Path]:
@@ -132,6 +132,6 @@ def test_the_canaries_would_be_seen(name: str, victim: Path, tmp_path: Path) -> 
     link = tmp_path / Path(name).name
     link.symlink_to(victim / "secret.json")
 
-    assert SECRET in link.read_text()
+    assert CANARY in link.read_text()
     for file in victim.iterdir():
         os.utime(file, (1, 1_600_000_000))

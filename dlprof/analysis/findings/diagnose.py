@@ -40,7 +40,7 @@ def diagnose(run: Run) -> Diagnosis:
     try:
         return _ask(Case(run))
     except Abstain as why:
-        raise UsageError(f"{run.name} cannot be diagnosed: {why}.", hint=f"dlprof report {run.name}") from None
+        raise UsageError(f"{run.name} cannot be diagnosed: {why}.", hint=f"dlprof report {run.typed}") from None
 
 
 def brief(run: Run, *, within_s: float = BRIEF_S) -> Diagnosis | None:

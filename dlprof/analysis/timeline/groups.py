@@ -78,7 +78,7 @@ def of_run(run: Run, *, stacks: bool = True) -> Timeline:
         group(series.group).series.append(series)
     found = [one for one in groups.values() if one.tracks or one.series]
     if not found:
-        raise NoInputError(f"{run.name} has nothing with a time in it.", hint=f"dlprof report {run.name}")
+        raise NoInputError(f"{run.name} has nothing with a time in it.", hint=f"dlprof report {run.typed}")
     return Timeline(found, max(0, -_first_ns(found)))
 
 

@@ -25,7 +25,8 @@ def read(path: Path, process: ProcessId) -> tuple[dict[str, pa.Table], list[Heal
     """The four tables, what the user must know, and the trailer ({} where the file was cut).
 
     Raises:
-        ArtifactError: The file is damaged or of another format.
+        NothingRecordedError: The file is empty.
+        ArtifactError: It is damaged or of another format.
     """
     lines = jsonl.read(path, FORMAT)
     try:
@@ -36,7 +37,7 @@ def read(path: Path, process: ProcessId) -> tuple[dict[str, pa.Table], list[Heal
             "process_samples": _table("process_samples", reader.process_samples()),
             "processes": _table("processes", reader.processes()),
         }
-    except (KeyError, IndexError, TypeError, ValueError, pa.ArrowException) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, pa.ArrowException) as error:
         raise ArtifactError(f"damaged row: {error}", path=path) from error
     return tables, lines.health("cores and processes"), lines.trailer or {}
 

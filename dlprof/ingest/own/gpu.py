@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,28 @@ from dlprof.schema.tables import TABLES
 FORMAT = "dlprof.gpu/1"
 
 
-def read(path: Path, process: ProcessId) -> tuple[pa.Table, list[Health], dict[str, Any]]:
-    """The table, what the user must know, and the header (names of the GPUs, driver).
+@dataclass(frozen=True)
+class GpuSeries:
+    """What the file holds.
+
+    Attributes:
+        table: Table `gpu`.
+        health: What the user must know.
+        header: Names of the GPUs, driver.
+        whole: Whether the sampler finished it.
+    """
+
+    table: pa.Table
+    health: list[Health]
+    header: dict[str, Any]
+    whole: bool
+
+
+def read(path: Path, process: ProcessId) -> GpuSeries:
+    """The series of all GPUs.
 
     Raises:
+        NothingRecordedError: The file is empty.
         ArtifactError: The file is damaged or of another format.
     """
     lines = jsonl.read(path, FORMAT)
@@ -28,10 +47,10 @@ def read(path: Path, process: ProcessId) -> tuple[pa.Table, list[Health], dict[s
             for time_ns, gpu, *values in lines.rows
         ]
         table = pa.Table.from_pylist(rows, schema=TABLES["gpu"])
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise ArtifactError(f"damaged row: {error}", path=path) from error
     health = lines.health("the GPUs")
     for missing in (lines.trailer or {}).get("missing", []):
         text = f"GPU {missing['gpu']}: {missing['metric']} was not measured: {missing['reason']}."
         health.append(Health("gpu-metric-unsupported", "info", text))
-    return table, health, lines.header
+    return GpuSeries(table, health, lines.header, lines.trailer is not None)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dlprof import safe_files
-from dlprof.ingest.artifact import ArtifactError, Health
+from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError
 
 
 @dataclass
@@ -28,17 +28,15 @@ class Lines:
     trailer: dict[str, Any] | None = None
 
     def health(self, what: str) -> list[Health]:
-        """What the user must know of the file's state.
+        """What the user must know of its rows; that it was cut is told as the end of its probe.
 
         Args:
             what: What is in it, for the sentence.
         """
         if self.trailer is None:
-            return [
-                Health(f"{self.path.stem}-cut", "warning", f"The samples of {what} end early: the sampler was killed.")
-            ]
+            return []
         missed = self.trailer.get("missed") or 0
-        if missed > 0.1 * (len(self.rows) + missed):
+        if isinstance(missed, int) and missed > 0.1 * (len(self.rows) + missed):
             text = f"{missed} samples of {what} were left out because the machine was busy."
             return [Health(f"{self.path.stem}-missed", "info", text, missed)]
         return []
@@ -48,10 +46,13 @@ def read(path: Path, format_name: str) -> Lines:
     """Read a whole file; a damaged or cut end is left out.
 
     Raises:
-        ArtifactError: The file is empty, of another format, or of a newer version.
+        NothingRecordedError: The file is empty, or its first line was cut.
+        ArtifactError: It is of another format, or of a newer version.
     """
     lines = _parsed(path)
     header = next(lines, None)
+    if header is None and not _has_a_line(path):
+        raise NothingRecordedError("it holds nothing", path=path)
     name, _, version = format_name.partition("/")
     found, _, found_version = str(header.get("format", "") if isinstance(header, dict) else "").partition("/")
     if found != name or not found_version.isdigit():
@@ -66,6 +67,11 @@ def read(path: Path, format_name: str) -> Lines:
         elif isinstance(value, list):
             result.rows.append(value)
     return result
+
+
+def _has_a_line(path: Path) -> bool:
+    with safe_files.opened(path.parent, path.name) as source:
+        return source.readline().endswith(b"\n")
 
 
 def _parsed(path: Path) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from dlprof.schema.tables import TABLES
 
 _RATE_HZ = 20.0
 """Samples per second where an anchor does not say it."""
+_MOST = 1 << 62
 _OURS = "dlprof_probes/inproc/thinning.py"
 """Where the thread of the line probe begins: it is none of the program's."""
 _UNPACKED_MOST = 1 << 30
@@ -61,16 +62,18 @@ class Stacks:
         try:
             # py-spy's zero lies between the start of the program and its first words; a start takes 1-5 ms.
             zero = anchor["after_ns"] - self.process.origin_ns
-            self.error_ns = max(self.error_ns or 0, anchor["after_ns"] - anchor["before_ns"], 5_000_000)
-            self.rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
+            error_ns = max(self.error_ns or 0, int(anchor["after_ns"] - anchor["before_ns"]), 5_000_000)
+            rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
             told = list(intervals(_events(events), self.names))
-            rows = [row for interval in told if (row := self._row(zero, interval)) is not None]
+            rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            kept = rows if anchor.get("samples") is None else cut(rows, unnamed, *_counted(anchor), rate_hz)
+            health = [*_health(anchor), *_shortened(rows, kept)]
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
-        kept = rows if anchor.get("samples") is None else cut(rows, unnamed, *_counted(anchor), self.rate_hz)
         self.rows += kept
-        return [*_health(anchor), *_shortened(rows, kept)]
+        self.error_ns, self.rate_hz = error_ns, rate_hz
+        return health
 
     def _row(self, zero: int, interval: StackInterval) -> StackRow | None:
         """A stretch as a row; None where nothing is left of it."""
@@ -95,6 +98,17 @@ class Stacks:
             "stacks": _arrays("stacks", stacks),
             "frames": _arrays("frames", list(zip(*frames, strict=True)) if frames else [()] * 5),
         }
+
+
+def _checked(row: StackRow) -> StackRow:
+    """A row that the columns hold.
+
+    Raises:
+        ValueError: They do not.
+    """
+    if not all(-_MOST < number < _MOST for number in (row.thread, row.start, row.dur)):
+        raise ValueError("a number is too large")
+    return row
 
 
 def _arrays(name: str, columns: list[Any]) -> pa.Table:
@@ -127,8 +141,6 @@ def _health(anchor: dict[str, Any]) -> list[Health]:
         health.append(Health("stacks-incomplete", "info", text, errors))
     if anchor.get("behind"):
         health.append(Health("stacks-behind", "warning", "py-spy fell behind: the times of some stacks are not right."))
-    if anchor.get("reason"):
-        health.append(Health("stacks-lost", "warning", f"{anchor['reason'][0].upper()}{anchor['reason'][1:]}."))
     return health
 
 

@@ -1,30 +1,51 @@
-"""Reads the raw stream of the in-process probe (`raw/inproc.wire`) into tables."""
+"""Reads the raw stream of the in-process probe (`raw/inproc.wire`), as far as it is whole."""
 
 from __future__ import annotations
 
 import json
 import mmap
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
 from dlprof import safe_files
-from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
-from dlprof.ingest.file_names import FileNames
-from dlprof.schema.tables import TABLES
+from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError
 
-LOOP_NAMES = {
-    "fit": "train", "fit_generator": "train", "train_on_batch": "train",
-    "evaluate": "test", "evaluate_generator": "test", "test_on_batch": "test", "test_loop": "test",
-    "predict": "predict", "predict_generator": "predict", "predict_on_batch": "predict",
-    "tf.data": "data",
-}  # fmt: skip
-"""Name of a loop (train, test, predict, data), by the name of its span."""
+_LEAP_NS = 24 * 3600 * 1_000_000_000
+"""No process is silent for so long: a later time is damage."""
+_SLACK_NS = 10_000_000_000
+"""What began before the process's own zero, in a notebook."""
+_PIECE = 1 << 20
+_INT32, _INT64 = 1 << 31, 1 << 63
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between which times the process lived, on its clock (ns); None: not known."""
+
+    start_ns: int | None = None
+    end_ns: int | None = None
+
+    def check(self, time_ns: int, last_ns: int) -> int:
+        """The time, if it can be one of the process's.
+
+        Args:
+            time_ns: A time that a record names.
+            last_ns: The latest of the records before.
+
+        Raises:
+            ValueError: It cannot.
+        """
+        start = self.start_ns - _SLACK_NS if self.start_ns is not None else 0
+        latest = _INT64 if self.start_ns is None else max(last_ns, self.start_ns) + _LEAP_NS
+        if not start <= time_ns < (self.end_ns or latest):
+            raise ValueError(f"the time {time_ns} is not one of the process's")
+        return time_ns
 
 
 @dataclass
@@ -53,6 +74,8 @@ class Stream:
         complete: Whether the probe finished in order.
         last_ns: The latest time that the stream names.
         read_bytes: How far the stream could be read.
+        damage: From where on it cannot be read, and why; None: nothing in it is damaged.
+        changed: It was written whole and is not what was written, though it can be read.
     """
 
     path: Path = Path("inproc.wire")
@@ -69,6 +92,9 @@ class Stream:
     last_ns: int = 0
     read_bytes: int = 0
     cut: str | None = None
+    damage: str | None = None
+    changed: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
 
 
 def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
@@ -99,25 +125,57 @@ def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
                 offset = end
 
 
-def read(path: Path) -> Stream:
-    """Read a whole stream; one that was cut is read up to the cut (`complete` is False, `cut` says where).
+def read(path: Path, bounds: Bounds | None = None) -> Stream:
+    """Read a whole stream, up to where it was cut (`complete` is False, `cut` says where) or is damaged (`damage`).
+
+    Args:
+        path: The file.
+        bounds: When the process lived: a record that tells of another time is damaged.
 
     Raises:
-        ArtifactError: The file is no stream, or a record in it is damaged.
+        NothingRecordedError: The file is empty.
+        ArtifactError: It is no stream.
     """
-    stream = Stream(path)
+    if not path.lstat().st_size:
+        raise NothingRecordedError("it holds nothing", path=path)
+    stream = Stream(path, bounds=bounds or Bounds())
     for offset, kind, payload in records(path):
-        reader = _READERS.get(kind)
         try:
-            if reader is not None:
-                reader(stream, payload)
-        except Exception as error:
-            raise ArtifactError(f"damaged record of type {kind}: {error}", path=path, offset=offset) from error
+            _take(stream, kind, payload)
+        except Exception as error:  # noqa: BLE001  (whatever is odd in a record, those before it are read)
+            stream.damage = f"the record at byte {offset} is damaged ({error})"
+            return stream
         stream.read_bytes = offset + wire.HEAD.size + len(payload)
-    size = path.stat().st_size
-    if stream.read_bytes < size and stream.read_bytes:
+        if kind == Record.TRAILER:
+            stream.changed = _is_changed(path, offset, payload)
+            break
+    size = path.lstat().st_size
+    if stream.read_bytes < size and stream.read_bytes and not stream.complete:
         stream.cut = f"{size - stream.read_bytes} bytes at the end are half a record"
     return stream
+
+
+def _take(stream: Stream, kind: int, payload: memoryview) -> None:
+    """Take in a record.
+
+    Raises:
+        Exception: It is damaged: of any type, as what is odd in it.
+    """
+    reader = _READERS.get(kind)
+    if reader is not None:
+        reader(stream, payload)
+
+
+def _is_changed(path: Path, size: int, trailer: memoryview) -> bool:
+    """Whether what is before the trailer is not what was written; never for a dlprof that kept no checksum."""
+    told = json.loads(bytes(trailer)).get("crc32")
+    if told is None:
+        return False
+    found = 0
+    with safe_files.opened(path.parent, path.name) as source:
+        while size > 0 and (piece := source.read(min(size, _PIECE))):
+            found, size = zlib.crc32(piece, found), size - len(piece)
+    return bool(found != told)
 
 
 def describe(path: Path) -> Iterator[dict[str, Any]]:
@@ -160,8 +218,36 @@ def _text(payload: memoryview) -> str:
     return bytes(payload).decode("utf-8", "replace")
 
 
+def _object(payload: memoryview) -> dict[str, Any]:
+    """The JSON object in a record.
+
+    Raises:
+        ValueError: It is none.
+    """
+    value = json.loads(bytes(payload))
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    return value
+
+
 def _read_meta(stream: Stream, payload: memoryview) -> None:
-    stream.meta.update(json.loads(bytes(payload)))
+    facts = _object(payload)
+    for name in ("pid", "main_thread", "boot_ns"):
+        if name in facts and not isinstance(facts[name], int):
+            raise TypeError(f"{name} is no number")
+    stream.meta.update(facts)
+
+
+def _time(stream: Stream, time_ns: int) -> int:
+    """A time that a record names; the last of all is kept."""
+    stream.last_ns = max(stream.last_ns, stream.bounds.check(time_ns, stream.last_ns))
+    return time_ns
+
+
+def _whole(*numbers: int, below: int = _INT32) -> None:
+    """Refuse numbers that no column holds."""
+    if not all(-below <= number < below for number in numbers):
+        raise ValueError("a number is too large")
 
 
 def _read_string(stream: Stream, payload: memoryview) -> None:
@@ -172,39 +258,56 @@ def _read_string(stream: Stream, payload: memoryview) -> None:
 def _read_begin(stream: Stream, payload: memoryview) -> None:
     number, kind, name, thread, start, file, line = wire.BEGIN.unpack(payload)
     texts = stream.strings
-    span = Span(number, texts[kind], texts.get(name, ""), thread, start, texts.get(file, ""), line)
+    _whole(number, line)
+    _whole(thread, below=_INT64)
+    span = Span(number, texts[kind], texts.get(name, ""), thread, _time(stream, start), texts.get(file, ""), line)
+    if span.kind == wire.SpanKind.EPOCH:
+        _whole(int(span.name))
     stream.spans[number] = span
-    stream.last_ns = max(stream.last_ns, start)
 
 
 def _read_end(stream: Stream, payload: memoryview) -> None:
     number, end = wire.END.unpack(payload)
     span = stream.spans.get(number)
+    _time(stream, end)
     if span is not None and span.end is None:
+        if end < span.start:
+            raise ValueError("a span ends before it begins")
         span.end = end
-    stream.last_ns = max(stream.last_ns, end)
 
 
 def _read_detail(stream: Stream, payload: memoryview) -> None:
     (number,) = wire.STRING_HEAD.unpack_from(payload)
     if number in stream.spans:
-        stream.spans[number].detail.update(json.loads(bytes(payload[wire.STRING_HEAD.size :])))
+        stream.spans[number].detail.update(_object(payload[wire.STRING_HEAD.size :]))
 
 
 def _read_step(stream: Stream, payload: memoryview) -> None:
     fields = wire.step_fields(payload)
+    thread, loop, epoch, step, count, begin, end, *parts, _flags = fields
+    _whole(loop, epoch, step, count)
+    _whole(thread, below=_INT64)
+    stream.bounds.check(begin, end)
+    if begin > end or count < 1 or not -_LEAP_NS < min(parts) <= max(parts) < _LEAP_NS:
+        raise ValueError("a step's times make no sense")
+    _time(stream, end)
     stream.steps.append(fields)
-    stream.last_ns = max(stream.last_ns, fields[6])
 
 
 def _read_metrics(stream: Stream, payload: memoryview) -> None:
     loop, epoch, step, time = wire.METRICS.unpack_from(payload)
+    _whole(loop)
     for name, value in wire.METRIC.iter_unpack(payload[wire.METRICS.size :]):
         stream.metrics.append((loop, epoch, step, time, stream.strings.get(name, ""), value))
 
 
 def _read_gc(stream: Stream, payload: memoryview) -> None:
-    stream.collections.append(wire.GC.unpack(payload))
+    begin, dur, generation, collected = wire.GC.unpack(payload)
+    _whole(generation, below=1 << 7)
+    stream.bounds.check(begin, begin)
+    if not 0 <= dur < _LEAP_NS:
+        raise ValueError("a collection's time makes no sense")
+    stream.collections.append((begin, dur, generation, collected))
 
 
 def _read_thread(stream: Stream, payload: memoryview) -> None:
@@ -213,17 +316,20 @@ def _read_thread(stream: Stream, payload: memoryview) -> None:
 
 
 def _read_note(stream: Stream, payload: memoryview) -> None:
-    note = json.loads(bytes(payload))
-    stream.notes.append(Health(note["slug"], note["severity"], note["message"]))
+    note = _object(payload)
+    stream.notes.append(Health(str(note["slug"]), str(note["severity"]), str(note["message"])))
 
 
 def _read_probe(stream: Stream, payload: memoryview) -> None:
-    stream.probes.append(json.loads(bytes(payload)))
+    told = _object(payload)
+    if not isinstance(told["name"], str):
+        raise TypeError("a probe without a name")
+    stream.probes.append(told)
 
 
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
+    _time(stream, int(_object(payload)["time_ns"]))
     stream.complete = True
-    stream.last_ns = max(stream.last_ns, json.loads(bytes(payload))["time_ns"])
 
 
 _READERS = {
@@ -240,149 +346,3 @@ _READERS = {
     Record.PROBE: _read_probe,
     Record.TRAILER: _read_trailer,
 }
-
-
-def tables(stream: Stream, process: ProcessId, end_ns: int, names: FileNames) -> dict[str, pa.Table]:
-    """The tables spans, steps, epochs, metrics and gc of a stream.
-
-    Args:
-        stream: What `read` gave.
-        process: Host, rank, process and the origin of its timeline.
-        end_ns: End of the process on the stream's clock; open spans are taken to last until then.
-        names: How files are named in the tables.
-
-    Raises:
-        ArtifactError: A record holds what makes no sense.
-    """
-    try:
-        parents = _parents(stream, end_ns)
-        return {
-            "spans": _spans_table(stream, process, end_ns, names, parents),
-            "steps": _steps_table(stream, process),
-            "epochs": _epochs_table(stream, process, end_ns, parents),
-            "metrics": _metrics_table(stream, process),
-            "gc": _table("gc", process, [(s - process.origin_ns, d, g, c) for s, d, g, c in stream.collections]),
-        }
-    except (ValueError, TypeError, KeyError, OverflowError, ZeroDivisionError, pa.ArrowException) as error:
-        raise ArtifactError(f"a record makes no sense: {error}", path=stream.path) from error
-
-
-def _table(name: str, process: ProcessId, rows: list[tuple[Any, ...]]) -> pa.Table:
-    schema = TABLES[name]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * (len(schema) - 3)
-    head: list[Any] = [[process.host] * len(rows), [process.rank] * len(rows), [process.pid] * len(rows)]
-    arrays = [pa.array(column, type=kind.type) for column, kind in zip([*head, *columns], schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _parents(stream: Stream, end_ns: int) -> dict[int, int]:
-    """The innermost span around each span of the same thread (missing: there is none)."""
-    parents: dict[int, int] = {}
-    stacks: dict[int, list[Span]] = {}
-    for span in sorted(stream.spans.values(), key=lambda s: (s.start, -(s.end or end_ns), s.number)):
-        stack = stacks.setdefault(span.thread, [])
-        while stack and (stack[-1].end or end_ns) <= span.start:
-            stack.pop()
-        if stack:
-            parents[span.number] = stack[-1].number
-        stack.append(span)
-    return parents
-
-
-def _spans_table(
-    stream: Stream, process: ProcessId, end_ns: int, names: FileNames, parents: dict[int, int]
-) -> pa.Table:
-    rows = [
-        (
-            span.thread,
-            stream.threads.get(span.thread, ""),
-            span.number,
-            parents.get(span.number),
-            span.kind,
-            span.name,
-            span.start - process.origin_ns,
-            max(0, (span.end or max(end_ns, span.start)) - span.start),
-            span.end is not None,
-            names.short(span.file) if span.file else None,
-            span.line or None,
-            json.dumps(span.detail) if span.detail else None,
-        )
-        for span in stream.spans.values()
-    ]
-    return _table("spans", process, rows)
-
-
-def _steps_table(stream: Stream, process: ProcessId) -> pa.Table:
-    counters: dict[tuple[int, int], int] = {}
-    rows = []
-    for thread, loop, epoch, step, count, begin, end, waited, callbacks, offset, call, device, flags in stream.steps:
-        span = stream.spans.get(loop)
-        name = LOOP_NAMES.get(span.name if span else "", "train")
-        seen = counters.get((loop, epoch), 0)
-        counters[loop, epoch] = seen + count
-        has_call = bool(flags & wire.STEP_HAS_CALL)
-        rows.append(
-            (
-                thread,
-                name,
-                loop,
-                None if epoch == wire.NONE else epoch,
-                step,
-                count,
-                begin - process.origin_ns,
-                end - begin,
-                waited if flags & wire.STEP_HAS_INPUT else None,
-                callbacks,
-                offset if has_call else None,
-                call if has_call else None,
-                bool(flags & wire.STEP_COMPILED),
-                bool(flags & wire.STEP_FIRST),
-                _samples(span, seen, count),
-                device if flags & wire.STEP_HAS_WAIT else None,
-            )
-        )
-    return _table("steps", process, rows)
-
-
-def _samples(loop: Span | None, seen: int, count: int) -> int | None:
-    """Samples in `count` steps after `seen` earlier ones of the epoch; None where Keras did not say."""
-    detail = loop.detail if loop else {}
-    batch = detail.get("batch_size")
-    if not batch:
-        return None
-    last = detail.get("batches")
-    partial = detail.get("partial_batch_size")
-    if last is None and detail.get("samples"):
-        last, partial = -(-detail["samples"] // batch), detail["samples"] % batch
-    has_partial = bool(partial) and last is not None and seen < last <= seen + count
-    return int(batch * (count - 1) + partial) if has_partial else int(batch * count)
-
-
-def _epochs_table(stream: Stream, process: ProcessId, end_ns: int, parents: dict[int, int]) -> pa.Table:
-    counts: dict[tuple[int, int], int] = {}
-    for step in stream.steps:
-        counts[step[1], step[2]] = counts.get((step[1], step[2]), 0) + step[4]
-    rows = []
-    for span in stream.spans.values():
-        if span.kind != wire.SpanKind.EPOCH or span.number not in parents:
-            continue
-        loop, epoch = parents[span.number], int(span.name)
-        rows.append(
-            (loop, epoch, span.start - process.origin_ns, (span.end or end_ns) - span.start, counts.get((loop, epoch)))
-        )
-    return _table("epochs", process, rows)
-
-
-def _metrics_table(stream: Stream, process: ProcessId) -> pa.Table:
-    rows = [
-        (
-            loop,
-            None if epoch == wire.NONE else epoch,
-            None if step == wire.NONE else step,
-            name,
-            value,
-            time - process.origin_ns,
-        )
-        for loop, epoch, step, time, name, value in stream.metrics
-    ]
-    return _table("metrics", process, rows)

@@ -22,7 +22,7 @@ def kernels(page: Page, report: Report) -> None:
     sums = report.kernels
     if sums is None or not sums.rows:
         return
-    page.title("Kernels", f"{_all(sums)}; more: dlprof kernels {report.run}")
+    page.title("Kernels", f"{_all(sums)}; more: dlprof kernels {page.typed or report.run}")
     names = ("layer", "direction", "on", "count", "time", "%", "operator")
     table = page.table(*[(name, "right" if name in ("count", "time", "%") else "left") for name in names])
     for row in sums.rows:

@@ -82,7 +82,7 @@ def sources(page: Page, report: Report) -> None:
 
 def next_steps(page: Page, report: Report) -> None:
     """Commands that tell more of the run."""
-    name = report.run
+    name = page.typed or report.run
     page.console.print()
     page.say(
         f'more: dlprof lines {name}   dlprof sql {name} "SELECT * FROM steps"   dlprof report {name} --json', "dim"

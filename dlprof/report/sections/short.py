@@ -140,7 +140,8 @@ def lines(report: Report) -> str:
 
 def warnings(report: Report) -> str:
     """What makes figures doubtful, or the training: the first of them, and how many there are."""
-    every = [*_diverged(report), *(line.message for line in report.health if line.severity in _TOLD)]
+    told = (line.message for line in report.health if line.severity in _TOLD)
+    every = [*_diverged(report), *(message for message in told if message not in report.verdict)]
     if not every:
         return ""
     more = f" (and {len(every) - 1} more: report --full)" if len(every) > 1 else ""

@@ -27,6 +27,8 @@ from dlprof_probes.sidecar.rate import Rate
 from dlprof_probes.sidecar.stacks import StackSampler
 
 _GRACE_S = 5.0
+_STATE_BYTES = 2048
+"""Room for what is said of the probes."""
 
 
 def main() -> None:
@@ -97,8 +99,12 @@ class _Sampler:
         return probe
 
     def _write_states(self) -> None:
+        """Into a file that keeps its first size, so that a disk that is full by then cannot keep it back."""
+        text = json.dumps(self._states).encode().ljust(_STATE_BYTES)
         try:
-            self._state_path.write_text(json.dumps(self._states), encoding="utf-8")
+            with self._state_path.open("r+b" if self._state_path.is_file() else "xb") as file:
+                file.write(text)
+                file.truncate()
         except OSError:
             pass
 
@@ -148,7 +154,11 @@ class _Sampler:
         """Close the files with what the sampling cost."""
         if self._stacks is not None:
             self._stacks.stop(_GRACE_S)
-            self._states["stacks"] = {"reason": self._stacks.reason, "cpu_ns": self._stacks.cpu_ns}
+            self._states["stacks"] = {
+                "reason": self._stacks.reason,
+                "failed": self._stacks.failed,
+                "cpu_ns": self._stacks.cpu_ns,
+            }
             self._note_thinned("stacks", self._stacks.thinned())
         for name, probe in (("cores", self._cores), ("gpu", self._gpu)):
             self._note_thinned(name, self._rate.thinned() if probe is not None else None)

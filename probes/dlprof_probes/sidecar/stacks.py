@@ -57,6 +57,8 @@ class StackSampler:
     ) -> None:
         self.reason: str | None = None
         """Why there are no samples, or not all; None while all is well."""
+        self.failed = False
+        """Whether that is a failure; else there was nothing, or no right, to look at."""
         self.cpu_ns = 0
         """CPU time of the segments that ended (ns)."""
         self._pid = pid
@@ -68,6 +70,7 @@ class StackSampler:
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._anchor: dict[str, Any] = {}
+        self._timed_out = False
 
     @property
     def pid(self) -> int | None:
@@ -165,10 +168,16 @@ class StackSampler:
             if pid:
                 self._ended(status, usage.ru_utime + usage.ru_stime)
             elif time.monotonic() > deadline:
+                self._timed_out = True
                 self._signal(signal.SIGKILL)
                 deadline += 60
             else:
                 time.sleep(0.01)
+
+    def _why_missing(self, said: str, code: int, *, wrote: bool) -> str | None:
+        if self._came_too_late():
+            return None
+        return _TIMED_OUT if self._timed_out else explain(said, code, wrote)
 
     def _came_too_late(self) -> bool:
         """Whether this is one more segment, of a run that was over: the process is still there while it is cleared."""
@@ -186,25 +195,17 @@ class StackSampler:
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_ns += int(cpu_s * 1e9)
         name = f"stacks-{self._segment:03d}"
-        said = _said(self._raw / f"{name}.log")
-        (self._raw / f"{name}.log").unlink(missing_ok=True)
-        wrote = (self._raw / f"{name}.json").is_file()
-        self.reason = None if self._came_too_late() else explain(said, self._process.returncode, wrote)
+        said = _taken(self._raw / f"{name}.log")
+        code, wrote = self._process.returncode, (self._raw / f"{name}.json").is_file()
+        self.reason = self._why_missing(said, code, wrote=wrote)
+        self.failed = self.reason is not None and has_failed(said, code)
         self._anchor.update({"cpu_ns": int(cpu_s * 1e9), **counts(said), "reason": self.reason})
         try:
             (self._raw / f"{name}.anchor.json").write_text(json.dumps(self._anchor), encoding="utf-8")
         except OSError as error:
-            self.reason = self.reason or f"cannot write: {error.strerror}"
+            self.reason, self.failed = self.reason or f"cannot write: {error.strerror}", True
         self._segment += 1
         self._process = None
-
-
-def _said(log: Path) -> str:
-    """What py-spy printed; nothing where the run folder was removed meanwhile."""
-    try:
-        return log.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def find() -> str | None:
@@ -223,6 +224,23 @@ def counts(said: str) -> dict[str, int | bool | None]:
     }
 
 
+def _taken(log: Path) -> str:
+    """What py-spy said; its file is removed. Empty where that went meanwhile."""
+    try:
+        said = log.read_text(encoding="utf-8", errors="replace")
+        log.unlink()
+    except OSError:
+        return ""
+    return said
+
+
+def has_failed(said: str, code: int) -> bool:
+    """Whether a segment that is missing was lost, rather than not to be had."""
+    if code == -signal.SIGINT:
+        return False
+    return code < 0 or not any(re.search(pattern, said) for pattern, _ in _NOT_TO_BE_HAD)
+
+
 def explain(said: str, code: int, wrote: bool) -> str | None:
     """Why a segment is missing, in one clause for the user; None when it is there."""
     if wrote and code == 0:
@@ -239,7 +257,7 @@ def explain(said: str, code: int, wrote: bool) -> str | None:
     return f"py-spy failed: {last[-1] if last else f'exit code {code}'}"
 
 
-_REASONS = (
+_NOT_TO_BE_HAD = (
     (
         r"(?i)permission denied|operation not permitted|requires? root|EPERM",
         (
@@ -251,10 +269,12 @@ _REASONS = (
         r"(?i)no such process|process (is not|isn't) running|failed to find",
         "the process ended before py-spy could look at it",
     ),
-    (r"(?i)no space left", "the disk is full"),
     (r"No python processes found", "no Python process was found in time"),
 )
-"""What py-spy says when it fails, and the reason for the user."""
+"""What py-spy says when there is nothing, or no right, to look at, and the reason for the user."""
+_REASONS = (*_NOT_TO_BE_HAD, (r"(?i)no space left", "the disk was full"))
+"""The same, and when it fails."""
+_TIMED_OUT = "py-spy did not write its last segment in time, and was killed"
 
 
 def _cpu_ns(pid: int) -> int | None:

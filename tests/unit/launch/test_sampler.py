@@ -68,7 +68,7 @@ def test_one_that_never_ran_has_said_nothing(sampler: Sampler) -> None:
     """And was not killed."""
     sampler.stop(1)
 
-    assert (sampler.reports(), sampler.killed_by) == ({}, None)
+    assert (sampler.reports(), sampler.ended) == ({}, None)
 
 
 def test_one_that_hangs_is_killed(sampler: Sampler, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,4 +81,4 @@ def test_one_that_hangs_is_killed(sampler: Sampler, monkeypatch: pytest.MonkeyPa
 
     sampler.stop(0.05)
 
-    assert sampler.killed_by == 9
+    assert sampler.ended == "the sampler did not end when it was told to, and was killed"

@@ -42,20 +42,25 @@ def test_without_a_python_to_look_at_there_are_no_stacks(run: RunDir, tree: bool
     assert sampling.outcome() == Probe(name="stacks", state="unavailable", reason=reason)
 
 
-@pytest.mark.parametrize(("files", "state"), [((), "unavailable"), (("stacks-000.json",), "failed")])
-def test_what_was_sampled_before_a_failure_is_there(run: RunDir, files: tuple[str, ...], state: str) -> None:
-    """Stacks that end early have failed; without any they were not to be had."""
+@pytest.mark.parametrize(
+    ("files", "failed", "state"),
+    [((), False, "unavailable"), ((), True, "failed"), (("stacks-000.json",), False, "failed")],
+)
+def test_stacks_that_end_early_have_failed(run: RunDir, files: tuple[str, ...], failed: bool, state: str) -> None:
+    """Without any, and where py-spy had not begun, they were not to be had."""
     for name in files:
         (run.raw / name).touch()
 
-    assert stack_sampling.outcome(run, "py-spy was killed", 5) == Probe(
+    assert stack_sampling.outcome(run, "py-spy was killed", 5, failed=failed) == Probe(
         name="stacks", state=state, reason="py-spy was killed", cost_ns=5, cost_source=COST
     )
 
 
 def test_stacks_that_went_well_say_what_they_cost(run: RunDir) -> None:
     """CPU time of py-spy."""
-    assert stack_sampling.outcome(run, None, 9) == Probe(name="stacks", state="on", cost_ns=9, cost_source=COST)
+    assert stack_sampling.outcome(run, None, 9, failed=False) == Probe(
+        name="stacks", state="on", cost_ns=9, cost_source=COST
+    )
 
 
 def test_a_script_has_begun_when_its_stream_has_more_than_a_header(run: RunDir) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from dlprof.ingest.own import wire
+from dlprof.ingest.own import stream_tables, wire
 from dlprof.ingest.own.wire import Stream
 from dlprof.pipeline import probe_stream
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Backend, Clock, Manifest, Probe, Process
+from dlprof.schema.manifest import Backend, Clock, Manifest, Probe, Process, Unrecorded
 
 KERAS = {"keras": "keras", "keras_version": "3.15.0", "keras_backend": "jax", "engine": "jax", "engine_version": "0.10"}
 
@@ -21,8 +21,8 @@ KERAS = {"keras": "keras", "keras_version": "3.15.0", "keras_backend": "jax", "e
 def stream(monkeypatch: pytest.MonkeyPatch) -> Stream:
     """What is read of the file of the probe."""
     told = Stream()
-    monkeypatch.setattr(wire, "read", lambda _path: told)
-    monkeypatch.setattr(wire, "tables", lambda *_: {})
+    monkeypatch.setattr(wire, "read", lambda *_: told)
+    monkeypatch.setattr(stream_tables, "tables", lambda *_: {})
     return told
 
 
@@ -116,10 +116,29 @@ def test_a_run_whose_dlprof_was_killed_lasts_as_long_as_its_stream(stream: Strea
     assert (run.process.pid, run.end_ns) == (11, 5_000)
 
 
-def test_a_stream_that_was_cut_is_told(stream: Stream) -> None:
-    """Up to half a second is missing."""
+def test_of_a_stream_that_was_cut_the_end_is_not_recorded(stream: Stream) -> None:
+    """From its last moment to the end of the process."""
+    stream.last_ns, stream.read_bytes = 1_070, 500
     run = workspace("python")
 
     probe_stream.add_stream(run, Path("inproc.wire"))
+    probe_stream.add_end(run)
 
-    assert [(line.slug, line.severity) for line in run.tables.health] == [("inproc-cut", "warning")]
+    assert run.manifest.unrecorded == Unrecorded(
+        since_ns=70,
+        dur_ns=30,
+        cause="left",
+        reason="the process ended without Python's own end, or became another program (os._exit, exec)",
+    )
+
+
+def test_of_a_whole_stream_all_is_recorded(stream: Stream) -> None:
+    """Also where it was thought to be cut before."""
+    stream.complete = True
+    run = workspace("python")
+    run.note(unrecorded=Unrecorded(since_ns=1, dur_ns=1, cause="left", reason="x"))
+
+    probe_stream.add_stream(run, Path("inproc.wire"))
+    probe_stream.add_end(run)
+
+    assert run.manifest.unrecorded is None

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dlprof.ingest.artifact import ArtifactError
+from dlprof.ingest.artifact import ArtifactError, NothingRecordedError
+from dlprof.pipeline.probe_ends import Cut
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import HealthEntry, Manifest
@@ -16,6 +17,11 @@ from dlprof.schema.manifest import HealthEntry, Manifest
 def damaged(path: Path) -> None:
     """Read a file that is damaged."""
     raise ArtifactError("cut short", path=path, offset=3)
+
+
+def empty(path: Path) -> None:
+    """Read a file that was begun."""
+    raise NothingRecordedError("it holds nothing", path=path)
 
 
 def buggy(_path: Path) -> None:
@@ -27,7 +33,7 @@ def buggy(_path: Path) -> None:
     ("reader", "slug", "message"),
     [
         (damaged, "artifact-damaged", "a.json at byte 3: cut short."),
-        (buggy, "reader-failed", "a.json cannot be read, by a bug in dlprof: KeyError: 'x'."),
+        (buggy, "artifact-damaged", "a.json holds what makes no sense (KeyError: 'x')."),
     ],
 )
 def test_an_artifact_that_cannot_be_read_is_a_line_of_the_health_section(
@@ -40,6 +46,24 @@ def test_an_artifact_that_cannot_be_read_is_a_line_of_the_health_section(
     run.read(tmp_path / "a.json", reader)
 
     assert [(line.slug, line.severity, line.message) for line in run.tables.health] == [(slug, "error", message)]
+
+
+@pytest.mark.parametrize(
+    ("reader", "cut"),
+    [
+        (damaged, Cut("raw/a.json at byte 3: cut short", is_damage=True)),
+        (buggy, Cut("raw/a.json holds what makes no sense (KeyError: 'x')", is_damage=True)),
+        (empty, Cut(None)),
+    ],
+)
+def test_an_artifact_of_a_probe_tells_how_that_ended(tmp_path: Path, reader: Callable[[Path], None], cut: Cut) -> None:
+    """It is no line of its own."""
+    (tmp_path / "a.json").touch()
+    run = Workspace(RunDir(tmp_path), Manifest())
+
+    run.read(tmp_path / "a.json", reader, "cores")
+
+    assert (run.cuts, run.tables.health) == ({"cores": cut}, [])
 
 
 def test_an_artifact_that_is_not_there_is_passed_over(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_damaged_tables_cost_only_their_run_its_figures(tmp_path: Path) -> None:
 
     assert run.listed.wall_ns == 10 * S
     assert run.figures.step_ns is None
-    assert run.figures.unknown.startswith("its tables cannot be read")
+    assert run.figures.unknown == "its tables are damaged: dlprof report r"
 
 
 def test_tables_that_are_not_read_for_want_of_time_are_said_to_be_so(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_sections_come_in_their_order(run: Run) -> None:
         "GPU",
         "Overhead ledger",
         "Health",
-        "more: dlprof lines r",
+        f"more: dlprof lines {run.typed}",
     ]
 
 
@@ -141,7 +141,7 @@ def test_of_foreign_traces_only_what_is_in_them_is_shown(tmp_path: Path) -> None
         "Kernels",
         "Hottest stacks by phase",
         "Health",
-        "more: dlprof lines r",
+        f"more: dlprof lines {run.typed}",
     ]
     assert "No GPU is in the trace: operators ran in 0.5 % of its 10.0 s" in content
     assert "thread worker" in content

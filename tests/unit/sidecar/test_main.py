@@ -151,7 +151,7 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
     calls: list[Any] = []
 
     class Stacks:
-        reason, cpu_ns = None, 7
+        reason, failed, cpu_ns = None, False, 7
 
         def __init__(self, *args: Any, **budget: Any) -> None:
             calls.append((*args, budget))
@@ -172,7 +172,7 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
 
     given = (os.getpid(), tmp_path, 100, {"budget": 0.01, "fixed": True})
     assert calls == [given, ("start",), ("poll",), ("stop", 5.0)]
-    assert states(tmp_path) == {"stacks": {"reason": None, "cpu_ns": 7, "thinned": THINNED}}
+    assert states(tmp_path) == {"stacks": {"reason": None, "failed": False, "cpu_ns": 7, "thinned": THINNED}}
     assert made.tree() == []
 
 

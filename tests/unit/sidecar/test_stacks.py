@@ -146,7 +146,8 @@ def test_a_py_spy_that_does_not_end_is_killed(sampler: stacks.StackSampler, spy:
     wait_for(tmp_path / "arguments")
     sampler.stop(0.05)
 
-    assert sampler.reason == "py-spy was killed by signal 9; its last segment is lost"
+    assert sampler.reason == "py-spy did not write its last segment in time, and was killed"
+    assert sampler.failed
 
 
 def test_without_py_spy_there_are_no_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +169,7 @@ def test_without_py_spy_there_are_no_samples(tmp_path: Path, monkeypatch: pytest
         ("", -signal.SIGINT, False, "the run was over before py-spy had begun"),
         ("", -9, True, "py-spy was killed by signal 9; its last segment is lost"),
         ("Error: No such process", 1, False, "the process ended before py-spy could look at it"),
-        ("Error: No space left on device", 1, False, "the disk is full"),
+        ("Error: No space left on device", 1, False, "the disk was full"),
         ("No python processes found in process 7", 1, False, "no Python process was found in time"),
         ("warning\nError: odd\nReason: odder\nmore", 1, False, "py-spy failed: odder"),
         ("the last line \n\n", 2, False, "py-spy failed: the last line"),

@@ -157,7 +157,7 @@ def test_a_run_without_phases_cannot_be_diagnosed(tmp_path: Path) -> None:
         diagnose.diagnose(run)
 
     assert error.value.message == "r cannot be diagnosed: the run has no phases."
-    assert error.value.hint == "dlprof report r"
+    assert error.value.hint == f"dlprof report {run.typed}"
 
 
 def test_evidence_is_rows_and_the_query_that_gives_them(tmp_path: Path) -> None:

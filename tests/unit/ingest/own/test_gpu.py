@@ -27,7 +27,8 @@ def test_gpu_rows_become_columns(tmp_path: Path) -> None:
         {"end": True, "missing": [{"gpu": 0, "metric": "power_w", "reason": "Not Supported"}]},
     )
 
-    table, health, _ = gpu.read(path, PROCESS)
+    series = gpu.read(path, PROCESS)
+    table, health = series.table, series.health
 
     row = table.to_pylist()[0]
     assert (row["time_ns"], row["utilisation_pct"], row["power_w"]) == (1_000, 50.0, None)

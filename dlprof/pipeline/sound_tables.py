@@ -1,0 +1,118 @@
+"""Gives a stored run whose tables are as they were written: checked, made again from `raw/`, or refused, with why."""
+
+from __future__ import annotations
+
+import contextlib
+
+from dlprof import rundir
+from dlprof.errors import BadDataError, CannotCreateError, UsageError
+from dlprof.pipeline import raw_artifacts
+from dlprof.rundir import RunDir
+from dlprof.schema.manifest import HealthEntry, Manifest
+from dlprof.schema.tables import SCHEMA_VERSION
+from dlprof.schema.vocabulary import RunState, Severity
+from dlprof.store import condition, lock, swap
+from dlprof.store.condition import Condition, State
+from dlprof.store.run import Run
+
+
+def stored(folder: RunDir, *, rebuild: bool = False) -> Run:
+    """A run with sound tables.
+
+    Args:
+        folder: The run folder.
+        rebuild: Make the tables anew in any case.
+
+    Raises:
+        NoInputError: There is no run.
+        BadDataError: It is of a newer dlprof, or its tables are damaged and what they were made of is gone.
+        UsageError: Tables are to be made again that cannot be.
+        CannotCreateError: They are to be made, and the folder cannot be written to.
+    """
+    folder.refuse_strange()
+    manifest = folder.read_manifest()
+    found = condition.examine(folder.tables)
+    if folder.is_ours and swap.interrupted(folder.tables):
+        found = _recovered(folder, found)
+    _refuse_newer(folder, manifest, found)
+    if manifest.state == RunState.IMPORTED:
+        return _imported(folder, manifest, found, rebuild=rebuild)
+    if not rebuild and _is_fine(manifest, found):
+        return Run(folder, manifest)
+    return _made_again(folder, manifest, found, rebuild=rebuild)
+
+
+def _is_fine(manifest: Manifest, found: Condition) -> bool:
+    current = found.state == State.SOUND and manifest.tables_version == SCHEMA_VERSION
+    return current and not rundir.goes_on(manifest)
+
+
+def _recovered(folder: RunDir, found: Condition) -> Condition:
+    """What is there once an interrupted swap is mended; one that another dlprof is at just now is its own affair."""
+    with contextlib.suppress(CannotCreateError):
+        with lock.held(folder.path, "makes the tables of", wait_s=0):
+            swap.recover(folder.tables)
+        return condition.examine(folder.tables)
+    return found
+
+
+def _refuse_newer(folder: RunDir, manifest: Manifest, found: Condition) -> None:
+    version = max(manifest.tables_version, found.version or 0)
+    if version > SCHEMA_VERSION:
+        text = f"The tables of {folder.path} were made by a newer dlprof (schema {version})."
+        raise BadDataError(text, hint="pip install -U dlprof")
+
+
+def _imported(folder: RunDir, manifest: Manifest, found: Condition, *, rebuild: bool) -> Run:
+    """A run of foreign traces keeps none of what its tables were made of."""
+    if rebuild:
+        text = f"--rebuild is of no use: {folder.path.name} was imported, and keeps none of the files."
+        raise UsageError(text, hint="dlprof import FILES")
+    if not found.readable:
+        text = f"{_what(folder, found)}, and a run that was imported keeps none of the files that it was made of."
+        raise BadDataError(text, hint="dlprof import FILES")
+    return _as_it_is(folder, manifest, found, "the files that it was imported from are not kept")
+
+
+def _made_again(folder: RunDir, manifest: Manifest, found: Condition, *, rebuild: bool) -> Run:
+    gone = raw_artifacts.gone(folder, found.seal)
+    if not gone and (manifest.tables_version == 0 or raw_artifacts.any_left(folder)):
+        # Most runs have their tables, and need not wait for all that makes them.
+        from dlprof.pipeline import private_copy  # noqa: PLC0415
+        from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
+
+        place = folder if folder.is_ours else private_copy.of(folder)
+        return Run(place, ingest(place))
+    because = f"{raw_artifacts.named(gone)} gone" if gone else "raw/ is empty"
+    if rebuild and found.readable:
+        text = f"The tables of {folder.path.name} stay as they are: {because}, and they cannot be made again."
+        raise UsageError(text)
+    if not found.readable:
+        raise BadDataError(f"{_what(folder, found)}, and cannot be made again: {because}.")
+    return _as_it_is(folder, manifest, found, because)
+
+
+def _as_it_is(folder: RunDir, manifest: Manifest, found: Condition, because: str) -> Run:
+    """The run with the tables that there are; what may be missing is said."""
+    if found.state == State.SOUND:
+        return Run(folder, manifest)
+    if found.state == State.OLD:
+        text = (
+            f"The tables are of an older dlprof (schema {found.version} instead of {SCHEMA_VERSION}) and stay as they "
+            f"are, for {because}: what that one did not record is not known."
+        )
+        return Run(folder, manifest, said=(_entry("tables-old", Severity.INFO, text),))
+    text = f"Nothing tells whether the tables are all that there were, and they stay as they are, for {because}."
+    return Run(folder, manifest, said=(_entry("tables-unsealed", Severity.WARNING, text),))
+
+
+def _entry(slug: str, severity: Severity, text: str) -> HealthEntry:
+    return HealthEntry(slug=slug, severity=severity, message=text)
+
+
+def _what(folder: RunDir, found: Condition) -> str:
+    """What is wrong with the tables, as the beginning of a sentence."""
+    if found.state == State.ABSENT:
+        return f"The tables of {folder.path.name} are gone"
+    more = f", and {len(found.damages) - 1} more" if len(found.damages) > 1 else ""
+    return f"The tables of {folder.path.name} are damaged ({found.damages[0]}{more})"
