@@ -17,6 +17,7 @@ import re
 import shlex
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,7 @@ _LAST = re.compile(r"last(?:~(\d{1,6}))?")
 _STACKS = "stacks-[0-9][0-9][0-9]"
 _FULL_BYTES = 64 << 10
 """Less free space than this counts as a full disk."""
+_ROOT = 0
 _MANIFEST_MOST = 64 << 20
 SOURCE_MOST = 32 << 20
 """Bytes of a manifest, and of a source file, at most."""
@@ -155,19 +157,7 @@ class RunDir:
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
-        return sum(_sizes(self.path))
-
-
-def _sizes(folder: Path) -> Iterator[int]:
-    """Bytes of each file below a folder, however deep; what is gone meanwhile, or not ours to look into, has none."""
-    waiting = [os.fspath(folder)]
-    while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                elif entry.is_file(follow_symlinks=False):
-                    yield entry.stat(follow_symlinks=False).st_size
+        return safe_files.size(self.path)
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -229,10 +219,34 @@ def _wanted(path: Path | None, name: str, now: datetime) -> Path:
         CannotCreateError: It holds something, or cannot be looked at: its name is too long, a parent is a file.
     """
     with writing_into(path or Path(RUNS_FOLDER)):
+        if path is None:
+            _refuse_other_s(Path(RUNS_FOLDER))
         path = path or free_path(name, now)
         _refuse_other_bytes(path)
         refuse_full(path)
     return path
+
+
+def _refuse_other_s(folder: Path) -> None:
+    """Refuse a folder for runs that is another user's: he could put links in the place of what is written there.
+
+    Raises:
+        CannotCreateError: It is.
+    """
+    if not os.path.lexists(folder):
+        return
+    owners = {folder.lstat().st_uid, folder.stat().st_uid} - {_ROOT, os.geteuid()}
+    if owners and owners != {_own_number_in(folder)}:
+        raise CannotCreateError(f"{folder} belongs to another user.", hint="choose another folder with -o DIR")
+
+
+def _own_number_in(folder: Path) -> int:
+    """Whose new folders in a folder are: servers of files may give us another number than the system does."""
+    made = Path(tempfile.mkdtemp(prefix=".", dir=folder))
+    try:
+        return made.stat().st_uid
+    finally:
+        made.rmdir()
 
 
 def _refuse_other_bytes(path: Path) -> None:

@@ -39,7 +39,7 @@ def swapped(folder: Path) -> Iterator[Path]:
 def recover(folder: Path) -> None:
     """Mend what an interrupted swap left: the old folder gets its name back if the new one did not get it."""
     part, old = _beside(folder)
-    if old.is_dir() and not folder.exists():
+    if old.is_dir() and not old.is_symlink() and not os.path.lexists(folder):
         with writing_into(folder.parent):
             old.rename(folder)
     _remove(part)

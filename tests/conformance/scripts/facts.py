@@ -102,7 +102,7 @@ tell("docstring", __doc__ is not None)
 tell("zone", time.tzname)
 tell("hash", hash("a") if os.environ.get("PYTHONHASHSEED") else "random")
 tell("names", sorted(globals()))
-tell("main", (__name__, __file__, __spec__, __package__, getattr(__builtins__, "__name__", None), type(__loader__).__name__))
+tell("main", (__name__, __file__, __spec__ and (__spec__.name, __spec__.origin, __spec__.parent), __package__, getattr(__builtins__, "__name__", None), type(__loader__).__name__))
 tell("same main", sys.modules["__main__"].__dict__ is globals())
 tell("json of Python's", json.__file__.startswith(sys.base_prefix))
 

@@ -70,7 +70,8 @@ def writing():
 
 def asking():
     os.getpid = lambda: 1
-    threading.get_ident = threading.current_thread = None
+    threading.get_ident = lambda: 12345
+    threading.current_thread = None
     threading.Thread = None  # they need those themselves
     os.getcwd = fail
     os.fstat = os.stat = os.path.exists = fail
