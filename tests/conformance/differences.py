@@ -64,6 +64,11 @@ DOCUMENTED: tuple[Difference, ...] = (
         "Python 3.11 and older count calls of C below the script's first frame: four of the recursion limit",
     ),
     Difference(
+        "threads.*",
+        re.compile(r".out: (b\"\[\['Threads:', '[12]'\]\]\\n\"|b'1 [12]\\n')"),
+        "a thread of dlprof's watches what counting lines costs; `threading` does not know it",
+    ),
+    Difference(
         "modules/.*",
         re.compile(r".out: b.\[('(json|threading|queue|random|dlprof_probes)'(, )?)*\]\\n."),
         "modules that the probe itself needs are loaded when the script begins, but where the script has its own of that name",
