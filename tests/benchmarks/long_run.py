@@ -176,7 +176,7 @@ def _begin(span: int, kind: int, time_ns: int, name: str = "") -> bytes:
     if name:  # a name of its own, as those of epochs are
         number = 1000 + int(name)
         told = wire.record(wire.Record.STRING, wire.STRING_HEAD.pack(number) + name.encode())
-    return told + wire.record(wire.Record.BEGIN, wire.BEGIN.pack(span, kind, number, MAIN, time_ns, 6, 10))
+    return bytes(told + wire.record(wire.Record.BEGIN, wire.BEGIN.pack(span, kind, number, MAIN, time_ns, 6, 10)))
 
 
 def _end(span: int, time_ns: int) -> bytes:

@@ -21,7 +21,7 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
         _change(database, rng.choice(tables), tables, rng)
         database.commit()
         return database.serialize()
-    except (sqlite3.Error, OverflowError, IndexError, UnicodeDecodeError):
+    except (sqlite3.Error, OverflowError, IndexError, UnicodeDecodeError, MemoryError):
         return content
     finally:
         database.close()

@@ -28,7 +28,7 @@ SECONDS_PER_INPUT = 10
 SECONDS_OF_WAITING = 600
 MEMORY_BYTES = 1 << 30
 """What a worker may take beyond what it was forked with: more than an import may, so that a leak shows."""
-_WHOLE_EVERY = 25
+_WHOLE_EVERY = 40
 """Of so many inputs one goes through import, reports and page; the others through reader and tables."""
 _NUMBER = struct.Struct("<q")
 _IN_MEMORY = Path("/dev/shm")

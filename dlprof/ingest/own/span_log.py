@@ -46,7 +46,9 @@ class SpanLog:
         self._columns = Columns("iiiqqqii")
         self._open: dict[int, int] = {}
 
-    def begin(self, number: int, kind: str, name: str, thread: int, start: int, file: str = "", line: int = 0) -> None:
+    def begin(  # noqa: PLR0913, PLR0917  (a record's fields, in their order: hot)
+        self, number: int, kind: str, name: str, thread: int, start: int, file: str = "", line: int = 0
+    ) -> None:
         """A span begins."""
         vars(self).pop("_kept", None)
         self._open[number] = len(self._columns)

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof import safe_files
-from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
+from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.gone_threads import StackRow, cut
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
@@ -23,6 +23,8 @@ from dlprof.schema.tables import TABLES
 _RATE_HZ = 20.0
 """Samples per second where an anchor does not say it."""
 _MOST = 1 << 62
+_OURS = "dlprof_probes/inproc/thinning.py"
+"""Where the thread of the line probe begins: it is none of the program's."""
 _UNPACKED_MOST = 1 << 30
 _STACKS_LOST = 0.2
 """Share of stacks that could not be read from which on that is told."""
@@ -78,7 +80,7 @@ class Stacks:
         thread, start_us, end_us, stack = interval
         if self.root is not None:
             stack = stack[next((depth for depth, frame in enumerate(stack) if frame.file == self.root), 0) :]
-        if not stack or end_us <= start_us:
+        if not stack or end_us <= start_us or stack[0].file.endswith(_OURS):
             return None
         number = self.known.setdefault(stack, len(self.known))
         name = self._threads.name(thread.number, thread.name)
@@ -118,6 +120,8 @@ def _arrays(name: str, columns: list[Any]) -> pa.Table:
 def _load(path: Path) -> Any:
     try:
         content = safe_files.read_path(path)
+        if not content:
+            raise NothingRecordedError("it holds nothing", path=path)
         return json.loads(_unpacked(content) if path.suffix == ".gz" else content)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ArtifactError(f"cannot be read: {error}", path=path) from error

@@ -51,8 +51,10 @@ for number in sorted(signal.valid_signals()):
     tell("signal %d" % number, getattr(handler, "__name__", handler))
 tell("mask", sorted(int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])))
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
-for name in ("SigIgn", "SigBlk", "SigCgt", "CapEff", "NoNewPrivs", "Seccomp", "Threads", "Groups", "Uid", "Gid"):
+for name in ("SigIgn", "SigBlk", "CapEff", "NoNewPrivs", "Seccomp", "Groups", "Uid", "Gid"):
     tell(name, status.get(name, "").strip())
+C_LIBRARYS = 3 << 31  # signals 32 and 33 are handled by the C library once there was a second thread
+tell("SigCgt", hex(int(status["SigCgt"], 16) & ~C_LIBRARYS))
 tell("wakeup", signal.set_wakeup_fd(-1))
 tell("timers", [signal.getitimer(n) for n in (0, 1, 2)])
 
@@ -102,7 +104,7 @@ tell("docstring", __doc__ is not None)
 tell("zone", time.tzname)
 tell("hash", hash("a") if os.environ.get("PYTHONHASHSEED") else "random")
 tell("names", sorted(globals()))
-tell("main", (__name__, __file__, __spec__, __package__, getattr(__builtins__, "__name__", None), type(__loader__).__name__))
+tell("main", (__name__, __file__, __spec__ and (__spec__.name, __spec__.origin, __spec__.parent), __package__, getattr(__builtins__, "__name__", None), type(__loader__).__name__))
 tell("same main", sys.modules["__main__"].__dict__ is globals())
 tell("json of Python's", json.__file__.startswith(sys.base_prefix))
 

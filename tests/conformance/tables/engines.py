@@ -10,7 +10,7 @@ TRAINING = ("mxnet", "tensorflow", "jax", "torch", "tensorflow1", "theano", "cnt
 ALONE = {"native-chainer": "train_chainer.py", "native-lasagne": "train_lasagne.py", "native-gluon": "train_gluon.py",
          "native-torch": "train_torch.py", "openvino": "predict_openvino.py"}  # fmt: skip
 QUIET = World(
-    environment={"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_HOME": "{place}/keras", "THEANO_FLAGS": None},
+    environment={"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_HOME": "{place}/keras"},
     limits={"RLIMIT_CORE": 0},
 )
 
