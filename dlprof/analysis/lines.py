@@ -56,7 +56,7 @@ class FunctionLines:
     first_line: int | None
     total_ns: int
     lines: tuple[Line, ...]
-    how: LineSource = LineSource.COUNTED
+    how: LineSource = LineSource.EXACT
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ class HotLine:
     time_ns: int
     own_ns: int
     source: str | None
-    how: LineSource = LineSource.COUNTED
+    how: LineSource = LineSource.EXACT
     samples: int | None = None
 
 
@@ -99,7 +99,7 @@ def functions(table: pa.Table) -> list[FunctionLines]:
     grouped: dict[tuple[str, str, int | None, LineSource], list[Line]] = defaultdict(list)
     for row in table.to_pylist():
         line = Line(row["line"], row["hits"], row["time_ns"], row["source"], row["samples"])
-        how = LineSource(row["how"] or LineSource.COUNTED)
+        how = LineSource(row["how"] or LineSource.EXACT)
         grouped[row["file"], row["function"], row["first_line"], how].append(line)
     found = [_function(*key, lines) for key, lines in grouped.items()]
     return sorted(found, key=lambda function: (-function.total_ns, function.file, function.first_line or 0))

@@ -85,7 +85,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     what = parser.add_argument_group("what to measure")
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")
-    what.add_argument("--lines", metavar="WHAT", action="append", help="more modules or files for line profiling")
+    what.add_argument(
+        "--lines",
+        metavar="WHAT",
+        action="append",
+        help="more modules or files for line profiling; exact: count each line, at any cost",
+    )
     what.add_argument("--stacks-hz", type=float, metavar="HZ", help="stack samples per second (default: 20)")
     what.add_argument("--kernels", metavar="WHEN", help="trace kernels: windows of some steps (default), all, off")
     what.add_argument("--kernel-steps", metavar="N", help="steps of a window at most (default: 10)")

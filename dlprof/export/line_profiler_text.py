@@ -35,7 +35,7 @@ def write(run: Run, out: BinaryIO) -> str:
     found = lines.functions(run.table("lines"))
     if not found:
         raise NoInputError(f"{run.name} has no times of lines.", hint=f"dlprof report {run.typed} says why")
-    functions = [function for function in found if function.how is LineSource.COUNTED]
+    functions = [function for function in found if function.how is LineSource.EXACT]
     sampled = [function for function in found if function.how is LineSource.SAMPLED]
     out.write(b"Timer unit: 1e-09 s\n\n")
     out.writelines("\n".join([*_function(function), "", ""]).encode("utf-8", "replace") for function in functions)

@@ -11,6 +11,9 @@ from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
 from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig
 
+EXACT = "exact"
+"""Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
+
 
 def of_script(
     run: RunDir, config: TraceConfig, target: Target, *, engine_traces_gpu: bool, wrapped: bool
@@ -61,7 +64,8 @@ def pid_file(run: RunDir) -> Path:
 def _lines(config: TraceConfig, package: Path | None) -> LineSettings | None:
     if not config.wants("lines"):
         return None
-    return LineSettings(patterns=config.lines, package=str(package) if package else None)
+    patterns = tuple(one for one in config.lines if one != EXACT)
+    return LineSettings(patterns=patterns, package=str(package) if package else None, exact=EXACT in config.lines)
 
 
 def _kernels(config: TraceConfig, *, engine_traces_gpu: bool) -> KernelSettings | None:

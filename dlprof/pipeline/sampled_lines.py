@@ -35,6 +35,7 @@ def add(run: Workspace, rate_hz: float | None) -> None:
     found = SampledLines(_counting(run), cache(lambda file: _is_users(run, file)), cache(run.source), rate_hz)
     for one in stood(stacks, frames, Building(run.tables.get("spans"))):
         found.add(one)
+    _time_scaled(run, found)
     rows = [{**run.process.columns, **row} for row in found.rows()]
     if rows:
         run.tables.append("lines", pa.Table.from_pylist(rows, schema=TABLES["lines"]))
@@ -42,6 +43,14 @@ def add(run: Workspace, rate_hz: float | None) -> None:
         _say_sampled(run, len(rows), len({(row["file"], row["first_line"], row["function"]) for row in rows}), rate_hz)
     if not found.counting.on_threads:
         _say_unseen(run, found.unseen())
+
+
+def _time_scaled(run: Workspace, found: SampledLines) -> None:
+    """Give the lines that were counted in windows their time from samples."""
+    table = run.tables.get("lines")
+    if table is not None and any(one.thinned for one in found.counting.registered.values()):
+        rows = [{**run.process.columns, **row} for row in found.timed(table.to_pylist())]
+        run.tables.put({"lines": pa.Table.from_pylist(rows, schema=TABLES["lines"])})
 
 
 def _counting(run: Workspace) -> Counting:

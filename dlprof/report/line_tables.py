@@ -41,13 +41,18 @@ def print_tables(run: Run, functions: Sequence[FunctionLines], *, file: TextIO, 
 
 def _about(function: FunctionLines) -> str:
     contains = "a line's time contains what it calls"
-    if function.how is LineSource.COUNTED:
+    if function.how is LineSource.SCALED:
+        about = f"total about {duration(function.total_ns)}"
+        return f"{about}; ~ hits were counted in windows and scaled, their time is from samples; {contains}"
+    if function.how is LineSource.EXACT:
         return f"total {duration(function.total_ns)}; {contains}"
     return f"not counted here: from samples, about {duration(function.total_ns)} on all threads; {contains}"
 
 
 def _line(line: Line, share: float) -> Text:
     source = safe((line.source or "").replace("\t", "    "))
+    if line.samples is not None and line.hits is not None:
+        return _scaled(line, share, source)
     if line.samples is not None:
         return _sampled(line, share, source)
     if not line.hits:
@@ -56,6 +61,15 @@ def _line(line: Line, share: float) -> Text:
     text = (
         f"{line.line:>6}  {line.hits:>9}  {line.time_ns / 1e6:>12.3f}  {per_hit:>13.4f}  {100 * share:>6.1f}  {source}"
     )
+    return Text(text, style=_style(share))
+
+
+def _scaled(line: Line, share: float, source: str) -> Text:
+    """A line with its estimated hits, and its time from samples with the standard error of that."""
+    hits = f"~{line.hits}"
+    time = f"{line.time_ns / 1e6:.0f} +- {(line.error_ns or 0) / 1e6:.0f}"
+    per_hit = f"{line.time_ns / 1e6 / line.hits:.4f}" if line.hits else ""
+    text = f"{line.line:>6}  {hits:>9}  {time:>12}  {per_hit:>13}  {100 * share:>6.1f}  {source}"
     return Text(text, style=_style(share))
 
 

@@ -11,7 +11,8 @@ History of SCHEMA_VERSION:
     4  stacks: threads of an engine that call Python are not called MainThread
     5  kernel_ops: gradients of biases are no convolutions; imported stacks: threads without a name are told apart
     6  lines: how, samples; lines that were not counted, from samples; first_line and hits may be null
-    7  the folder is sealed (`dlprof.store.seal`); spans that never ended last as long as the stream does
+    7  the folder is sealed (`dlprof.store.seal`); spans that never ended last as long as the stream does;
+       lines: how is exact, scaled or sampled; hits of functions that were counted in windows are scaled
 """
 
 from __future__ import annotations
@@ -111,10 +112,10 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("function", _TEXT),
             ("first_line", pa.int32()),
             ("line", pa.int32()),
-            ("hits", pa.int64()),  # null: not counted
+            ("hits", pa.int64()),  # null: not counted; scaled: estimated
             ("time_ns", _NS),  # of all threads; sampled: of the samples that it was seen in
             ("source", pa.string()),
-            ("how", _TEXT),  # counted | sampled; null: counted, by an older dlprof
+            ("how", _TEXT),  # exact | scaled | sampled; null or counted: exact, by an older dlprof
             ("samples", pa.int64()),  # in which it was seen; null where it was counted
         ),
         # Sampled Python stacks (py-spy): a thread had stack `stack_id` from start_ns for dur_ns.

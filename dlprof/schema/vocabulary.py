@@ -145,10 +145,16 @@ class StepTime(StrEnum):
 class LineSource(StrEnum):
     """How the time of a line is known: column `how` of `lines`."""
 
-    COUNTED = "counted"
-    """Each time that it ran, by line_profiler; also where the column is null, in runs of an older dlprof."""
+    EXACT = "exact"
+    """Each time that it ran was counted, by line_profiler. An older dlprof wrote `counted`, or null."""
+    SCALED = "scaled"
+    """Hits were counted in windows and scaled to the time between them; its time is from sampled stacks, if any."""
     SAMPLED = "sampled"
     """From the sampled stacks that it stood in: it ran where lines are not counted."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> LineSource | None:
+        return cls.EXACT if value == "counted" else None
 
 
 class StepPart(StrEnum):

@@ -102,7 +102,7 @@ def _content(path: Path, functions: Sequence[_Function], unit_s: Decimal | float
 def _columns(functions: Sequence[_Function]) -> dict[str, list[Any]]:
     counts = [len(function.rows) for function in functions]
     of_function = {
-        "host": "", "rank": 0, "pid": 0, "how": LineSource.COUNTED,
+        "host": "", "rank": 0, "pid": 0, "how": LineSource.EXACT,
         "file": [function.file for function in functions],
         "function": [function.name for function in functions],
         "first_line": [function.first_line for function in functions],

@@ -32,6 +32,7 @@ class Registered:
         first_line: Where it begins.
         ran: The lines that were counted at least once.
         everywhere: Whether it is under `@profile`, so that all that it calls is counted, too.
+        thinned: Whether it ran where lines were counted in windows: its hits are scaled, its time is from samples.
     """
 
     file: str
@@ -39,6 +40,7 @@ class Registered:
     first_line: int
     ran: frozenset[int]
     everywhere: bool = False
+    thinned: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,11 @@ class Counting:
             else:
                 on = main and _still_on(on, frame, building)
                 yield False
+
+    def is_thinned(self, frame: CodeFrame) -> bool:
+        """Whether the function of a frame was counted in windows."""
+        known = self.registered.get((frame.file, frame.first_line or 0))
+        return known is not None and known.thinned
 
     def has(self, frame: CodeFrame) -> bool:
         """Whether the very line was counted at least once."""

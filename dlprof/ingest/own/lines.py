@@ -57,6 +57,9 @@ def _whole_modules(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         key = function["file"], function["function"], first
         whole = found.setdefault(key, {**function, "first_line": first, "lines": []})
         whole["lines"] = [*whole["lines"], *function["lines"]]
+        whole["thinned"] = bool(whole.get("thinned") or function.get("thinned"))
+        if found[key].get("scaled") is not function.get("scaled"):
+            whole["scaled"] = [*whole.get("scaled", ()), *function.get("scaled", ())]
     return list(found.values())
 
 
@@ -93,8 +96,9 @@ def _registered(function: dict[str, Any], names: FileNames) -> Registered:
         file=names.short(function["file"]),
         name=function["function"],
         first_line=function["first_line"],
-        ran=frozenset(line for line, hits, _ in function["lines"] if hits),
+        ran=frozenset(line for line, hits, _ in [*function["lines"], *_scaled(function)] if hits),
         everywhere=bool(function.get("everywhere")),
+        thinned=bool(function.get("thinned")),
     )
 
 
@@ -103,7 +107,7 @@ def _rows(
 ) -> list[dict[str, Any]]:
     # Line 0 is where Python says that an empty module runs.
     counted: dict[int, tuple[int, int]] = {}
-    for line, hits, ticks in function["lines"]:
+    for line, hits, ticks in [*function["lines"], *_scaled(function)]:
         if line > 0:
             before = counted.get(line, (0, 0))
             counted[line] = before[0] + hits, before[1] + round(ticks * unit)
@@ -111,6 +115,7 @@ def _rows(
         return []
     source = source_of(function["file"])
     first = function["first_line"]
+    scaled = bool(function.get("thinned"))
     numbers = set(counted)
     if function["function"] != MODULE:
         numbers.update(range(first, first + _block_length(source, first)))
@@ -120,13 +125,19 @@ def _rows(
             "function": function["function"],
             "first_line": first,
             "line": line,
-            "hits": counted.get(line, (0, 0))[0],
+            # Where it was counted in windows, a line without a hit may have run between them.
+            "hits": counted.get(line, (None if scaled else 0, 0))[0],
             "time_ns": counted.get(line, (0, 0))[1],
             "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
-            "how": LineSource.COUNTED,
+            "how": LineSource.SCALED if scaled else LineSource.EXACT,
         }
         for line in sorted(numbers)
     ]
+
+
+def _scaled(function: dict[str, Any]) -> list[tuple[int, int, float]]:
+    """Line, hits and ticks of what was counted in windows, scaled to the time between them."""
+    return [(line, hits, ticks) for line, _, hits, ticks in function.get("scaled", ())]
 
 
 def _block_length(source: Sequence[str], first: int) -> int:

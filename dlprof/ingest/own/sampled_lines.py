@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,7 @@ class SampledLines:
     rate_hz: float
     _missed: dict[CodeFrame, int] = field(default_factory=dict)
     _doubtful: dict[CodeFrame, int] = field(default_factory=dict)
+    _thinned: dict[CodeFrame, int] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
     _frames: dict[Frame, CodeFrame] = field(default_factory=dict)
 
@@ -46,13 +47,17 @@ class SampledLines:
         counted = self.counting.of_stack(stack, main=stood.main, building=stood.building)
         missed: set[CodeFrame] = set()
         doubtful: set[CodeFrame] = set()
+        thinned: set[CodeFrame] = set()
         for frame, is_counted in zip(stack, counted, strict=True):
             if frame.users and not is_counted:
                 missed.add(frame)
+            elif frame.users and self.counting.is_thinned(frame):
+                thinned.add(frame)
             elif frame.users and not self.counting.has(frame):
                 doubtful.add(frame)
         _add(self._missed, missed, stood.dur_ns)
         _add(self._doubtful, doubtful, stood.dur_ns)
+        _add(self._thinned, thinned, stood.dur_ns)
 
     def rows(self) -> list[dict[str, Any]]:
         """Rows of the table `lines`, without those of its process; a line that was not seen has none."""
@@ -61,6 +66,24 @@ class SampledLines:
             if self._samples(ns) >= _SEEN_FOR_SURE:
                 stood[frame] = stood.get(frame, 0) + ns
         return [self._row(frame, stood[frame]) for frame in sorted(stood, key=_order)]
+
+    def timed(self, counted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Rows of the table `lines`, those of functions that were counted in windows with their time from samples.
+
+        Args:
+            counted: The rows as they were counted; without samples at all they stay as they are.
+        """
+        if not self._thinned:
+            return list(counted)
+        times = {(f.file, f.first_line, f.line): ns for f, ns in self._thinned.items()}
+        rows = [self._timed(row, times) if row["how"] == LineSource.SCALED else row for row in counted]
+        known = {(row["file"], row["first_line"], row["line"]) for row in counted}
+        more = (f for f in sorted(self._thinned, key=_order) if (f.file, f.first_line, f.line) not in known)
+        return rows + [{**self._row(f, self._thinned[f]), "how": LineSource.SCALED} for f in more]
+
+    def _timed(self, row: dict[str, Any], times: Mapping[tuple[str, int | None, int], int]) -> dict[str, Any]:
+        ns = times.get((row["file"], row["first_line"], row["line"]), 0)
+        return {**row, "time_ns": ns, "samples": self._samples(ns) if ns else 0}
 
     def unseen(self) -> list[str]:
         """Functions whose lines were to be counted, of which none was counted or seen: `Scale.call (train.py:7)`."""

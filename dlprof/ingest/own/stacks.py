@@ -23,6 +23,8 @@ from dlprof.schema.tables import TABLES
 _RATE_HZ = 20.0
 """Samples per second where an anchor does not say it."""
 _MOST = 1 << 62
+_OURS = "dlprof_probes/inproc/thinning.py"
+"""Where the thread of the line probe begins: it is none of the program's."""
 _UNPACKED_MOST = 1 << 30
 _STACKS_LOST = 0.2
 """Share of stacks that could not be read from which on that is told."""
@@ -78,7 +80,7 @@ class Stacks:
         thread, start_us, end_us, stack = interval
         if self.root is not None:
             stack = stack[next((depth for depth, frame in enumerate(stack) if frame.file == self.root), 0) :]
-        if not stack or end_us <= start_us:
+        if not stack or end_us <= start_us or stack[0].file.endswith(_OURS):
             return None
         number = self.known.setdefault(stack, len(self.known))
         name = self._threads.name(thread.number, thread.name)

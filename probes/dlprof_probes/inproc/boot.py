@@ -34,17 +34,21 @@ from dlprof_probes.inproc.program import Program
 
 CELL = "<ipython-input-"
 """What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
+_NOT_THINNED = "all lines are counted, whatever that costs: %s"
+_WHY_THINNED = "counting each line of a tight loop would take longer than the loop"
+_TAX_OF_LINES = "registering and saving: measured; counting: hits times the measured cost of one"
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
-def main(config_path, boot_ns):
+def main(config_path, boot_ns, known=None):
     """Run the program named in the configuration, from a frame of ours.
 
     Args:
         config_path: JSON file written by the conductor.
         boot_ns: When this process first ran a line of dlprof.
+        known: Names of the modules that were loaded before; None: all that are loaded now.
     """
-    run, session = _ready(config_path, boot_ns)
+    run, session = _ready(config_path, boot_ns, known)
     try:
         run()
     except BaseException:
@@ -55,20 +59,20 @@ def main(config_path, boot_ns):
             session.end_script()
 
 
-def prepare(config_path, boot_ns):
+def prepare(config_path, boot_ns, known=None):
     """The same, but for Python itself to run: a function of C, so that no frame of ours is below the program's.
 
     It is called with what Python passes to `runpy._run_module_as_main`, and passes over that: `str.format` takes no
     notice of arguments that its text does not name, and the item that is named is made by running the program.
     """
-    run, session = _ready(config_path, boot_ns)
+    run, session = _ready(config_path, boot_ns, known)
     tracebacks.hook_printing()
     if session is not None:
         process_life.at_shutdown(session)
     return functools.partial("{0[run]}".format, collections.defaultdict(run))
 
 
-def _ready(config_path, boot_ns):
+def _ready(config_path, boot_ns, known):
     """What runs the program, without arguments, and its session; None where the probe could not start."""
     with io.open(config_path, encoding="utf-8") as source:
         config = json.load(source)
@@ -84,6 +88,7 @@ def _ready(config_path, boot_ns):
     tracebacks.install(Patches())
     if session is not None:
         session.start_script()
+    program.enter_folder(sys.modules if known is None else known)
     return program.call(session.profiled if session is not None else None), session
 
 
@@ -133,7 +138,7 @@ class Session(object):
         if not config:
             return lines.NoLines()
         try:
-            return lines.make(config, os.path.abspath(script), path)
+            return lines.make(config, os.path.abspath(script), path, self.budget)
         except Exception as error:
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
@@ -148,9 +153,17 @@ class Session(object):
             self.probe.loops.forget()
             self._windows.forget()
             self._gc.remove()
-            self.lines.pause()
+            self.lines.forked()
         except Exception:  # the child goes its way
             pass
+
+    def before_fork(self):
+        """The program is about to fork."""
+        self.lines.before_fork()
+
+    def after_fork(self):
+        """It has forked, and this is still the process that is recorded."""
+        self.lines.after_fork()
 
     def profiled(self, code, text):
         """`code` with its lines counted, where line profiling is on."""
@@ -191,10 +204,21 @@ class Session(object):
             self.recorder.note(
                 "line-profiling-stopped", "the program set a trace function of its own: line times end there"
             )
-        self.lines.pause()
+        self.lines.end()
         start = now()
         self.lines.save()
         self.recorder.complete(wire.SpanKind.DLPROF, "save line times", start, now())
+
+    def _tell_lines(self):
+        """Record what lines cost (ns), how that was got, and in how much of the time they were counted."""
+        spent = self.lines.spending()
+        if spent is None:
+            reason = self.lines.not_thinned
+            self.recorder.probe("lines", "on", reason and _NOT_THINNED % reason, self.lines.tax_ns(), _TAX_OF_LINES)
+            return
+        thinned = {"what": "% of the time in which lines are counted", "from": 100, "why": _WHY_THINNED}
+        thinned["to"] = round(100 * (spent["duty"] or 0), 2)
+        self.recorder.probe("lines", "on", None, self.lines.tax_ns(), _TAX_OF_LINES, thinned)
 
     def finish(self):
         """Write all that is known; called once, at exit or right before `os._exit`."""
@@ -210,10 +234,7 @@ class Session(object):
             self._gc.finish()
             if self.lines.on:
                 self.lines.save()
-                how = "measured: registering and saving; counting itself is in the lines"
-                if sys.version_info < (3, 12):
-                    how += ", and slows tight loops of the script's own more than ten times (less from 3.12 on)"
-                self.recorder.probe("lines", "on", None, self.lines.cost_ns, how)
+                self._tell_lines()
             missing = self.probe.missing
             reason = "not in this version: %s" % ", ".join(sorted(set(missing))) if missing else None
             self.recorder.probe("phases", "on", reason)

@@ -1,9 +1,12 @@
 """Line profiling of the user's own code with line_profiler, at almost no cost to the rest.
 
-Before Python 3.12 line_profiler's trace function slows every Python line of its thread down, also
-those of Keras. So it runs only while the user's own code does: the hooks around Keras and around
-imports pause it and restore it, which does not disturb the time of the line that made the call. From
-3.12 on, only the code that is profiled asks for events, so there is nothing to pause.
+Before Python 3.12 line_profiler's trace function slows every Python line of its thread down, also those of
+Keras. So it runs only while the user's own code does: the hooks around Keras and around imports pause it and
+restore it, which does not disturb the time of the line that made the call. From 3.12 on, only the code that
+is profiled asks for events, so there is nothing to pause.
+
+Where that costs more than was granted, lines are counted in windows (`thinning`); functions that ran then
+have scaled hits.
 """
 
 import fnmatch
@@ -17,10 +20,12 @@ from os import getpid
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import own_files
+from dlprof_probes.inproc import duty, line_cost, own_files, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 
+OF_BUDGET = 0.5
+"""Of the budget of all probes, what counting lines may take."""
 _FUNCTION = inspect.CO_NEWLOCALS
 
 
@@ -54,6 +59,21 @@ class NoLines(object):
     def stop(self):
         """Nothing to stop."""
 
+    def end(self):
+        """Nothing to end."""
+
+    def forked(self):
+        """Nothing to leave to the parent."""
+
+    def before_fork(self):
+        """Nothing to stop."""
+
+    def after_fork(self):
+        """Nothing to start."""
+
+    def spending(self):
+        """Nothing was spent."""
+
 
 class Lines(object):
     """Counts hits and time of each line of the selected files.
@@ -62,11 +82,12 @@ class Lines(object):
         profiler: A `line_profiler.LineProfiler`.
         selection: `Selection` of files.
         path: JSON file that takes the counts.
+        share: Share of the time that counting may cost; None: all is counted, at any cost.
     """
 
     on = True
 
-    def __init__(self, profiler, selection, path):
+    def __init__(self, profiler, selection, path, share=None):
         self.profiler = profiler
         self.selects = selection
         self.cost_ns = 0
@@ -75,11 +96,38 @@ class Lines(object):
         self._thread = get_ident()
         self._pid = getpid()
         self._codes = []
+        self._kept = []
+        self._profiled = set()
         self._everywhere = set()
         self._saved = 0
+        self._share = share
+        self._paused = False
+        self._cost = None
+        self.not_thinned = None
+        """Why lines are all counted at any cost, although they should not be; None: they are not."""
+        self._thinning = None
+        self._keys = {}
+        self.tally = tally.Tally(self._counts)
 
     def start(self):
         """Begin to count on this thread."""
+        start = now()
+        cost = self._cost = None if sys.gettrace() is not None else line_cost.measured(type(self.profiler))
+        self._start()
+        if cost is not None and self._share is not None:
+            monitoring = self._manager is None
+            code = cost.count_by(self.profiler)
+            if monitoring:
+                self._codes.append(code)
+            made = thinning.Thinning(self, self._share, cost, monitoring, self._tell_thinned)
+            try:
+                made.start()
+                self._thinning = made
+            except Exception as error:  # an interpreter without what it takes: all is counted
+                self.not_thinned = "%s: %s" % (type(error).__name__, error)
+        self.cost_ns += now() - start
+
+    def _start(self):
         self.profiler.enable()
         if _uses_monitoring(self.profiler):
             _listen_locally(self.profiler, self._codes)
@@ -90,25 +138,87 @@ class Lines(object):
 
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""
+        if self._in_windows():
+            return get_ident() == self._thread and self._thinning.pause()
         if self._manager is not None and sys.gettrace() is self._manager:
             sys.settrace(None)
+            self._paused = True
             return True
         return False
 
     def restore(self, was_on):
         """Count again if `pause` found it counting. A trace function of the user's own is left alone."""
-        if was_on and sys.gettrace() is None:
+        if was_on and self._in_windows():
+            self._thinning.go_on()
+        elif was_on and sys.gettrace() is None and self._manager is not None:
             self._trace()
 
     def resume(self):
         """Count on the main thread from here on, inside Keras; returns whether that changed anything."""
         if self._manager is None or sys.gettrace() is not None or get_ident() != self._thread:
             return False
+        if self._in_windows():
+            was_off = not self._thinning.wanted
+            self._thinning.go_on()
+            return was_off
         self._trace()
         return True
 
+    def _in_windows(self):
+        return self._manager is not None and self._thinning is not None and self._thinning.mode == duty.THINNED
+
+    # What `thinning` asks for
+
+    def counts_now(self):
+        """Whether lines are being counted; on any thread."""
+        if self._manager is None:
+            return True
+        if get_ident() == self._thread:
+            return sys.gettrace() is self._manager
+        return not self._paused
+
+    def switch(self, on):
+        """Count, or do not, on this thread; returns whether that changed anything."""
+        if self._manager is None:
+            _listen_locally(self.profiler, self._codes, on)
+            return True
+        if (sys.gettrace() is None) if on else (sys.gettrace() is self._manager):
+            if on:
+                self._trace()
+            else:
+                sys.settrace(None)
+            return True
+        return False
+
+    def hits(self):
+        """Hits of all lines so far."""
+        return sum(line[1] for lines in self.profiler.get_stats().timings.values() for line in lines)
+
+    def is_profiled(self, code):
+        """Whether the lines of `code` are counted."""
+        return id(code) in self._profiled
+
+    def key(self, code):
+        """What the counts call the function of `code`: file, first line, name."""
+        place = code.co_filename, code.co_firstlineno
+        if place not in self._keys:
+            self._keys = {key[:2]: key for key in self.profiler.get_stats().timings}
+        return self._keys.get(place, place + (code.co_name,))
+
+    def touch(self, frame):
+        """Remember the functions that a stack is in: part of their time passes where they are counted in windows."""
+        while frame is not None:
+            if id(frame.f_code) in self._profiled:
+                self.tally.touched.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+            frame = frame.f_back
+
+    def _tell_thinned(self):
+        """Have stacks sampled more often: times come from them then."""
+        own_files.save(self._path + ".thinned", b"")
+
     def _trace(self):
         manager = self._manager
+        self._paused = False
         if manager is self.profiler:
             manager.enable()  # puts its C trace function in place, and nothing else
             return
@@ -135,6 +245,8 @@ class Lines(object):
         cells = tuple(_cell() for _ in code.co_freevars)
         function = types.FunctionType(code, {}, code.co_name, None, cells)
         self.profiler.add_function(function)
+        self._profiled.add(id(function.__code__))
+        self._kept.append(function)
         if self._manager is None and _uses_monitoring(self.profiler):
             self._codes.append(function.__code__)
             _listen_locally(self.profiler, [function.__code__])
@@ -172,7 +284,44 @@ class Lines(object):
             self._write()
         self.cost_ns += now() - start
 
+    def _counts(self):
+        """{(file, first line, name): [(line, hits, ticks)]} so far, without the loop by which the cost is measured."""
+        counts = self.profiler.get_stats().timings
+        return {key: lines for key, lines in counts.items() if key[0] != line_cost.FILE}
+
+    def _functions(self):
+        """[(key, exact counts, counts of windows)] of each function."""
+        if self._thinning is None or not self._thinning.spans:
+            return [(key, lines, []) for key, lines in self._counts().items()]
+        if self._thinning.mode == duty.THINNED:
+            self._thinning.settle()
+        else:
+            self.tally.exact()
+        return self.tally.functions()
+
+    def tax_ns(self):
+        """What lines cost the program (ns): measured, or hits times what one costs."""
+        if self.spending() is not None:
+            return self.cost_ns + int(self._thinning.duty.spent_ns)
+        return self.cost_ns + int(self.hits() * self._cost.event_ns if self._cost is not None else 0)
+
+    def spending(self):
+        """What counting in windows was: its fields, as the file has them; None: it was not."""
+        made = self._thinning
+        if made is None or not made.spans:
+            return None
+        return {
+            "spans": made.spans,
+            "open_ns": int(made.open_ns),
+            "counted_ns": int(made.counted_ns),
+            "events": int(made.events),
+            "windows": made.windows,
+            "tax_ns": int(made.duty.spent_ns),
+            "duty": made.counted_ns / float(made.open_ns) if made.open_ns else None,
+        }
+
     def _write(self):
+        found = self._functions()
         functions = [
             {
                 "file": file,
@@ -181,8 +330,12 @@ class Lines(object):
                 "lines": lines,
                 "everywhere": (file, first) in self._everywhere,
             }
-            for (file, first, name), lines in self.profiler.get_stats().timings.items()
+            for (file, first, name), lines, _ in found
         ]
+        if self.spending() is not None:
+            for written, (key, _, scaled) in zip(functions, found):
+                written["thinned"] = key[:2] in self.tally.touched
+                written["scaled"] = scaled
         content = {
             "format": "dlprof.lines/1",
             "unit_ns": _unit_ns(self.profiler),
@@ -190,15 +343,46 @@ class Lines(object):
             "on_threads": self._manager is None and _uses_monitoring(self.profiler),
             "functions": functions,
         }
+        if self.spending() is not None:
+            content["thinned"] = self.spending()
         own_files.save_whole(self._path, wire.json_payload(content))
+
+    def before_fork(self):
+        """Python 3.12 warns a program that forks while it has threads: ours is none that it knows of."""
+        if self._thinning is not None and self._manager is None:
+            self._thinning.stop(0.5)
+
+    def after_fork(self):
+        """The same process after the fork."""
+        if self._thinning is not None and self._manager is None:
+            self._thinning.start()
+
+    def end(self):
+        """The program is over: count no more."""
+        if self._thinning is not None:
+            self._thinning.stop()
+        self.pause()
+
+    def forked(self):
+        """In a child that was forked: what it counts is not kept, so nothing is counted."""
+        if self._thinning is not None:
+            self._thinning.stop()
+        if self._manager is not None:
+            if sys.gettrace() is self._manager:
+                sys.settrace(None)
+            self._manager = None
 
     def stop(self):
         """Count no more, in a process that goes on: no trace function is left behind, and no tool."""
+        if self._thinning is not None:
+            self._thinning.stop(1)
         self.pause()
         self.profiler.disable()
 
     def stopped(self):
         """Whether somebody else took the trace function away."""
+        if self._in_windows():
+            return sys.gettrace() not in (None, self._manager)
         return self._manager is not None and sys.gettrace() is not self._manager
 
 
@@ -243,13 +427,15 @@ def _library_folders():
     return folders
 
 
-def make(config, script, path):
+def make(config, script, path, budget=None):
     """Start line profiling as `config` says.
 
     Args:
-        config: {"patterns": [...], "package": folder that holds line_profiler, or None}.
+        config: {"patterns": [...], "package": folder that holds line_profiler, or None, "exact": count all lines,
+            at any cost}.
         script: Absolute path of the script.
         path: JSON file for the counts.
+        budget: Share of the wall time that all probes together may cost; None: no limit.
 
     Returns:
         Lines: Ready to `start`.
@@ -258,7 +444,8 @@ def make(config, script, path):
         ImportError: When line_profiler cannot be had on this interpreter.
     """
     profiler = _line_profiler(config.get("package")).LineProfiler()
-    return Lines(profiler, Selection(script, config.get("patterns", [])), path)
+    share = None if config.get("exact") or budget is None else budget * OF_BUDGET
+    return Lines(profiler, Selection(script, config.get("patterns", [])), path, share)
 
 
 def _line_profiler(folder):
@@ -319,8 +506,8 @@ def _uses_monitoring(profiler):
     return hasattr(sys, "monitoring") and sys.gettrace() is None and hasattr(profiler, "tool_id")
 
 
-def _listen_locally(profiler, codes):
-    """Ask for events of `codes` only, instead of those of every line of the program."""
+def _listen_locally(profiler, codes, on=True):
+    """Ask for events of `codes` only, instead of those of every line of the program; or for none."""
     monitoring = sys.monitoring
     tool = profiler.tool_id
     if monitoring.get_tool(tool) is None:
@@ -328,4 +515,5 @@ def _listen_locally(profiler, codes):
     events = monitoring.events
     monitoring.set_events(tool, events.NO_EVENTS)
     for code in codes:
-        monitoring.set_local_events(tool, code, events.LINE | events.PY_RETURN | events.PY_YIELD)
+        wanted = events.LINE | events.PY_RETURN | events.PY_YIELD
+        monitoring.set_local_events(tool, code, wanted if on else events.NO_EVENTS)

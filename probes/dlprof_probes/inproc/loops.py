@@ -19,6 +19,11 @@ def pack(fields):
     return _RECORD(_TYPE, _SIZE, *fields)
 
 
+def known_epoch(number):
+    """The index of an epoch as the stream takes it; NONE where a program counts beyond that."""
+    return number if 0 <= number <= _LARGEST else wire.NONE
+
+
 class Loop(object):
     """One run of fit, evaluate or predict (or of the user's own loop around `train_on_batch`).
 
@@ -105,7 +110,7 @@ class Loop(object):
         merged = self.take_merged()
         if merged is not None:
             self._recorder.step(pack(merged), merged[6])
-        self.epoch = epoch if 0 <= epoch <= _LARGEST else wire.NONE
+        self.epoch = known_epoch(epoch)
         self.step_index = self.following = 0
         self.previous_end = now()
         self._clear()

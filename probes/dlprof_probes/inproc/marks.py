@@ -3,6 +3,7 @@
 from sys import _getframe
 
 from dlprof_probes import mark, wire
+from dlprof_probes.inproc import loops
 from dlprof_probes.inproc.clock import now
 
 _LOOPS = ("fit", "evaluate", "predict")
@@ -87,8 +88,9 @@ class Marks(object):
         if loop is None:
             return None
         self._end_epoch()
-        self._epoch_span = self._probe.recorder.begin(wire.SpanKind.EPOCH, str(int(number)))
-        loop.start_epoch(int(number))
+        known = loops.known_epoch(int(number))
+        self._epoch_span = self._probe.recorder.begin(wire.SpanKind.EPOCH, str(known))
+        loop.start_epoch(known)
         return self._epoch_span
 
     def _end_epoch(self):

@@ -55,7 +55,8 @@ def at_shutdown(session):
 def _watch_forks(session):
     forked = _if_alive(weakref.ref(session), "forked")
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=forked)
+        before, after = (_if_alive(weakref.ref(session), name) for name in ("before_fork", "after_fork"))
+        os.register_at_fork(before=before, after_in_child=forked, after_in_parent=after)
         return
     for name in ("fork", "forkpty"):  # Python 3.6
 

@@ -86,6 +86,13 @@ class Rate:
         self.hz = max(LEAST_HZ, self.hz * max(_AT_ONCE, self._share / cost))
         return True
 
+    def raise_to(self, hz: float) -> bool:
+        """Raise the rate, unless the user chose it, or it had to be lowered; returns whether it was raised."""
+        if self._share is None or self.hz < self._asked_hz or hz <= self.hz:
+            return False
+        self.hz = self._asked_hz = hz
+        return True
+
     def thinned(self) -> dict[str, Any] | None:
         """What was left out, as the ledger has it; None: nothing was."""
         if self.hz >= self._asked_hz:

@@ -24,6 +24,9 @@ from typing import Any, BinaryIO
 from dlprof_probes.sidecar.rate import Rate
 
 SEGMENT_S = 300
+THINNED = "lines.json.thinned"
+"""A file that the probe makes when it counts lines in windows: then their time is from stacks, which must be more."""
+THINNED_HZ = 100
 _SETTLED_S = 10.0
 """From its start on py-spy reads symbols for so long."""
 _PR_SET_PDEATHSIG = 1
@@ -117,6 +120,8 @@ class StackSampler:
         """Start the next segment when one has ended and the traced process has not."""
         if self._process is None:
             return
+        if (self._raw / THINNED).is_file() and self._rate.raise_to(THINNED_HZ):
+            self._signal(signal.SIGINT)  # the next segment has the new rate
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
             self._keep_budget()

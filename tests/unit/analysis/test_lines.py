@@ -37,8 +37,8 @@ def rows(*told: tuple[str, int, int, str, str]) -> list[FunctionLines]:
                     "time_ns": ms * MS,
                     "source": source,
                     "how": how,
-                    "hits": 1 if how == "counted" else None,
-                    "samples": None if how == "counted" else 4,
+                    "hits": 1 if how == "exact" else None,
+                    "samples": None if how == "exact" else 4,
                 }
                 for name, line, ms, source, how in told
             ],
@@ -48,28 +48,26 @@ def rows(*told: tuple[str, int, int, str, str]) -> list[FunctionLines]:
 
 def test_functions_of_one_name_are_all_there() -> None:
     """Whose time it is that a line with this name calls cannot be told: nothing is taken off."""
-    found = rows(
-        ("A.get", 1, 50, "x", "counted"), ("B.get", 5, 90, "y", "counted"), ("main", 9, 200, "a.get()", "counted")
-    )
+    found = rows(("A.get", 1, 50, "x", "exact"), ("B.get", 5, 90, "y", "exact"), ("main", 9, 200, "a.get()", "exact"))
 
     assert [(hot.line, hot.own_ns) for hot in lines.hottest(found, 5)] == [(9, 200 * MS), (5, 90 * MS), (1, 50 * MS)]
 
 
 def test_a_sampled_function_is_not_taken_off_a_counted_line() -> None:
     """What the counted line calls is counted: the samples are of calls elsewhere."""
-    found = rows(("get", 1, 50, "x", "sampled"), ("main", 9, 200, "get()", "counted"))
+    found = rows(("get", 1, 50, "x", "sampled"), ("main", 9, 200, "get()", "exact"))
 
     assert [(hot.line, hot.own_ns, hot.how) for hot in lines.hottest(found, 5)] == [
-        (9, 200 * MS, "counted"),
+        (9, 200 * MS, "exact"),
         (1, 50 * MS, "sampled"),
     ]
 
 
 def test_a_function_that_was_counted_and_sampled_is_there_twice() -> None:
     """Its times add up, and are known differently."""
-    found = rows(("get", 1, 50, "x", "sampled"), ("get", 1, 20, "x", "counted"))
+    found = rows(("get", 1, 50, "x", "sampled"), ("get", 1, 20, "x", "exact"))
 
-    assert [(one.how, one.total_ns) for one in found] == [("sampled", 50 * MS), ("counted", 20 * MS)]
+    assert [(one.how, one.total_ns) for one in found] == [("sampled", 50 * MS), ("exact", 20 * MS)]
 
 
 def test_the_standard_error_is_that_of_a_count() -> None:

@@ -120,7 +120,7 @@ def test_a_module_finds_what_python_would_have_given_it(
 
     assert (seen["argv"], seen["path"], seen["file"]) == ([path, "--epochs", "2"], str(interpreter.folder), path)
     assert (seen["name"], seen["spec"], seen["package"]) == ("__main__", "package_of_boot.train", "package_of_boot")
-    assert seen["orig_argv"] == ["python", "-m", "package_of_boot.train", "package_of_boot.train", "--epochs", "2"]
+    assert seen["orig_argv"] == ["python", "-m", "package_of_boot.train", "--epochs", "2"]
 
 
 def test_the_script_is_a_span_of_the_stream(interpreter: Interpreter) -> None:
@@ -310,7 +310,8 @@ class Lines:
     """Line profiling with what the session asks of it."""
 
     on = True
-    cost_ns = 40
+    not_thinned = None
+    thinned: dict[str, Any] | None = None
 
     def __init__(self, fails: bool = False, stopped: bool = False) -> None:
         self.calls: list[str] = []
@@ -328,6 +329,12 @@ class Lines:
     def stopped(self) -> bool:
         return self._stopped
 
+    def spending(self) -> dict[str, Any] | None:
+        return self.thinned
+
+    def tax_ns(self) -> int:
+        return 40
+
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Lines:
@@ -342,9 +349,31 @@ def test_lines_of_the_script_are_counted_and_saved(interpreter: Interpreter, cou
     made = session(interpreter, lines={"patterns": []})
     made.finish()
 
-    assert [call for call in counted.calls if call not in ("pause", "restore")] == ["register", "start", "save", "save"]
+    assert [call for call in counted.calls if call not in ("pause", "restore")] == [
+        "register",
+        "start",
+        "end",
+        "save",
+        "save",
+    ]
     told = next(p for p in interpreter.stream().probes if p["name"] == "lines")
     assert (told["state"], told["cost_ns"]) == ("on", 40)
+
+
+def test_lines_that_were_counted_in_windows_are_told_with_their_part_of_the_time(
+    interpreter: Interpreter, counted: Lines
+) -> None:
+    """As the ledger has what other probes left out."""
+    counted.thinned = {"duty": 0.0123}
+
+    session(interpreter, lines={"patterns": []}).finish()
+
+    told = next(p for p in interpreter.stream().probes if p["name"] == "lines")
+    assert {key: told["thinned"][key] for key in ("what", "from", "to")} == {
+        "what": "% of the time in which lines are counted",
+        "from": 100,
+        "to": 1.23,
+    }
 
 
 def test_a_script_whose_lines_cannot_be_counted_runs_all_the_same(interpreter: Interpreter, counted: Lines) -> None:

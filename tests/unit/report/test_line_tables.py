@@ -62,3 +62,13 @@ def test_a_sampled_function_says_so_and_gives_the_error_of_each_time(tmp_path: P
         "Line #       Hits     Time (ms)   Per Hit (ms)  % Time  Line Contents",
         "     4    16 seen    800 +- 200                  100.0  x",
     ]
+
+
+def test_a_function_that_was_counted_in_windows_has_estimated_hits_and_times_from_samples(tmp_path: Path) -> None:
+    """Marked with a tilde; 400 ms in 16 samples are known to 100 ms."""
+    scaled = FunctionLines("d.py", "get", 3, 400 * MS, (Line(4, 2000, 400 * MS, "x", 16),), LineSource.SCALED)
+
+    head, about, *_, row = printed(tmp_path, scaled)
+
+    assert (head, about.split(";")[0]) == ("get  d.py:3", "total about 400 ms")
+    assert row.split() == ["4", "~2000", "400", "+-", "100", "0.2000", "100.0", "x"]

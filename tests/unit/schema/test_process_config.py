@@ -13,7 +13,7 @@ from dlprof.schema import process_config
 from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig, SamplerConfig, SamplerReport
 
 PROBES = Path(__file__).parents[3] / "probes" / "dlprof_probes"
-INPROC = ("boot.py", "in_place.py", "lines.py")
+INPROC = ("boot.py", "in_place.py", "lines.py", "program.py")
 """Files of the traced process that read its configuration, all of them under the name `config`."""
 
 
@@ -62,7 +62,7 @@ def test_a_configuration_in_the_same_process_is_what_a_file_would_hold() -> None
 
     assert process_config.as_builtins(config) == {
         "raw": "/r", "status": "/r/s", "script": "cell.py", "module": None, "argv": [],
-        "lines": {"patterns": ["a"], "package": None}, "kernels": None, "engine": None, "engine_plugins": {},
+        "lines": {"patterns": ["a"], "package": None, "exact": False}, "kernels": None, "engine": None, "engine_plugins": {},
         "live": False, "pid": None, "budget": None, "overrides": {"jit": True},
     }  # fmt: skip
 

@@ -87,3 +87,11 @@ def test_free_time_is_a_share_of_what_has_passed() -> None:
     share = free.share()
 
     assert share is None or 0 <= share <= 1
+
+
+def test_a_rate_can_be_raised_once_there_is_more_to_see() -> None:
+    """Not one that the user chose."""
+    free, chosen = Rate(20, 0.01), Rate(20, 0.01, fixed=True)
+
+    assert (free.raise_to(100), free.hz, free.raise_to(100)) == (True, 100, False)
+    assert (chosen.raise_to(100), chosen.hz) == (False, 20)

@@ -59,3 +59,22 @@ def test_where_lines_were_counted_is_read(tmp_path: Path) -> None:
         ("a.py", 3): Registered("a.py", "f", 3, frozenset({4}), everywhere=True),
         ("a.py", 1): Registered("a.py", "<module>", 1, frozenset()),
     }
+
+
+def test_hits_of_windows_are_added_scaled(tmp_path: Path) -> None:
+    """2 hits before the windows, 3 in them, which stand for 300; a line that no window met may have run between them."""
+    source = ["def f(x):", "    x += 1", "    return x"]
+    counts = {
+        "file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[2, 2, 30]], "scaled": [[2, 3, 300, 3000]],
+        "thinned": True,
+    }  # fmt: skip
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": [counts]}))
+
+    rows = lines.read(path, PROCESS, FileNames("/s"), lambda file: source).to_pylist()
+
+    assert [(row["line"], row["hits"], row["how"]) for row in rows] == [
+        (1, None, "scaled"),
+        (2, 302, "scaled"),
+        (3, None, "scaled"),
+    ]

@@ -129,3 +129,48 @@ def test_functions_neither_counted_nor_seen_are_named() -> None:
     )
 
     assert found(on_main(MAIN, FIT, ROW), registered=registered).unseen() == ["Data.__getitem__ (train.py:2)"]
+
+
+def counted_in_windows(*lines: tuple[int, int | None]) -> list[dict[str, Any]]:
+    """Rows of `Data.row` as they were counted: line and hits."""
+    return [
+        {"file": "train.py", "function": "Data.row", "first_line": 5, "line": line, "hits": hits, "time_ns": 7,
+         "source": "", "how": "scaled", "samples": None}
+        for line, hits in lines
+    ]  # fmt: skip
+
+
+def test_lines_that_were_counted_in_windows_have_their_time_from_samples() -> None:
+    """200 ms at 20 Hz are 4 samples; the hits stay; it is not told again as a line that was not counted."""
+    ran = Registered("train.py", "Data.row", 5, frozenset({6}), thinned=True)
+    lines = found(on_main(MAIN, ROW, ms=200), registered=(MODULE_RAN, ran))
+
+    (row,) = lines.timed(counted_in_windows((6, 900)))
+
+    assert (row["hits"], row["time_ns"], row["samples"], row["how"]) == (900, 200 * MS, 4, "scaled")
+    assert lines.rows() == []
+
+
+def test_a_line_that_was_counted_in_windows_and_not_seen_has_no_sample() -> None:
+    """What the line profiler measured in the windows holds its own tax, and is not told beside samples."""
+    ran = Registered("train.py", "Data.row", 5, frozenset({5, 6}), thinned=True)
+    lines = found(on_main(MAIN, ROW), registered=(MODULE_RAN, ran))
+
+    first, _ = lines.timed(counted_in_windows((5, 1), (6, 900)))
+
+    assert (first["hits"], first["time_ns"], first["samples"]) == (1, 0, 0)
+
+
+def test_a_line_that_was_seen_only_in_samples_is_added_to_its_scaled_function() -> None:
+    """The windows never met it: its hits are not known."""
+    ran = Registered("train.py", "Data.row", 5, frozenset({5}), thinned=True)
+    lines = found(on_main(MAIN, ROW), registered=(MODULE_RAN, ran))
+
+    _, added = lines.timed(counted_in_windows((5, 1)))
+
+    assert (added["line"], added["hits"], added["time_ns"], added["how"]) == (6, None, 100 * MS, "scaled")
+
+
+def test_without_samples_times_stay_as_they_were_counted() -> None:
+    """Stacks were not asked for."""
+    assert found().timed(counted_in_windows((6, 900)))[0]["time_ns"] == 7

@@ -1,0 +1,383 @@
+"""Counts lines in windows where counting all of them would cost more than was granted (`duty` decides).
+
+A thread of ours wakes now and then. It must not touch the trace function of another thread, so it asks the
+main thread to do that: `Py_AddPendingCall` has the interpreter call us between two of its instructions, in a
+loop that calls nothing as well. From Python 3.12 on there is no trace function: events of the profiled code
+are asked for, and no longer, by the thread itself.
+
+A window is shorter than the time after which Python has threads take turns, so that one is made shorter for
+as long.
+"""
+
+import _thread
+import sys
+import time
+
+from dlprof_probes.inproc import census, duty, interrupts, line_cost
+from dlprof_probes.inproc.clock import now
+
+_SWITCH_S = 0.0001
+"""Interval at which threads take turns while a window is open."""
+_SWITCH_NS = 60 * 1000
+"""What it costs a thread to hand its interpreter lock over and to get it back."""
+_CENSUS_S = 0.03
+"""How long a census may take: where hardly a line runs, it is over then."""
+_OPEN_S = 0.0005
+_OURS = 12
+"""Frames that a call of ours may have above it."""
+
+
+class Thinning(object):
+    """Counts all the time, or in windows, the lines that `lines` has its profiler count.
+
+    Args:
+        lines: The line profiling; `lines.switch` turns it on and off.
+        share: Share of the time that counting may cost.
+        cost: `Cost` of an event.
+        monitoring: Whether events are asked for per code, and by any thread.
+        on_thinned: Called once, when the first stretch of windows begins.
+    """
+
+    def __init__(self, lines, share, cost, monitoring, on_thinned=lambda: None):
+        self.mode = duty.EXACT
+        self.spans = []
+        """[begin, end] of the stretches in which lines were counted in windows; the last may have no end."""
+        self.open_ns = self.counted_ns = self.events = self.windows = 0
+        """CPU time of them, and of that the counted (both as without counting); events and windows in them."""
+        self.wanted = False
+        """Whether lines are to be counted now: not while Keras or an import runs. Kept in a stretch only."""
+        self.duty = duty.Duty(share, cost.event_ns, now())
+        self._lines = lines
+        self._cost = cost
+        self._monitoring = monitoring
+        self._on_thinned = on_thinned
+        self._main = _thread.get_ident()
+        self._wake = _thread.allocate_lock()
+        self._wake.acquire()
+        self._ended = _thread.allocate_lock()
+        self._stopping = False
+        self._asked = None, 0
+        self._late_ns = 0
+        self._done = _thread.allocate_lock()
+        self._done.acquire()
+        self._since = self._window = 0
+        self._hits = 0
+        self._spent_ns = 0
+        self._open = [0, 0]
+        self._census = None
+        self._census_hits = {}
+        self._all_events = self._profiled_events = 1
+        self._clock = None
+        self._pending = None
+
+    # On the thread of ours
+
+    def start(self):
+        """Begin to look.
+
+        Raises:
+            Exception: There is no way to reach the main thread, or to read its clock.
+        """
+        if not self._monitoring:
+            self._pending = _Pending(self._do_asked)
+        self._clock = time.pthread_getcpuclockid(self._main)
+        self._stopping = False
+        self._wake.acquire(False)
+        self._ended.acquire()
+        _thread.start_new_thread(self._run, ())
+
+    def stop(self, wait_s=0):
+        """Look no more; waits up to so long for the thread to end."""
+        self._stopping = True
+        if self._wake.locked():
+            self._wake.release()
+        if wait_s and self._ended.acquire(True, wait_s):
+            self._ended.release()
+
+    def _run(self):
+        try:
+            self._look()
+        except Exception:
+            self._stopping = True
+        finally:
+            self._ended.release()
+
+    def _look(self):
+        plan = self.duty.first()
+        cpu = time.clock_gettime(self._clock)
+        while True:
+            if (plan.wait_s and self._wake.acquire(True, plan.wait_s)) or self._stopping:
+                return
+            before, self._spent_ns = self._spent_ns, 0
+            rate = self._take_census() if plan.census else None
+            if plan.window_s:
+                self._open_window(plan.window_s)
+            earlier, cpu = cpu, time.clock_gettime(self._clock)
+            taxed = int((cpu - earlier) * 1e9) if self.mode == duty.EXACT and self._lines.counts_now() else 0
+            mode = self.duty.mode
+            plan = self.duty.next(duty.Seen(now(), taxed, rate, self._spent_ns + before))
+            self._spent_ns = 0
+            if plan.mode != mode:
+                self._ask(self._thin if plan.mode == duty.THINNED else self._all)
+
+    def _open_window(self, seconds):
+        """A window, on the main thread."""
+        self._ask(self._begin_window)
+        if not self._window:
+            return
+        interval = sys.getswitchinterval()
+        try:
+            sys.setswitchinterval(min(interval, _SWITCH_S))
+            short = sys.getswitchinterval()
+            time.sleep(seconds)
+        finally:
+            if sys.getswitchinterval() == short:  # else somebody has set it meanwhile
+                sys.setswitchinterval(interval)
+            self._ask(self._end_window)
+
+    def _take_census(self):
+        """Events per second of the thread now; None: nothing was counted then."""
+        if self._monitoring:
+            return self._rate_of_hits()
+        self._ask(self._begin_census)
+        for wait in (_CENSUS_S / 4, _CENSUS_S):
+            time.sleep(wait)
+            if self._census is not None and self._census.done:
+                break
+        self._ask(self._end_census)
+        told = self._census
+        self._census = None
+        return told.rate if told is not None and told.done else None
+
+    def _rate_of_hits(self):
+        """Hits per second of the program's own time, since the last look."""
+        hits, start = self._lines.hits(), now()
+        if self.mode == duty.EXACT:
+            time.sleep(_CENSUS_S / 4)
+        else:
+            self._open_window(_OPEN_S)
+        taken, count = now() - start, self._lines.hits() - hits
+        return count * 1e9 / max(taken - count * self._cost.event_ns, count * self._cost.least_ns, 1)
+
+    def _ask(self, what):
+        """Have `what` done on the main thread, and wait for that; returns whether it was.
+
+        Never is a second call asked for before the first is over, to its last instruction: Python 3.11 does not come
+        out of a function that it enters under a trace function, in a pending call, while another one waits.
+        """
+        if self._monitoring:
+            what()
+            return True
+        while self._pending.runs_on(self._main):
+            time.sleep(duty.WINDOW_S)
+        self._asked = what, now()
+        while not self._pending.add():
+            time.sleep(duty.SHORTEST_S)
+        while not self._stopping:
+            if self._done.acquire(True, 1):
+                self._hand_on()
+                return True
+        return False
+
+    def _hand_on(self):
+        """Raise in the program what its own handler of a signal raised while a call of ours ran."""
+        error, self._pending.raised = self._pending.raised, None
+        if error is not None:
+            time.sleep(0.001)  # the call itself is over then
+            raise_in(self._main, error)
+
+    # On the main thread, between two instructions of the program
+
+    def _do_asked(self):
+        start = now()
+        (what, at), self._asked = self._asked, (None, 0)
+        try:
+            if what is not None and not self._stopping:
+                self._late_ns = start - at
+                what()
+        finally:
+            self._spent_ns += now() - start + _SWITCH_NS
+            if self._done.locked():
+                self._done.release()
+
+    def _thin(self):
+        """From here on, lines are counted in windows."""
+        self._lines.tally.exact()
+        self.wanted = self._lines.counts_now()
+        self._lines.switch(False)
+        self.mode = duty.THINNED
+        self._open = [0, 0]
+        self._hits = self._lines.hits()
+        self._since = self._cpu_ns()
+        if not self.spans:
+            self._on_thinned()
+        self.spans.append([now(), None])
+        self._lines.touch(_frames(self._main))
+
+    def _all(self):
+        """From here on, all lines are counted."""
+        self._end_window()
+        self.settle()
+        self.spans[-1][1] = now()
+        self._lines.touch(_frames(self._main))
+        self.mode = duty.EXACT
+        if self.wanted:
+            self._lines.switch(True)
+
+    def settle(self):
+        """Add up what the windows since the last time have counted; the stretch goes on."""
+        self.pause_clock()
+        opened, counted = self._open
+        more = [(self._lines.key(code) + (line,), n) for (code, line), n in self._census_hits.items()]
+        self._lines.tally.windows(
+            float(opened) / counted if counted else None, [((key[:3], key[3]), n) for key, n in more]
+        )
+        self._census_hits = {}
+        self._open = [0, 0]
+
+    def pause_clock(self):
+        """Take the time of the stretch up to now."""
+        if self.mode == duty.THINNED:
+            at = self._cpu_ns()
+            if self.wanted:
+                passed = max(0, at - self._since)
+                self._open[0] += passed
+                self.open_ns += passed
+            self._since = at
+
+    def pause(self):
+        """Keras or an import begins; returns whether lines were to be counted."""
+        if not self.wanted:
+            return False
+        self._end_window()
+        if self._census is not None:
+            self._census.stop()
+        self.pause_clock()
+        self.wanted = False
+        return True
+
+    def go_on(self):
+        """That is over."""
+        if not self.wanted:
+            self.wanted = True
+            self._since = self._cpu_ns()
+
+    def _cpu_ns(self):
+        """CPU time of the main thread (ns): where that waits, for whatever, no line is run."""
+        return int(time.clock_gettime(self._clock) * 1e9)
+
+    def _begin_window(self):
+        if self.mode != duty.THINNED or not self.wanted or self._window:
+            return
+        if self._late_ns > 2 * duty.WINDOW_S * 1e9:
+            # The thread was in a call that took longer than the window: not a line was run in that.
+            self._count(duty.WINDOW_S * 1e9, 0, 0)
+            return
+        self._hits = self._lines.hits() + (line_cost.LINES if self._cost.counted is not None else 0)
+        self._cost.bare()
+        if self._lines.switch(True):
+            self._cost.again()
+            self._window = self._cpu_ns()
+
+    def _end_window(self):
+        if not self._window:
+            return
+        self._lines.switch(False)
+        taken, self._window = self._cpu_ns() - self._window, 0
+        hits = self._lines.hits() - self._hits
+        events = hits * (1.0 if self._monitoring else self._all_events / float(self._profiled_events))
+        bare = max(taken - events * self._cost.event_ns, events * self._cost.least_ns)
+        if events * self._cost.event_ns < taken / 2:
+            bare = min(bare, duty.WINDOW_S * 1e9)  # it ended late, after a long call
+        self._count(bare, hits, taken - bare)
+        self._spent_ns += int(taken - bare) + (_SWITCH_NS if self._monitoring else 0)
+
+    def _count(self, bare_ns, hits, lost_ns):
+        # The program came so far meanwhile as it would have in `bare_ns`; the stretch is as long as if it had.
+        self._open[0] -= lost_ns
+        self.open_ns -= lost_ns
+        self._open[1] += bare_ns
+        self.counted_ns += bare_ns
+        self.events += hits
+        self.windows += 1
+
+    def _begin_census(self):
+        self._census = None
+        on = self.wanted if self.mode == duty.THINNED else self._lines.counts_now()
+        if on and self._lines.switch(False):
+            self._census = census.Census(self._lines.is_profiled, self._cost.told_ns, self._over)
+            self._census.start(_frames(self._main))
+
+    def _end_census(self):
+        if self._census is not None:
+            self._census.stop()
+
+    def _over(self):
+        """A census ended; the events that it told are hits as others are."""
+        told = self._census
+        hits = sum(told.hits.values())
+        self._all_events += told.events
+        self._profiled_events += hits
+        self._spent_ns += int(told.own_ns)
+        for place, count in told.hits.items():
+            self._census_hits[place] = self._census_hits.get(place, 0) + count
+        if self.mode == duty.THINNED:
+            self._count(told.bare_ns, hits, told.own_ns)
+        elif self._lines.counts_now() is False:
+            self._lines.switch(True)
+
+
+def _frames(thread):
+    """The innermost frame of a thread."""
+    return sys._current_frames().get(thread)
+
+
+def raise_in(thread, error):
+    """Have a thread raise `error` where it is now."""
+    import ctypes
+
+    error.__traceback__ = None
+    # Only a class can be given; this one's instance is the very exception.
+    raised = type(type(error).__name__, (type(error),), {"__new__": lambda *_: error})
+    _KEPT.append(raised)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(raised))
+
+
+_KEPT = []  # type: list[object]
+"""What the interpreter may still call, for as long as it runs."""
+
+
+class _Pending(object):
+    """Has the main thread call a function between two instructions."""
+
+    def __init__(self, function):
+        import ctypes
+
+        self.raised = None
+        """What a handler of a signal, one of the program's, raised while the function ran: it is to be handed on."""
+
+        def call(_):
+            try:
+                function()
+            except BaseException as error:
+                if not isinstance(error, Exception) or interrupts.is_from_handler(error):
+                    self.raised = error
+            return 0
+
+        self._code = call.__code__
+        self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
+        self._add = ctypes.pythonapi.Py_AddPendingCall
+        _KEPT.append(self._call)
+
+    def runs_on(self, thread):
+        """Whether that thread is in our call; it has left it for good otherwise, for now it waits for us."""
+        frame = _frames(thread)
+        for _ in range(_OURS):
+            if frame is None or frame.f_code is self._code:
+                break
+            frame = frame.f_back
+        return frame is not None and frame.f_code is self._code
+
+    def add(self):
+        """Ask for a call; returns whether the queue took it."""
+        return self._add(self._call, None) == 0

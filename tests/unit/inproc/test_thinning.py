@@ -1,0 +1,152 @@
+"""Counting in windows: what the main thread is asked for, with a profiler that stands in."""
+
+from __future__ import annotations
+
+import _thread
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dlprof_probes.inproc import duty, thinning
+from dlprof_probes.inproc.thinning import Thinning
+
+MS = 1_000_000
+
+
+class Lines:
+    """Line profiling that counts what it is told to."""
+
+    def __init__(self) -> None:
+        self.on = True
+        self.count = 0
+        self.scaled: list[Any] = []
+        self.tally = SimpleNamespace(
+            exact=lambda: None, windows=lambda factor, _more: self.scaled.append((factor, self.count))
+        )
+
+    def counts_now(self) -> bool:
+        return self.on
+
+    def switch(self, on: bool) -> bool:
+        changed, self.on = self.on != on, on
+        return changed
+
+    def hits(self) -> int:
+        return self.count
+
+    def touch(self, _frame: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Windows over a clock of CPU time that the test sets; an event costs 200 ns."""
+    cost = SimpleNamespace(event_ns=200, told_ns=1000, least_ns=20, counted=None, bare=int, again=int)
+    lines = Lines()
+    result: Any = Thinning(lines, 0.005, cost, False)
+    result.lines, result.cpu = lines, 100 * MS
+    monkeypatch.setattr(result, "_cpu_ns", lambda: result.cpu)
+    return result
+
+
+def test_a_stretch_of_windows_begins_with_counting_off(made: Any) -> None:
+    """And with its time on record."""
+    made._thin()
+
+    assert (made.mode, made.lines.on, made.wanted) == (duty.THINNED, False, True)
+    assert made.spans[0][1] is None
+
+
+def test_hits_of_a_window_are_scaled_by_bare_time(made: Any) -> None:
+    """In 1 ms of a window 4,000 hits took 0.8 ms of counting: 0.2 ms of the program; the stretch is 20.2 ms of it."""
+    made._thin()
+    made._begin_window()
+    made.cpu = 101 * MS
+    made.lines.count = 4_000
+    made._end_window()
+    made.cpu = 121 * MS
+    made.settle()
+
+    assert made.lines.scaled == [(101.0, 4_000)]
+    assert (made.windows, made.events, made.counted_ns) == (1, 4_000, 200_000)
+
+
+def test_a_window_that_began_after_a_long_call_saw_no_line(made: Any) -> None:
+    """It counts as time without a hit: else what follows long calls would be seen too often."""
+    made._thin()
+    made._late_ns = 50 * MS
+    made._begin_window()
+
+    assert (made.lines.on, made.windows, made.events, made.counted_ns) == (False, 1, 0, 0.5 * MS)
+
+
+def test_while_keras_runs_there_are_no_windows_and_no_time_passes(made: Any) -> None:
+    """The time of the stretch is that in which lines are wanted."""
+    made._thin()
+    made.cpu = 105 * MS
+    assert made.pause() is True
+    made.cpu = 200 * MS
+    made._begin_window()
+    assert made.lines.on is False
+    made.go_on()
+    made.cpu = 202 * MS
+    made.pause_clock()
+
+    assert made.open_ns == 7 * MS
+
+
+def test_pauses_nest(made: Any) -> None:
+    """The inner one found it paused."""
+    made._thin()
+
+    assert (made.pause(), made.pause()) == (True, False)
+
+
+def test_counting_all_again_ends_the_stretch(made: Any) -> None:
+    """With counting on."""
+    made._thin()
+    made._all()
+
+    assert (made.mode, made.lines.on, made.spans[0][1] is None) == (duty.EXACT, True, False)
+
+
+def test_a_pending_call_reaches_a_loop_that_calls_nothing() -> None:
+    """On the main thread, soon."""
+    found: list[int] = []
+    pending = thinning._Pending(lambda: found.append(_thread.get_ident()))
+    _thread.start_new_thread(pending.add, ())
+    end = time.monotonic() + 30
+    while not found and time.monotonic() < end:
+        pass
+
+    assert found == [_thread.get_ident()]
+
+
+def test_what_a_handler_raised_meanwhile_is_kept_for_the_program() -> None:
+    """A key pressed while a call of ours runs is not lost; a fault of our own is none of the program's."""
+    faults: list[BaseException] = [RuntimeError("ours"), KeyboardInterrupt()]
+
+    def fail() -> None:
+        raise faults.pop()
+
+    pending: Any = thinning._Pending(fail)
+    pending._call(None)
+    first = pending.raised
+    pending._call(None)
+
+    assert (type(first), pending.raised is first) == (KeyboardInterrupt, True)
+
+
+def test_it_is_raised_there_as_it_was() -> None:
+    """The very object."""
+    error = ValueError("as raised", 7)
+    ident = _thread.get_ident()
+    _thread.start_new_thread(lambda: thinning.raise_in(ident, error), ())
+
+    with pytest.raises(ValueError, match="as raised") as caught:
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            pass
+
+    assert caught.value is error
