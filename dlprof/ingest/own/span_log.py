@@ -120,6 +120,12 @@ class SpanLog:
         kept = self._kept
         return (self._span(self._columns[row]) for row in (range(len(self._columns)) if kept is None else kept))
 
+    def of_kind(self, kind: str) -> Iterator[Span]:
+        """Those of a kind."""
+        rows = np.flatnonzero(np.isin(self._columns.numbers(_KIND), self.codes((kind,))))
+        kept = self._kept
+        return (self._span(self._columns[row]) for row in (rows if kept is None else np.intersect1d(rows, kept)))
+
     def __getitem__(self, number: int) -> Span:
         span = self.get(number)
         if span is None:

@@ -71,5 +71,5 @@ def test_words_that_are_not_of_the_vocabulary_are_refused() -> None:
     """What asks for them would fail."""
     table = pa.table({"how": ["guessed"]})
 
-    with pytest.raises(UnfitError, match="its column how holds other words than counted, sampled"):
+    with pytest.raises(UnfitError, match="its column how holds other words than exact, sampled, scaled"):
         conform.conformed("lines", table, ["how"])
