@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 def entry_points(group: str) -> EntryPoints:
     """The entry points of a group."""
-    return _installed().select(group=group)
+    found: EntryPoints = _installed().select(group=group)
+    return found
 
 
 @cache  # files of every installed package are read for it, whatever the group
-def _installed() -> EntryPoints:
+def _installed() -> Any:  # EntryPoints; Python 3.11 has a class of its own for all groups at once
     from importlib import metadata  # noqa: PLC0415  (it brings zip files and email along: not for `--help`)
 
     return metadata.entry_points()

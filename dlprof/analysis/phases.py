@@ -8,16 +8,19 @@ them (a compilation, a checkpoint), which are cut exactly.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from dlprof.analysis.columns import Truths
+from dlprof.analysis.phase_spans import Interval, PhaseIntervals, SpanTimes
+from dlprof.analysis.phase_steps import Step, StepBatch
 from dlprof.schema.vocabulary import FIT_PHASES, PHASE_OF_LOOP, TOP_PHASES, Loop, Phase, SpanKind
 
 _ALONE: Mapping[str, Phase] = MappingProxyType(
@@ -49,49 +52,6 @@ _IN_FIT: Mapping[str, Phase] = MappingProxyType(
     }
 )
 """The phase of a span inside `fit`; others are part of what is around them."""
-_COVERS_NO_TIME = frozenset({SpanKind.SCRIPT, SpanKind.ON_BATCH})
-_OF_NO_STEP = frozenset({*_COVERS_NO_TIME, SpanKind.FIT, SpanKind.EPOCH})
-"""Spans that are around steps, never inside one."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A span of the main thread: [start, end) in ns on the run's timeline."""
-
-    start: int
-    end: int
-    kind: str
-    """One of `SpanKind`."""
-    step_of: Loop | None = None
-    """For a step that the script makes itself (`train_on_batch`): its loop."""
-
-    @property
-    def covers_time(self) -> bool:
-        """Whether what is in it is no longer the time of what is around it."""
-        return self.end > self.start and (self.step_of is not None or self.kind not in _COVERS_NO_TIME)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the main thread; times in ns on the run's timeline."""
-
-    loop: Loop
-    span: str
-    """Kind of the span of its loop: `fit`, `evaluate`, `predict` or `on_batch`."""
-    start: int
-    dur: int
-    input: int
-    callbacks: int
-    wait: int
-    call_start: int
-    call: int
-    first: bool
-    count: int
-
-    @property
-    def end(self) -> int:
-        """When it ended (ns)."""
-        return self.start + self.dur
 
 
 @dataclass(frozen=True)
@@ -124,14 +84,6 @@ class PhaseTime:
     count: int
 
 
-class PhaseInterval(NamedTuple):
-    """A stretch of the main thread's time in one leaf phase (ns)."""
-
-    phase: Phase
-    start_ns: int
-    dur_ns: int
-
-
 @dataclass(frozen=True)
 class Phases:
     """The phases of a run.
@@ -143,7 +95,7 @@ class Phases:
     """
 
     phases: tuple[PhaseTime, ...]
-    intervals: tuple[PhaseInterval, ...]
+    intervals: PhaseIntervals
     unattributed_ns: int
 
 
@@ -171,51 +123,55 @@ def compute(spans: Sequence[Interval], steps: Sequence[Step], bounds: Bounds) ->
         steps: Steps of the main thread, in order of time.
         bounds: The process's life.
     """
-    cut_exactly = _with_something_inside(steps, [span for span in spans if span.kind not in _OF_NO_STEP])
-    parts = [part for index in cut_exactly for part in _parts(steps[index])]
-    intervals = _leaf_intervals([*spans, *parts], bounds)
+    return cut(SpanTimes.of(spans), lambda: [StepBatch.of(steps)], bounds)
+
+
+def cut(spans: SpanTimes, steps: Callable[[], Iterable[StepBatch]], bounds: Bounds) -> Phases:
+    """Cut the wall time into phases, with little of it in memory.
+
+    Args:
+        spans: Spans of the main thread, properly nested.
+        steps: Gives the steps of the main thread, in order of time; it is asked twice.
+        bounds: The process's life.
+    """
+    parts: list[Interval] = []
+    counts: Counter[Loop] = Counter()
+    for batch, exactly in _batches(spans, steps):
+        parts += (part for row in np.flatnonzero(exactly).tolist() for part in batch.step(row).parts())
+        own = batch.is_of(SpanKind.FIT) | batch.is_of(SpanKind.ON_BATCH)
+        for loop in PHASE_OF_LOOP:
+            counts[loop] += int(batch.count[own & batch.is_in(loop)].sum())
+    intervals = _leaf_intervals(spans, parts, bounds)
     totals = _Totals()
-    for phase, _start, dur in intervals:
-        totals.add(phase, dur, 1)
-    ordinary = [step for index, step in enumerate(steps) if index not in cut_exactly]
-    _move_steps(totals, ordinary, intervals)
-    _count(totals, spans, steps)
+    for phase, dur, count in intervals.sums():
+        totals.add(phase, dur, count)
+    moves: Counter[tuple[Phase, Phase]] = Counter()
+    for batch, exactly in _batches(spans, steps):
+        _add_moves(moves, batch, ~exactly, intervals)
+    for (source, target), dur in moves.items():
+        totals.move(source, target, dur)
+    _count(totals, spans.count(SpanKind.FIT), counts)
     return _result(totals, intervals, bounds)
 
 
-def _with_something_inside(steps: Sequence[Step], spans: Sequence[Interval]) -> AbstractSet[int]:
-    """Indices of the first calls, and of the steps that a span begins in."""
-    ends = [step.end for step in steps]
-    indices = {index for index, step in enumerate(steps) if step.first}
-    for span in spans:
-        index = bisect_right(ends, span.start)
-        if index < len(steps) and steps[index].start <= span.start:
-            indices.add(index)
-    return indices
+def _batches(spans: SpanTimes, steps: Callable[[], Iterable[StepBatch]]) -> Iterator[tuple[StepBatch, Truths]]:
+    """Steps, and which of them are cut exactly: the first calls, and those with something inside."""
+    begins, before_ns = spans.inside_steps(), -(1 << 62)
+    for batch in steps():
+        yield batch, batch.with_something_inside(begins, before_ns)
+        before_ns = int(batch.end[-1]) if len(batch) else before_ns
 
 
-def _parts(step: Step) -> Iterable[Interval]:
-    """A step as spans: waiting for input, callbacks before and after, a compiling call."""
-    if step.span == SpanKind.ON_BATCH:
-        yield Interval(step.start, step.end, SpanKind.ON_BATCH, step.loop)
-    elif step.span == SpanKind.FIT:
-        if step.input:
-            yield Interval(step.start - step.input, step.start, SpanKind.INPUT)
-        before = min(step.callbacks, max(0, step.call_start - step.start)) if step.call else 0
-        yield Interval(step.start, step.start + before, SpanKind.CALLBACKS)
-        after = step.end - (step.callbacks - before)
-        yield Interval(after - step.wait, after, SpanKind.WAIT)  # before the callbacks, as Keras reads values for them
-        yield Interval(after, step.end, SpanKind.CALLBACKS)
-    if step.first and step.call and step.loop == Loop.TRAIN:
-        yield Interval(step.call_start, step.call_start + step.call, SpanKind.GRAPH_COMPILE)
-
-
-def _leaf_intervals(spans: Sequence[Interval], bounds: Bounds) -> tuple[PhaseInterval, ...]:
+def _leaf_intervals(spans: SpanTimes, parts: Sequence[Interval], bounds: Bounds) -> PhaseIntervals:
     sweep = _Sweep(bounds)
-    useful = [span for span in spans if span.covers_time]
-    for span in sorted(useful, key=lambda span: (span.start, -span.end)):
+    useful = sorted((part for part in parts if part.covers_time), key=_outer_first)
+    for span in heapq.merge(spans.in_order(), useful, key=_outer_first):
         sweep.enter(span)
     return sweep.finish()
+
+
+def _outer_first(span: Interval) -> tuple[int, int]:
+    return span.start, -span.end
 
 
 class _Sweep:
@@ -226,7 +182,7 @@ class _Sweep:
         self._stack: list[Interval] = []
         self._had_epoch = False
         self._cursor = 0
-        self._intervals: list[PhaseInterval] = []
+        self._intervals = PhaseIntervals()
 
     def enter(self, span: Interval) -> None:
         """The next span begins."""
@@ -239,11 +195,11 @@ class _Sweep:
         end = min(span.end, self._stack[-1].end) if self._stack else span.end
         self._stack.append(Interval(span.start, end, span.kind, span.step_of))
 
-    def finish(self) -> tuple[PhaseInterval, ...]:
+    def finish(self) -> PhaseIntervals:
         """No more spans: the intervals up to the end of the process."""
         self._leave_until(None)
         self._advance(self._bounds.wall)
-        return tuple(self._intervals)
+        return self._intervals
 
     def _leave_until(self, time_ns: int | None) -> None:
         while self._stack and (time_ns is None or self._stack[-1].end <= time_ns):
@@ -254,18 +210,11 @@ class _Sweep:
         to = min(to, self._bounds.wall)
         if self._stack:
             kinds = [span.kind for span in self._stack]
-            self._emit(leaf(kinds, self._had_epoch, self._stack[0].step_of), self._cursor, to)
+            self._intervals.add(leaf(kinds, self._had_epoch, self._stack[0].step_of), self._cursor, to)
         else:
             for phase, start, end in _outside(self._bounds, self._cursor, to):
-                self._emit(phase, start, end)
+                self._intervals.add(phase, start, end)
         self._cursor = max(self._cursor, to)
-
-    def _emit(self, phase: Phase, start: int, end: int) -> None:
-        if end <= start:
-            return
-        if self._intervals and self._intervals[-1].phase == phase:
-            start = self._intervals.pop().start_ns
-        self._intervals.append(PhaseInterval(phase, start, end - start))
 
 
 def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[Phase, int, int]]:
@@ -310,38 +259,39 @@ def _in_fit(inside: Sequence[str], had_epoch: bool) -> Phase:
     return Phase.FIT_STEPS if had_epoch else Phase.FIT_BUILD
 
 
-def _move_steps(totals: _Totals, steps: Sequence[Step], intervals: Sequence[PhaseInterval]) -> None:
-    """Move the parts of ordinary steps to the phases that they belong to."""
-    starts = [interval.start_ns for interval in intervals]
-    for step in steps:
-        index = max(0, bisect_left(starts, step.start + 1) - 1)
-        around = intervals[index].phase if intervals else None
-        if step.span == SpanKind.FIT and around is Phase.FIT_STEPS:
-            # The wait for the first batch of an epoch may lie partly before the epoch's first interval.
-            totals.move(Phase.FIT_STEPS, Phase.FIT_INPUT, step.input)
-            totals.move(Phase.FIT_STEPS, Phase.FIT_WAIT, step.wait)
-            totals.move(Phase.FIT_STEPS, Phase.FIT_CALLBACKS, step.callbacks)
-        elif step.span == SpanKind.ON_BATCH and around is Phase.SCRIPT:
-            wait = min(step.wait, step.dur) if step.loop == Loop.TRAIN else 0
-            totals.move(Phase.SCRIPT, PHASE_OF_LOOP[step.loop], step.dur - wait)
-            totals.move(Phase.SCRIPT, Phase.FIT_WAIT, wait)
+def _add_moves(
+    moves: Counter[tuple[Phase, Phase]], steps: StepBatch, ordinary: Truths, intervals: PhaseIntervals
+) -> None:
+    """Add what the parts of ordinary steps take from the phase around them, by that phase and the one of the part."""
+    if not len(intervals):
+        return
+    around = np.maximum(0, np.searchsorted(intervals.starts(), steps.start, side="right") - 1)
+    in_fit = ordinary & steps.is_of(SpanKind.FIT) & intervals.is_in(Phase.FIT_STEPS)[around]
+    # The wait for the first batch of an epoch may lie partly before the epoch's first interval.
+    parts = ((Phase.FIT_INPUT, steps.input), (Phase.FIT_WAIT, steps.wait), (Phase.FIT_CALLBACKS, steps.callbacks))
+    for phase, part in parts:
+        moves[Phase.FIT_STEPS, phase] += int(np.maximum(0, part[in_fit]).sum())
+    alone = ordinary & steps.is_of(SpanKind.ON_BATCH) & intervals.is_in(Phase.SCRIPT)[around]
+    for loop, phase in PHASE_OF_LOOP.items():
+        own = alone & steps.is_in(loop)
+        wait = np.minimum(steps.wait[own], steps.dur[own]) if loop == Loop.TRAIN else np.zeros(1, np.int64)
+        moves[Phase.SCRIPT, phase] += int(np.maximum(0, steps.dur[own] - wait).sum())
+        moves[Phase.SCRIPT, Phase.FIT_WAIT] += int(np.maximum(0, wait).sum())
 
 
-def _count(totals: _Totals, spans: Sequence[Interval], steps: Sequence[Step]) -> None:
+def _count(totals: _Totals, fits: int, steps: Mapping[Loop, int]) -> None:
     """Say how often a phase was entered: calls for fit and its kin, steps for what belongs to steps."""
     for loop, phase in PHASE_OF_LOOP.items():
-        own = (step for step in steps if step.loop == loop and step.span in (SpanKind.FIT, SpanKind.ON_BATCH))
-        number = sum(step.count for step in own)
-        if number and totals.dur.get(phase):
-            totals.count[phase] = number
+        if steps.get(loop) and totals.dur.get(phase):
+            totals.count[phase] = steps[loop]
     in_steps = totals.count.get(Phase.FIT_STEPS, 0)
     for phase in (Phase.FIT_INPUT, Phase.FIT_WAIT, Phase.FIT_CALLBACKS):
         if totals.dur.get(phase):
             totals.count[phase] = max(totals.count.get(phase, 0), in_steps)
-    totals.count[Phase.FIT] = sum(1 for span in spans if span.kind == SpanKind.FIT) or in_steps
+    totals.count[Phase.FIT] = fits or in_steps
 
 
-def _result(totals: _Totals, intervals: tuple[PhaseInterval, ...], bounds: Bounds) -> Phases:
+def _result(totals: _Totals, intervals: PhaseIntervals, bounds: Bounds) -> Phases:
     inside = [_time(totals, phase) for phase in FIT_PHASES if totals.dur.get(phase)]
     totals.dur[Phase.FIT] = sum(part.dur_ns for part in inside)
     top = [_time(totals, phase) for phase in TOP_PHASES if totals.dur.get(phase)]
@@ -354,8 +304,8 @@ def _time(totals: _Totals, phase: Phase) -> PhaseTime:
 
 
 def of_main_thread(
-    spans: pa.Table | None,
-    steps: pa.Table | None,
+    spans: Iterable[pa.Table],
+    steps: Callable[[], Iterable[pa.Table]],
     main_thread: int | None,
     wall_ns: int,
     boot_ns: int | None,
@@ -364,37 +314,14 @@ def of_main_thread(
     """Cut the wall time by the tables `spans` and `steps`.
 
     Args:
-        spans: Table `spans`, or None.
-        steps: Table `steps`, or None.
+        spans: Pieces of the table `spans`.
+        steps: Gives pieces of the table `steps`; it is asked twice.
         main_thread: Thread whose time the wall time is.
         wall_ns: From start to end of the process (ns).
         boot_ns: When dlprof's own code began in it (ns), or None.
         told_ns: Up to when anything is known (ns); what is later is unattributed. None: all is.
     """
-    rows = [row for row in spans.to_pylist() if row["thread_id"] == main_thread] if spans is not None else []
-    kinds = {row["span_id"]: row["kind"] for row in rows}
-    intervals = [Interval(row["start_ns"], row["start_ns"] + row["dur_ns"], row["kind"]) for row in rows]
-    own = [row for row in steps.to_pylist() if row["thread_id"] == main_thread] if steps is not None else []
-    bounds = replace(_bounds(intervals, wall_ns, boot_ns if rows else None), told=told_ns)
-    return compute(intervals, [_step(row, kinds) for row in own], bounds)
-
-
-def _bounds(spans: Sequence[Interval], wall_ns: int, boot_ns: int | None) -> Bounds:
-    script = next((span for span in spans if span.kind == SpanKind.SCRIPT), None)
-    return Bounds(wall_ns, boot_ns, script.start if script else None, script.end if script else None)
-
-
-def _step(row: Mapping[str, Any], kinds: Mapping[int, str]) -> Step:
-    return Step(
-        loop=Loop(row["loop"]),
-        span=kinds.get(row["loop_id"], SpanKind.ON_BATCH),
-        start=row["start_ns"],
-        dur=row["dur_ns"],
-        input=row["input_ns"] or 0,
-        callbacks=row["callbacks_ns"] or 0,
-        wait=row["wait_ns"] or 0,
-        call_start=row["start_ns"] + (row["call_offset_ns"] or 0),
-        call=row["call_ns"] or 0,
-        first=row["first"],
-        count=row["count"],
-    )
+    times = SpanTimes.of_tables(spans, main_thread)
+    start, end = times.first(SpanKind.SCRIPT) or (None, None)
+    bounds = Bounds(wall_ns, boot_ns if len(times) else None, start, end, told_ns)
+    return cut(times, lambda: (StepBatch.of_table(piece, main_thread, times) for piece in steps()), bounds)

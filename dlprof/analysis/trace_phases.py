@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dlprof.analysis.phases import PhaseInterval
+from dlprof.analysis.phase_spans import PhaseInterval
 from dlprof.analysis.trace_steps import Place, Structure, TraceStep
 from dlprof.schema.vocabulary import PHASE_OF_LOOP, Loop, Phase
 from dlprof.store.run import Run

@@ -47,7 +47,7 @@ class Sampler:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "dlprof_probes.sidecar", str(self._file)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,  # it says nothing: the end of the pipe is seen at once, that of a process by polling
+            stdout=subprocess.PIPE,  # it says nothing: a pipe's end is seen at once, a process's by polling
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             preexec_fn=self._in_child,

@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 from msgspec import structs
 
 from dlprof import rundir
-from dlprof.analysis import overhead
+from dlprof.analysis import overhead, phase_steps
 from dlprof.analysis import phases as phase_analysis
 from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import stacks as stacks_reader
 from dlprof.launch import payload
-from dlprof.pipeline import kernel_windows, probe_ends, probe_stream, raw_artifacts, sampled_lines
+from dlprof.pipeline import kernel_windows, probe_ends, probe_stream, raw_artifacts, sampled_lines, table_columns
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
@@ -51,9 +51,9 @@ def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
 
 def _ingest(folder: RunDir, *, fresh: bool) -> Manifest:
     made_of = raw_artifacts.sizes(folder)
-    run = Workspace(folder, folder.read_manifest(), fresh=fresh)
-    _add_artifacts(run)
     with swap.swapped(folder.tables) as part:
+        run = Workspace(folder, folder.read_manifest(), fresh=fresh, tables=part)
+        _add_artifacts(run)
         run.tables.write(part, made_of)
     manifest = structs.replace(run.manifest, tables_version=SCHEMA_VERSION)
     if not rundir.goes_on(manifest):
@@ -116,6 +116,8 @@ def _settle_probes(run: Workspace) -> None:
             cut = probe_ends.of_missing(name, run.manifest)
             if cut is not None:
                 run.cut(name, cut)
+    if run.manifest.unrecorded is not None:  # of a dlprof that was killed before it could say which probes there are
+        run.probes.update("phases")
     told = {line.slug for line in run.tables.health}
     for probe in list(run.probes):
         cut = run.cuts.get(probe.name)
@@ -187,8 +189,8 @@ def _add_phases(run: Workspace) -> None:
     if wall <= 0:
         return
     phases = phase_analysis.of_main_thread(
-        run.tables.get("spans"),
-        run.tables.get("steps"),
+        run.tables.pieces("spans", ("thread_id", "span_id", "kind", "start_ns", "dur_ns")),
+        lambda: run.tables.pieces("steps", phase_steps.COLUMNS),
         meta.get("main_thread"),
         wall,
         meta["boot_ns"] - origin if "boot_ns" in meta else None,
@@ -197,5 +199,6 @@ def _add_phases(run: Workspace) -> None:
     process = {"host": run.process.host, "rank": run.process.rank, "pid": run.process.pid}
     rows = ({"phase": p.name, "parent": p.parent, "dur_ns": p.dur_ns, "count": p.count} for p in phases.phases)
     run.tables.put_rows("phases", ({**process, **row} for row in rows))
-    intervals = ({"phase": name, "start_ns": start, "dur_ns": dur} for name, start, dur in phases.intervals)
-    run.tables.put_rows("phase_intervals", ({**process, **row} for row in intervals))
+    run.tables.put(
+        {"phase_intervals": table_columns.of_process("phase_intervals", phases.intervals.table(), run.process)}
+    )

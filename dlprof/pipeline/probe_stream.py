@@ -77,7 +77,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
         run.note(process=Process(pid=run.process.pid, wall_ns=wall_ns))
     run.tables.health.extend(stream.notes)
     told_until = run.end_ns if stream.complete else min(run.end_ns, stream.last_ns)
-    run.tables.put(stream_tables.tables(stream, run.process, told_until, run.names))
+    run.tables.put_pieces(stream_tables.pieces(stream, run.process, told_until, run.names))
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))
@@ -88,10 +88,10 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
 def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:
     own = sum(
         (span.end or span.start) - span.start
-        for span in stream.spans.values()
-        if span.kind == SpanKind.DLPROF and span.name not in overhead.OF_OTHER_PROBES
+        for span in stream.spans.of_kind(SpanKind.DLPROF)
+        if span.name not in overhead.OF_OTHER_PROBES
     )
-    cost = overhead.of_phases(own, sum(step[4] for step in stream.steps), len(stream.spans), _prices(stream.meta))
+    cost = overhead.of_phases(own, stream.steps.steps, len(stream.spans), _prices(stream.meta))
     run.probes.update("phases", cost_ns=cost.ns, cost_source=cost.source)
 
 

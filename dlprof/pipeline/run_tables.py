@@ -3,38 +3,79 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dlprof.ingest.artifact import Health, Skipped
 from dlprof.schema.tables import TABLES
-from dlprof.store.writer import write_tables
+from dlprof.store.writer import RowWriter, write_tables
 
 
 class RunTables:
     """Tables by name.
 
+    Args:
+        health: What is known before.
+        folder: Where tables of more than a piece are written while they are made; it is the one that all are written
+            to in the end. None: they stay in memory.
+
     Attributes:
-        by_name: Those that are there.
+        by_name: Those that are in memory.
         health: What the user must know to trust the figures; becomes a table when they are written.
         skipped: Events that readers passed over, by (file, what, why); becomes a table then, too.
     """
 
-    def __init__(self, health: Iterable[Health] = ()) -> None:
+    def __init__(self, health: Iterable[Health] = (), folder: Path | None = None) -> None:
+        self._folder = folder
+        self._written: set[str] = set()
         self.by_name: dict[str, pa.Table] = {}
         self.health = list(health)
         self.skipped: Counter[tuple[str, str, str]] = Counter()
 
-    def get(self, name: str) -> pa.Table | None:
-        """A table; None: there is none."""
-        return self.by_name.get(name)
+    def get(self, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        """A table, or some of its columns; None: there is none."""
+        if name in self._written:
+            return pq.read_table(self._path(name), columns=columns, partitioning=None)
+        table = self.by_name.get(name)
+        return table.select(columns) if columns and table is not None else table
+
+    def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """A table in pieces; none where it is not there."""
+        if name not in self._written:
+            table = self.get(name, columns)
+            yield from () if table is None else (table,)
+            return
+        with pq.ParquetFile(self._path(name)) as file:
+            for batch in file.iter_batches(columns=columns):
+                yield pa.Table.from_batches([batch])
+
+    def _path(self, name: str) -> Path:
+        assert self._folder is not None  # noqa: S101  (nothing is written without one)
+        return self._folder / f"{name}.parquet"
 
     def put(self, tables: Mapping[str, pa.Table]) -> None:
         """Add tables; one that is there already is replaced."""
         self.by_name.update(tables)
+
+    def put_pieces(self, pieces: Iterable[tuple[str, pa.Table]]) -> None:
+        """Add tables that come in pieces, those of one table in their order; where that fails none is added.
+
+        Raises:
+            CannotCreateError: The folder cannot be written to.
+        """
+        work = _Pieces(self._folder)
+        try:
+            for name, piece in pieces:
+                work.add(name, piece)
+        except BaseException:
+            work.drop()
+            raise
+        self._written |= work.close()
+        self.put(work.in_memory)
 
     def put_rows(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add a table of rows."""
@@ -65,3 +106,34 @@ class RunTables:
         names = ("source", "what", "why", "events")
         self.put_rows("skipped", (dict(zip(names, row, strict=True)) for row in rows))
         write_tables(folder, self.by_name, made_of)
+
+
+class _Pieces:
+    """Tables that are made of pieces: of one piece in memory, of more in files."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.in_memory: dict[str, pa.Table] = {}
+        self._folder = folder
+        self._writers: dict[str, RowWriter] = {}
+
+    def add(self, name: str, piece: pa.Table) -> None:
+        before = self.in_memory.get(name)
+        if name in self._writers:
+            self._writers[name].write(piece)
+        elif before is None or not before.num_rows or not piece.num_rows:
+            self.in_memory[name] = piece if before is None or not before.num_rows else before
+        elif self._folder is None:
+            self.in_memory[name] = pa.concat_tables([before, piece]).unify_dictionaries()
+        else:
+            writer = self._writers[name] = RowWriter(self._folder, name)
+            writer.write(self.in_memory.pop(name))
+            writer.write(piece)
+
+    def close(self) -> set[str]:
+        for writer in self._writers.values():
+            writer.close()
+        return set(self._writers)
+
+    def drop(self) -> None:
+        for writer in self._writers.values():
+            writer.drop()

@@ -13,6 +13,20 @@ from dlprof.schema.tables import TABLES
 _TIMES = ("start_ns", "time_ns")
 
 
+def of_process(name: str, columns: pa.Table, process: ProcessId) -> pa.Table:
+    """The table of that name: its columns, behind those that name the process."""
+    schema = TABLES[name]
+    told = (process.host, process.rank, process.pid)
+    head = [pa.repeat(pa.scalar(value), columns.num_rows) for value in told]
+    filled = [_encoded(array, field.type) for array, field in zip([*head, *columns.columns], schema, strict=True)]
+    return pa.table(filled, schema)
+
+
+def _encoded(array: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    plain = not pa.types.is_dictionary(array.type)
+    return (array.dictionary_encode() if plain and pa.types.is_dictionary(kind) else array).cast(kind)
+
+
 def with_process(name: str, table: pa.Table, process: ProcessId) -> pa.Table:
     """A table of that name with its process columns filled."""
     for column, value in (("host", process.host), ("rank", process.rank), ("pid", process.pid)):

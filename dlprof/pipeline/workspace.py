@@ -22,6 +22,12 @@ from dlprof.schema.manifest import Manifest
 class Workspace:
     """What the steps of an ingest share.
 
+    Args:
+        folder: The run folder.
+        manifest: As it was before.
+        fresh: See below.
+        tables: Folder in which large tables are written while they are made; None: they stay in memory.
+
     Attributes:
         folder: The run folder.
         fresh: It has just been made by this process: files that its artifacts name may be read. Those of any other
@@ -35,11 +41,12 @@ class Workspace:
         cuts: Probes whose artifacts are not whole, and how so.
     """
 
-    def __init__(self, folder: RunDir, manifest: Manifest, *, fresh: bool = False) -> None:
+    def __init__(self, folder: RunDir, manifest: Manifest, *, fresh: bool = False, tables: Path | None = None) -> None:
         self.folder = folder
         self.fresh = fresh
         self.manifest = manifest
-        self.tables = RunTables(Health(line.slug, line.severity, line.message, line.count) for line in manifest.health)
+        told = (Health(line.slug, line.severity, line.message, line.count) for line in manifest.health)
+        self.tables = RunTables(told, tables)
         self.probes = ProbeStates({probe.name: probe for probe in manifest.probes})
         self.process = ProcessId(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
         self.names = FileNames(manifest.script_folder, manifest.cells)

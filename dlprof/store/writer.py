@@ -39,6 +39,10 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table], made_of: Mapping[
     seal.write(folder, made_of)
 
 
+class _Dropped(Exception):  # noqa: N818  (no error: it has the file taken away)
+    """What was written is not wanted."""
+
+
 class RowWriter:
     """Writes a table piece by piece, as a whole file or not at all.
 
@@ -73,6 +77,13 @@ class RowWriter:
             with writing_into(self._path.parent):
                 self._writer.close()
                 self._held.close()
+
+    def drop(self) -> None:
+        """Leave nothing of what was written."""
+        if self._writer is not None:
+            with contextlib.suppress(_Dropped), self._held:
+                raise _Dropped
+            self._writer = None
 
 
 def _versioned(schema: pa.Schema) -> pa.Schema:

@@ -18,10 +18,10 @@ class Columns:
     """
 
     def __init__(self, codes: str) -> None:
-        self._columns = [array(code) for code in codes]
+        self._columns: list[array[Any]] = [array(code) for code in codes]
         self._adders = [column.append for column in self._columns]
 
-    def append(self, *row: float) -> None:
+    def append(self, *row: Any) -> None:
         """Add a row.
 
         Raises:
@@ -30,7 +30,7 @@ class Columns:
         for add, value in zip(self._adders, row, strict=True):
             add(value)
 
-    def set(self, column: int, row: int, value: float) -> None:
+    def set(self, column: int, row: int, value: Any) -> None:
         """Replace a number."""
         self._columns[column][row] = value
 

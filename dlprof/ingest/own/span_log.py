@@ -46,7 +46,9 @@ class SpanLog:
         self._columns = Columns("iiiqqqii")
         self._open: dict[int, int] = {}
 
-    def begin(self, number: int, kind: str, name: str, thread: int, start: int, file: str = "", line: int = 0) -> None:
+    def begin(  # noqa: PLR0913, PLR0917  (a record's fields, in their order: hot)
+        self, number: int, kind: str, name: str, thread: int, start: int, file: str = "", line: int = 0
+    ) -> None:
         """A span begins."""
         vars(self).pop("_kept", None)
         self._open[number] = len(self._columns)
@@ -117,6 +119,12 @@ class SpanLog:
         """All spans, one by one."""
         kept = self._kept
         return (self._span(self._columns[row]) for row in (range(len(self._columns)) if kept is None else kept))
+
+    def of_kind(self, kind: str) -> Iterator[Span]:
+        """Those of a kind."""
+        rows = np.flatnonzero(np.isin(self._columns.numbers(_KIND), self.codes((kind,))))
+        kept = self._kept
+        return (self._span(self._columns[row]) for row in (rows if kept is None else np.intersect1d(rows, kept)))
 
     def __getitem__(self, number: int) -> Span:
         span = self.get(number)

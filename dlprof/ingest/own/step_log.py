@@ -100,9 +100,9 @@ class StepLog:
     def _spill(self) -> IO[bytes]:
         if self._file is None:
             try:
-                self._file = tempfile.TemporaryFile(dir=self._folder)
+                self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115  (it goes with this log)
             except OSError:
-                self._file = tempfile.TemporaryFile()
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115
         return self._file
 
     def __len__(self) -> int:

@@ -108,7 +108,8 @@ def read(path: Path, bounds: Bounds | None = None) -> Stream:
             else:
                 _take(stream, kind, payload)
         except Exception as error:  # noqa: BLE001  (whatever is odd in a record, those before it are read)
-            stream.damage = f"the record at byte {max(offset, stream.read_bytes)} is damaged ({error})"
+            where = max(offset, stream.read_bytes)
+            stream.damage = f"raw/{path.name} is damaged: the record at byte {where} makes no sense ({error})"
             return stream
         stream.read_bytes = offset + len(payload) + (wire.HEAD.size if alike == 1 else 0)
         if kind == Record.TRAILER:
@@ -116,7 +117,7 @@ def read(path: Path, bounds: Bounds | None = None) -> Stream:
             break
     size = path.lstat().st_size
     if stream.read_bytes < size and stream.read_bytes and not stream.complete:
-        stream.cut = f"{size - stream.read_bytes} bytes at the end are half a record"
+        stream.cut = f"the last {size - stream.read_bytes} bytes are no whole record"
     return stream
 
 

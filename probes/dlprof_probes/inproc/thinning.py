@@ -10,12 +10,22 @@ as long.
 """
 
 import _thread
+import signal
 import sys
 import time
 
 from dlprof_probes.inproc import census, duty, interrupts, line_cost
 from dlprof_probes.inproc.clock import now
 
+_getswitchinterval, _setswitchinterval, _current_frames = (
+    sys.getswitchinterval,
+    sys.setswitchinterval,
+    sys._current_frames,
+)
+_sleep, _clock_gettime = time.sleep, time.clock_gettime
+_clock_of = getattr(time, "pthread_getcpuclockid", None)
+_mask, _BLOCK, _SET = signal.pthread_sigmask, signal.SIG_BLOCK, signal.SIG_SETMASK
+_ALL = [number for number in range(1, signal.NSIG) if number not in (32, 33)]  # those two are the C library's
 _SWITCH_S = 0.0001
 """Interval at which threads take turns while a window is open."""
 _SWITCH_NS = 60 * 1000
@@ -80,11 +90,17 @@ class Thinning(object):
         """
         if not self._monitoring:
             self._pending = _Pending(self._do_asked)
-        self._clock = time.pthread_getcpuclockid(self._main)
+        if _clock_of is None:
+            raise NotImplementedError("this Python does not tell the CPU time of a thread")
+        self._clock = _clock_of(self._main)
         self._stopping = False
         self._wake.acquire(False)
         self._ended.acquire()
-        _thread.start_new_thread(self._run, ())
+        before = _mask(_BLOCK, _ALL)  # what the main thread blocks must not find a thread that takes it
+        try:
+            _thread.start_new_thread(self._run, ())
+        finally:
+            _mask(_SET, before)
 
     def stop(self, wait_s=0):
         """Look no more; waits up to so long for the thread to end."""
@@ -104,7 +120,7 @@ class Thinning(object):
 
     def _look(self):
         plan = self.duty.first()
-        cpu = time.clock_gettime(self._clock)
+        cpu = _clock_gettime(self._clock)
         while True:
             if (plan.wait_s and self._wake.acquire(True, plan.wait_s)) or self._stopping:
                 return
@@ -112,7 +128,7 @@ class Thinning(object):
             rate = self._take_census() if plan.census else None
             if plan.window_s:
                 self._open_window(plan.window_s)
-            earlier, cpu = cpu, time.clock_gettime(self._clock)
+            earlier, cpu = cpu, _clock_gettime(self._clock)
             taxed = int((cpu - earlier) * 1e9) if self.mode == duty.EXACT and self._lines.counts_now() else 0
             mode = self.duty.mode
             plan = self.duty.next(duty.Seen(now(), taxed, rate, self._spent_ns + before))
@@ -125,14 +141,14 @@ class Thinning(object):
         self._ask(self._begin_window)
         if not self._window:
             return
-        interval = sys.getswitchinterval()
+        interval = _getswitchinterval()
         try:
-            sys.setswitchinterval(min(interval, _SWITCH_S))
-            short = sys.getswitchinterval()
-            time.sleep(seconds)
+            _setswitchinterval(min(interval, _SWITCH_S))
+            short = _getswitchinterval()
+            _sleep(seconds)
         finally:
-            if sys.getswitchinterval() == short:  # else somebody has set it meanwhile
-                sys.setswitchinterval(interval)
+            if _getswitchinterval() == short:  # else somebody has set it meanwhile
+                _setswitchinterval(interval)
             self._ask(self._end_window)
 
     def _take_census(self):
@@ -141,7 +157,7 @@ class Thinning(object):
             return self._rate_of_hits()
         self._ask(self._begin_census)
         for wait in (_CENSUS_S / 4, _CENSUS_S):
-            time.sleep(wait)
+            _sleep(wait)
             if self._census is not None and self._census.done:
                 break
         self._ask(self._end_census)
@@ -153,7 +169,7 @@ class Thinning(object):
         """Hits per second of the program's own time, since the last look."""
         hits, start = self._lines.hits(), now()
         if self.mode == duty.EXACT:
-            time.sleep(_CENSUS_S / 4)
+            _sleep(_CENSUS_S / 4)
         else:
             self._open_window(_OPEN_S)
         taken, count = now() - start, self._lines.hits() - hits
@@ -169,10 +185,10 @@ class Thinning(object):
             what()
             return True
         while self._pending.runs_on(self._main):
-            time.sleep(duty.WINDOW_S)
+            _sleep(duty.WINDOW_S)
         self._asked = what, now()
-        while not self._pending.add():
-            time.sleep(duty.SHORTEST_S)
+        while not self._stopping and not self._pending.add():
+            _sleep(duty.SHORTEST_S)
         while not self._stopping:
             if self._done.acquire(True, 1):
                 self._hand_on()
@@ -183,7 +199,7 @@ class Thinning(object):
         """Raise in the program what its own handler of a signal raised while a call of ours ran."""
         error, self._pending.raised = self._pending.raised, None
         if error is not None:
-            time.sleep(0.001)  # the call itself is over then
+            _sleep(0.001)  # the call itself is over then
             raise_in(self._main, error)
 
     # On the main thread, between two instructions of the program
@@ -264,7 +280,7 @@ class Thinning(object):
 
     def _cpu_ns(self):
         """CPU time of the main thread (ns): where that waits, for whatever, no line is run."""
-        return int(time.clock_gettime(self._clock) * 1e9)
+        return int(_clock_gettime(self._clock) * 1e9)
 
     def _begin_window(self):
         if self.mode != duty.THINNED or not self.wanted or self._window:
@@ -329,7 +345,7 @@ class Thinning(object):
 
 def _frames(thread):
     """The innermost frame of a thread."""
-    return sys._current_frames().get(thread)
+    return _current_frames().get(thread)
 
 
 def raise_in(thread, error):

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlprof.analysis.phases import Bounds, Interval, Phases, Step, compute
+from dlprof.analysis.phase_spans import Interval
+from dlprof.analysis.phase_steps import Step
+from dlprof.analysis.phases import Bounds, Phases, compute
 
 BOUNDS = Bounds(wall=1000, boot=10, script_start=20, script_end=900)
 

@@ -25,6 +25,8 @@ ALLOWED = {
     ("lines.py", "sys.settrace"): "the same",
     ("lines.py", "sys._getframe"): "the same",
     ("in_place.py", "sys.gettrace"): "the same",
+    ("census.py", "sys.gettrace"): "the same",
+    ("census.py", "sys.settrace"): "the same",
     ("recorder.py", "collections.deque"): "made at the start",
     ("recorder.py", "itertools.count"): "made at the start",
     ("recorder.py", "threading.Lock"): "made at the start",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import os
+import signal
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -150,3 +152,22 @@ def test_it_is_raised_there_as_it_was() -> None:
             pass
 
     assert caught.value is error
+
+
+def test_a_signal_that_the_program_blocks_stays_blocked(made: Any) -> None:
+    """It does not go to our thread instead, which would have the program die of it; the program's mask is as before."""
+    handled: list[int] = []
+    handler = signal.signal(signal.SIGUSR1, lambda number, _frame: handled.append(number))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    made.start()
+    try:
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        os.kill(os.getpid(), signal.SIGUSR1)
+        taken = signal.sigtimedwait([signal.SIGUSR1], 1)
+    finally:
+        made.stop(10)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGUSR1, handler)
+
+    assert (mask, handled) == (before, [])
+    assert taken is not None

@@ -22,7 +22,7 @@ def stream(monkeypatch: pytest.MonkeyPatch) -> Stream:
     """What is read of the file of the probe."""
     told = Stream()
     monkeypatch.setattr(wire, "read", lambda *_: told)
-    monkeypatch.setattr(stream_tables, "tables", lambda *_: {})
+    monkeypatch.setattr(stream_tables, "pieces", lambda *_: ())
     return told
 
 

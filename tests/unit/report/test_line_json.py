@@ -22,7 +22,7 @@ def test_each_line_is_an_object() -> None:
         ("hits", 0),
         ("time_ns", 0),
         ("source", None),
-        ("how", "counted"),
+        ("how", "exact"),
         ("samples", None),
         ("error_ns", None),
     ]
