@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from dlprof.analysis import samples
 from dlprof.analysis.breakdown import Breakdown
@@ -17,6 +18,8 @@ from dlprof.store.run import Run
 
 Chosen = Callable[[Sample], bool]
 """Whether a sample is one of those that are looked for."""
+_SMALL_TAX = 0.02
+"""Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
 """From this Python on, counting lines does not slow down what is not counted."""
 
@@ -115,14 +118,18 @@ class SampledCode:
             return ""
         version = self._run.manifest.interpreter.version or ""
         is_old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < _COUNTING_IS_CHEAP
-        probes = self._run.rows("probes")
-        is_counted = any(row["name"] == "lines" and row["state"] == ProbeState.ON for row in probes)
-        if not (version and is_old and is_counted):
+        if not (version and is_old and any(self._all_counted(row) for row in self._run.rows("probes"))):
             return ""
         return (
             f"Trace it with --probes=-lines first: on Python {version} counting lines slows such code, tight loops "
             "more than ten times. "
         )
+
+    def _all_counted(self, probe: Mapping[str, Any]) -> bool:
+        """Whether this is the line probe, and it counted every line, at a cost that is not known to be small."""
+        if probe["name"] != "lines" or probe["state"] != ProbeState.ON or probe["thinned"] is not None:
+            return False
+        return probe["tax_ns"] is None or probe["tax_ns"] > _SMALL_TAX * (self._run.wall_ns or 0)
 
     def _is_sampled_only(self, line: SourceLine) -> bool:
         """Whether a line ran only where lines are not counted."""

@@ -84,6 +84,25 @@ def test_counting_lines_is_owned_up_to_where_it_slows_code(
     assert bool(note) == expected
 
 
+@pytest.mark.parametrize(
+    ("probe", "expected"),
+    [
+        ({"thinned": "lines counted", "tax_ns": 50_000_000}, False),
+        ({"tax_ns": 50_000_000}, False),
+        ({"tax_ns": 5_000_000_000}, True),
+        ({"tax_ns": None}, True),
+    ],
+)
+def test_lines_that_were_counted_within_the_budget_slowed_nothing(
+    tmp_path: Path, probe: dict[str, Any], expected: bool
+) -> None:
+    """In windows, or because there were few; what the ledger says of it decides."""
+    told = runs.manifest(interpreter={"version": "3.11.7", "implementation": "cpython"})
+    note = code(tmp_path, told, probes=[{"name": "lines", "state": "on", **probe}]).counting_note(("train.py", 3))
+
+    assert bool(note) == expected
+
+
 def test_a_line_that_was_only_sampled_is_not_slowed_by_counting(tmp_path: Path) -> None:
     """As the user's input code is, inside of Keras."""
     told = runs.manifest(interpreter={"version": "3.11.7", "implementation": "cpython"})
