@@ -76,7 +76,7 @@ def _add_artifacts(run: Workspace) -> None:
     run.attempt("The phases are missing", lambda: _add_phases(run))
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
     _settle_probes(run)
-    busy = overhead.busy_share(run.tables.get("cores"))
+    busy = overhead.busy_share(run.tables.get("cores", ("time_ns", "interval_ns", "busy_pct")))
     run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
 
 
@@ -137,12 +137,12 @@ def _say_unfinished(run: Workspace) -> None:
 
 
 def _add_cores(run: Workspace, path: Path) -> None:
-    tables, health, trailer = cores_reader.read(path, run.process)
-    run.tables.put(tables)
-    run.tables.health.extend(health)
-    if not trailer:
-        run.cut("cores", probe_ends.Cut(None, _last_ns(tables["cores"])))
-    _add_cost(run, "cores", overhead.of_cores(trailer.get("cost_cpu_ns")))
+    samples = cores_reader.Samples(path, run.process)
+    run.tables.put_pieces(samples.pieces())
+    run.tables.health.extend(samples.health())
+    if not samples.trailer:
+        run.cut("cores", probe_ends.Cut(None, samples.last_ns))
+    _add_cost(run, "cores", overhead.of_cores(samples.trailer.get("cost_cpu_ns")))
 
 
 def _add_gpu(run: Workspace, path: Path) -> None:

@@ -39,9 +39,10 @@ class RunTables:
     def get(self, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
         """A table, or some of its columns; None: there is none."""
         if name in self._written:
-            return pq.read_table(self._path(name), columns=columns, partitioning=None)
+            with pq.ParquetFile(self._path(name)) as file:
+                return file.read(list(columns) if columns else None)
         table = self.by_name.get(name)
-        return table.select(columns) if columns and table is not None else table
+        return table.select(list(columns)) if columns and table is not None else table
 
     def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """A table in pieces; none where it is not there."""
@@ -50,7 +51,7 @@ class RunTables:
             yield from () if table is None else (table,)
             return
         with pq.ParquetFile(self._path(name)) as file:
-            for batch in file.iter_batches(columns=columns):
+            for batch in file.iter_batches(columns=list(columns) if columns else None):
                 yield pa.Table.from_batches([batch])
 
     def _path(self, name: str) -> Path:
