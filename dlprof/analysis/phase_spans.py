@@ -163,7 +163,7 @@ class PhaseIntervals(Sequence[PhaseInterval]):
 
     def is_in(self, phase: Phase) -> npt.NDArray[np.bool_]:
         """Which of them are of a phase."""
-        return np.array(self._phase, np.uint8) == _CODES[phase]
+        return np.asarray(np.array(self._phase, np.uint8) == _CODES[phase])
 
     def table(self) -> pa.Table:
         """Columns `phase`, `start_ns` and `dur_ns`."""

@@ -125,11 +125,11 @@ class StepBatch:
 
     def is_of(self, span: str) -> Truths:
         """Which are steps of a loop of this kind."""
-        return self.span == _SPANS.index(span)  # type: ignore[arg-type]
+        return np.asarray(self.span == _SPANS.index(span))
 
     def is_in(self, loop: Loop) -> Truths:
         """Which are of a loop."""
-        return self.loop == _LOOPS.index(loop)
+        return np.asarray(self.loop == _LOOPS.index(loop))
 
     def step(self, row: int) -> Step:
         """One of them."""
