@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -225,6 +226,15 @@ def _strange_in(folder: int, place: str, depth: int) -> str | None:
         if found:
             return found
     return None
+
+
+def remove(path: Path) -> None:
+    """Remove a folder with all that is in it, or whatever else has its name, as far as that can be done."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path, ignore_errors=True)  # of a pipe it would wait for a writer
+        else:
+            path.unlink()
 
 
 def size(root: Path) -> int:

@@ -163,7 +163,8 @@ class PhaseIntervals(Sequence[PhaseInterval]):
 
     def is_in(self, phase: Phase) -> npt.NDArray[np.bool_]:
         """Which of them are of a phase."""
-        return np.asarray(np.array(self._phase, np.uint8) == _CODES[phase])
+        codes: npt.NDArray[np.uint8] = np.array(self._phase, np.uint8)
+        return np.equal(codes, _CODES[phase], dtype=np.bool_)
 
     def table(self) -> pa.Table:
         """Columns `phase`, `start_ns` and `dur_ns`."""

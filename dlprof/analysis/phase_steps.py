@@ -18,8 +18,8 @@ COLUMNS = (
     "call_offset_ns", "call_ns", "first",
 )  # fmt: skip
 """Columns of the table `steps` that are looked at."""
-_LOOPS = tuple(Loop)
-_SPANS = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT, SpanKind.ON_BATCH)
+_LOOPS: tuple[str, ...] = tuple(Loop)
+_SPANS: tuple[str, ...] = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT, SpanKind.ON_BATCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ class StepBatch:
 
     def is_of(self, span: str) -> Truths:
         """Which are steps of a loop of this kind."""
-        return np.asarray(self.span == _SPANS.index(span))
+        return np.asarray(self.span == _SPANS.index(span), bool)
 
-    def is_in(self, loop: Loop) -> Truths:
+    def is_in(self, loop: str) -> Truths:
         """Which are of a loop."""
-        return np.asarray(self.loop == _LOOPS.index(loop))
+        return np.asarray(self.loop == _LOOPS.index(loop), bool)
 
     def step(self, row: int) -> Step:
         """One of them."""

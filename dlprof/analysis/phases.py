@@ -135,7 +135,7 @@ def cut(spans: SpanTimes, steps: Callable[[], Iterable[StepBatch]], bounds: Boun
         bounds: The process's life.
     """
     parts: list[Interval] = []
-    counts: Counter[Loop] = Counter()
+    counts: Counter[str] = Counter()
     for batch, exactly in _batches(spans, steps):
         parts += (part for row in np.flatnonzero(exactly).tolist() for part in batch.step(row).parts())
         own = batch.is_of(SpanKind.FIT) | batch.is_of(SpanKind.ON_BATCH)
@@ -280,7 +280,7 @@ def _add_moves(
         moves[Phase.SCRIPT, Phase.FIT_WAIT] += int(np.maximum(0, wait).sum())
 
 
-def _count(totals: _Totals, fits: int, steps: Mapping[Loop, int]) -> None:
+def _count(totals: _Totals, fits: int, steps: Mapping[str, int]) -> None:
     """Say how often a phase was entered: calls for fit and its kin, steps for what belongs to steps."""
     for name, phase in PHASE_OF_LOOP.items():
         if steps[Loop(name)] and totals.dur.get(phase):

@@ -86,8 +86,8 @@ class Taken:
 
     def end(self) -> None:
         """Each means again what it did. What has come for a script that is over is dropped."""
-        rest = _sigset(self.numbers - _OWN)
-        while _next(rest, 0) is not None:
+        # Those that dlprof would die of, too: they came while the script ran, and had it ended just before.
+        while _next(self._set, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 

@@ -116,6 +116,8 @@ def _settle_probes(run: Workspace) -> None:
             cut = probe_ends.of_missing(name, run.manifest)
             if cut is not None:
                 run.cut(name, cut)
+    if run.manifest.unrecorded is not None:  # of a dlprof that was killed before it could say which probes there are
+        run.probes.update("phases")
     told = {line.slug for line in run.tables.health}
     for probe in list(run.probes):
         cut = run.cuts.get(probe.name)

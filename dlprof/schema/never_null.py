@@ -6,6 +6,7 @@ A table that lacks one is damaged, or not dlprof's. Other columns may be null, a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from types import MappingProxyType
 
 from dlprof.schema.vocabulary import LineSource
@@ -44,5 +45,5 @@ NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 
-WORDS: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({("lines", "how"): frozenset(LineSource)})
-"""Columns that hold words of the vocabulary alone, and which."""
+WORDS: Mapping[tuple[str, str], type[StrEnum]] = MappingProxyType({("lines", "how"): LineSource})
+"""Columns that hold words of the vocabulary alone, and of which part; it knows those of older dlprofs, too."""

@@ -6,6 +6,7 @@ A table may be of an older dlprof, which lacked columns, or of a stranger, who w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 import psutil
 import pyarrow as pa
@@ -56,9 +57,8 @@ def conformed(name: str, table: pa.Table, columns: Sequence[str]) -> pa.Table:
             raise UnfitError(f"its column {one} lacks values")
     made = [_column(table, schema.field(one)) for one in columns]
     for one, column in zip(columns, made, strict=True):
-        known = WORDS.get((name, one))
-        if known and not set(pc.unique(column).drop_null().to_pylist()) <= known:
-            raise UnfitError(f"its column {one} holds other words than {', '.join(sorted(known))}")
+        if (name, one) in WORDS:
+            _check_words(one, column, WORDS[name, one])
     return pa.table(made, pa.schema(map(schema.field, columns)))
 
 
@@ -108,6 +108,14 @@ def _kind(kind: pa.DataType) -> str:
     if pa.types.is_integer(kind):
         return "integer"
     return "float" if pa.types.is_floating(kind) else str(kind)
+
+
+def _check_words(name: str, column: pa.ChunkedArray, known: type[StrEnum]) -> None:
+    for word in pc.unique(column).drop_null().to_pylist():
+        try:
+            known(word)
+        except ValueError:
+            raise UnfitError(f"its column {name} holds other words than {', '.join(known)}") from None
 
 
 def _check_text(column: pa.ChunkedArray, name: str) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import shutil
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from dlprof import safe_files
 from dlprof.rundir import writing_into
 
 _AT_FDCWD = -100
@@ -32,8 +31,8 @@ def swapped(folder: Path) -> Iterator[Path]:
         with writing_into(folder.parent):
             _put(part, folder, old)
     finally:
-        _remove(part)
-        _remove(old)
+        safe_files.remove(part)
+        safe_files.remove(old)
 
 
 def recover(folder: Path) -> None:
@@ -42,8 +41,8 @@ def recover(folder: Path) -> None:
     if old.is_dir() and not old.is_symlink() and not os.path.lexists(folder):
         with writing_into(folder.parent):
             old.rename(folder)
-    _remove(part)
-    _remove(old)
+    safe_files.remove(part)
+    safe_files.remove(old)
 
 
 def interrupted(folder: Path) -> bool:
@@ -69,11 +68,3 @@ def _exchanged(one: Path, other: Path) -> bool:
         rename = ctypes.CDLL(None).renameat2
         return rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0  # type: ignore[no-any-return]
     return False
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        if stat.S_ISDIR(path.lstat().st_mode):
-            shutil.rmtree(path, ignore_errors=True)
-        else:  # a link, or a pipe, which `rmtree` would open
-            path.unlink()

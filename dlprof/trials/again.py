@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from dlprof import safe_files
 from dlprof.analysis import breakdown
 from dlprof.analysis.findings.finding import Remedy
 from dlprof.errors import DlprofError, UsageError
@@ -66,7 +66,7 @@ def run_into(place: Path, made: Sequence[str], environment: Mapping[str, str]) -
     Raises:
         DlprofError: It failed; the text says why.
     """
-    shutil.rmtree(place, ignore_errors=True)
+    safe_files.remove(place)
     with writing_into(place.parent):
         place.parent.mkdir(parents=True, exist_ok=True)
         log = place.with_name(f"{place.name}.txt")

@@ -69,6 +69,28 @@ DOCUMENTED: tuple[Difference, ...] = (
         "a thread of dlprof's watches what counting lines costs; `threading` does not know it",
     ),
     Difference(
+        "ends/faulthandler",
+        re.compile(
+            r"\+err: b'(|Thread 0x\.\.\. \(most recent call first\):|  File \".*/inproc/thinning.py\", line \d+ in \w+|Extension modules: .*)\\n'"
+        ),
+        "`faulthandler` tells of all threads and modules: of the one of dlprof's and of line_profiler, too",
+    ),
+    Difference(
+        "source/(null_byte|not_utf_8)",
+        re.compile(r".err: (b'  File|b'    |b['\"]SyntaxError: ).*"),
+        "a script that is no text is refused by another sentence of Python's: its text is compiled, not its file",
+    ),
+    Difference(
+        "born/bytecode-elsewhere",
+        re.compile(r"\+file tmp/compiled/.*"),
+        "where PYTHONPYCACHEPREFIX has compiled files of all programs, there are those of dlprof",
+    ),
+    Difference(
+        "born/interactive-after",
+        re.compile(r"-ending: 0|\+ending: 1|\+err: .*"),
+        "PYTHONINSPECT concerns dlprof's own Python, too: it is interactive when the script has ended",
+    ),
+    Difference(
         "modules/.*",
         re.compile(r".out: b.\[('(json|threading|queue|random|dlprof_probes)'(, )?)*\]\\n."),
         "modules that the probe itself needs are loaded when the script begins, but where the script has its own of that name",

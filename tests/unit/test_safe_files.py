@@ -120,3 +120,15 @@ def test_links_have_no_size(root: Path) -> None:
     (root / "raw" / "link").symlink_to(root.parent / "outside" / "secret")
 
     assert safe_files.size(root) == 4
+
+
+def test_what_has_a_name_is_removed_whatever_it_is(root: Path) -> None:
+    """A link without what it names, a pipe without waiting, a folder with all in it."""
+    (root / "link").symlink_to(root.parent / "outside")
+    os.mkfifo(root / "pipe")
+
+    for name in ("link", "pipe", "raw", "missing"):
+        safe_files.remove(root / name)
+
+    assert list(root.iterdir()) == []
+    assert (root.parent / "outside" / "secret").read_text() == "secret"

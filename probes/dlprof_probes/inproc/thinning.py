@@ -10,6 +10,7 @@ as long.
 """
 
 import _thread
+import signal
 import sys
 import time
 
@@ -23,6 +24,8 @@ _getswitchinterval, _setswitchinterval, _current_frames = (
 )
 _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
+_mask, _BLOCK, _SET = signal.pthread_sigmask, signal.SIG_BLOCK, signal.SIG_SETMASK
+_ALL = [number for number in range(1, signal.NSIG) if number not in (32, 33)]  # those two are the C library's
 _SWITCH_S = 0.0001
 """Interval at which threads take turns while a window is open."""
 _SWITCH_NS = 60 * 1000
@@ -93,7 +96,11 @@ class Thinning(object):
         self._stopping = False
         self._wake.acquire(False)
         self._ended.acquire()
-        _thread.start_new_thread(self._run, ())
+        before = _mask(_BLOCK, _ALL)  # what the main thread blocks must not find a thread that takes it
+        try:
+            _thread.start_new_thread(self._run, ())
+        finally:
+            _mask(_SET, before)
 
     def stop(self, wait_s=0):
         """Look no more; waits up to so long for the thread to end."""
@@ -180,7 +187,7 @@ class Thinning(object):
         while self._pending.runs_on(self._main):
             _sleep(duty.WINDOW_S)
         self._asked = what, now()
-        while not self._pending.add():
+        while not self._stopping and not self._pending.add():
             _sleep(duty.SHORTEST_S)
         while not self._stopping:
             if self._done.acquire(True, 1):

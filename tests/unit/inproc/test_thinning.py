@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import _thread
+import os
+import signal
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -150,3 +153,17 @@ def test_it_is_raised_there_as_it_was() -> None:
             pass
 
     assert caught.value is error
+
+
+def test_our_thread_takes_no_signal(made: Any) -> None:
+    """One that the program blocks would go to it instead, and end the program; the program's own mask is as before."""
+    before, mask = set(os.listdir("/proc/self/task")), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    made.start()
+    try:
+        [ours] = set(os.listdir("/proc/self/task")) - before
+        status = Path(f"/proc/self/task/{ours}/status").read_text()
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask
+    finally:
+        made.stop(10)
+
+    assert "SigBlk:\tfffffffe7ffbfeff" in status  # all but SIGKILL, SIGSTOP and two of the C library's

@@ -65,17 +65,20 @@ def test_at_a_terminal_job_control_is_the_kernels(monkeypatch: pytest.MonkeyPatc
     assert not signals.JOB_CONTROL & Taken(job_control=False).numbers
 
 
-def test_what_comes_for_a_script_that_is_over_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SIGUSR1 would end dlprof, and with it the report."""
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGQUIT, signal.SIGTERM])
+def test_what_comes_for_a_script_that_is_over_is_dropped(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would end dlprof, and with it the report and the script's exit code."""
     started_with(monkeypatch)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     signals_taken = Taken(job_control=True)
     signals_taken.begin()
-    send(signal.SIGUSR1)
+    send(number)
 
     signals_taken.end()
 
-    assert signal.SIGUSR1 not in signal.sigpending()
+    assert number not in signal.sigpending()
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 

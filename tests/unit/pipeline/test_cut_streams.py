@@ -187,9 +187,9 @@ def test_a_cut_stream_is_told_once_and_everywhere_the_same(tmp_path: Path, strea
         report = summary.summarise(one, top=1, diagnosis=None)
         end = one.manifest.unrecorded
         assert end is not None
-        assert end.cause == StreamEnd.LEFT
+        assert end.cause == StreamEnd.DAMAGED
         assert [(probe.name, probe.state, probe.reason) for probe in one.manifest.probes] == [
-            ("phases", ProbeState.ON, end.reason)
+            ("phases", ProbeState.FAILED, end.reason)
         ]
         assert [(probe.name, probe.reason) for probe in report.probes] == [("phases", end.reason)]
         (line,) = report.health

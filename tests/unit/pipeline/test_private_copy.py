@@ -29,7 +29,7 @@ def test_a_folder_that_everybody_may_change_is_left_as_it_is(tmp_path: Path) -> 
     opened = opening.open_run(str(tmp_path / "run"))
 
     assert opened.name == "run"
-    assert opened.has("health")
+    assert opened.has("phase_intervals")
     assert opened.folder.place == tmp_path / "run"
     assert rundir.name_to_type(opened.folder) == rundir.name_to_type(folder)
     assert (folder.manifest_path.read_bytes(), sorted(folder.path.rglob("*"))) == before
