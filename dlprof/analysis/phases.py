@@ -139,7 +139,7 @@ def cut(spans: SpanTimes, steps: Callable[[], Iterable[StepBatch]], bounds: Boun
     for batch, exactly in _batches(spans, steps):
         parts += (part for row in np.flatnonzero(exactly).tolist() for part in batch.step(row).parts())
         own = batch.is_of(SpanKind.FIT) | batch.is_of(SpanKind.ON_BATCH)
-        for loop in PHASE_OF_LOOP:
+        for loop in map(Loop, PHASE_OF_LOOP):
             counts[loop] += int(batch.count[own & batch.is_in(loop)].sum())
     intervals = _leaf_intervals(spans, parts, bounds)
     totals = _Totals()
@@ -272,7 +272,8 @@ def _add_moves(
     for phase, part in parts:
         moves[Phase.FIT_STEPS, phase] += int(np.maximum(0, part[in_fit]).sum())
     alone = ordinary & steps.is_of(SpanKind.ON_BATCH) & intervals.is_in(Phase.SCRIPT)[around]
-    for loop, phase in PHASE_OF_LOOP.items():
+    for name, phase in PHASE_OF_LOOP.items():
+        loop = Loop(name)
         own = alone & steps.is_in(loop)
         wait = np.minimum(steps.wait[own], steps.dur[own]) if loop == Loop.TRAIN else np.zeros(1, np.int64)
         moves[Phase.SCRIPT, phase] += int(np.maximum(0, steps.dur[own] - wait).sum())
@@ -281,9 +282,9 @@ def _add_moves(
 
 def _count(totals: _Totals, fits: int, steps: Mapping[str, int]) -> None:
     """Say how often a phase was entered: calls for fit and its kin, steps for what belongs to steps."""
-    for loop, phase in PHASE_OF_LOOP.items():
-        if steps.get(loop) and totals.dur.get(phase):
-            totals.count[phase] = steps[loop]
+    for name, phase in PHASE_OF_LOOP.items():
+        if steps[Loop(name)] and totals.dur.get(phase):
+            totals.count[phase] = steps[Loop(name)]
     in_steps = totals.count.get(Phase.FIT_STEPS, 0)
     for phase in (Phase.FIT_INPUT, Phase.FIT_WAIT, Phase.FIT_CALLBACKS):
         if totals.dur.get(phase):

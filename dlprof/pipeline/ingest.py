@@ -26,7 +26,7 @@ from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
 from dlprof.schema.process_config import decode_reports
-from dlprof.schema.tables import SCHEMA_VERSION
+from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.schema.vocabulary import ProbeState, RunState
 from dlprof.store import lock, swap
 
@@ -76,7 +76,7 @@ def _add_artifacts(run: Workspace) -> None:
     run.attempt("The phases are missing", lambda: _add_phases(run))
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
     _settle_probes(run)
-    busy = overhead.busy_share(run.tables.get("cores"))
+    busy = overhead.busy_share(run.tables.get("cores", ("time_ns", "interval_ns", "busy_pct")))
     run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
 
 
@@ -139,12 +139,12 @@ def _say_unfinished(run: Workspace) -> None:
 
 
 def _add_cores(run: Workspace, path: Path) -> None:
-    tables, health, trailer = cores_reader.read(path, run.process)
-    run.tables.put(tables)
-    run.tables.health.extend(health)
-    if not trailer:
-        run.cut("cores", probe_ends.Cut(None, _last_ns(tables["cores"])))
-    _add_cost(run, "cores", overhead.of_cores(trailer.get("cost_cpu_ns")))
+    samples = cores_reader.Samples(path, run.process)
+    run.tables.put_pieces(samples.pieces())
+    run.tables.health.extend(samples.health())
+    if not samples.trailer:
+        run.cut("cores", probe_ends.Cut(None, samples.last_ns))
+    _add_cost(run, "cores", overhead.of_cores(samples.trailer.get("cost_cpu_ns")))
 
 
 def _add_gpu(run: Workspace, path: Path) -> None:
@@ -174,12 +174,20 @@ def _add_lines(run: Workspace, path: Path) -> None:
 def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     root = run.manifest.command.script if run.names.cells else None
     stacks = stacks_reader.Stacks(run.process, run.names, root)
-    for path in paths:
-        run.read(path, lambda segment: run.tables.health.extend(stacks.add(segment)), "stacks")
-    run.attempt("Sampled stacks are missing", lambda: run.tables.put(stacks.tables()))
+    run.attempt("Sampled stacks are missing", lambda: _read_stacks(run, stacks, paths))
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
     run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz))
+
+
+def _read_stacks(run: Workspace, stacks: stacks_reader.Stacks, paths: Sequence[Path]) -> None:
+    with run.tables.growing() as tables:
+        for path in paths:
+            run.read(path, lambda segment: run.tables.health.extend(stacks.add(segment)), "stacks")
+            for piece in stacks.take():
+                tables.add("stacks", piece)
+        tables.add("stacks", TABLES["stacks"].empty_table())
+        tables.add("frames", stacks.frames())
 
 
 def _add_phases(run: Workspace) -> None:

@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
 from dlprof.analysis import overhead
 from dlprof.launch import gpu_tracers
+from dlprof.pipeline.run_tables import RunTables
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.manifest import Probe
 from dlprof.schema.vocabulary import ProbeState
+
+_COLUMNS: Mapping[str, Sequence[str]] = {
+    "steps": ("loop", "loop_id", "epoch", "step", "count", "start_ns", "dur_ns", "input_ns", "compiled", "samples"),
+    "spans": ("detail",),
+    "phase_intervals": ("phase", "start_ns", "dur_ns"),
+    "metrics": ("loop_id", "epoch", "step", "time_ns"),
+}
+"""Columns of large tables that are looked at."""
+
+
+class _Tables(Mapping[str, pa.Table]):
+    """The tables so far; of large ones only columns, which are read when they are asked for."""
+
+    def __init__(self, tables: RunTables) -> None:
+        self._tables = tables
+
+    def __getitem__(self, name: str) -> pa.Table:
+        table = self._tables.get(name, _COLUMNS.get(name))
+        if table is None:
+            raise KeyError(name)
+        return table
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tables.names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables.names())
+
+    def __len__(self) -> int:
+        return len(self._tables.names())
 
 
 def add(run: Workspace) -> None:
@@ -16,7 +51,7 @@ def add(run: Workspace) -> None:
     if folder.is_dir() or tool_files:
         from dlprof.ingest.own.windows import Windows  # noqa: PLC0415  (all readers: large, and often there is none)
 
-        windows = Windows(run.process, run.tables.by_name, run.manifest.clock)
+        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             run.read(path, windows.add)
         # Sums that an engine's own profiler keeps, and what tools around the process saw.
@@ -32,10 +67,10 @@ def add(run: Workspace) -> None:
 def _add_cost(run: Workspace) -> None:
     probe = run.probes.get("kernels") or Probe(name="kernels")
     run.probes.put(probe)
-    if probe.state != ProbeState.ON or run.tables.get("steps") is None:
+    if probe.state != ProbeState.ON or "steps" not in _Tables(run.tables):
         return
     asynchronous = run.manifest.backend.asynchronous_dispatch
-    cost = overhead.of_kernels(run.tables.by_name, probe.cost_ns, asynchronous=asynchronous)
+    cost = overhead.of_kernels(_Tables(run.tables), probe.cost_ns, asynchronous=asynchronous)
     if cost is not None:
         run.probes.update("kernels", cost_ns=cost.ns, cost_source=cost.source)
 

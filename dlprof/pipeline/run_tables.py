@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,12 +37,17 @@ class RunTables:
         self.health = list(health)
         self.skipped: Counter[tuple[str, str, str]] = Counter()
 
+    def names(self) -> frozenset[str]:
+        """Those that are there."""
+        return frozenset(self.by_name) | self._written
+
     def get(self, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
         """A table, or some of its columns; None: there is none."""
         if name in self._written:
-            return pq.read_table(self._path(name), columns=columns, partitioning=None)
+            with pq.ParquetFile(self._path(name)) as file:
+                return file.read(list(columns) if columns else None)
         table = self.by_name.get(name)
-        return table.select(columns) if columns and table is not None else table
+        return table.select(list(columns)) if columns and table is not None else table
 
     def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """A table in pieces; none where it is not there."""
@@ -50,7 +56,7 @@ class RunTables:
             yield from () if table is None else (table,)
             return
         with pq.ParquetFile(self._path(name)) as file:
-            for batch in file.iter_batches(columns=columns):
+            for batch in file.iter_batches(columns=list(columns) if columns else None):
                 yield pa.Table.from_batches([batch])
 
     def _path(self, name: str) -> Path:
@@ -67,10 +73,20 @@ class RunTables:
         Raises:
             CannotCreateError: The folder cannot be written to.
         """
-        work = _Pieces(self._folder)
-        try:
+        with self.growing() as tables:
             for name, piece in pieces:
-                work.add(name, piece)
+                tables.add(name, piece)
+
+    @contextlib.contextmanager
+    def growing(self) -> Iterator[GrowingTables]:
+        """Tables to add pieces to, which are added to these at the end; where something is raised none is added.
+
+        Raises:
+            CannotCreateError: The folder cannot be written to.
+        """
+        work = GrowingTables(self._folder)
+        try:
+            yield work
         except BaseException:
             work.drop()
             raise
@@ -108,8 +124,15 @@ class RunTables:
         write_tables(folder, self.by_name, made_of)
 
 
-class _Pieces:
-    """Tables that are made of pieces: of one piece in memory, of more in files."""
+class GrowingTables:
+    """Tables that are made of pieces: of one piece in memory, of more in files.
+
+    Args:
+        folder: Of the files; None: all stay in memory.
+
+    Attributes:
+        in_memory: Those that are there.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self.in_memory: dict[str, pa.Table] = {}
@@ -117,6 +140,11 @@ class _Pieces:
         self._writers: dict[str, RowWriter] = {}
 
     def add(self, name: str, piece: pa.Table) -> None:
+        """Add rows behind those of the table that are there.
+
+        Raises:
+            CannotCreateError: The folder cannot be written to.
+        """
         before = self.in_memory.get(name)
         if name in self._writers:
             self._writers[name].write(piece)
@@ -130,10 +158,12 @@ class _Pieces:
             writer.write(piece)
 
     def close(self) -> set[str]:
+        """Write the rest; returns the names of the tables that are in files."""
         for writer in self._writers.values():
             writer.close()
         return set(self._writers)
 
     def drop(self) -> None:
+        """Leave no file."""
         for writer in self._writers.values():
             writer.drop()

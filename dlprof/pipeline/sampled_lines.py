@@ -29,11 +29,12 @@ def add(run: Workspace, rate_hz: float | None) -> None:
         run: The run, with its tables `stacks`, `frames` and `spans`.
         rate_hz: Stacks per second; None: none were taken.
     """
-    stacks, frames = run.tables.get("stacks"), run.tables.get("frames")
-    if stacks is None or frames is None or not rate_hz:
+    frames = run.tables.get("frames")
+    if frames is None or not rate_hz:
         return
     found = SampledLines(_counting(run), cache(lambda file: _is_users(run, file)), cache(run.source), rate_hz)
-    for one in stood(stacks, frames, Building(run.tables.get("spans"))):
+    spans = run.tables.pieces("spans", ("kind", "name", "thread", "start_ns", "dur_ns"))
+    for one in stood(run.tables.pieces("stacks"), frames, Building(spans)):
         found.add(one)
     _time_scaled(run, found)
     rows = [{**run.process.columns, **row} for row in found.rows()]

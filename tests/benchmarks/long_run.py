@@ -192,10 +192,10 @@ def _cores(wall: int, hz: float) -> Iterator[list[object] | dict[str, object]]:
     for n in range(samples):
         at, ticks = ORIGIN + round(n * S / hz) + 1, int(n * 100 / hz)
         cores = [[ticks // 2, ticks // 10, 0, 0, ticks - ticks // 2 - ticks // 10] for _ in range(CORES)]
-        yield ["c", at, cores, n // 100, [[42, ticks, 100_000, 20, n, 0, 0]]]
         if n % every == 0:
             slow = [42, n, n, n * 1000, 0, n * MS, 0, n * MS, 0, n]
             yield ["m", at, 8 << 30, 0, 50.0, [2000.0] * CORES, [slow], [0, 0, 0, 0]]
+        yield ["c", at, cores, n // 100, [[42, ticks, 100_000, 20, n, 0, 0]]]
     yield {"end": True, "rows": samples, "cost_cpu_ns": 5 * MS, "missed": 0}
 
 

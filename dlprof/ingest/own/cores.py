@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,9 @@ from dlprof.ingest.own import jsonl
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.cores/1"
+_TABLES = ("cores", "machine", "process_samples", "processes")
+_PIECE = 1 << 14
+"""Rows of a piece."""
 _COUNTERS = (
     "switches_voluntary", "switches_involuntary", "read_bytes", "write_bytes", "run_ns", "wait_ns", "main_run_ns",
     "main_wait_ns", "io_calls",
@@ -22,126 +24,203 @@ _STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
 
 
 def read(path: Path, process: ProcessId) -> tuple[dict[str, pa.Table], list[Health], dict[str, Any]]:
-    """The four tables, what the user must know, and the trailer ({} where the file was cut).
+    """The four tables as a whole, what the user must know, and the trailer ({} where the file was cut).
 
     Raises:
         NothingRecordedError: The file is empty.
         ArtifactError: It is damaged or of another format.
     """
-    lines = jsonl.read(path, FORMAT)
-    try:
-        reader = _Reader(lines, process)
-        tables = {
-            "cores": _table("cores", reader.cores()),
-            "machine": _table("machine", reader.machine()),
-            "process_samples": _table("process_samples", reader.process_samples()),
-            "processes": _table("processes", reader.processes()),
-        }
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, pa.ArrowException) as error:
-        raise ArtifactError(f"damaged row: {error}", path=path) from error
-    return tables, lines.health("cores and processes"), lines.trailer or {}
+    samples = Samples(path, process)
+    made: dict[str, list[pa.Table]] = {name: [TABLES[name].empty_table()] for name in _TABLES}
+    for name, piece in samples.pieces():
+        made[name].append(piece)
+    tables = {name: pa.concat_tables(found).unify_dictionaries() for name, found in made.items()}
+    return tables, samples.health(), samples.trailer
 
 
-def _table(name: str, rows: Iterator[dict[str, Any]]) -> pa.Table:
-    # Beside a process that was there before its run the first sample is taken before the run begins.
-    return pa.Table.from_pylist([row for row in rows if row.get("time_ns", 1) > 0], schema=TABLES[name])
+class Samples:
+    """The file, read once and piece by piece.
+
+    Attributes:
+        last_ns: The last sample of cores (ns on the run's timeline), once it was read; None: there is none.
+
+    Args:
+        path: The file.
+        process: The traced process.
+
+    Raises:
+        NothingRecordedError: The file is empty.
+        ArtifactError: It is of another format.
+    """
+
+    def __init__(self, path: Path, process: ProcessId) -> None:
+        self._path = path
+        self._lines = jsonl.read(path, FORMAT)
+        self._process = process
+        self.last_ns: int | None = None
+
+    @property
+    def trailer(self) -> dict[str, Any]:
+        """The last line, once all was read; empty: the file was cut."""
+        return self._lines.trailer or {}
+
+    def health(self) -> list[Health]:
+        """What the user must know, once all was read."""
+        return self._lines.health("cores and processes")
+
+    def pieces(self) -> Iterator[tuple[str, pa.Table]]:
+        """The tables piece by piece: (name, rows).
+
+        Raises:
+            ArtifactError: A row is damaged.
+        """
+        waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
+        try:
+            for name, row in _Reader(self._lines, self._process).rows():
+                # Beside a process that was there before its run the first sample is taken before the run begins.
+                if row.get("time_ns", 1) > 0:
+                    waiting[name].append(row)
+                if len(waiting[name]) >= _PIECE:
+                    yield self._piece(name, waiting[name])
+            for name, rows in waiting.items():
+                yield self._piece(name, rows)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, pa.ArrowException) as error:
+            raise ArtifactError(f"damaged row: {error}", path=self._path) from error
+
+    def _piece(self, name: str, rows: list[dict[str, Any]]) -> tuple[str, pa.Table]:
+        if name == "cores" and rows:
+            self.last_ns = rows[-1]["time_ns"]
+        piece = pa.Table.from_pylist(rows, schema=TABLES[name])
+        rows.clear()
+        return name, piece
 
 
 class _Reader:
+    """Rows of the four tables out of lines; a sample of cores waits until the one after it, with what is between."""
+
     def __init__(self, lines: jsonl.Lines, process: ProcessId) -> None:
+        self._lines = lines
         self._process = process
         self._ticks = lines.header["ticks_per_s"]
         self._page = lines.header["page_bytes"]
-        self._fast = [row for row in lines.rows if row[0] == "c"]
-        self._slow = [row for row in lines.rows if row[0] == "m"]
-        self._appearances = [row for row in lines.rows if row[0] == "p"]
         self._traced = lines.header["pid"]
+        self._before: list[Any] | None = None
+        self._waiting: list[Any] | None = None
+        self._slow: list[Any] | None = None
+        """The last slow sample."""
+        self._known: list[Any] | None = None
+        """The last sample of cores that was taken together with a slow one."""
+        self._processes: list[dict[str, Any]] = []
+        self._gone_at: dict[int, int] = {}
+
+    def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(table, row), in order of time."""
+        for row in self._lines:
+            kind = row[0]
+            if kind == "m":
+                if self._waiting is not None and row[1] > self._waiting[1]:
+                    yield from self._sampled()  # this one is of the next sample
+                self._slow = row
+            elif kind == "p":
+                self._appears(row)
+            elif kind == "c":
+                yield from self._sampled()
+                self._waiting = row
+        yield from self._sampled()
+        for process in self._processes:
+            yield "processes", {**process, "end_ns": self._gone_at.get(process["pid"])}
+
+    def _sampled(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What the sample that waits says, now that the slow one of its time has come, too."""
+        before, after = self._before, self._waiting
+        if after is None:
+            return
+        slow = self._slow if self._slow is not None and self._slow[1] == after[1] else None
+        if before is not None:
+            yield from (("cores", row) for row in self._cores(before, after))
+            yield from (("process_samples", row) for row in self._process_samples(before, after, slow))
+        if slow is not None:
+            if self._known is not None:
+                yield "machine", self._machine(self._known, after, slow)
+            self._known = after
+        self._before, self._waiting = after, None
 
     def _at(self, time_ns: int) -> int:
         return time_ns - self._process.origin_ns
 
-    def cores(self) -> Iterator[dict[str, Any]]:
+    def _cores(self, before: list[Any], after: list[Any]) -> Iterator[dict[str, Any]]:
         """Busy shares of each core between two samples, out of the ticks that the kernel counted on it."""
-        slow = iter(self._slow)
-        current = next(slow, None)
-        following = next(slow, None)
-        for before, after in pairwise(self._fast):
-            while following is not None and following[1] <= after[1]:
-                current, following = following, next(slow, None)
-            frequencies = current[5] if current is not None else None
-            for core, (old, new) in enumerate(zip(before[2], after[2], strict=True)):
-                delta = [max(0, b - a) for a, b in zip(old, new, strict=True)]
-                yield {
-                    "time_ns": self._at(after[1]),
-                    "interval_ns": after[1] - before[1],
-                    "core": core,
-                    **_shares(delta),
-                    "freq_mhz": frequencies[core] if frequencies and core < len(frequencies) else None,
-                }
-
-    def machine(self) -> Iterator[dict[str, Any]]:
-        """The machine as a whole between two slow samples (about a second), where ticks are not too coarse."""
-        marks = {row[1]: row for row in self._slow}
-        known = [row for row in self._fast if row[1] in marks]
-        for before, after in pairwise(known):
-            interval = after[1] - before[1]
-            scale = 100 * 1e9 / self._ticks / interval
-            busy = scale * (_busy(after[2]) - _busy(before[2]))
-            own = scale * (after[3] - before[3])
-            tree = scale * _tree_ticks(before[4], after[4])
-            slow = marks[after[1]]
-            stalls = slow[7] if len(slow) > 7 else [None] * 4
+        frequencies = self._slow[5] if self._slow is not None else None
+        for core, (old, new) in enumerate(zip(before[2], after[2], strict=True)):
+            delta = [max(0, b - a) for a, b in zip(old, new, strict=True)]
             yield {
                 "time_ns": self._at(after[1]),
-                "interval_ns": interval,
-                "cpu_pct": busy,
-                # Clock ticks of three sources are compared: a little below zero is their grain.
-                "others_cpu_pct": max(0.0, busy - own - tree),
-                "dlprof_cpu_pct": own,
-                "memory_available_bytes": slow[2],
-                "swap_used_bytes": slow[3],
-                "temperature_c": slow[4],
-                **dict(zip(_STALLS, stalls, strict=True)),
+                "interval_ns": after[1] - before[1],
+                "core": core,
+                **_shares(delta),
+                "freq_mhz": frequencies[core] if frequencies and core < len(frequencies) else None,
             }
 
-    def process_samples(self) -> Iterator[dict[str, Any]]:
-        """Each process of the traced tree between two samples."""
-        slow = {row[1]: {process[0]: process for process in row[6]} for row in self._slow}
-        for before, after in pairwise(self._fast):
-            old = {process[0]: process for process in before[4]}
-            unseen = max(0, _tree_ticks(before[4], after[4]) - _seen_ticks(before[4], after[4]))
-            for pid, ticks, rss, threads, minor, major, *_ in after[4]:
-                counters = slow.get(after[1], {}).get(pid, [pid])
-                known = dict(zip(_COUNTERS, [*counters[1:], *[None] * len(_COUNTERS)], strict=False))
-                elapsed = after[1] - before[1]
-                used = ticks - old[pid][1] if pid in old else None
-                if used is not None and pid == self._traced:
-                    used += unseen
-                yield {
-                    **self._identity(pid),
-                    "time_ns": self._at(after[1]),
-                    "interval_ns": elapsed,
-                    "cpu_pct": None if used is None else 100 * used / self._ticks / (elapsed / 1e9),
-                    "rss_bytes": rss * self._page,
-                    "threads": threads,
-                    "faults_minor": minor,
-                    "faults_major": major,
-                    **known,
-                }
+    def _machine(self, before: list[Any], after: list[Any], slow: list[Any]) -> dict[str, Any]:
+        """The machine as a whole between two slow samples (about a second), where ticks are not too coarse."""
+        interval = after[1] - before[1]
+        scale = 100 * 1e9 / self._ticks / interval
+        busy = scale * (_busy(after[2]) - _busy(before[2]))
+        own = scale * (after[3] - before[3])
+        tree = scale * _tree_ticks(before[4], after[4])
+        stalls = slow[7] if len(slow) > 7 else [None] * 4
+        return {
+            "time_ns": self._at(after[1]),
+            "interval_ns": interval,
+            "cpu_pct": busy,
+            # Clock ticks of three sources are compared: a little below zero is their grain.
+            "others_cpu_pct": max(0.0, busy - own - tree),
+            "dlprof_cpu_pct": own,
+            "memory_available_bytes": slow[2],
+            "swap_used_bytes": slow[3],
+            "temperature_c": slow[4],
+            **dict(zip(_STALLS, stalls, strict=True)),
+        }
 
-    def processes(self) -> Iterator[dict[str, Any]]:
-        """Every process of the tree, with when it was first seen and found gone."""
-        gone = {row[2]: self._at(row[1]) for row in self._appearances if row[5]}
-        for _, time_ns, pid, parent, command, ended in self._appearances:
-            if not ended:
-                yield {
-                    **self._identity(pid),
-                    "parent_pid": parent,
-                    "role": "script" if pid == self._traced else "child",
-                    "command": command,
-                    "start_ns": 0 if pid == self._traced else self._at(time_ns),
-                    "end_ns": gone.get(pid),
-                }
+    def _process_samples(self, before: list[Any], after: list[Any], slow: list[Any] | None) -> Iterator[dict[str, Any]]:
+        """Each process of the traced tree between two samples."""
+        told = {process[0]: process for process in slow[6]} if slow is not None else {}
+        old = {process[0]: process for process in before[4]}
+        unseen = max(0, _tree_ticks(before[4], after[4]) - _seen_ticks(before[4], after[4]))
+        for pid, ticks, rss, threads, minor, major, *_ in after[4]:
+            counters = told.get(pid, [pid])
+            known = dict(zip(_COUNTERS, [*counters[1:], *[None] * len(_COUNTERS)], strict=False))
+            elapsed = after[1] - before[1]
+            used = ticks - old[pid][1] if pid in old else None
+            if used is not None and pid == self._traced:
+                used += unseen
+            yield {
+                **self._identity(pid),
+                "time_ns": self._at(after[1]),
+                "interval_ns": elapsed,
+                "cpu_pct": None if used is None else 100 * used / self._ticks / (elapsed / 1e9),
+                "rss_bytes": rss * self._page,
+                "threads": threads,
+                "faults_minor": minor,
+                "faults_major": major,
+                **known,
+            }
+
+    def _appears(self, row: list[Any]) -> None:
+        """A process of the tree was first seen, or found gone."""
+        _, time_ns, pid, parent, command, ended = row
+        if ended:
+            self._gone_at[pid] = self._at(time_ns)
+            return
+        self._processes.append(
+            {
+                **self._identity(pid),
+                "parent_pid": parent,
+                "role": "script" if pid == self._traced else "child",
+                "command": command,
+                "start_ns": 0 if pid == self._traced else self._at(time_ns),
+            }
+        )
 
     def _identity(self, pid: int) -> dict[str, Any]:
         return {**self._process.columns, "pid": pid}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from dlprof.ingest.own import jsonl
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.gpu/1"
+_PIECE = 1 << 14
+"""Rows of a piece."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +45,23 @@ def read(path: Path, process: ProcessId) -> GpuSeries:
     """
     lines = jsonl.read(path, FORMAT)
     try:
-        columns = lines.header["columns"]
-        rows = [
-            {"time_ns": time_ns - process.origin_ns, "gpu": gpu, **dict(zip(columns, values, strict=True))}
-            for time_ns, gpu, *values in lines.rows
-        ]
-        table = pa.Table.from_pylist(rows, schema=TABLES["gpu"])
+        pieces = list(_pieces(lines, process))
     except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise ArtifactError(f"damaged row: {error}", path=path) from error
+    table = pa.concat_tables([TABLES["gpu"].empty_table(), *pieces])
     health = lines.health("the GPUs")
     for missing in (lines.trailer or {}).get("missing", []):
         text = f"GPU {missing['gpu']}: {missing['metric']} was not measured: {missing['reason']}."
         health.append(Health("gpu-metric-unsupported", "info", text))
     return GpuSeries(table, health, lines.header, lines.trailer is not None)
+
+
+def _pieces(lines: jsonl.Lines, process: ProcessId) -> Iterator[pa.Table]:
+    """The rows, as tables of some thousand: as dictionaries they are large."""
+    columns, rows = lines.header["columns"], iter(lines)
+    while piece := list(islice(rows, _PIECE)):
+        told = (
+            {"time_ns": time_ns - process.origin_ns, "gpu": gpu, **dict(zip(columns, values, strict=True))}
+            for time_ns, gpu, *values in piece
+        )
+        yield pa.Table.from_pylist(list(told), schema=TABLES["gpu"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +11,32 @@ from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError
 
 
-@dataclass
 class Lines:
-    """A raw file of the sampler.
+    """A raw file of the sampler; its rows are read when they are asked for, and none is kept.
 
     Attributes:
         header: First line.
-        rows: All rows that are whole.
-        trailer: Last line; None when the file was cut.
+        count: Rows that were read.
+        trailer: Last line, known when all rows were read; None when the file was cut.
     """
 
-    path: Path
-    header: dict[str, Any]
-    rows: list[list[Any]] = field(default_factory=list)
-    trailer: dict[str, Any] | None = None
+    def __init__(self, path: Path, header: dict[str, Any], rest: Iterator[Any]) -> None:
+        self.header = header
+        self.count = 0
+        self.trailer: dict[str, Any] | None = None
+        self._path = path
+        self._rest = rest
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        for value in self._rest:
+            if isinstance(value, dict) and value.get("end"):
+                self.trailer = value
+            elif isinstance(value, list):
+                self.count += 1
+                yield value
 
     def health(self, what: str) -> list[Health]:
-        """What the user must know of its rows; that it was cut is told as the end of its probe.
+        """What the user must know of its rows, which were read; that it was cut is told as the end of its probe.
 
         Args:
             what: What is in it, for the sentence.
@@ -36,14 +44,14 @@ class Lines:
         if self.trailer is None:
             return []
         missed = self.trailer.get("missed") or 0
-        if isinstance(missed, int) and missed > 0.1 * (len(self.rows) + missed):
+        if isinstance(missed, int) and missed > 0.1 * (self.count + missed):
             text = f"{missed} samples of {what} were left out because the machine was busy."
-            return [Health(f"{self.path.stem}-missed", "info", text, missed)]
+            return [Health(f"{self._path.stem}-missed", "info", text, missed)]
         return []
 
 
 def read(path: Path, format_name: str) -> Lines:
-    """Read a whole file; a damaged or cut end is left out.
+    """A file with its header; a damaged or cut end will be left out.
 
     Raises:
         NothingRecordedError: The file is empty, or its first line was cut.
@@ -60,13 +68,7 @@ def read(path: Path, format_name: str) -> Lines:
     if int(found_version) > int(version):
         raise ArtifactError(f"version {found_version} is newer than this dlprof", path=path, offset=0)
     assert isinstance(header, dict)  # noqa: S101
-    result = Lines(path, header)
-    for value in lines:
-        if isinstance(value, dict) and value.get("end"):
-            result.trailer = value
-        elif isinstance(value, list):
-            result.rows.append(value)
-    return result
+    return Lines(path, header, lines)
 
 
 def _has_a_line(path: Path) -> bool:

@@ -38,7 +38,8 @@ class Stacks:
     names: FileNames
     root: str | None = None
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
-    rows: list[StackRow] = field(default_factory=list)
+    pieces: list[pa.Table] = field(default_factory=list)
+    """Rows of the table `stacks`, segment by segment, as far as nobody took them away."""
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
     _threads: ThreadNames = field(init=False)
     error_ns: int | None = None
@@ -71,7 +72,7 @@ class Stacks:
             health = [*_health(anchor), *_shortened(rows, kept)]
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
-        self.rows += kept
+        self.pieces.append(self._piece(kept))
         self.error_ns, self.rate_hz = error_ns, rate_hz
         return health
 
@@ -87,17 +88,25 @@ class Stacks:
         start, dur = zero + round(start_us * 1e3), round((end_us - start_us) * 1e3)
         return StackRow(thread.number, name, start, dur, number)
 
-    def tables(self) -> dict[str, pa.Table]:
-        """The tables `stacks` and `frames`."""
-        process = self.process
-        columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * 5
-        size = len(self.rows)
-        stacks = [[process.host] * size, [process.rank] * size, [process.pid] * size, *columns]
+    def _piece(self, rows: Sequence[StackRow]) -> pa.Table:
+        process, size = self.process, len(rows)
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+        return _arrays("stacks", [[process.host] * size, [process.rank] * size, [process.pid] * size, *columns])
+
+    def take(self) -> list[pa.Table]:
+        """Pieces of the table `stacks` since the last time."""
+        taken, self.pieces = self.pieces, []
+        return taken
+
+    def frames(self) -> pa.Table:
+        """The table `frames`, of all segments so far."""
         frames = [(number, depth, *frame) for stack, number in self.known.items() for depth, frame in enumerate(stack)]
-        return {
-            "stacks": _arrays("stacks", stacks),
-            "frames": _arrays("frames", list(zip(*frames, strict=True)) if frames else [()] * 5),
-        }
+        return _arrays("frames", list(zip(*frames, strict=True)) if frames else [()] * 5)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables `stacks`, as far as nobody took its pieces, and `frames`."""
+        stacks = pa.concat_tables([TABLES["stacks"].empty_table(), *self.pieces]).unify_dictionaries()
+        return {"stacks": stacks, "frames": self.frames()}
 
 
 def _checked(row: StackRow) -> StackRow:

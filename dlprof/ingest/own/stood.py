@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dlprof.ingest.parse.sampled_stacks import Frame
 from dlprof.schema.vocabulary import SpanKind
@@ -39,13 +40,15 @@ class Building:
     """When Keras was building, compiling or saving a model, on the main thread.
 
     Args:
-        spans: The table; None: there is none.
+        spans: Pieces of the table.
     """
 
-    def __init__(self, spans: pa.Table | None) -> None:
-        rows = spans.to_pylist() if spans is not None else []
+    def __init__(self, spans: Iterable[pa.Table]) -> None:
+        kinds = pa.array(sorted(_BUILDING))
+        found = (piece.filter(pc.is_in(piece["kind"].cast(pa.string()), kinds)) for piece in spans)
+        rows = (row for piece in found for row in piece.to_pylist())
         # What a script marks is named by its kind alone: counting goes on there.
-        inside = (row for row in rows if row["kind"] in _BUILDING and row["name"] != row["kind"])
+        inside = (row for row in rows if row["name"] != row["kind"])
         times = sorted((r["start_ns"], r["start_ns"] + r["dur_ns"]) for r in inside if r["thread"] == "MainThread")
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -62,13 +65,20 @@ class Building:
         return before >= 0 and time_ns < self._ends[before]
 
 
-def stood(stacks: pa.Table, frames: pa.Table, building: Building) -> Iterator[Stood]:
-    """Each distinct stack with its time, by thread (the main one, others) and by whether Keras was building."""
+def stood(stacks: Iterable[pa.Table], frames: pa.Table, building: Building) -> Iterator[Stood]:
+    """Each distinct stack with its time, by thread (the main one, others) and by whether Keras was building.
+
+    Args:
+        stacks: Pieces of the table `stacks`.
+        frames: Table `frames`.
+        building: When Keras was building.
+    """
     times: Counter[tuple[int, bool, bool]] = Counter()
-    columns = (stacks[name].to_pylist() for name in ("stack_id", "thread", "start_ns", "dur_ns"))
-    for number, thread, start, dur in zip(*columns, strict=True):
-        main = thread == "MainThread"
-        times[number, main, main and building.at(start + dur // 2)] += dur
+    for piece in stacks:
+        columns = (piece[name].to_pylist() for name in ("stack_id", "thread", "start_ns", "dur_ns"))
+        for number, thread, start, dur in zip(*columns, strict=True):
+            main = thread == "MainThread"
+            times[number, main, main and building.at(start + dur // 2)] += dur
     of_number: dict[int, list[Frame]] = {}
     for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():
         of_number.setdefault(row["stack_id"], []).append(Frame(row["function"], row["file"], row["line"]))

@@ -109,7 +109,7 @@ def test_a_damaged_trace_gives_an_artifact_error_or_what_is_whole(
         found.add(path)
     except ArtifactError:
         return
-    assert all(row[3] > 0 for row in found.rows)
+    assert all(row["dur_ns"] > 0 for row in found.tables()["stacks"].to_pylist())
 
 
 def test_a_stack_of_a_thread_that_is_gone_is_cut_and_that_is_said(tmp_path: Path) -> None:
@@ -126,6 +126,6 @@ def test_a_stack_of_a_thread_that_is_gone_is_cut_and_that_is_said(tmp_path: Path
 
     (health,) = found.add(stack_file(tmp_path, events, samples=30, errors=0, rate_hz=10))
 
-    assert [row.dur for row in found.rows] == [2 * 10**9, 10**9]
+    assert [row["dur_ns"] for row in found.tables()["stacks"].to_pylist()] == [2 * 10**9, 10**9]
     assert found.rate_hz == 10.0
     assert (health.slug, health.count) == ("stacks-cut", 1)

@@ -16,7 +16,7 @@ def test_keras_builds_in_the_spans_of_the_main_thread_that_no_script_marked() ->
         span("graph_compile", 6, 7, name="jit", thread="loader"),
         span("fit", 7, 8, name="fit", thread="MainThread"),
     ]
-    building = Building(table("spans", spans))
+    building = Building([table("spans", spans)])
 
     assert [building.at(int(at * S)) for at in (0.5, 1.5, 3.5, 5.5, 6.5, 7.5)] == [
         False,
@@ -26,7 +26,7 @@ def test_keras_builds_in_the_spans_of_the_main_thread_that_no_script_marked() ->
         False,
         False,
     ]
-    assert Building(None).at(S) is False
+    assert Building(()).at(S) is False
 
 
 def test_equal_stacks_of_a_thread_are_added_up() -> None:
@@ -37,9 +37,9 @@ def test_equal_stacks_of_a_thread_are_added_up() -> None:
         {"stack_id": 0, "depth": depth, "function": name, "file": "a.py", "line": 1}
         for depth, name in ((1, "inner"), (0, "outer"))
     ]
-    building = Building(table("spans", [span("construct", 10, 13, name="Dense.__init__", thread="MainThread")]))
+    building = Building([table("spans", [span("construct", 10, 13, name="Dense.__init__", thread="MainThread")])])
 
-    found = list(stood(table("stacks", stacks), table("frames", frames), building))
+    found = list(stood([table("stacks", stacks)], table("frames", frames), building))
 
     stack = [Frame("outer", "a.py", 1), Frame("inner", "a.py", 1)]
     assert found == [
