@@ -106,6 +106,7 @@ class Lines(object):
         self.not_thinned = None
         """Why lines are all counted at any cost, although they should not be; None: they are not."""
         self._thinning = None
+        self._is_child = False
         self._keys = {}
         self.tally = tally.Tally(self._counts)
 
@@ -349,13 +350,17 @@ class Lines(object):
 
     def before_fork(self):
         """Python 3.12 warns a program that forks while it has threads: ours is none that it knows of."""
-        if self._thinning is not None and self._manager is None:
+        if self._watched_by_thread():
             self._thinning.stop(0.5)
 
     def after_fork(self):
         """The same process after the fork."""
-        if self._thinning is not None and self._manager is None:
+        if self._watched_by_thread():
             self._thinning.start()
+
+    def _watched_by_thread(self):
+        """Whether a thread of ours counts by itself; none does in a child that was forked, which forks again."""
+        return self._thinning is not None and self._manager is None and not self._is_child
 
     def end(self):
         """The program is over: count no more."""
@@ -365,6 +370,7 @@ class Lines(object):
 
     def forked(self):
         """In a child that was forked: what it counts is not kept, so nothing is counted."""
+        self._is_child = True
         if self._thinning is not None:
             self._thinning.stop()
         if self._manager is not None:

@@ -13,6 +13,8 @@ import _thread
 import signal
 import sys
 import time
+from os import F_OK
+from os import access as _access
 
 from dlprof_probes.inproc import census, duty, interrupts, line_cost
 from dlprof_probes.inproc.clock import now
@@ -26,6 +28,9 @@ _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
 _mask, _BLOCK, _SET = signal.pthread_sigmask, signal.SIG_BLOCK, signal.SIG_SETMASK
 _ALL = [number for number in range(1, signal.NSIG) if number not in (32, 33)]  # those two are the C library's
+_native_id = getattr(_thread, "get_native_id", None)
+_GONE_NS = 20 * 1000 * 1000
+"""So long the kernel may take to end a thread that has nothing left to do."""
 _SWITCH_S = 0.0001
 """Interval at which threads take turns while a window is open."""
 _SWITCH_NS = 60 * 1000
@@ -66,6 +71,7 @@ class Thinning(object):
         self._wake.acquire()
         self._ended = _thread.allocate_lock()
         self._stopping = False
+        self._task = None
         self._asked = None, 0
         self._late_ns = 0
         self._done = _thread.allocate_lock()
@@ -103,14 +109,18 @@ class Thinning(object):
             _mask(_SET, before)
 
     def stop(self, wait_s=0):
-        """Look no more; waits up to so long for the thread to end."""
+        """Look no more; waits up to so long for the thread to end, and to be gone for the kernel, too."""
         self._stopping = True
         if self._wake.locked():
             self._wake.release()
         if wait_s and self._ended.acquire(True, wait_s):
             self._ended.release()
+            until = now() + _GONE_NS
+            while self._task and _access(self._task, F_OK) and now() < until:
+                _sleep(0.0001)
 
     def _run(self):
+        self._task = "/proc/self/task/%d" % _native_id() if _native_id is not None else None
         try:
             self._look()
         except Exception:

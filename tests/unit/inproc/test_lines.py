@@ -261,6 +261,24 @@ def test_a_forked_child_does_not_save(counting: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "lines.json").exists()
 
 
+def test_a_forked_child_that_forks_again_starts_no_thread(counting: Any) -> None:
+    """There is none in it to be stopped; waiting for one would be for ever."""
+    asked: list[str] = []
+    counting._manager = None
+    counting._thinning = SimpleNamespace(
+        stop=lambda wait_s=0: asked.append(f"stop {wait_s}"), start=lambda: asked.append("start")
+    )
+    counting.before_fork()
+    counting.after_fork()
+    counting.forked()
+    assert asked == ["stop 0.5", "start", "stop 0"]
+
+    counting.before_fork()
+    counting.after_fork()
+
+    assert asked == ["stop 0.5", "start", "stop 0"]
+
+
 def test_nothing_is_left_behind_in_a_process_that_goes_on(counting: Any, interpreter: Interpreter) -> None:
     """No trace function, and the profiler is off."""
     counting.stop()

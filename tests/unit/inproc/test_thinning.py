@@ -167,3 +167,15 @@ def test_our_thread_takes_no_signal(made: Any) -> None:
         made.stop(10)
 
     assert "SigBlk:\tfffffffe7ffbfeff" in status  # all but SIGKILL, SIGSTOP and two of the C library's
+
+
+def test_a_thread_that_was_waited_for_is_gone_for_the_kernel_too(made: Any) -> None:
+    """Python 3.12 counts those of the kernel when a program forks."""
+    before = set(os.listdir("/proc/self/task"))
+    made.start()
+    during = set(os.listdir("/proc/self/task"))
+
+    made.stop(10)
+
+    assert len(during - before) == 1
+    assert not (during - before) & set(os.listdir("/proc/self/task"))
