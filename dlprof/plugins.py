@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import entry_points
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+
+def entry_points(group: str) -> EntryPoints:
+    """The entry points of a group."""
+    found: EntryPoints = _installed().select(group=group)
+    return found
+
+
+@cache  # files of every installed package are read for it, whatever the group
+def _installed() -> Any:  # EntryPoints; Python 3.11 has a class of its own for all groups at once
+    from importlib import metadata  # noqa: PLC0415  (it brings zip files and email along: not for `--help`)
+
+    return metadata.entry_points()
 
 
 def loaded(group: str, what: str, kind: type | None = None) -> Iterator[tuple[str, Any]]:

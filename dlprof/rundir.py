@@ -17,6 +17,7 @@ import re
 import shlex
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,7 @@ _LAST = re.compile(r"last(?:~(\d{1,6}))?")
 _STACKS = "stacks-[0-9][0-9][0-9]"
 _FULL_BYTES = 64 << 10
 """Less free space than this counts as a full disk."""
+_ROOT = 0
 _MANIFEST_MOST = 64 << 20
 SOURCE_MOST = 32 << 20
 """Bytes of a manifest, and of a source file, at most."""
@@ -155,15 +157,7 @@ class RunDir:
 
     def size_bytes(self) -> int:
         """Bytes of all files of the run."""
-        return sum(_size(file) for file in self.path.rglob("*"))
-
-
-def _size(path: Path) -> int:
-    """Bytes of a file; 0: it is none, or gone meanwhile."""
-    with contextlib.suppress(OSError):
-        found = path.lstat()
-        return found.st_size if stat.S_ISREG(found.st_mode) else 0
-    return 0
+        return safe_files.size(self.path)
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -225,10 +219,34 @@ def _wanted(path: Path | None, name: str, now: datetime) -> Path:
         CannotCreateError: It holds something, or cannot be looked at: its name is too long, a parent is a file.
     """
     with writing_into(path or Path(RUNS_FOLDER)):
+        if path is None:
+            _refuse_other_s(Path(RUNS_FOLDER))
         path = path or free_path(name, now)
         _refuse_other_bytes(path)
         refuse_full(path)
     return path
+
+
+def _refuse_other_s(folder: Path) -> None:
+    """Refuse a folder for runs that is another user's: he could put links in the place of what is written there.
+
+    Raises:
+        CannotCreateError: It is.
+    """
+    if not os.path.lexists(folder):
+        return
+    owners = {folder.lstat().st_uid, folder.stat().st_uid} - {_ROOT, os.geteuid()}
+    if owners and owners != {_own_number_in(folder)}:
+        raise CannotCreateError(f"{folder} belongs to another user.", hint="choose another folder with -o DIR")
+
+
+def _own_number_in(folder: Path) -> int:
+    """Whose new folders in a folder are: servers of files may give us another number than the system does."""
+    made = Path(tempfile.mkdtemp(prefix=".", dir=folder))
+    try:
+        return made.stat().st_uid
+    finally:
+        made.rmdir()
 
 
 def _refuse_other_bytes(path: Path) -> None:

@@ -227,6 +227,28 @@ def _strange_in(folder: int, place: str, depth: int) -> str | None:
     return None
 
 
+def size(root: Path) -> int:
+    """Bytes of all regular files below a folder, as far as it may be read."""
+    try:
+        with _folder(root, ()) as folder:
+            return _size_in(folder, 0)
+    except OSError:
+        return 0
+
+
+def _size_in(folder: int, depth: int) -> int:
+    total = 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(state.st_mode):
+                total += state.st_size
+            elif stat.S_ISDIR(state.st_mode) and depth < _DEPTH:
+                with _folder_in(folder, name) as inner:
+                    total += _size_in(inner, depth + 1)
+    return total
+
+
 @contextlib.contextmanager
 def _folder_in(folder: int, name: str) -> Iterator[int]:
     descriptor = os.open(name, _FOLDER, dir_fd=folder)

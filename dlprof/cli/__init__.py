@@ -63,7 +63,7 @@ def parse(words: Sequence[str]) -> tuple[Command, Any]:
     """
     words = list(words) or ["--help"]
     chosen = _command(words)
-    parser = make_parser(chosen)
+    parser = make_parser(chosen, others=words[0] != chosen or chosen not in COMMANDS)
     if chosen and chosen not in COMMANDS:
         parser.error(f"there is no command {chosen}{did_you_mean(chosen, COMMANDS)}")
     own, script_arguments = _split(words) if chosen == "trace" else (words, [])
@@ -77,16 +77,19 @@ def parse(words: Sequence[str]) -> tuple[Command, Any]:
     return command, arguments(command.Arguments, parsed)
 
 
-def make_parser(*names: str | None) -> Parser:
+def make_parser(*names: str | None, others: bool = True) -> Parser:
     """The parser of the whole command line.
 
     Args:
-        names: Commands that are imported, with all their arguments; the others are only named: --help stays fast.
+        names: Commands that are imported, with all their arguments.
+        others: Name the others too; help needs their names alone, and a command that is called needs none of them.
     """
     parser = Parser(prog="dlprof", description=_ABOUT, epilog=EXAMPLES)
     parser.add_argument("-V", "--version", action="version", version=f"dlprof {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, summary in COMMANDS.items():
+        if not others and name not in names:
+            continue
         sub = commands.add_parser(name, help=summary, description=as_sentence(summary), formatter_class=Help)
         if name in names:
             command = load(name)

@@ -47,7 +47,7 @@ class Sampler:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "dlprof_probes.sidecar", str(self._file)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,  # it says nothing: a pipe's end is seen at once, a process's by polling
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             preexec_fn=self._in_child,
@@ -107,7 +107,8 @@ def outcome(name: str, report: SamplerReport | None, ended: str | None, disk_ful
         disk_full: The reason, if the disk is full.
     """
     if report is not None and report.state != ProbeState.ON:
-        return Probe(name=name, state=report.state, reason=disk_full or report.reason)
+        full = disk_full if report.state == ProbeState.FAILED else None
+        return Probe(name=name, state=report.state, reason=full or report.reason)
     if ended is not None:
         return Probe(name=name, state=ProbeState.FAILED, reason=disk_full or ended)
     if report is None:

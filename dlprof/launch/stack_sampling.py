@@ -107,6 +107,8 @@ def outcome(
         thinned: What was left out to keep the budget.
         failed: It had begun; else there are no samples because there was nothing, or no right, to look at.
     """
+    if reason is None and any(not file.stat().st_size for file in run.stack_files()):
+        reason = "py-spy could not write its samples"
     full = run.disk_full() if reason is not None else None
     state = _state(full or reason, failed=failed or full is not None or bool(run.stack_files()))
     reason = full or reason

@@ -181,7 +181,7 @@ def _manifest(told: Manifest, redactor: Redactor, hidden: tuple[Part, ...]) -> M
     plain = manifests.as_builtins(told)
     kept = {name: plain[name] for name in ("format", "packages", "state", "created", "recorded")}
     texts = {name: kept.get(name, _redacted(value, redactor)) for name, value in plain.items()}
-    changed = msgspec.convert(texts, Manifest)
+    changed = replace(msgspec.convert(texts, Manifest), seal=None)
     if Part.PATHS in hidden:
         changed = replace(changed, script_folder="")
     if Part.HOST in hidden and changed.gpus:

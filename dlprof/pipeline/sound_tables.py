@@ -52,6 +52,7 @@ def _recovered(folder: RunDir, found: Condition) -> Condition:
     with contextlib.suppress(CannotCreateError):
         with lock.held(folder.path, "makes the tables of", wait_s=0):
             swap.recover(folder.tables)
+        folder.refuse_strange()  # what has got the name just now, too
         return condition.examine(folder.tables)
     return found
 

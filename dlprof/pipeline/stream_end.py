@@ -32,7 +32,7 @@ def why(stream: Stream, manifest: Manifest, phases: Probe | None) -> tuple[Strea
         phases: What became of the probe, as far as it was known when the process had ended.
     """
     if stream.damage is not None:
-        return StreamEnd.DAMAGED, f"raw/{stream.path.name} cannot be read further: {stream.damage}"
+        return StreamEnd.DAMAGED, stream.damage
     told = phases.reason if phases is not None and phases.state == ProbeState.FAILED else None
     before = manifest.unrecorded
     if before is not None and before.reason == told:  # the tables are made again
@@ -43,6 +43,8 @@ def why(stream: Stream, manifest: Manifest, phases: Probe | None) -> tuple[Strea
         return (StreamEnd.NO_STREAM if nothing else cause), reason
     if manifest.process.signal:
         return StreamEnd.KILLED, f"the process was ended by signal {manifest.process.signal}"
+    if stream.cut is not None:  # a process that leaves by itself writes whole records
+        return StreamEnd.DAMAGED, f"raw/{stream.path.name} is cut or damaged: {stream.cut}"
     return (StreamEnd.LEFT, _LEFT) if stream.read_bytes else (StreamEnd.NO_STREAM, _NONE)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from dlprof.schema.vocabulary import LineSource
+
 _SPAN = ("start_ns", "dur_ns")
 
 NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -18,11 +20,11 @@ NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
             "phases": ("phase", "dur_ns"),
             "phase_intervals": (*_SPAN, "phase"),
             "steps": (*_SPAN, "loop", "count"),
-            "epochs": _SPAN,
+            "epochs": (*_SPAN, "loop_id", "epoch"),
             "metrics": ("name", "time_ns"),
             "lines": ("file", "function", "line", "time_ns"),
             "stacks": (*_SPAN, "stack_id"),
-            "frames": ("stack_id", "depth", "function"),
+            "frames": ("stack_id", "depth", "function", "file"),
             "cores": ("time_ns", "interval_ns", "core"),
             "machine": ("time_ns", "interval_ns"),
             "process_samples": ("time_ns", "interval_ns"),
@@ -41,3 +43,6 @@ NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
         }.items()
     }
 )
+
+WORDS: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({("lines", "how"): frozenset(LineSource)})
+"""Columns that hold words of the vocabulary alone, and which."""

@@ -12,12 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dlprof.schema.never_null import NEVER_NULL
+from dlprof.schema.never_null import NEVER_NULL, WORDS
 from dlprof.schema.tables import TABLES
 
 _ROOM = 0.5
 """Share of the machine's memory that a table may take when it is read."""
-_SPANS = frozenset({"dur_ns", "interval_ns"})
+_AMOUNTS = frozenset(
+    {"dur_ns", "interval_ns", "count", "samples", "hits", "steps", "events", "depth", "stack_id", "op_id"}
+)
 """Columns that are never negative."""
 
 
@@ -52,7 +54,12 @@ def conformed(name: str, table: pa.Table, columns: Sequence[str]) -> pa.Table:
     for one in NEVER_NULL.get(name, frozenset()).intersection(columns if table.num_rows else ()):
         if one not in table.schema.names or table.column(one).null_count:
             raise UnfitError(f"its column {one} lacks values")
-    return pa.table([_column(table, schema.field(name)) for name in columns], pa.schema(map(schema.field, columns)))
+    made = [_column(table, schema.field(one)) for one in columns]
+    for one, column in zip(columns, made, strict=True):
+        known = WORDS.get((name, one))
+        if known and not set(pc.unique(column).drop_null().to_pylist()) <= known:
+            raise UnfitError(f"its column {one} holds other words than {', '.join(sorted(known))}")
+    return pa.table(made, pa.schema(map(schema.field, columns)))
 
 
 def known(file: pq.ParquetFile, columns: Sequence[str]) -> list[str]:
@@ -78,8 +85,8 @@ def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray:
         column = _cast(column, field)
     if _kind(field.type) == "text":
         _check_text(column, field.name)
-    elif field.name in _SPANS and (pc.min(column).as_py() or 0) < 0:
-        raise UnfitError(f"its column {field.name} holds a negative duration")
+    elif field.name in _AMOUNTS and (pc.min(column).as_py() or 0) < 0:
+        raise UnfitError(f"its column {field.name} holds negative numbers")
     return _finite(column) if pa.types.is_float32(field.type) else column
 
 

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def swapped(folder: Path) -> Iterator[Path]:
 def recover(folder: Path) -> None:
     """Mend what an interrupted swap left: the old folder gets its name back if the new one did not get it."""
     part, old = _beside(folder)
-    if old.is_dir() and not folder.exists():
+    if old.is_dir() and not old.is_symlink() and not os.path.lexists(folder):
         with writing_into(folder.parent):
             old.rename(folder)
     _remove(part)
@@ -71,7 +72,8 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path, ignore_errors=True)
+        else:  # a link, or a pipe, which `rmtree` would open
+            path.unlink()

@@ -27,7 +27,54 @@ class Difference:
         return re.fullmatch(self.cases, name) is not None
 
 
-DOCUMENTED: tuple[Difference, ...] = ()
+DOCUMENTED: tuple[Difference, ...] = (
+    Difference(
+        "descriptors/all",
+        re.compile(r"\+out: b'1000 -\\n'"),
+        "dlprof's own file is open at a high number (1000, or below the limit), checked before each write and never inherited",
+    ),
+    Difference(
+        "born/few-descriptors",
+        re.compile(r"\+file work/facts.txt: b\"descriptor \d\d: \('file', False, 1025, False\)\\n\""),
+        "dlprof's own file is open at a high number (1000, or below the limit), checked before each write and never inherited",
+    ),
+    Difference(
+        "born/folder-gone",
+        re.compile(r".*"),
+        "a current folder that has been deleted is refused with a sentence before the script starts",
+    ),
+    Difference(
+        "born/terminal",
+        re.compile(r".file work/facts.txt: b'leads its group: (True|False)\\n'"),
+        "at a terminal the script shares dlprof's process group: Ctrl-C, Ctrl-Z and fg are the kernel's affair, for both",
+    ),
+    Difference(
+        "environment.*",
+        re.compile(r"(\+out: b\"b'KERAS_HOME' .*|.out: b'b\"\[\(.*KERAS_HOME.*|-out: b'b\"\[\(.*)"),
+        "KERAS_HOME is a private folder: no other Keras of the user is disturbed, nor disturbs",
+    ),
+    Difference(
+        "death-signal",
+        re.compile(r".out: b\"signal at the parent's death (0|15)\\n\""),
+        "when dlprof is killed the kernel ends the script (SIGTERM): nobody would measure it, nor tell that it runs",
+    ),
+    Difference(
+        "depth|ends/recursion",
+        re.compile(r".(out: b'calls left|err: b'  \[Previous line repeated) \d+ ?.*"),
+        "Python 3.11 and older count calls of C below the script's first frame: four of the recursion limit",
+    ),
+    Difference(
+        "threads.*",
+        re.compile(r".out: (b\"\[\['Threads:', '[12]'\]\]\\n\"|b'1 [12]\\n')"),
+        "a thread of dlprof's watches what counting lines costs; `threading` does not know it",
+    ),
+    Difference(
+        "modules/.*",
+        re.compile(r".out: b.\[('(json|threading|queue|random|dlprof_probes)'(, )?)*\]\\n."),
+        "modules that the probe itself needs are loaded when the script begins, but where the script has its own of that name",
+    ),
+)
+"""Each must occur in all cases that it names."""
 
 
 def meant_for(case: Case) -> list[Difference]:

@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-PENDING: dict[str, str] = {}
+PENDING: dict[str, str] = {
+    "processes/fork/development": "the thread that watches the counting of lines has Python warn of forks",
+}

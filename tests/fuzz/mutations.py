@@ -61,7 +61,8 @@ def _ways(content: bytes) -> tuple[Callable[[bytes, random.Random], bytes], ...]
 
 def value(rng: random.Random) -> Any:
     """Something that may stand where it is not expected."""
-    return rng.choice(rng.choice((NUMBERS, NUMBERS, TEXTS, _OTHERS)))
+    # A copy: a later change would be one of what all inputs are made of.
+    return copy.deepcopy(rng.choice(rng.choice((NUMBERS, NUMBERS, TEXTS, _OTHERS))))
 
 
 def _json(content: bytes, rng: random.Random) -> bytes:

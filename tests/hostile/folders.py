@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dlprof.schema.tables import TABLES
+from dlprof.schema.tables import SCHEMA_VERSION, TABLES
+from dlprof.store import seal
 from tests.unit import runs
 from tests.unit.export.run_of_everything import whole
 
@@ -25,7 +26,7 @@ _GIANT = 1 << 42
 
 WHERE = (
     "manifest.json", "manifest.json.part", "report.html", "report.html.part", "index.html", "tables",
-    "tables/steps.parquet", "tables/steps.parquet.part", "tables/health.parquet", "tables.part", "raw", "raw/sources",
+    "tables/tables.json", "tables/steps.parquet", "tables/steps.parquet.part", "tables/health.parquet", "tables.part", "tables.old", "raw", "raw/sources",
     "raw/sources/train.py", "raw/inproc.wire", "raw/inproc.status", "raw/marks.jsonl", "raw/lines.json",
     "raw/cores.jsonl", "raw/gpu.jsonl", "raw/stacks-000.json", "raw/stacks-000.json.gz", "raw/stacks-000.anchor.json",
     "raw/kernels", "raw/kernels/window-000.json", "raw/kernels/theano-profile.json", "raw/kernels/mx-graph-000.json",
@@ -42,10 +43,12 @@ class Trick:
     Attributes:
         name: What it is.
         play: Does it: (run folder, folder outside).
+        opens: It lies in the content of files: the folder itself is as folders are.
     """
 
     name: str
     play: Callable[[Path, Path], None]
+    opens: bool = False
 
 
 def outside(folder: Path) -> Path:
@@ -130,7 +133,8 @@ def _kinds(place: str) -> Iterator[Trick]:
         path = _emptied(run / place)
         path.symlink_to(path.name)
 
-    for play in (absolute, relative, zero, pipe, plug, folder, loop):
+    unread = place.endswith(".part") or place in ("index.html", "payload", "keras_home", "raw/inproc.status")
+    for play in (absolute, pipe) if unread else (absolute, relative, zero, pipe, plug, folder, loop):
         yield Trick(f"{play.__name__} at {place}", play)
 
 
@@ -156,13 +160,14 @@ def _names() -> Iterator[Trick]:
             rows = pq.read_table(path).to_pylist()
             changed = [{**row, "file": _named(victim)[number], "source": None} for row in rows]
             pq.write_table(pa.Table.from_pylist(changed, schema=TABLES["lines"]), path)
-            _change(run, tables_version=6)
+            seal.write(run / "tables")
+            _change(run, tables_version=SCHEMA_VERSION)
 
         def script(run: Path, victim: Path, number: int = number) -> None:
             _change(run, script_folder=str(victim), command={"script": _named(victim)[number]})
 
         for play in (lines, window, tables, script):
-            yield Trick(f"name {number} in {play.__name__}", play)
+            yield Trick(f"name {number} in {play.__name__}", play, opens=True)
 
 
 def _change(run: Path, **changes: Any) -> None:
@@ -183,14 +188,14 @@ def _sizes() -> Iterator[Trick]:
 
     def deep(run: Path, _victim: Path) -> None:
         here = os.open(run / "raw", os.O_RDONLY | os.O_DIRECTORY)
-        for _ in range(1500):
+        for _ in range(300):
             os.mkdir("d", dir_fd=here)
             inner = os.open("d", os.O_RDONLY | os.O_DIRECTORY, dir_fd=here)
             os.close(here)
             here = inner
         os.close(here)
 
-    yield Trick("1500 folders in folders", deep)
+    yield Trick("300 folders in folders", deep)
 
 
 def _texts() -> Iterator[Trick]:
@@ -207,17 +212,23 @@ def _texts() -> Iterator[Trick]:
                 if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
                     found = found.set_column(at, column.name, pa.array([STEERING] * found.num_rows))
             pq.write_table(found, path)
-        _change(run, tables_version=6)
+        seal.write(run / "tables")
+        _change(run, tables_version=SCHEMA_VERSION)
 
     def damaged(run: Path, _victim: Path) -> None:
         _change(run, state=STEERING, created=STEERING, process={"exit_code": STEERING})
 
     def unknown(run: Path, _victim: Path) -> None:
         pq.write_table(pa.table({STEERING: [1]}), run / "tables" / "steps.parquet")
-        _change(run, tables_version=6)
+        _change(run, tables_version=SCHEMA_VERSION)
 
+    def swapped(run: Path, victim: Path) -> None:
+        shutil.rmtree(run / "tables")
+        (run / "tables.old").symlink_to(victim)
+
+    yield Trick("a swap that was interrupted", swapped)
     for play in (told, table, damaged, unknown):
-        yield Trick(f"texts: {play.__name__}", play)
+        yield Trick(f"texts: {play.__name__}", play, opens=True)
 
 
 _KEPT = ("format", "created")

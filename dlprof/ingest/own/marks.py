@@ -10,12 +10,14 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from dlprof_probes import wire
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health
-from dlprof.ingest.own.wire import Span, Stream
+from dlprof.ingest.own.step_log import StepLog
+from dlprof.ingest.own.wire import Stream
 
 _THREAD = 1
 _LOOPS = ("fit", "evaluate", "predict")
@@ -34,14 +36,22 @@ def read(path: Path, start_ns: int, end_ns: int, wall_to_run_ns: int) -> Stream:
     Raises:
         ArtifactError: The file is damaged.
     """
-    work = _Marks(Stream(path, complete=True), start_ns, end_ns, wall_to_run_ns)
-    for text in safe_files.read_path(path).decode("utf-8", errors="replace").splitlines():
-        try:
-            time, line = json.loads(text)
-        except (ValueError, TypeError) as error:
-            raise ArtifactError(f"damaged: {error}", path=path) from error
-        work.take(int(time), str(line))
+    work = _Marks(Stream(path, complete=True, steps=StepLog(path.parent)), start_ns, end_ns, wall_to_run_ns)
+    with safe_files.opened(path.parent, path.name) as source:
+        for text in source:
+            try:
+                time, line = json.loads(text.decode("utf-8", errors="replace"))
+            except (ValueError, TypeError) as error:
+                raise ArtifactError(f"damaged: {error}", path=path) from error
+            work.take(int(time), str(line))
     return work.finish()
+
+
+class _Open(NamedTuple):
+    """A span that is open."""
+
+    number: int
+    name: str
 
 
 @dataclass
@@ -50,8 +60,8 @@ class _Marks:
     start_ns: int
     end_ns: int
     wall_to_run_ns: int
-    _open: list[Span] = field(default_factory=list)
-    _epoch: Span | None = None
+    _open: list[_Open] = field(default_factory=list)
+    _epoch: _Open | None = None
     _number: int = 0
     _step_start: int = 0
     _step: int = 0
@@ -61,12 +71,12 @@ class _Marks:
     def __post_init__(self) -> None:
         self.stream.meta = {"main_thread": _THREAD, "boot_ns": self.start_ns}
         self.stream.threads[_THREAD] = "program"
-        self._span("script", "script", self.start_ns).end = self.end_ns
+        self.stream.spans.end(self._span("script", "script", self.start_ns).number, self.end_ns)
 
-    def _span(self, kind: str, name: str, time: int) -> Span:
+    def _span(self, kind: str, name: str, time: int) -> _Open:
         self._number += 1
-        span = self.stream.spans[self._number] = Span(self._number, kind, name, _THREAD, time, "", 0)
-        return span
+        self.stream.spans.begin(self._number, kind, name, _THREAD, time)
+        return _Open(self._number, name)
 
     def take(self, time: int, line: str) -> None:
         """One line, and when it came (ns on the run's clock)."""
@@ -99,7 +109,7 @@ class _Marks:
             return False
         span = self._span(words[0], words[0], time)
         pairs = (word.partition("=") for word in words[1:])
-        span.detail = {key: int(value) for key, _, value in pairs if value.isdigit()}
+        self.stream.spans.add_facts(span.number, {key: int(value) for key, _, value in pairs if value.isdigit()})
         self._open.append(span)
         if words[0] in _LOOPS:
             self._step_start, self._step, self._epochs = time, 0, 0
@@ -111,15 +121,15 @@ class _Marks:
             return False
         while self._open:
             span = self._open.pop()
-            if span.kind in _LOOPS:
+            if span.name in _LOOPS:
                 self._end_epoch(time)
-            span.end = time
+            self.stream.spans.end(span.number, time)
             if not words or span.name == words[0]:
                 break
         return True
 
-    def _loop(self) -> Span | None:
-        return next((span for span in reversed(self._open) if span.kind in _LOOPS), None)
+    def _loop(self) -> _Open | None:
+        return next((span for span in reversed(self._open) if span.name in _LOOPS), None)
 
     def _new_epoch(self, time: int, words: list[str]) -> bool:
         if self._loop() is None or (words and not words[0].isdigit()):
@@ -132,7 +142,7 @@ class _Marks:
 
     def _end_epoch(self, time: int) -> None:
         if self._epoch is not None:
-            self._epoch.end = time
+            self.stream.spans.end(self._epoch.number, time)
             self._epoch = None
 
     def _a_step(self, time: int, _words: list[str]) -> bool:
@@ -140,7 +150,7 @@ class _Marks:
         loop = self._loop()
         if loop is None:
             return False
-        if self._epoch is None and loop.kind == "fit":
+        if self._epoch is None and loop.name == "fit":
             start = self._step_start
             self._new_epoch(start, [])
         number = int(self._epoch.name) if self._epoch is not None else wire.NONE
@@ -158,7 +168,7 @@ class _Marks:
         if loop is None:
             return False
         number = int(self._epoch.name) if self._epoch is not None else wire.NONE
-        self.stream.metrics.append((loop.number, number, wire.NONE, time, name, value))
+        self.stream.metrics.add(loop.number, number, wire.NONE, time, name, value)
         return True
 
     def finish(self) -> Stream:
@@ -167,7 +177,7 @@ class _Marks:
             text = f"{self._odd} marks were passed over."
             self.stream.notes.append(Health("mark-unknown", "warning", text, self._odd))
         for span in self._open:
-            span.end = self.end_ns
+            self.stream.spans.end(span.number, self.end_ns)
         self._end_epoch(self.end_ns)
         self.stream.last_ns = self.end_ns
         return self.stream

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof import safe_files
-from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
+from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.gone_threads import StackRow, cut
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
@@ -120,6 +120,8 @@ def _arrays(name: str, columns: list[Any]) -> pa.Table:
 def _load(path: Path) -> Any:
     try:
         content = safe_files.read_path(path)
+        if not content:
+            raise NothingRecordedError("it holds nothing", path=path)
         return json.loads(_unpacked(content) if path.suffix == ".gz" else content)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ArtifactError(f"cannot be read: {error}", path=path) from error

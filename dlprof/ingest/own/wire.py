@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-import mmap
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from dlprof_probes import wire
 from dlprof_probes.wire import Record
 
 from dlprof import safe_files
-from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError
+from dlprof.ingest.artifact import Health, NothingRecordedError
+from dlprof.ingest.own.columns import Columns, Metrics
+from dlprof.ingest.own.span_log import SpanLog
+from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
+from dlprof.ingest.own.wire_records import records, stretches
 
 _LEAP_NS = 24 * 3600 * 1_000_000_000
 """No process is silent for so long: a later time is damage."""
@@ -49,28 +54,13 @@ class Bounds:
 
 
 @dataclass
-class Span:
-    """A span as the stream tells it; times are the process's clock (ns)."""
-
-    number: int
-    kind: str
-    name: str
-    thread: int
-    start: int
-    file: str
-    line: int
-    end: int | None = None
-    detail: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
 class Stream:
     """All that a stream holds; times are the process's clock (ns).
 
     Attributes:
-        steps: Tuples of the fields of `wire.STEP`.
-        metrics: Tuples (loop, epoch, step, time, name, value).
-        collections: Tuples of the fields of `wire.GC`.
+        steps: In order, with the fields of `wire.STEP`.
+        metrics: Rows (loop, epoch, step, time, name, value).
+        collections: Rows of the fields of `wire.GC`.
         complete: Whether the probe finished in order.
         last_ns: The latest time that the stream names.
         read_bytes: How far the stream could be read.
@@ -80,10 +70,10 @@ class Stream:
 
     path: Path = Path("inproc.wire")
     meta: dict[str, Any] = field(default_factory=dict)
-    spans: dict[int, Span] = field(default_factory=dict)
-    steps: list[tuple[int, ...]] = field(default_factory=list)
-    metrics: list[tuple[int, int, int, int, str, float]] = field(default_factory=list)
-    collections: list[tuple[int, ...]] = field(default_factory=list)
+    spans: SpanLog = field(default_factory=SpanLog)
+    steps: StepLog = field(default_factory=StepLog)
+    metrics: Metrics = field(default_factory=Metrics)
+    collections: Columns = field(default_factory=lambda: Columns("qqbq"))
     threads: dict[int, str] = field(default_factory=dict)
     notes: list[Health] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
@@ -95,34 +85,6 @@ class Stream:
     damage: str | None = None
     changed: bool = False
     bounds: Bounds = field(default_factory=Bounds)
-
-
-def records(path: Path) -> Iterator[tuple[int, int, memoryview]]:
-    """Every whole record of a stream, in order.
-
-    Yields:
-        (offset in bytes, type, payload).
-
-    Raises:
-        ArtifactError: The file is no stream of the probe, or of a newer version.
-    """
-    head = len(wire.MAGIC) + 1
-    with safe_files.opened(path.parent, path.name) as source:
-        start = source.read(head)
-        if start[:-1] != wire.MAGIC:
-            raise ArtifactError("not a stream of dlprof's in-process probe", path=path, offset=0)
-        if start[-1] > wire.VERSION:
-            raise ArtifactError(f"stream version {start[-1]} is newer than this dlprof", path=path, offset=head - 1)
-        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
-            offset = head
-            while offset + wire.HEAD.size <= len(view):
-                kind, length = wire.HEAD.unpack_from(view, offset)
-                end = offset + wire.HEAD.size + length
-                if end > len(view):
-                    break
-                with view[offset + wire.HEAD.size : end] as payload:
-                    yield offset, kind, payload
-                offset = end
 
 
 def read(path: Path, bounds: Bounds | None = None) -> Stream:
@@ -138,20 +100,24 @@ def read(path: Path, bounds: Bounds | None = None) -> Stream:
     """
     if not path.lstat().st_size:
         raise NothingRecordedError("it holds nothing", path=path)
-    stream = Stream(path, bounds=bounds or Bounds())
-    for offset, kind, payload in records(path):
+    stream = Stream(path, bounds=bounds or Bounds(), steps=StepLog(path.parent))
+    for offset, kind, payload, alike in stretches(path):
         try:
-            _take(stream, kind, payload)
+            if alike > 1:
+                _read_steps(stream, offset, payload)
+            else:
+                _take(stream, kind, payload)
         except Exception as error:  # noqa: BLE001  (whatever is odd in a record, those before it are read)
-            stream.damage = f"the record at byte {offset} is damaged ({error})"
+            where = max(offset, stream.read_bytes)
+            stream.damage = f"raw/{path.name} is damaged: the record at byte {where} makes no sense ({error})"
             return stream
-        stream.read_bytes = offset + wire.HEAD.size + len(payload)
+        stream.read_bytes = offset + len(payload) + (wire.HEAD.size if alike == 1 else 0)
         if kind == Record.TRAILER:
             stream.changed = _is_changed(path, offset, payload)
             break
     size = path.lstat().st_size
     if stream.read_bytes < size and stream.read_bytes and not stream.complete:
-        stream.cut = f"{size - stream.read_bytes} bytes at the end are half a record"
+        stream.cut = f"the last {size - stream.read_bytes} bytes are no whole record"
     return stream
 
 
@@ -260,26 +226,21 @@ def _read_begin(stream: Stream, payload: memoryview) -> None:
     texts = stream.strings
     _whole(number, line)
     _whole(thread, below=_INT64)
-    span = Span(number, texts[kind], texts.get(name, ""), thread, _time(stream, start), texts.get(file, ""), line)
-    if span.kind == wire.SpanKind.EPOCH:
-        _whole(int(span.name))
-    stream.spans[number] = span
+    if texts[kind] == wire.SpanKind.EPOCH:
+        _whole(int(texts.get(name, "")))
+    _time(stream, start)
+    stream.spans.begin(number, texts[kind], texts.get(name, ""), thread, start, texts.get(file, ""), line)
 
 
 def _read_end(stream: Stream, payload: memoryview) -> None:
     number, end = wire.END.unpack(payload)
-    span = stream.spans.get(number)
     _time(stream, end)
-    if span is not None and span.end is None:
-        if end < span.start:
-            raise ValueError("a span ends before it begins")
-        span.end = end
+    stream.spans.end(number, end)
 
 
 def _read_detail(stream: Stream, payload: memoryview) -> None:
     (number,) = wire.STRING_HEAD.unpack_from(payload)
-    if number in stream.spans:
-        stream.spans[number].detail.update(_object(payload[wire.STRING_HEAD.size :]))
+    stream.spans.add_facts(number, _object(payload[wire.STRING_HEAD.size :]))
 
 
 def _read_step(stream: Stream, payload: memoryview) -> None:
@@ -294,11 +255,45 @@ def _read_step(stream: Stream, payload: memoryview) -> None:
     stream.steps.append(fields)
 
 
+def _read_steps(stream: Stream, offset: int, records: memoryview) -> None:
+    """Take in steps that follow each other, from a place in the file on.
+
+    Raises:
+        ValueError: One is damaged; those before it are taken in.
+    """
+    rows = np.frombuffer(records, RECORD)
+    sound = _sound(rows, stream)
+    good = len(rows) if sound.all() else int(sound.argmin())
+    if good:
+        stream.steps.extend(rows[:good])
+        stream.last_ns = max(stream.last_ns, int(rows["end"][:good].max()))
+        stream.read_bytes = offset + good * RECORD.itemsize
+    if good < len(rows):
+        _read_step(stream, records[good * RECORD.itemsize :][wire.HEAD.size : RECORD.itemsize])
+        raise ValueError("a step makes no sense")
+
+
+def _sound(rows: Rows, stream: Stream) -> npt.NDArray[np.bool_]:
+    """Which steps make sense, as `_read_step` asks of each, if all before do."""
+    bounds, begin, end = stream.bounds, rows["begin"], rows["end"]
+    earliest = bounds.start_ns - _SLACK_NS if bounds.start_ns is not None else 0
+    sound = (rows["thread"] < _INT64) & (rows["loop"] < _INT32) & (rows["count"] < _INT32)
+    sound &= (rows["count"] >= 1) & (begin <= end) & (begin >= earliest) & (end >= earliest)
+    if bounds.end_ns is not None:
+        sound &= end < bounds.end_ns
+    elif bounds.start_ns is not None:
+        last = np.maximum.accumulate(np.concatenate(([max(stream.last_ns, bounds.start_ns)], end[:-1])))
+        sound &= end - _LEAP_NS < last
+    for part in ("input", "callbacks", "offset", "call", "wait"):
+        sound &= (rows[part] > -_LEAP_NS) & (rows[part] < _LEAP_NS)
+    return sound
+
+
 def _read_metrics(stream: Stream, payload: memoryview) -> None:
     loop, epoch, step, time = wire.METRICS.unpack_from(payload)
     _whole(loop)
     for name, value in wire.METRIC.iter_unpack(payload[wire.METRICS.size :]):
-        stream.metrics.append((loop, epoch, step, time, stream.strings.get(name, ""), value))
+        stream.metrics.add(loop, epoch, step, time, stream.strings.get(name, ""), value)
 
 
 def _read_gc(stream: Stream, payload: memoryview) -> None:
@@ -307,7 +302,7 @@ def _read_gc(stream: Stream, payload: memoryview) -> None:
     stream.bounds.check(begin, begin)
     if not 0 <= dur < _LEAP_NS:
         raise ValueError("a collection's time makes no sense")
-    stream.collections.append((begin, dur, generation, collected))
+    stream.collections.append(begin, dur, generation, collected)
 
 
 def _read_thread(stream: Stream, payload: memoryview) -> None:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlprof import rundir
+from dlprof import rundir, safe_files
 from dlprof.errors import DlprofError, UsageError
 from dlprof.rundir import replace_text, writing_into
 
@@ -23,7 +23,7 @@ def write(page: str, path: Path) -> Path:
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder.", hint=f"{path / 'report.html'}")
-    if path.exists() and not _is_page(path):
+    if os.path.lexists(path) and not _is_page(path):
         raise UsageError(f"{path} is there already, and is no page of dlprof.", hint="choose another name")
     with writing_into(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,15 +34,17 @@ def write(page: str, path: Path) -> Path:
 def write_beside(page: str, names: Sequence[str], title: str) -> Path:
     """Write a page into the folder of its only run, or else into a folder for temporary files."""
     if len(names) == 1:
-        folder = rundir.resolve(names[0]).path
-        if os.access(folder, os.W_OK):
-            return write(page, folder / title)
+        run = rundir.resolve(names[0])
+        if run.is_ours:
+            return write(page, run.path / title)
     return write(page, Path(tempfile.mkdtemp(prefix="dlprof-")) / title)
 
 
 def _is_page(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with safe_files.opened(path.parent, path.name) as file:
             return _MARK.encode() in file.read(2000)
+    except safe_files.RefusedError:
+        return False
     except OSError as error:
         raise DlprofError(f"{path} cannot be read: {error}") from error

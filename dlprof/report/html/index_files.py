@@ -13,6 +13,7 @@ from dlprof import rundir
 from dlprof.report import run_index
 from dlprof.report.html import files, index_page
 from dlprof.report.run_index import RunIndex
+from dlprof.rundir import RunDir
 
 NAME = "index.html"
 """Of the page, in the folder."""
@@ -54,7 +55,7 @@ def served(folder: Path, make: Callable[[str], str]) -> tuple[str, dict[str, Cal
 
 
 def _place(folder: Path) -> Path:
-    if os.access(folder, os.W_OK):
+    if RunDir(folder).is_ours:
         return folder / NAME
     return Path(tempfile.mkdtemp(prefix="dlprof-")) / NAME
 

@@ -40,14 +40,15 @@ _TAX_OF_LINES = "registering and saving: measured; counting: hits times the meas
 _IMPORT_MACHINERY = "<frozen importlib._bootstrap>"
 
 
-def main(config_path, boot_ns):
+def main(config_path, boot_ns, known=None):
     """Run the program named in the configuration, from a frame of ours.
 
     Args:
         config_path: JSON file written by the conductor.
         boot_ns: When this process first ran a line of dlprof.
+        known: Names of the modules that were loaded before; None: all that are loaded now.
     """
-    run, session = _ready(config_path, boot_ns)
+    run, session = _ready(config_path, boot_ns, known)
     try:
         run()
     except BaseException:
@@ -58,20 +59,20 @@ def main(config_path, boot_ns):
             session.end_script()
 
 
-def prepare(config_path, boot_ns):
+def prepare(config_path, boot_ns, known=None):
     """The same, but for Python itself to run: a function of C, so that no frame of ours is below the program's.
 
     It is called with what Python passes to `runpy._run_module_as_main`, and passes over that: `str.format` takes no
     notice of arguments that its text does not name, and the item that is named is made by running the program.
     """
-    run, session = _ready(config_path, boot_ns)
+    run, session = _ready(config_path, boot_ns, known)
     tracebacks.hook_printing()
     if session is not None:
         process_life.at_shutdown(session)
     return functools.partial("{0[run]}".format, collections.defaultdict(run))
 
 
-def _ready(config_path, boot_ns):
+def _ready(config_path, boot_ns, known):
     """What runs the program, without arguments, and its session; None where the probe could not start."""
     with io.open(config_path, encoding="utf-8") as source:
         config = json.load(source)
@@ -87,6 +88,7 @@ def _ready(config_path, boot_ns):
     tracebacks.install(Patches())
     if session is not None:
         session.start_script()
+    program.enter_folder(sys.modules if known is None else known)
     return program.call(session.profiled if session is not None else None), session
 
 

@@ -8,6 +8,7 @@ bound here, once: the program may replace those of `os` later.
 import errno
 import fcntl
 import resource
+from binascii import crc32
 from os import (
     O_APPEND,
     O_CLOEXEC,
@@ -48,6 +49,7 @@ class OwnFile(object):
 
     Attributes:
         size: Bytes written so far.
+        crc: Their CRC-32.
 
     Raises:
         OSError: It cannot be made.
@@ -55,6 +57,7 @@ class OwnFile(object):
 
     def __init__(self, path, again=False):
         self.size = 0
+        self.crc = 0
         self._left = []
         self._path = _abspath(path)
         how = O_TRUNC if again else O_EXCL
@@ -89,13 +92,16 @@ class OwnFile(object):
         if written < 0:
             raise LostFileError("the program, or another one, has cut it")
         if written:  # by a call that a signal interrupted
-            data = data[written:]
-            self._left, self.size = [data], self.size + written
+            data = self._came_through(data, written)
         while data:
-            count = write(self._fd, data)
-            data = data[count:]
-            self._left, self.size = [data], self.size + count
+            data = self._came_through(data, write(self._fd, data))
         self._left = []
+
+    def _came_through(self, data, count):
+        """So many bytes of it are in the file; returns what is left."""
+        crc, left = crc32(data[:count], self.crc), data[count:]
+        self._left, self.size, self.crc = [left], self.size + count, crc
+        return left
 
     def _checked(self):
         """The state of our file; its descriptor is ours afterwards."""

@@ -24,17 +24,26 @@ class Program(object):
         self._namespace = None
 
     def prepare_interpreter(self):
-        """Set `sys.argv`, `sys.path[0]` and `__main__`, which is Python's own without what ran in it."""
+        """Set `sys.argv` and `__main__`, which is Python's own without what ran in it."""
         sys.argv = list(self._argv)
         if hasattr(sys, "orig_argv"):
-            sys.orig_argv = [sys.orig_argv[0], *(["-m", self._module] if self._module else []), *self._argv]
-        if getattr(sys.flags, "safe_path", False):
-            del sys.path[0]
-        else:
-            sys.path[0] = os.getcwd() if self._module else os.path.dirname(os.path.realpath(self.path))
+            what = ["-m", self._module, *self._argv[1:]] if self._module else self._argv
+            sys.orig_argv = [sys.orig_argv[0], *what]
         self._namespace = sys.modules["__main__"].__dict__
         for name in [name for name in self._namespace if name not in _OF_PYTHON]:
             del self._namespace[name]
+
+    def enter_folder(self, known):
+        """Set `sys.path[0]`: from here on the program's own modules are found; the probe has loaded what it needs.
+
+        Args:
+            known: Names of the modules that Python itself had loaded when it started.
+        """
+        if getattr(sys.flags, "safe_path", False):
+            del sys.path[0]
+            return
+        sys.path[0] = os.getcwd() if self._module else os.path.dirname(os.path.realpath(self.path))
+        forget_shadowed(sys.path[0], known)
 
     def call(self, profiled=None):
         """A function of C without arguments that runs the program; what cannot be loaded fails there, as in Python.
@@ -81,6 +90,32 @@ class Program(object):
 
             runpy._get_module_details = once
         return functools.partial(runpy._run_module_as_main, self._module, True)
+
+
+def forget_shadowed(folder, known):
+    """Forget modules whose names belong to files of the program's: it shall find those, as if we had loaded nothing.
+
+    The probe keeps what it has. A script may lie beside a `json.py` or a `random.py` of its author's.
+
+    Args:
+        folder: Where the program looks first.
+        known: Names of modules that are not ours to forget.
+    """
+    kept = set(known).union(sys.builtin_module_names, ("__main__", "dlprof_probes"))
+    names = {name.partition(".")[0] for name in sys.modules} - kept
+    shadowed = {name for name in names if _is_file_in(folder, name)}
+    for name in list(sys.modules):
+        if name.partition(".")[0] in shadowed:
+            del sys.modules[name]
+
+
+def _is_file_in(folder, name):
+    """Whether `import name` would load a file of this folder; a folder without `__init__.py` only counts last."""
+    try:
+        spec = importlib.machinery.PathFinder.find_spec(name, [folder])
+    except Exception:
+        return False
+    return spec is not None and spec.loader is not None
 
 
 _OF_PYTHON = ("__annotations__", "__builtins__", "__doc__", "__loader__", "__name__", "__package__", "__spec__")

@@ -59,6 +59,7 @@ class Recorder(object):
         self._span_numbers = itertools.count(1)
         self._string_numbers = itertools.count(1)
         self._writer = None
+        self._last = False
         self._writing = threading.Lock()
         self._last_flush = now()
         self._file = own_files.OwnFile(path)
@@ -261,8 +262,13 @@ class Recorder(object):
         self.write_ns += now() - started
 
     def _write(self):
+        last = self._last  # asked first: what was added before the end goes before it
         try:
             self._file.write_all(self._queue)
+            if last:
+                self._last = False
+                facts = {"time_ns": now(), "crc32": self._file.crc & 0xFFFFFFFF}
+                self._file.write(wire.record(wire.Record.TRAILER, wire.json_payload(facts)))
         except own_files.LostFileError as error:
             self.fail("the stream was lost: %s" % error)
         except OSError as error:
@@ -290,14 +296,14 @@ class Recorder(object):
             self.note("strings-dropped", "%d names were dropped: too many different ones" % self.dropped)
         if self.unspoken:
             self.note("facts-dropped", "%d facts were dropped: JSON cannot say them" % self.unspoken)
-        self._add(wire.Record.TRAILER, wire.json_payload({"time_ns": now()}))
         self._flush_last()
 
     def _flush_last(self):
-        """Write what waits, after whoever writes just now."""
+        """Write what waits, after whoever writes just now, and the trailer."""
         waits = self._writer not in (None, get_ident())
         if waits and self._writing.acquire(True, LAST_WAIT_S):
             self._writing.release()
+        self._last = True
         self.flush()
 
     def close(self):

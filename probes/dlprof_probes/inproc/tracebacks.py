@@ -61,9 +61,12 @@ def hook_printing():
 
 def _stripped(original):
     def excepthook(kind, value, trace):
-        if isinstance(value, BaseException):
+        try:
             strip(value, set())
-        original(kind, value, _without_own(trace))
+            trace = _without_own(trace)
+        except Exception:  # functions that we call are replaced, or `value` is no exception
+            pass
+        original(kind, value, trace)
 
     excepthook.__doc__ = original.__doc__
     return excepthook

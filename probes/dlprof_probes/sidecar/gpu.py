@@ -6,6 +6,8 @@ reason in the trailer, and the others go on.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +33,10 @@ COLUMNS = (
 )
 _SLOW = frozenset({"pcie_tx_kb_per_s", "pcie_rx_kb_per_s", "process_memory_bytes"})
 """Read once a second: a PCIe counter takes 20 ms of waiting, the list of processes is long."""
+
+
+_LIBRARY = "libnvidia-ml.so.1"
+_NO_DRIVER = f"no NVIDIA driver is installed ({_LIBRARY} was not found)"
 
 
 class Unavailable(Exception):  # noqa: N818  (it is no error)
@@ -145,6 +151,8 @@ def _open() -> Any:
     Raises:
         Unavailable: No library, driver or permission.
     """
+    if not _has_library():
+        raise Unavailable(_NO_DRIVER)
     try:
         import pynvml  # noqa: PLC0415  (a machine without it must still have its cores sampled)
     except ImportError as error:
@@ -156,9 +164,20 @@ def _open() -> Any:
     return pynvml
 
 
+def _has_library() -> bool:
+    """Whether there is what pynvml looks for; to load pynvml only to be told so takes longer than all the rest."""
+    if "pynvml" in sys.modules:
+        return True
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return False
+    return True
+
+
 def _explain(pynvml: Any, error: Any) -> str:
     if error.value == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND:
-        return "no NVIDIA driver is installed (libnvidia-ml.so.1 was not found)"
+        return _NO_DRIVER
     if error.value == pynvml.NVML_ERROR_DRIVER_NOT_LOADED:
         return "the NVIDIA driver is installed but not loaded"
     return f"NVML says: {error}"

@@ -51,8 +51,10 @@ for number in sorted(signal.valid_signals()):
     tell("signal %d" % number, getattr(handler, "__name__", handler))
 tell("mask", sorted(int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])))
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
-for name in ("SigIgn", "SigBlk", "SigCgt", "CapEff", "NoNewPrivs", "Seccomp", "Threads", "Groups", "Uid", "Gid"):
+for name in ("SigIgn", "SigBlk", "CapEff", "NoNewPrivs", "Seccomp", "Groups", "Uid", "Gid"):
     tell(name, status.get(name, "").strip())
+C_LIBRARYS = 3 << 31  # signals 32 and 33 are handled by the C library once there was a second thread
+tell("SigCgt", hex(int(status["SigCgt"], 16) & ~C_LIBRARYS))
 tell("wakeup", signal.set_wakeup_fd(-1))
 tell("timers", [signal.getitimer(n) for n in (0, 1, 2)])
 

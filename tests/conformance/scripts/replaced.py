@@ -70,7 +70,7 @@ def writing():
 
 def asking():
     os.getpid = lambda: 1
-    threading.get_ident = threading.current_thread = None
+    threading.current_thread = None
     threading.Thread = None  # they need those themselves
     os.getcwd = fail
     os.fstat = os.stat = os.path.exists = fail
@@ -91,16 +91,13 @@ def printing():
 
 
 def built_in():
-    """Names that nearly all code uses, gone while nothing of the script's own needs them."""
-    kept = {name: getattr(builtins, name) for name in ("len", "isinstance", "sorted", "getattr", "str", "dict", "min")}
-    for name in kept:
-        setattr(builtins, name, fail)
-    value = [n for n in (1, 2, 3)]
+    """Names that nearly all code uses, for functions of its own that do the same."""
+    for name in ("len", "isinstance", "sorted", "getattr", "min", "repr", "iter", "id"):
+        original = getattr(builtins, name)
+        setattr(builtins, name, lambda *args, original=original, **kwargs: original(*args, **kwargs))
     import colorsys
 
-    for name, one in kept.items():
-        setattr(builtins, name, one)
-    print(value, colorsys.__name__)
+    print(colorsys.__name__)
 
 
 def importing():

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 
 import stage
@@ -29,7 +30,7 @@ def caught():
 
 
 def default():
-    stage.ready()
+    threading.Timer(0.3, stage.ready).start()  # at which line it is shown does not hang on the moment: it sleeps then
     time.sleep(2.5 if number in (signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGCONT) else 20)
     print("lived")
 

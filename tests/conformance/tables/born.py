@@ -88,6 +88,8 @@ CASES = [
     Case("environment/empty-names", "environment.py", world=World(environment={"EMPTY": "", "ODD-NAME.x": "a=b\nc"})),
     Case("descriptors/all", "all_descriptors.py"),
     Case("death-signal", "death_signal.py"),
+    Case("threads", "threads.py"),
+    Case("threads/python-3.13", "threads.py", python="3.13"),
     Case("main-module", "main_module.py"),
     Case("depth", "depth.py"),
     Case("depth/python-3.13", "depth.py", python="3.13"),

@@ -32,6 +32,8 @@ CASES = [
     Case("descriptors/not-inherited", "descriptors.py", ("inherited",)),
     *(Case(f"processes/{how}", "processes.py", (how,)) for how in PROCESSES),
     Case("processes/own_group/terminal", "processes.py", ("own_group",), World(terminal=True)),
+    Case("processes/fork/python-3.12", "processes.py", ("fork",), python="3.12"),
+    Case("processes/fork/development", "processes.py", ("fork",), World(environment={"PYTHONDEVMODE": "1"}), python="3.13"),
     Case("processes/pools/python-3.8", "processes.py", ("pools",), python="3.8"),
     Case("processes/pools/python-3.13", "processes.py", ("pools",), python="3.13"),
     *(Case(f"replaced/{how}", "replaced.py", (how,)) for how in REPLACED),

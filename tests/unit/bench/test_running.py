@@ -8,7 +8,8 @@ import pytest
 
 from dlprof.bench import matrix, measures, running
 from dlprof.bench.results import Folder
-from dlprof.errors import BadDataError, UsageError
+from dlprof.errors import BadDataError, CannotCreateError, UsageError
+from dlprof.store import lock
 from tests.unit.bench.matrices import GOOD, Runs, silent, written
 
 
@@ -81,3 +82,15 @@ def test_a_backend_that_cannot_be_had_fails_its_runs_only(tmp_path: Path, monkey
 
     assert {row.failed for row in rows if row.backend == "mxnet"} == {("no interpreter",)}
     assert not [name for name in runs.names if "mxnet" in name]
+
+
+def test_a_second_benchmark_in_a_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the first runs: both would make the same runs."""
+    found = matrix.load(written(tmp_path, GOOD))
+    runs, folder = Runs(monkeypatch), Folder(tmp_path / "out")
+    folder.begin(found)
+
+    with lock.held(folder.path, "runs a benchmark in"), pytest.raises(CannotCreateError, match="Another dlprof runs a"):
+        running.run(found, folder, silent)
+
+    assert runs.names == []

@@ -313,7 +313,7 @@ def test_epochs_and_steps_outside_loops_only_run(probe: Probe, out: Recorded) ->
     probe.step(owner, "work")
 
     assert owner().outer() == 2
-    assert (out.names(), out.stream().steps) == ([], [])
+    assert (out.names(), list(out.stream().steps)) == ([], [])
 
 
 def test_data_of_a_loop_are_described_once(probe: Probe, out: Recorded) -> None:

@@ -265,3 +265,17 @@ def test_the_user_s_line_is_looked_for_outwards(out: Recorded) -> None:
 
     assert out._user_line(frames[0])[0] == __file__
     assert out._user_line(None) == ("", 0)
+
+
+def test_the_trailer_has_the_checksum_of_all_before_it(tmp_path: Path) -> None:
+    """So that a byte that is another is seen, wherever it is."""
+    out = Recorded(tmp_path)
+    out.end(out.begin("fit", "fit"))
+    out.finish()
+    content = (tmp_path / "inproc.wire").read_bytes()
+    assert not wire.read(tmp_path / "inproc.wire").changed
+
+    (tmp_path / "inproc.wire").write_bytes(content.replace(b"fit", b"fat"))
+
+    stream = wire.read(tmp_path / "inproc.wire")
+    assert (stream.complete, stream.changed) == (True, True)

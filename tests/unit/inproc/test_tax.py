@@ -12,7 +12,7 @@ def test_finding_out_leaves_no_record(probe: Probe, out: Recorded) -> None:
     """Neither a span nor a step of it is in the stream."""
     tax.measure(probe)
 
-    assert (out.spans(), out.stream().steps) == ([], [])
+    assert (out.spans(), list(out.stream().steps)) == ([], [])
 
 
 def test_hooks_that_were_called_are_counted(probe: Probe) -> None:

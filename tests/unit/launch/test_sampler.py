@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import Sampler, outcome
 from dlprof.schema.process_config import SamplerConfig, SamplerReport
 
 
@@ -82,3 +82,27 @@ def test_one_that_hangs_is_killed(sampler: Sampler, monkeypatch: pytest.MonkeyPa
     sampler.stop(0.05)
 
     assert sampler.ended == "the sampler did not end when it was told to, and was killed"
+
+
+KILLED = "the sampler was killed by signal 9"
+
+
+@pytest.mark.parametrize(
+    ("report", "ended", "full", "expected"),
+    [
+        (SamplerReport(state="on"), None, None, ("on", None)),
+        (SamplerReport(state="on"), KILLED, None, ("failed", KILLED)),
+        (None, KILLED, None, ("failed", KILLED)),
+        (None, None, None, ("failed", "the sampler did not start")),
+        (None, None, "the disk was full", ("failed", "the disk was full")),
+        (SamplerReport(state="failed", reason="x"), None, "the disk was full", ("failed", "the disk was full")),
+        (SamplerReport(state="unavailable", reason="no GPU"), KILLED, "the disk was full", ("unavailable", "no GPU")),
+    ],
+)
+def test_what_became_of_its_probes(
+    report: SamplerReport | None, ended: str | None, full: str | None, expected: tuple[str, str | None]
+) -> None:
+    """By what it said, how it ended, and whether the disk was full."""
+    probe = outcome("cores", report, ended, full)
+
+    assert (probe.state, probe.reason) == expected

@@ -94,3 +94,10 @@ def test_a_program_without_a_python_has_none() -> None:
             process.kill()
 
     assert found == (None, None)
+
+
+def test_a_file_without_samples_is_told(run: RunDir) -> None:
+    """py-spy says that all went well when the disk was full."""
+    (run.raw / "stacks-000.json").touch()
+
+    assert stack_sampling.outcome(run, None, 9, failed=False).reason == "py-spy could not write its samples"

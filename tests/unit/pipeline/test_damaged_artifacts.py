@@ -115,12 +115,13 @@ def test_nothing_in_an_artifact_makes_a_run_unopenable(whole: Path, tmp_path: Pa
     for seed in range(4):
         for name, _ in [*artifacts(), ("cores.jsonl", 0), ("inproc.wire", 0)]:
             run = sound_tables.stored(damaged(whole, tmp_path / "run", name, "flipped", seed))
-            assert run.rows("phases")
+            assert run.count("phase_intervals")
 
 
 @pytest.mark.slow
 def test_nothing_in_many_artifacts_makes_a_run_unopenable(whole: Path, tmp_path: Path) -> None:
     """The same many times."""
-    for seed in range(100):
+    for seed in range(50):
         for name, _ in [*artifacts(), ("cores.jsonl", 0), ("inproc.wire", 0)]:
-            assert sound_tables.stored(damaged(whole, tmp_path / "run", name, "flipped", seed)).rows("phases")
+            run = sound_tables.stored(damaged(whole, tmp_path / "run", name, "flipped", seed))
+            assert run.count("phase_intervals")

@@ -36,6 +36,8 @@ def test_what_the_probe_said_last_is_the_reason(told: str, cause: str, reason: s
         (Stream(read_bytes=9, damage="x"), Process(signal=9), "damaged"),
         (Stream(read_bytes=9), Process(signal=9), "killed"),
         (Stream(read_bytes=9), Process(exit_code=0), "left"),
+        (Stream(read_bytes=9, cut="x"), Process(exit_code=0), "damaged"),
+        (Stream(read_bytes=9, cut="x"), Process(signal=9), "killed"),
         (Stream(), Process(exit_code=0), "no-stream"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,15 @@ def test_a_swap_that_was_killed_between_two_names_is_mended(folder: Path) -> Non
     swap.recover(folder)
 
     assert names(folder) == ["tables/old"]
+    assert not swap.interrupted(folder)
+
+
+def test_a_pipe_in_the_way_is_not_opened(folder: Path) -> None:
+    """Nobody writes into it."""
+    os.mkfifo(folder.with_name("tables.part"))
+
+    swap.recover(folder)
+
     assert not swap.interrupted(folder)
 
 

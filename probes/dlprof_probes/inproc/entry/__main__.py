@@ -9,8 +9,11 @@ import time
 
 _BOOT_NS = int(time.perf_counter() * 1e9) if not hasattr(time, "perf_counter_ns") else time.perf_counter_ns()
 
-import os  # noqa: E402
 import sys  # noqa: E402
+
+_KNOWN = set(sys.modules)
+
+import os  # noqa: E402
 
 
 def _main():
@@ -18,7 +21,7 @@ def _main():
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(here)))
     from dlprof_probes.inproc import boot
 
-    boot.main(sys.argv[1], _BOOT_NS)
+    boot.main(sys.argv[1], _BOOT_NS, _KNOWN)
 
 
 _main()

@@ -11,9 +11,12 @@ import time
 
 _BOOT_NS = int(time.perf_counter() * 1e9) if not hasattr(time, "perf_counter_ns") else time.perf_counter_ns()
 
+_KNOWN = set(sys.modules)
+
 import os  # noqa: E402
 import types  # noqa: E402
 
+_OURS = set(sys.modules) - _KNOWN
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PAYLOAD = os.path.dirname(os.path.dirname(os.path.dirname(_HERE)))
 _RUN_FOLDER = "_run_module_as_main"
@@ -36,9 +39,10 @@ class _RunPy(types.ModuleType):
 def _prepared():
     _restore_python_path()
     sys.path[0] = _PAYLOAD
+    known = set(sys.modules) - _OURS
     from dlprof_probes.inproc import boot
 
-    return boot.prepare(sys.argv[1], _BOOT_NS)
+    return boot.prepare(sys.argv[1], _BOOT_NS, known)
 
 
 def _restore_python_path():

@@ -23,4 +23,4 @@ def test_the_package_is_found_beside_the_entry_point(monkeypatch: pytest.MonkeyP
 
     names = runpy.run_path(str(PAYLOAD / "dlprof_probes" / "inproc" / "entry" / "__main__.py"))
 
-    assert handed == [("config.json", names["_BOOT_NS"], str(PAYLOAD))]
+    assert handed == [("config.json", names["_BOOT_NS"], names["_KNOWN"], str(PAYLOAD))]

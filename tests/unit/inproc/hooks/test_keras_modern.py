@@ -13,7 +13,7 @@ import pytest
 from dlprof_probes.inproc.hooks import keras_modern
 from dlprof_probes.inproc.probe import Probe
 
-from dlprof.ingest.own.wire import Span
+from dlprof.ingest.own.span_log import Span
 from tests.contracts import keras_training
 from tests.contracts.keras_contract import KerasContract
 from tests.stand_ins import keras_versions
