@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import layer_times, overlapped_steps, step_leaves, step_times, trace_tree
+from dlprof.analysis import layer_times, overlapped_steps, pace, step_leaves, step_times, trace_tree
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.overhead import LINE_SPANS
 from dlprof.schema.vocabulary import (
@@ -156,7 +156,7 @@ def _move(leaves: dict[TreePath, int], source: TreePath, target: TreePath, ns: i
 
 
 def _main_loop(run: Run) -> Loop | None:
-    seen = set(pc.unique(run.table("steps")["loop"]).to_pylist())
+    seen = set(pc.unique(run.table("steps", ("loop",))["loop"]).to_pylist())
     return next((Loop(loop) for loop in STEPS_OF_LOOP if loop in seen), None)
 
 
@@ -172,7 +172,7 @@ def _counting_lines(run: Run) -> int:
 def _tracing(run: Run) -> dict[Loop, int]:
     """By how much kernel windows made their steps longer, by loop (ns)."""
     asynchronous = run.manifest.backend.asynchronous_dispatch
-    tables = {name: run.table(name) for name in step_times.TABLES}
+    tables = pace.tables_of(run)
     longer: dict[Loop, int] = {}
     for row in run.rows("kernel_windows"):
         if row["loop"] in STEPS_OF_LOOP and row["steps"]:

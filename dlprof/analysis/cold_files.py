@@ -13,9 +13,11 @@ _MORE_PAGES, _RATIO = 30, 1.5
 def pages_from_disk(run: Run) -> int | None:
     """Pages that the traced process waited for a disk for, until it trained; None: not measured."""
     pid = run.manifest.process.pid
-    begin = pc.min(run.table("steps")["start_ns"]).as_py()
-    rows = [row for row in run.rows("process_samples") if row["pid"] == pid and row["faults_major"] is not None]
-    return max((row["faults_major"] for row in rows if begin is None or row["time_ns"] <= begin), default=None)
+    begin = pc.min(run.table("steps", ("start_ns",))["start_ns"]).as_py()
+    rows = run.table("process_samples", ("pid", "time_ns", "faults_major"))
+    own = rows.filter(pc.equal(rows["pid"], pid))
+    early = own if begin is None else own.filter(pc.less_equal(own["time_ns"], begin))
+    return pc.max(early["faults_major"]).as_py()  # type: ignore[no-any-return]
 
 
 def is_colder(one: int | None, two: int | None) -> bool:

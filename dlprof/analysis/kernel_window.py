@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, integers
 from dlprof.engines import combined
+from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import EventKind, Loop, PseudoLayer
 from dlprof.store.run import Run
 
@@ -48,6 +49,10 @@ class Window:
     def span(self) -> Spans:
         """All of it."""
         return Spans(np.asarray([self.begin_ns]), np.asarray([self.end_ns]))
+
+    def steps_in(self, run: Run) -> pa.Table:
+        """Steps of the run that began in it, of all loops."""
+        return pa.concat_tables([TABLES["steps"].empty_table(), *map(self.rows_in, run.pieces("steps"))])
 
     def rows_in(self, steps: pa.Table) -> pa.Table:
         """Those of some steps that began in it."""

@@ -84,8 +84,8 @@ def _layers(model: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _model(run: Run) -> Mapping[str, Any]:
     """What a loop told of its model; empty where none did."""
-    for row in run.rows("spans"):
-        if row["kind"] in _TELLING and row["detail"]:
+    for row in run.chosen("spans", "kind", _TELLING, ("detail",)):
+        if row["detail"]:
             model: Mapping[str, Any] | None = json.loads(row["detail"]).get("model")
             if model:
                 return model

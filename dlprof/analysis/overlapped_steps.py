@@ -43,7 +43,7 @@ def split(run: Run, leaves: Mapping[TreePath, int]) -> StepLeaves | None:
     beside = _beside_script(run, rest.get(Tree.SCRIPT, 0))
     if beside:
         rest[Tree.SCRIPT] -= beside
-    steps = total(steps_of(run.table("steps"), Loop.TRAIN)["count"])
+    steps = total(steps_of(run.table("steps", ("loop", "count")), Loop.TRAIN)["count"])
     kernel_ns = min(_plain_kernels(run, window) * steps, sum(host.values()))
     _hide(run, host, kernel_ns)
     layers = layer_times.shares(run, kernel_ns + beside, window.window)
@@ -93,7 +93,7 @@ def _plain_kernels(run: Run, window: StepSplit) -> int:
     if kernels + window.window_time(StepPart.SYNC) < _FILLED * window.window_step_ns:
         slowdown = 1.0 if run.manifest.backend.asynchronous_dispatch else max(1.0, slowdown)
     if slowdown < 1 and window.plain_step_ns:
-        rows = steps_of(run.table("steps"), window.loop)
+        rows = steps_of(run.table("steps", ("loop", "input_ns", "callbacks_ns")), window.loop)
         plain = window.plain_step_ns - step_leaves.outside(rows) // max(1, rows.num_rows)
         traced = window.window_step_ns - step_leaves.outside_steps(run, window)
         slowdown = min(1.0, max(slowdown, traced / max(1, plain)))
@@ -109,9 +109,8 @@ def _beside_script(run: Run, script_ns: int) -> int:
 
 def _validation(run: Run) -> int:
     """Time of evaluations that callbacks make (ns): their waits are for their own kernels."""
-    spans = run.rows("spans")
-    outer = {row["span_id"] for row in spans if row["kind"] == SpanKind.CALLBACKS}
-    inner = (row for row in spans if row["kind"] in (SpanKind.EVALUATE, SpanKind.PREDICT))
+    outer = {row["span_id"] for row in run.chosen("spans", "kind", (SpanKind.CALLBACKS,), ("span_id",))}
+    inner = run.chosen("spans", "kind", (SpanKind.EVALUATE, SpanKind.PREDICT), ("parent_id", "dur_ns"))
     return sum(row["dur_ns"] for row in inner if row["parent_id"] in outer)
 
 

@@ -6,7 +6,7 @@ each step was done. Between two such moments the device did the steps between th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,12 +16,25 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, total, truths
 from dlprof.schema.vocabulary import Loop, Phase
+from dlprof.store.run import Run
 
-TABLES = ("steps", "epochs", "metrics", "phase_intervals", "kernel_windows")
+_COLUMNS: Mapping[str, Sequence[str] | None] = {
+    "steps": ("loop", "loop_id", "epoch", "step", "count", "start_ns", "dur_ns", "input_ns", "compiled", "samples"),
+    "epochs": None,
+    "metrics": ("loop_id", "epoch", "step", "time_ns"),
+    "phase_intervals": ("phase", "start_ns", "dur_ns"),
+    "kernel_windows": None,
+}
+TABLES = tuple(_COLUMNS)
 """The tables that are looked at."""
 _NOT_SEEN = -1
 _PHASES = (Phase.FIT_STEPS, Phase.FIT_INPUT, Phase.FIT_WAIT, Phase.FIT_CALLBACKS)
 """What an epoch consists of while it trains."""
+
+
+def tables_of(run: Run) -> Mapping[str, pa.Table]:
+    """The tables of a run that are looked at, of large ones the columns."""
+    return {name: run.table(name, columns) for name, columns in _COLUMNS.items()}
 
 
 @dataclass(frozen=True)
@@ -70,10 +83,12 @@ def of_calls(run: Mapping[str, pa.Table], loop: Loop, spans: pa.Table) -> Pace |
         None where no call, and no rest of one behind what was compiled in it, has a plain step.
     """
     rows = _Rows.of(run, loop)
-    ends = _ends(spans)
     valued = np.sort(integers(run["metrics"]["time_ns"]))
-    own = (np.flatnonzero(rows.loop == span) for span in np.unique(rows.loop))
-    calls = [call for each in own if (call := _call(rows, each, ends, valued))]
+    order = np.argsort(rows.loop, kind="stable")
+    numbers, first = np.unique(rows.loop[order], return_index=True)
+    ends = _ends(spans, numbers)
+    own = np.split(order, first[1:]) if len(first) else []
+    calls = [call for each, end in zip(own, ends, strict=True) if (call := _call(rows, each, end, valued))]
     whole = [call for call in calls if call.is_whole]
     return _sum(rows, whole or calls)
 
@@ -172,11 +187,20 @@ def _by_values(run: Mapping[str, pa.Table]) -> Pace | None:
 def _done(metrics: pa.Table, rows: _Rows) -> Integers:
     """When the values of each row's last batch were known (ns); `_NOT_SEEN`: never."""
     known = metrics.filter(pc.and_(pc.is_valid(metrics["step"]), pc.is_valid(metrics["epoch"])))
-    names = ("loop_id", "epoch", "step", "time_ns")
-    columns = zip(*(integers(known[name]).tolist() for name in names), strict=True)
-    times = {(loop, epoch, step): time for loop, epoch, step, time in columns}
-    keys = zip(rows.loop.tolist(), rows.epoch.tolist(), rows.last.tolist(), strict=True)
-    return np.asarray([times.get(key, _NOT_SEEN) for key in keys], np.int64)
+    done = np.full(len(rows.loop), _NOT_SEEN)
+    if not known.num_rows:
+        return done
+    loop, epoch, step, time = (integers(known[name]) for name in ("loop_id", "epoch", "step", "time_ns"))
+    epochs, number = np.unique((loop << 32) + epoch, return_inverse=True)
+    keys = (number << 32) + step
+    order = np.argsort(keys, kind="stable")
+    own = (rows.loop << 32) + rows.epoch
+    place = np.minimum(np.searchsorted(epochs, own), len(epochs) - 1)
+    key = (place << 32) + rows.last
+    last = order[np.maximum(np.searchsorted(keys[order], key, side="right") - 1, 0)]  # of several that told last
+    seen = (epochs[place] == own) & (keys[last] == key)
+    done[seen] = time[last][seen]
+    return done
 
 
 def _plain(rows: _Rows) -> Iterator[tuple[int, int]]:
@@ -205,15 +229,23 @@ def _between(rows: _Rows, done: Integers, low: int, high: int) -> _Stretch | Non
     return _Stretch(np.arange(first, last + 1), int(done[last]) - since, bool(begins and ends and last == high - 1))
 
 
-def _ends(spans: pa.Table) -> dict[int, int]:
-    """End of each span (ns)."""
-    ends = (integers(spans["start_ns"]) + integers(spans["dur_ns"])).tolist()
-    return dict(zip(integers(spans["span_id"]).tolist(), ends, strict=True))
+def _ends(spans: pa.Table, numbers: Integers) -> list[int]:
+    """End of each span of some numbers (ns); 0: there is none."""
+    own = spans.filter(pc.is_in(spans["span_id"], pa.array(numbers, spans["span_id"].type)))
+    ends = integers(own["start_ns"]) + integers(own["dur_ns"])
+    known = dict(zip(integers(own["span_id"]).tolist(), ends.tolist(), strict=True))
+    return [known.get(number, 0) for number in numbers.tolist()]
 
 
-def _call(rows: _Rows, own: Integers, ends: Mapping[int, int], valued: Integers) -> _Stretch | None:
-    """A call of evaluate or predict; `valued` are the moments at which values of training steps were known."""
-    end = ends.get(int(rows.loop[own[0]]), 0)
+def _call(rows: _Rows, own: Integers, end: int, valued: Integers) -> _Stretch | None:
+    """A call of evaluate or predict.
+
+    Args:
+        rows: Steps of the loop.
+        own: Those of the call.
+        end: When it ended (ns).
+        valued: Moments at which values of training steps were known, in order (ns).
+    """
     odd = np.flatnonzero(rows.odd[own])
     plain = own[odd[-1] + 1 :] if len(odd) else own
     if not len(plain) or end <= rows.begin[plain[0]]:
@@ -221,31 +253,42 @@ def _call(rows: _Rows, own: Integers, ends: Mapping[int, int], valued: Integers)
     before = int(rows.count[own[odd[-1]]]) if len(odd) else 0  # dispatched in the call that compiled it
     since = int(rows.begin[plain[0]])
     # Where it began while the device was still training, its own steps came after.
-    trained = valued[(valued > since) & (valued < end)]
-    since = max(since, int(trained[-1])) if len(trained) else since
+    trained = int(np.searchsorted(valued, end)) - 1
+    since = max(since, int(valued[trained])) if trained >= 0 else since
     return _Stretch(plain, end - since, not len(odd), before)
 
 
 def _by_epochs(run: Mapping[str, pa.Table]) -> Pace | None:
     """Over epochs that have neither a first step nor a window: what was dispatched before would count in."""
     rows = _Rows.of(run, Loop.TRAIN)
-    plain = []
-    for row in run["epochs"].to_pylist():
-        begin, end = row["start_ns"], row["start_ns"] + row["dur_ns"]
-        inside = np.flatnonzero((rows.end > begin) & (rows.end <= end))
-        if len(inside) and not rows.odd[inside].any():
-            time = _time_in(run["phase_intervals"], begin, end, run["kernel_windows"])
-            plain.append(_Stretch(inside, time, True))
-    return _sum(rows, [one for one in plain if one.time_ns > 0])
+    order = np.argsort(rows.end, kind="stable")
+    ends, odd = rows.end[order], np.concatenate(([0], np.cumsum(rows.odd[order])))
+    begin = integers(run["epochs"]["start_ns"])
+    end = begin + integers(run["epochs"]["dur_ns"])
+    times = _times_in(run["phase_intervals"], begin, end, run["kernel_windows"])
+    first, last = np.searchsorted(ends, begin, side="right"), np.searchsorted(ends, end, side="right")
+    plain = np.flatnonzero((last > first) & (odd[last] == odd[np.minimum(first, last)]) & (times > 0))
+    return _sum(rows, [_Stretch(order[first[n] : last[n]], int(times[n]), True) for n in plain.tolist()])
 
 
-def _time_in(intervals: pa.Table, begin: int, end: int, windows: pa.Table) -> int:
-    """Time of steps in an epoch without kernel windows, compilation and validation (ns)."""
-    inside = 0
-    without = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in windows.to_pylist() if row["loop"]]
-    for row in intervals.to_pylist():
-        if row["phase"] in _PHASES:
-            low, high = max(begin, row["start_ns"]), min(end, row["start_ns"] + row["dur_ns"])
-            if high > low:
-                inside += high - low - sum(max(0, min(high, e) - max(low, s)) for s, e in without)
-    return inside
+def _times_in(intervals: pa.Table, begin: Integers, end: Integers, windows: pa.Table) -> Integers:
+    """Time of steps in each epoch without kernel windows, compilation and validation (ns)."""
+    own = intervals.filter(pc.is_in(intervals["phase"].cast(pa.string()), pa.array([str(one) for one in _PHASES])))
+    starts = integers(own["start_ns"])
+    lengths = integers(own["dur_ns"])
+    before = np.concatenate(([0], np.cumsum(lengths)))
+
+    def until(moment: Integers) -> Integers:
+        """Time of steps until some moments; stretches of phases do not overlap."""
+        row = np.searchsorted(starts, moment, side="right") - 1
+        known = np.maximum(row, 0)
+        inside = np.minimum(moment - starts[known], lengths[known]) if len(starts) else np.zeros(len(moment), np.int64)
+        return np.where(row < 0, 0, before[known] + inside)
+
+    times = until(end) - until(begin)
+    for window in windows.to_pylist():
+        if window["loop"]:
+            low = np.maximum(begin, window["start_ns"])
+            high = np.minimum(end, window["start_ns"] + window["dur_ns"])
+            times -= np.where(high > low, until(high) - until(low), 0)
+    return np.asarray(times, np.int64)

@@ -95,7 +95,7 @@ class _Check:
     def _traces(self) -> None:
         """Foreign traces tell neither a script nor settings; how much of a training they hold must be alike."""
         self.unknown.append("what was run, and where: a foreign trace does not tell it")
-        counts = [total(run.table("steps")["count"]) for run in (self.a, self.b)]
+        counts = [total(run.table("steps", ("count",))["count"]) for run in (self.a, self.b)]
         if counts[0] != counts[1]:
             self.why_not.append(f"the numbers of traced steps differ: {counts[0]:,} and {counts[1]:,}")
         formats = [", ".join(sorted({row["format"] for row in run.rows("sources")})) for run in (self.a, self.b)]

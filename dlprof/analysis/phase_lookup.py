@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 
+import numpy as np
 import pyarrow as pa
 
+from dlprof.analysis.columns import Integers, integers
 from dlprof.schema.vocabulary import TreePath, known_phase
-
-_LAST = 1 << 62
-"""Later than any time."""
 
 
 class PhaseLookup:
@@ -21,32 +19,44 @@ class PhaseLookup:
     """
 
     def __init__(self, intervals: pa.Table) -> None:
-        self._intervals = [
-            (row["start_ns"], row["start_ns"] + row["dur_ns"], row["phase"]) for row in intervals.to_pylist()
-        ]
+        start = integers(intervals["start_ns"])
+        self._starts, self._ends = start, start + integers(intervals["dur_ns"])
+        texts = intervals["phase"].cast(pa.string()).combine_chunks().dictionary_encode()
+        self.phases: list[str] = texts.dictionary.to_pylist()
+        """Names of phases; `shares` has their places."""
+        self._phase = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
 
     @property
     def is_empty(self) -> bool:
         """Whether the run has no phases, as one of foreign traces."""
-        return not self._intervals
+        return not len(self._starts)
+
+    def shares(self, begin: Integers, end: Integers) -> tuple[Integers, Integers, Integers]:
+        """The parts of many stretches [begin, end) that lie in each stretch of a phase, in their order.
+
+        Returns:
+            Which of the stretches it is of, the phase as a place in `phases`, and the length (ns), an array each.
+        """
+        low = np.maximum(np.searchsorted(self._starts, begin, side="right") - 1, 0)
+        high = np.maximum(np.searchsorted(self._starts, end, side="left"), low)
+        count = high - low
+        of = np.repeat(np.arange(len(begin)), count)
+        place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + low[of]
+        dur = np.minimum(end[of], self._ends[place]) - np.maximum(begin[of], self._starts[place])
+        some = dur > 0
+        return of[some], self._phase[place[some]], dur[some]
 
     def cut(self, begin: int, end: int) -> list[tuple[str, int]]:
         """The parts of [begin, end) that lie in each stretch of a phase, in order of time, with their length (ns)."""
-        parts = []
-        index = max(0, bisect_right(self._intervals, (begin, _LAST)) - 1)
-        while index < len(self._intervals) and self._intervals[index][0] < end:
-            low, high, phase = self._intervals[index]
-            dur = min(end, high) - max(begin, low)
-            if dur > 0:
-                parts.append((phase, dur))
-            index += 1
-        return parts
+        _, phases, dur = self.shares(np.array([begin], np.int64), np.array([end], np.int64))
+        return [(self.phases[phase], ns) for phase, ns in zip(phases.tolist(), dur.tolist(), strict=True)]
 
     def by_place(self, intervals: Iterable[tuple[int, int]]) -> dict[TreePath, int]:
         """Time of some intervals, (begin, end), by the place of the phase that it lies in (ns)."""
         times: dict[TreePath, int] = {}
-        for begin, end in intervals:
-            for phase, dur in self.cut(begin, end):
-                place = known_phase(phase).root
-                times[place] = times.get(place, 0) + dur
+        edges = np.array(list(intervals), np.int64).reshape(-1, 2)
+        _, phases, dur = self.shares(edges[:, 0], edges[:, 1])
+        for phase in dict.fromkeys(phases.tolist()):
+            place = known_phase(self.phases[phase]).root
+            times[place] = times.get(place, 0) + int(dur[phases == phase].sum())
         return times

@@ -8,8 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dlprof.schema.vocabulary import SpanKind
+
+COLUMNS = ("kind", "dur_ns", "detail", "file", "line")
+"""Columns of the table `spans` that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,12 @@ def find(spans: pa.Table) -> list[Recompilation]:
     """All recompilations of a run, the most costly first.
 
     Args:
-        spans: Table `spans`.
+        spans: Columns of the table `spans`: those of COLUMNS.
     """
     groups: dict[tuple[Any, ...], list[Recompilation]] = {}
-    for row in spans.to_pylist():
-        if row["kind"] == SpanKind.GRAPH_COMPILE and row["detail"]:
+    compilations = spans.filter(pc.equal(spans["kind"].cast(pa.string()), SpanKind.GRAPH_COMPILE))
+    for row in compilations.to_pylist():
+        if row["detail"]:
             again = _again(row, json.loads(row["detail"]))
             if again is not None:
                 key = (again.function, again.argument, again.what, again.file, again.line)

@@ -6,12 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import Tree, TreePath
+from dlprof.schema.vocabulary import Tree, TreePath, known_phase
 from dlprof.store.run import Run
 
 _KERAS_INPUT_FILES = (
@@ -31,7 +34,7 @@ _WAIT_DEPTH = 6
 
 @dataclass(frozen=True)
 class Sample:
-    """A thread stood in a stack for a while.
+    """Threads of one kind stood in a stack, all times together.
 
     Attributes:
         phase: Leaf of the tree in which the main thread was then. Callbacks and input between the steps are told by
@@ -48,27 +51,44 @@ class Sample:
 
 
 def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
-    """All sampled stacks, cut by phase.
+    """All sampled stacks, cut by phase: each stack once for each phase, and for the main and for other threads.
 
     Args:
         run: The run.
         lookup: Its phases.
     """
+    if lookup.is_empty:
+        return []
     frames_of, waits = frames_by_stack(run.table("frames")), measures_waits(run)
-    samples = []
-    for row in run.rows("stacks"):
-        frames = frames_of.get(row["stack_id"])
-        if frames is None:
-            continue
-        main = row["thread"] == "MainThread"
-        for phase, ns in lookup.by_place([(row["start_ns"], row["start_ns"] + row["dur_ns"])]).items():
-            samples.append(Sample(_by_stack(phase, frames, waits=waits) if main else phase, main, ns, frames))
-    return samples
+    places = [known_phase(phase).root for phase in lookup.phases]
+    times: dict[tuple[TreePath, bool, int], int] = {}
+    for piece in run.pieces("stacks", ("thread", "start_ns", "dur_ns", "stack_id")):
+        for (phase, main, stack), ns in _times(piece, lookup).items():
+            frames = frames_of.get(stack)
+            if frames is not None:
+                path = _by_stack(places[phase], frames, waits=waits) if main else places[phase]
+                times[path, main, stack] = times.get((path, main, stack), 0) + ns
+    return [Sample(path, main, ns, frames_of[stack]) for (path, main, stack), ns in times.items()]
+
+
+def _times(stacks: pa.Table, lookup: PhaseLookup) -> dict[tuple[int, bool, int], int]:
+    """Time (ns) by phase, whether it was the main thread, and stack."""
+    start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
+    main = truths(pc.equal(stacks["thread"].cast(pa.string()), "MainThread"))
+    of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
+    keys, first, group = np.unique(
+        np.stack((phase, main[of], stack[of])), axis=1, return_index=True, return_inverse=True
+    )
+    sums = np.zeros(len(first), np.int64)
+    np.add.at(sums, group.reshape(-1), dur)
+    order = np.argsort(first)
+    columns = (keys[0][order].tolist(), (keys[1][order] > 0).tolist(), keys[2][order].tolist())
+    return dict(zip(zip(*columns, strict=True), sums[order].tolist(), strict=True))
 
 
 def measures_waits(run: Run) -> bool:
     """Whether the run tells waits for the device apart from callbacks."""
-    steps = run.table("steps")["wait_ns"]
+    steps = run.table("steps", ("wait_ns",))["wait_ns"]
     return bool(steps.null_count < len(steps))
 
 
@@ -105,7 +125,7 @@ def is_operator(sample: Sample) -> bool:
 def user_files(run: Run) -> set[str]:
     """Files of the user's own code, as far as they were seen; not those that an engine wrote out of it."""
     lines = set(pc.unique(run.table("lines")["file"]).to_pylist())
-    files = lines | {row["file"] for row in run.rows("spans") if row["file"]}
+    files = lines | {file for file in pc.unique(run.table("spans", ("file",))["file"]).to_pylist() if file}
     return {file for file in files if not any(part in file for part in combined.generated_files())}
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from dlprof.analysis.columns import values
+from dlprof.analysis.columns import Integers, integers, values
 from dlprof.analysis.phase_lookup import PhaseLookup
 
 
@@ -83,14 +86,27 @@ def hottest(
 
 def _time_by_phase(stacks: pa.Table, lookup: PhaseLookup, thread: str) -> dict[str, dict[int, int]]:
     """Phase to the number of a stack to how long it stood there (ns)."""
-    by_phase: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    columns = (values(stacks[name]) for name in ("thread", "stack_id", "start_ns", "dur_ns"))
-    for on, stack, begin, dur in zip(*columns, strict=True):
-        if lookup.is_empty:
-            by_phase[f"thread {on}"][stack] += dur
-        elif on == thread:
-            for phase, part in lookup.cut(begin, begin + dur):
-                by_phase[phase][stack] += part
+    own = stacks if lookup.is_empty else stacks.filter(pc.equal(stacks["thread"].cast(pa.string()), thread))
+    stack, start, dur = (integers(own[name]) for name in ("stack_id", "start_ns", "dur_ns"))
+    if lookup.is_empty:
+        texts = own["thread"].cast(pa.string()).combine_chunks().dictionary_encode()
+        names = [f"thread {name}" for name in texts.dictionary.to_pylist()]
+        phase = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
+    else:
+        of, phase, dur = lookup.shares(start, start + dur)
+        names, stack = lookup.phases, stack[of]
+    return _summed(names, phase, stack, dur)
+
+
+def _summed(names: Sequence[str], phase: Integers, stack: Integers, dur: Integers) -> dict[str, dict[int, int]]:
+    """Sums of `dur` by phase (a place in `names`) and stack, in the order in which they came."""
+    keys, first, group = np.unique(np.stack((phase, stack)), axis=1, return_index=True, return_inverse=True)
+    sums = np.zeros(len(first), np.int64)
+    np.add.at(sums, group.reshape(-1), dur)
+    by_phase: dict[str, dict[int, int]] = {}
+    for place in np.argsort(first).tolist():
+        name, number = names[keys[0][place]], int(keys[1][place])
+        by_phase.setdefault(name, {})[number] = int(sums[place])
     return by_phase
 
 

@@ -69,7 +69,7 @@ def _edges(run: Run, loop: Loop, phase_ns: int, traced_ns: int) -> int:
     """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
     if run.manifest.backend.asynchronous_dispatch:
         return 0
-    steps = steps_of(run.table("steps"), loop)
+    steps = steps_of(run.table("steps", ("loop", "compiled", "dur_ns", "callbacks_ns")), loop)
     steps = steps.filter(pc.invert(steps["compiled"]))
     own = total(steps["dur_ns"]) - (total(steps["callbacks_ns"]) if loop is Loop.TRAIN else 0)
     return max(0, phase_ns - (own - traced_ns))
@@ -124,7 +124,7 @@ def outside_steps(run: Run, split: step_split.StepSplit) -> int:
     window = main_window(run)
     if split.loop is not Loop.TRAIN or window is None:
         return 0
-    return outside(window.rows_in(run.table("steps"))) // max(1, split.steps)
+    return outside(window.steps_in(run)) // max(1, split.steps)
 
 
 def outside(steps: pa.Table) -> int:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis import step_times
+from dlprof.analysis import pace, step_times
 from dlprof.analysis.columns import Integers, Truths, integers, steps_of
 from dlprof.analysis.kernel_window import Cover, Spans, Window, covers_of_events, main_window
 from dlprof.analysis.shares import proportional
@@ -67,11 +67,11 @@ def of_run(run: Run) -> StepSplit | None:
     if window is None:
         return None
     asynchronous = run.manifest.backend.asynchronous_dispatch
-    steps = window.rows_in(steps_of(run.table("steps"), window.loop))
+    steps = _steps(run, window)
     if not steps.num_rows:
         return None
     total = _measure(run, window, steps, asynchronous=asynchronous)
-    tables = {name: run.table(name) for name in step_times.TABLES}
+    tables = pace.tables_of(run)
     plain_ns = step_times.compare(tables, window.number, asynchronous=asynchronous).plain_ns
     step_ns = sum(total.values()) // window.steps
     unseen = {StepPart.DISPATCH} if not asynchronous and steps["call_ns"].null_count == steps.num_rows else set()
@@ -96,7 +96,7 @@ def between_steps(run: Run) -> float | None:
     window = main_window(run)
     if window is None:
         return None
-    steps = window.rows_in(steps_of(run.table("steps"), window.loop)).sort_by("start_ns")
+    steps = _steps(run, window).sort_by("start_ns")
     start = integers(steps["start_ns"])
     end = start + integers(steps["dur_ns"])
     gaps = Spans(end[:-1], np.maximum(start[1:], end[:-1]))
@@ -104,6 +104,11 @@ def between_steps(run: Run) -> float | None:
     time, on = _coverage({Cover.STEP: gaps, Cover.KERNELS: kernels})
     whole = int(time[on[Cover.STEP]].sum())
     return float(time[on[Cover.STEP] & on[Cover.KERNELS]].sum()) / whole if whole else None
+
+
+def _steps(run: Run, window: Window) -> pa.Table:
+    """Steps of the window's loop that began in it."""
+    return steps_of(window.steps_in(run), window.loop)
 
 
 def _without(unseen: Collection[StepPart], parts: Mapping[StepPart, int]) -> dict[StepPart, int | None]:

@@ -23,6 +23,9 @@ _UNKNOWN = (
     "Its steps return before the device has done them, and no whole epoch, call or window was seen at whose end it was "
     "waited for."
 )
+_COLUMNS = (
+    "loop", "loop_id", "count", "start_ns", "dur_ns", "input_ns", "call_ns", "wait_ns", "compiled", "samples",
+)  # fmt: skip
 _OWN_STEPS = 3
 """Fewer calls of a step by the script itself are no loop."""
 
@@ -65,16 +68,16 @@ class StepSummary:
 
 def of_run(run: Run) -> list[StepSummary]:
     """Figures of each kind of loop that has steps, in the order of LOOPS: what all reports, rules and exports show."""
-    steps, windows = run.table("steps"), run.table("kernel_windows")
-    found = []
-    for loop in LOOPS:
-        rows = steps_of(steps, loop)
-        if rows.num_rows:
-            summary = _summary(loop, rows, in_windows(rows, windows))
-            if run.manifest.state == RunState.IMPORTED:
-                found.append(_of_trace(run, rows, summary))
-            else:
-                found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
+    windows, found = run.table("kernel_windows"), []
+    seen = set(pc.unique(run.table("steps", ("loop",))["loop"]).to_pylist())
+    columns = None if run.manifest.state == RunState.IMPORTED else _COLUMNS
+    for loop in (loop for loop in LOOPS if loop in seen):
+        rows = steps_of(run.table("steps", columns), loop)
+        summary = _summary(loop, rows, in_windows(rows, windows))
+        if run.manifest.state == RunState.IMPORTED:
+            found.append(_of_trace(run, rows, summary))
+        else:
+            found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
     return found
 
 
@@ -87,13 +90,13 @@ def _each_is_done(run: Run, steps: pa.Table) -> bool:
 
 def _own_calls(run: Run) -> set[int]:
     """Loops of `train_on_batch` and its kin, which give numbers."""
-    return {row["span_id"] for row in run.rows("spans") if row["kind"] == SpanKind.ON_BATCH}
+    return {row["span_id"] for row in run.chosen("spans", "kind", (SpanKind.ON_BATCH,), ("span_id",))}
 
 
 def _waited_for(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
     """The figures of a loop whose steps end before they are done."""
     is_read = np.count_nonzero(integers(steps["wait_ns"])) >= _READ_SHARE * steps.num_rows
-    tables = {name: run.table(name) for name in pace.TABLES}
+    tables = pace.tables_of(run)
     found = _pace(run, tables, summary.loop)
     how = StepTime.EPOCHS
     if found is None:
@@ -117,19 +120,21 @@ def _pace(run: Run, tables: Mapping[str, pa.Table], loop: Loop) -> Pace | None:
     is_keras = run.manifest.keras is not None
     if loop is Loop.TRAIN:
         return pace.of_training(tables) if is_keras or pace.is_told(tables) else None
-    return pace.of_calls(tables, loop, run.table("spans")) if is_keras else None
+    if not is_keras:
+        return None
+    return pace.of_calls(tables, loop, run.table("spans", ("span_id", "start_ns", "dur_ns")))
 
 
 def of_own_loop(run: Run, steps: pa.Table) -> pa.Table:
     """Those of some steps that belong to the script's own loop over `train_on_batch`, in order of time."""
-    calls = (row for row in run.rows("spans") if row["kind"] == SpanKind.ON_BATCH)
+    calls = run.chosen("spans", "kind", (SpanKind.ON_BATCH,), ("span_id", "name"))
     loops = [row["span_id"] for row in calls if row["name"] == "train_on_batch"]
     return steps.filter(pc.is_in(steps["loop_id"], pa.array(loops, steps["loop_id"].type))).sort_by("start_ns")
 
 
 def own_loop(run: Run) -> tuple[int, int]:
     """The script's own loop over `train_on_batch`: time between its steps, and in them (ns); 0: it has none."""
-    inside = of_own_loop(run, run.table("steps"))
+    inside = of_own_loop(run, run.table("steps", ("loop_id", "start_ns", "dur_ns")))
     if inside.num_rows < _OWN_STEPS:
         return 0, 0
     start, dur = np.asarray(inside["start_ns"]), np.asarray(inside["dur_ns"])

@@ -57,7 +57,7 @@ _SETTINGS = ("floatx", "layout", "policy", "run_eagerly", "jit_compile", "steps_
 
 def of_run(run: Run) -> Training | None:
     """The first training loop; None: the run did not train, or nothing saw it."""
-    loops = (row for row in run.rows("spans") if row["kind"] in (SpanKind.FIT, SpanKind.ON_BATCH))
+    loops = run.chosen("spans", "kind", (SpanKind.FIT, SpanKind.ON_BATCH))
     span = min((row for row in loops if row["name"] in _CALLS), key=lambda row: row["start_ns"], default=None)
     if span is None:
         return None
@@ -88,6 +88,6 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def _losses(run: Run, loop: int) -> tuple[float, ...]:
-    of_epochs = (row for row in run.rows("metrics") if row["loop_id"] == loop and row["step"] is None)
+    of_epochs = (row for row in run.chosen("metrics", "loop_id", (loop,)) if row["step"] is None)
     losses = [row for row in of_epochs if row["name"] == "loss"]
     return tuple(row["value"] for row in sorted(losses, key=lambda row: row["epoch"] or 0))

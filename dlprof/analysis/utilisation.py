@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Floats, Integers
+from dlprof.analysis.columns import Floats, Integers, integers
 from dlprof.schema.manifest import Manifest
 
 
@@ -106,22 +105,18 @@ def _weighted(table: pa.Table, column: str) -> float | None:
 
 def _tree_cpu(samples: pa.Table) -> float | None:
     """Mean over time of the sum over the processes (percent of one core)."""
-    total: dict[int, float] = defaultdict(float)
-    interval: dict[int, int] = {}
-    for row in samples.select(["time_ns", "interval_ns", "cpu_pct"]).to_pylist():
-        interval[row["time_ns"]] = row["interval_ns"]
-        total[row["time_ns"]] += row["cpu_pct"] or 0.0
-    if not total:
+    if not samples.num_rows:
         return None
-    return sum(cpu * interval[at] for at, cpu in total.items()) / sum(interval.values())
+    each = samples.group_by("time_ns").aggregate([("interval_ns", "max"), ("cpu_pct", "sum")])
+    interval = integers(each["interval_ns_max"])
+    cpu = pc.fill_null(each["cpu_pct_sum"], 0.0).to_numpy()
+    return float((cpu * interval).sum() / interval.sum()) if interval.sum() else None
 
 
 def _peak_of_sums(samples: pa.Table) -> int | None:
     """Most memory that all processes together had at one moment (bytes)."""
-    total: dict[int, int] = defaultdict(int)
-    for row in samples.select(["time_ns", "rss_bytes"]).to_pylist():
-        total[row["time_ns"]] += row["rss_bytes"] or 0
-    return max(total.values(), default=None)
+    sums = samples.group_by("time_ns").aggregate([("rss_bytes", "sum")])["rss_bytes_sum"]
+    return pc.max(pc.fill_null(sums, 0)).as_py()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -180,5 +175,5 @@ _NO_THROTTLING = 1 | 2 | 16
 
 def _throttled(reasons: pa.ChunkedArray) -> float | None:
     """Share of the samples that tell a reason."""
-    known = [value for value in reasons.to_pylist() if value is not None]
-    return sum(1 for value in known if value & ~_NO_THROTTLING) / len(known) if known else None
+    known = integers(reasons.drop_null())
+    return np.count_nonzero(known & ~_NO_THROTTLING) / len(known) if len(known) else None

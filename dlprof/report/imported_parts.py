@@ -29,7 +29,7 @@ def step_parts(run: Run, tree: Breakdown | None) -> StepParts | None:
     if tree is None or tree.unsplit is not None:
         return None
     loop = next((Loop(loop) for loop, path in STEPS_OF_LOOP.items() if path == tree.steps), None)
-    count = total(steps_of(run.table("steps"), loop)["count"])
+    count = total(steps_of(run.table("steps", ("loop", "count")), loop)["count"])
     if loop is None or tree.steps is None or not count:
         return None
     step_ns = tree.time(tree.steps) // count

@@ -51,6 +51,8 @@ def _about(function: FunctionLines) -> str:
 
 def _line(line: Line, share: float) -> Text:
     source = safe((line.source or "").replace("\t", "    "))
+    if not line.samples and line.hits is None:
+        return Text(f"{line.line:>6}  {'':>9}  {'':>12}  {'':>13}  {'':>6}  {source}", style="dim")
     if line.samples is not None and line.hits is not None:
         return _scaled(line, share, source)
     if line.samples is not None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
+import pyarrow.compute as pc
 from msgspec import convert, structs
 
 from dlprof.analysis import (
@@ -132,7 +133,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         steps=_main_loop(run, loops),
         loops=loops,
         epochs=_epochs(run),
-        recompilations=() if in_short else tuple(recompilations.find(run.table("spans"))),
+        recompilations=() if in_short else tuple(recompilations.find(run.table("spans", recompilations.COLUMNS))),
         step_split=None if in_short else _step_parts(run),
         kernels=None if in_short else _kernels(run, top),
         devices=tuple(device_time.of_run(run)),
@@ -212,9 +213,9 @@ def _main_loop(run: Run, loops: tuple[steps.StepSummary, ...]) -> MainLoop | Non
 
 def _epochs(run: Run) -> tuple[EpochTime, ...]:
     values: dict[tuple[int, int], dict[str, float]] = {}
-    for row in run.rows("metrics"):
-        if row["step"] is None and row["epoch"] is not None:
-            values.setdefault((row["loop_id"], row["epoch"]), {})[row["name"]] = row["value"]
+    metrics = run.table("metrics", ("loop_id", "epoch", "step", "name", "value"))
+    for row in metrics.filter(pc.and_(pc.is_null(metrics["step"]), pc.is_valid(metrics["epoch"]))).to_pylist():
+        values.setdefault((row["loop_id"], row["epoch"]), {})[row["name"]] = row["value"]
     return tuple(_epoch(row, values.get((row["loop_id"], row["epoch"]), {})) for row in run.rows("epochs"))
 
 
@@ -224,9 +225,8 @@ def _epoch(row: Mapping[str, Any], metrics: Mapping[str, float]) -> EpochTime:
 
 
 def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
-    hottest = stacks.hottest(
-        run.table("stacks"), run.table("frames"), run.table("phase_intervals"), per_phase=per_phase
-    )
+    stood = run.table("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
+    hottest = stacks.hottest(stood, run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
     return tuple(
         PhaseStack(stack.phase, stack.dur_ns, stack.share, tuple(StackFrame(*frame) for frame in stack.frames))
         for stack in hottest

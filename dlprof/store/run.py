@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import structs
 
@@ -96,20 +97,48 @@ class Run:
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
 
-    def pieces(self, name: str) -> Iterator[pa.Table]:
-        """A table in pieces, for what need not have it in memory as a whole; an empty one has none.
+    def chosen(
+        self, name: str, column: str, wanted: Collection[Any], columns: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The few rows of a large table that have one of some values in a column, as dictionaries.
+
+        Args:
+            name: Name of the table.
+            column: The column, of texts or numbers.
+            wanted: Its values.
+            columns: What the dictionaries hold; None: all columns.
 
         Raises:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
-        schema = TABLES[name]
-        if self._adds_to(name):
-            yield self.table(name)
+        plain = TABLES[name].field(column).type
+        values = pa.array(list(wanted), plain.value_type if pa.types.is_dictionary(plain) else plain)
+        read = None if columns is None else [*dict.fromkeys((*columns, column))]
+        found = []
+        for piece in self.pieces(name, read):
+            own = piece.filter(pc.is_in(piece[column].cast(values.type), values))
+            found += (own.select(list(columns)) if columns else own).to_pylist()
+        return found
+
+    def pieces(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """A table in pieces, for what need not have it in memory as a whole; an empty one has none.
+
+        Args:
+            name: Name of the table.
+            columns: Only these.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        names = list(columns or TABLES[name].names)
+        if self._adds_to(name) or name in self._tables:
+            yield self.table(name, names)
             return
         with self._opened(name) as file:
-            for batch in file.iter_batches(columns=conform.known(file, schema.names)) if file else ():
-                yield conform.conformed(name, pa.Table.from_batches([batch]), schema.names)
+            for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
+                yield conform.conformed(name, pa.Table.from_batches([batch]), names)
 
     def _adds_to(self, name: str) -> bool:
         return name == "health" and bool(self.said)

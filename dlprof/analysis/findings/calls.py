@@ -12,6 +12,7 @@ from dlprof.analysis.findings.finding import Abstain, SourceLine
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
+_COLUMNS = ("kind", "name", "start_ns", "dur_ns", "file", "line", "span_id", "parent_id", "detail")
 Interval = tuple[int, int]
 """Begin and end (ns)."""
 
@@ -63,15 +64,18 @@ class Calls:
     """All calls of a run, in the order of its stream."""
 
     def __init__(self, run: Run) -> None:
-        self.all = tuple(_call(row) for row in run.rows("spans"))
+        self._run = run
+        self._of_kinds: dict[tuple[SpanKind, ...], list[Call]] = {}
 
     def of(self, *kinds: SpanKind) -> list[Call]:
         """Those of some kinds."""
-        return [call for call in self.all if call.kind in kinds]
+        if kinds not in self._of_kinds:
+            self._of_kinds[kinds] = [_call(row) for row in self._run.chosen("spans", "kind", kinds, _COLUMNS)]
+        return self._of_kinds[kinds]
 
     def need_calls(self) -> None:
         """Abstain where no call was seen."""
-        if not self.all:
+        if not self._run.table("spans", ("kind",)).num_rows:
             raise Abstain("the in-process probe left nothing")
 
     @cached_property

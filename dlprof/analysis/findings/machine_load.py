@@ -6,14 +6,16 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import Floats, Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.training import Training
+from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
 AROUND_NS = 1_500_000_000
@@ -77,35 +79,42 @@ class MachineLoad:
         Abstains where the machine was not sampled often enough.
         """
         rows = self.process_samples("run_ns")
-        if len(rows) < 2:
+        if rows.num_rows < 2:
             raise Abstain("the scheduling of threads was sampled less than twice during the training")
         return Scheduling(
-            growth_over_threads([row["run_ns"] for row in rows]),
-            growth_over_threads([row["wait_ns"] for row in rows]),
+            growth_over_threads(rows["run_ns"].to_pylist()),
+            growth_over_threads(rows["wait_ns"].to_pylist()),
             self._mean_of_machine("others_cpu_pct"),
             self._tree_pct(),
         )
 
-    def process_samples(self, column: str, around_ns: int = AROUND_NS) -> list[dict[str, Any]]:
+    def process_samples(self, column: str, around_ns: int = AROUND_NS) -> pa.Table:
         """Samples of the traced process, without its children, around the training, where a column was measured."""
         begin, end = self._span
         pid = self._run.manifest.process.pid
-        return [
-            row
-            for row in self._run.rows("process_samples")
-            if row["pid"] == pid and row[column] is not None and begin - around_ns <= row["time_ns"] <= end + around_ns
-        ]
+        found = [TABLES["process_samples"].empty_table()]
+        for piece in self._run.pieces("process_samples"):
+            time = piece["time_ns"]
+            inside = pc.and_(pc.greater_equal(time, begin - around_ns), pc.less_equal(time, end + around_ns))
+            own = pc.and_(pc.equal(piece["pid"], pid), pc.is_valid(piece[column]))
+            found.append(piece.filter(pc.and_(own, inside)))
+        return pa.concat_tables(found)
 
     def busy_pct(self, interval: Interval) -> float | None:
         """What the process and its children used over a stretch of time, in percent of one core; None: not sampled."""
         begin, end = interval
-        used = seen = 0.0
-        for row in self._run.rows("process_samples"):
-            shared = min(end, row["time_ns"]) - max(begin, row["time_ns"] - row["interval_ns"])
-            if shared > 0 and row["cpu_pct"] is not None:
-                used += row["cpu_pct"] * shared
-                seen += shared
-        return used / seen if seen else None
+        time, length, cpu = self._cpu
+        shared = np.minimum(end, time) - np.maximum(begin, time - length)
+        inside = shared > 0
+        seen = float(shared[inside].sum())
+        return float((cpu[inside] * shared[inside]).sum()) / seen if seen else None
+
+    @cached_property
+    def _cpu(self) -> tuple[Integers, Integers, Floats]:
+        """When what the processes used was sampled, over how long (ns), and how much it was (percent of one core)."""
+        table = self._run.table("process_samples", ("time_ns", "interval_ns", "cpu_pct"))
+        known = table.filter(pc.is_valid(table["cpu_pct"]))
+        return integers(known["time_ns"]), integers(known["interval_ns"]), known["cpu_pct"].to_numpy().astype(float)
 
     def counter_growth(self, column: str) -> int | None:
         """By how much a counter of `machine` grew over the run (ns); None: this machine does not tell it."""
@@ -128,14 +137,12 @@ class MachineLoad:
     def _tree_pct(self) -> float:
         """What the process and its children used while it trained, in percent of one core."""
         begin, end = self._span
-        total, lengths = 0.0, {}
-        for row in self._run.rows("process_samples"):
-            if begin < row["time_ns"] <= end and row["cpu_pct"] is not None:
-                total += row["cpu_pct"] * row["interval_ns"]
-                lengths[row["time_ns"]] = row["interval_ns"]
-        if not lengths:
+        time, length, cpu = self._cpu
+        inside = (time > begin) & (time <= end)
+        if not inside.any():
             raise Abstain("the process was not sampled during the training")
-        return float(total / sum(lengths.values()))
+        _, each = np.unique(time[inside], return_index=True)
+        return float((cpu * length)[inside].sum() / length[inside][each].sum())
 
 
 def growth_over_threads(values: Sequence[int]) -> int:

@@ -46,7 +46,7 @@ class PhaseTimes:
     @cached_property
     def training_span(self) -> Interval:
         """From the first step's begin to the last one's end; the whole run where there was none."""
-        table = self._run.table("steps")
+        table = self._run.table("steps", ("start_ns", "dur_ns"))
         if not table.num_rows:
             return 0, self._wall_ns
         start, dur = np.asarray(table["start_ns"]), np.asarray(table["dur_ns"])
@@ -55,7 +55,8 @@ class PhaseTimes:
     @cached_property
     def training_steps(self) -> TrainingSteps:
         """The steps of the training loops."""
-        table = self._run.table("steps")
+        columns = ("loop", "start_ns", "dur_ns", "callbacks_ns", "input_ns")
+        table = self._run.table("steps", columns)
         table = table.filter(pc.equal(table["loop"].cast(pa.string()), Loop.TRAIN)).sort_by("start_ns")
         names = ("start_ns", "dur_ns", "callbacks_ns", "input_ns")
         start, dur, callbacks, waited = (np.asarray(pc.fill_null(table[name], 0)) for name in names)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers
+from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.timeline.series import Series, all_series
 from dlprof.report.html.names import cut
 from dlprof.store.run import Run
@@ -65,13 +66,12 @@ def _tree(run: Run) -> Iterator[Curve]:
 
 def _sums(run: Run, column: str, name: str) -> Series:
     """Sums over the processes that were sampled at the same time; CPU holds for the interval before its sample."""
-    sums: dict[int, float] = {}
-    for row in run.rows("process_samples"):
-        if row[column] is not None:
-            since = row["time_ns"] - (row["interval_ns"] or 0 if column == "cpu_pct" else 0)
-            sums[since] = sums.get(since, 0.0) + row[column]
-    times = sorted(sums)
-    return Series("tree", name, "", np.array(times, np.int64), np.array([sums[time] for time in times], float))
+    table = run.table("process_samples", ("time_ns", "interval_ns", column))
+    known = table.filter(pc.is_valid(table[column]))
+    since = integers(known["time_ns"]) - (integers(known["interval_ns"]) if column == "cpu_pct" else 0)
+    times, place = np.unique(since, return_inverse=True)
+    sums = np.bincount(place, weights=known[column].to_numpy().astype(float), minlength=len(times)).astype(float)
+    return Series("tree", name, "", times, sums)
 
 
 def _curve(series: Series, label: str, unit: str, axis: str, *, scale: float = 1.0) -> Curve:

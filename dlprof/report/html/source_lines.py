@@ -129,8 +129,8 @@ def _sampled(everything: Sequence[Sample]) -> dict[Place, int] | None:
 def _layers_by_place(run: Run) -> dict[Place, tuple[str, ...]]:
     """Layers by the line that made them."""
     found: dict[Place, dict[str, None]] = {}
-    for row in run.rows("spans"):
-        if row["kind"] == "construct" and row["detail"] and row["file"]:
+    for row in run.chosen("spans", "kind", ("construct",), ("detail", "file", "line")):
+        if row["detail"] and row["file"]:
             layer = json.loads(row["detail"]).get("layer")
             if layer:
                 found.setdefault((row["file"], row["line"]), {})[layer] = None

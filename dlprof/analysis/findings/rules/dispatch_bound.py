@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.findings.title import Title
@@ -111,9 +113,9 @@ def _remedy(case: Case, batch: int | None) -> Remedy | None:
 
 def _batch(case: Case) -> int | None:
     """Samples of a usual step."""
-    samples = sorted(case.run.table("steps")["samples"].drop_null().to_pylist())
     told = case.training.batch_size if case.training else None
-    return told or (samples[len(samples) // 2] if samples else None)
+    samples = case.run.table("steps", ("samples",))["samples"].drop_null().to_numpy()
+    return told or (int(np.sort(samples)[len(samples) // 2]) if len(samples) else None)
 
 
 def _updates(case: Case) -> dict[TreePath, int]:

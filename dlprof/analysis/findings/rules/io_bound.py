@@ -99,9 +99,9 @@ def _calls_a_file(case: Case, frame: Frame) -> bool:
 
 def _rates(case: Case) -> _Rates:
     rows = case.machine.process_samples("io_calls")
-    if len(rows) < 2:
+    if rows.num_rows < 2:
         raise Abstain("reads and writes were sampled less than twice during the training")
-    first, last = rows[0], rows[-1]
+    first, last = rows.take([0, rows.num_rows - 1]).to_pylist()
     seconds = max(1e-3, (last["time_ns"] - first["time_ns"]) / 1e9)
     moved = sum(last[name] - first[name] for name in ("read_bytes", "write_bytes"))
     return _Rates((last["io_calls"] - first["io_calls"]) / seconds, moved / seconds)

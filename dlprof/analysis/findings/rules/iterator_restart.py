@@ -61,7 +61,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _between_epochs(case: Case) -> list[Interval]:
     """The waits before the first step of each epoch but a loop's first."""
-    table = case.run.table("steps")
+    table = case.run.table("steps", ("loop", "step", "epoch", "start_ns", "input_ns"))
     train = table.filter(pc.equal(table["loop"].cast(pa.string()), Loop.TRAIN))
     step, epoch, start, waited = (
         np.asarray(pc.fill_null(train[name], 0)) for name in ("step", "epoch", "start_ns", "input_ns")

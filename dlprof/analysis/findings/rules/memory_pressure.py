@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import pyarrow.compute as pc
+
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.findings.title import Title
@@ -43,16 +45,17 @@ def look(case: Case) -> Iterator[Claim]:
     """Stalls that the kernel counts, pages read from disk, and new pages."""
     stalled = case.machine.counter_growth("stall_memory_ns")
     rows = case.machine.process_samples("faults_minor", around_ns=_AROUND_NS)
-    if len(rows) < 2:
+    if rows.num_rows < 2:
         raise Abstain("page faults were not sampled during the training")
-    minor, major = (rows[-1][name] - rows[0][name] for name in ("faults_minor", "faults_major"))
-    span_s = (rows[-1]["time_ns"] - rows[0]["time_ns"]) / 1e9
+    first, last = rows.take([0, rows.num_rows - 1]).to_pylist()
+    minor, major = (last[name] - first[name] for name in ("faults_minor", "faults_major"))
+    span_s = (last["time_ns"] - first["time_ns"]) / 1e9
     lost = stalled or 0
     if minor / max(1e-3, span_s) > _FAULTS_PER_S:
         lost += int(_in_system(case) * sum(case.own(top) for top in WORK))
     if lost < 1 or (lost == stalled and stalled < _LEAST_STALLED_NS):
         return
-    peak = max(row["rss_bytes"] for row in rows)
+    peak = pc.max(rows["rss_bytes"]).as_py()
     inside = {phase: case.own(phase) for phase in _PHASES}
     inside[Tree.SCRIPT] = case.phases.of([case.phases.training_span]).get(Tree.SCRIPT, 0)
     yield Claim(

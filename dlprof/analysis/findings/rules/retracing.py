@@ -63,7 +63,7 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
 
 def _first_calls(case: Case) -> list[Interval]:
     """The first calls of training step functions."""
-    steps = steps_of(case.run.table("steps"), Loop.TRAIN)
+    steps = steps_of(case.run.table("steps", ("loop", "first", "start_ns", "dur_ns")), Loop.TRAIN)
     firsts = steps.filter(pc.fill_null(steps["first"], False))  # of a million steps a few are made Python objects
     return [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in firsts.to_pylist()]
 
@@ -87,7 +87,7 @@ def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
 def _worst(case: Case, again: Sequence[Call]) -> Recompilation:
     """The function and cause that took most of the time."""
     functions = {call.compiled.get("function") for call in again}
-    causes = recompilations.find(case.run.table("spans"))
+    causes = recompilations.find(case.run.table("spans", recompilations.COLUMNS))
     return max((cause for cause in causes if cause.function in functions), key=lambda cause: cause.time_ns)
 
 
@@ -127,7 +127,7 @@ def _first_runs(case: Case, again: Sequence[Call]) -> list[Call]:
 
 def _slow_first_runs(case: Case, compiled_ns: int) -> int:
     """Time of the steps with a recompilation beyond a usual step and the compilation itself (ns)."""
-    table = case.run.table("steps")
+    table = case.run.table("steps", ("compiled", "first", "dur_ns"))
     compiled, first, dur = (np.asarray(table[name]) for name in ("compiled", "first", "dur_ns"))
     usual = np.median(dur[~compiled]) if (~compiled).any() else 0
     again = compiled & ~first

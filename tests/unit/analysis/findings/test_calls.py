@@ -29,7 +29,7 @@ def test_calls_are_told_apart_by_their_kind(tmp_path: Path) -> None:
 
 def test_a_call_may_have_no_line(tmp_path: Path) -> None:
     """Such as an import that another import makes."""
-    (call,) = calls(tmp_path, runs.span("import", 0, 1, file=None, line=None)).all
+    (call,) = calls(tmp_path, runs.span("import", 0, 1, file=None, line=None)).of(SpanKind.IMPORT)
 
     assert call.line is None
 
@@ -37,7 +37,8 @@ def test_a_call_may_have_no_line(tmp_path: Path) -> None:
 def test_what_was_compiled_is_in_the_detail(tmp_path: Path) -> None:
     """Of other calls there is none."""
     detail = json.dumps({"compiled": {"function": "step", "again": True}})
-    compiled, save = calls(tmp_path, runs.span("graph_compile", 3, 4, detail=detail), runs.span("save", 4, 5)).all
+    seen = calls(tmp_path, runs.span("graph_compile", 3, 4, detail=detail), runs.span("save", 4, 5))
+    compiled, save = seen.of(SpanKind.GRAPH_COMPILE, SpanKind.SAVE)
 
     assert (compiled.compiled, save.compiled) == ({"function": "step", "again": True}, {})
 
