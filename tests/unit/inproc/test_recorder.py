@@ -26,7 +26,7 @@ def test_steps_wait_for_half_a_second(out: Recorded, now: Clock, tmp_path: Path)
     """Then all that waits is written at once."""
     out._last_flush = now.ns
     out.step(STEP, now.ns + 499 * MS)
-    assert written(tmp_path).steps == []
+    assert list(written(tmp_path).steps) == []
 
     out.step(STEP, now.ns + 501 * MS)
     assert len(written(tmp_path).steps) == 2
