@@ -20,6 +20,8 @@ from typing import BinaryIO
 
 WHOLE_MOST = 256 << 20
 """Bytes of a file that is read as a whole, at most."""
+LINE_MOST = 16 << 20
+"""Bytes of a line, at most."""
 _DEPTH = 200
 """Folders in folders, at most: sources that lie deep in the user's own are kept below as many."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -103,6 +105,18 @@ def read_text(path: Path, most: int = WHOLE_MOST) -> str:
         UnicodeDecodeError: It is no text of UTF-8.
     """
     return read_path(path, most).decode("utf-8")
+
+
+def lines(file: BinaryIO, most: int = LINE_MOST) -> Iterator[bytes]:
+    """The lines of a file, of `most` bytes each at most: a file without ends of lines is not read as one.
+
+    Raises:
+        RefusedError: A line is longer.
+    """
+    while line := file.readline(most + 1):
+        if len(line) > most:
+            raise RefusedError(f"a line is longer than {most >> 20} MB")
+        yield line
 
 
 def _whole(file: BinaryIO, name: str, most: int) -> bytes:

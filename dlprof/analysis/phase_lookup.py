@@ -10,6 +10,9 @@ import pyarrow as pa
 from dlprof.analysis.columns import Integers, integers
 from dlprof.schema.vocabulary import TreePath, known_phase
 
+_FAR = 1 << 62
+"""No time lies beyond it (ns); what a damaged table tells may."""
+
 
 class PhaseLookup:
     """The leaf phases of a run, to look stretches of time up in.
@@ -48,7 +51,8 @@ class PhaseLookup:
 
     def cut(self, begin: int, end: int) -> list[tuple[str, int]]:
         """The parts of [begin, end) that lie in each stretch of a phase, in order of time, with their length (ns)."""
-        _, phases, dur = self.shares(np.array([begin], np.int64), np.array([end], np.int64))
+        edges = (np.array([min(max(edge, -_FAR), _FAR)], np.int64) for edge in (begin, end))
+        _, phases, dur = self.shares(*edges)
         return [(self.phases[phase], ns) for phase, ns in zip(phases.tolist(), dur.tolist(), strict=True)]
 
     def by_place(self, intervals: Iterable[tuple[int, int]]) -> dict[TreePath, int]:

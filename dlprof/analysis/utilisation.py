@@ -176,4 +176,4 @@ _NO_THROTTLING = 1 | 2 | 16
 def _throttled(reasons: pa.ChunkedArray) -> float | None:
     """Share of the samples that tell a reason."""
     known = integers(reasons.drop_null())
-    return np.count_nonzero(known & ~_NO_THROTTLING) / len(known) if len(known) else None
+    return float(np.count_nonzero(known & ~_NO_THROTTLING) / len(known)) if len(known) else None

@@ -82,7 +82,10 @@ def _made_again(folder: RunDir, manifest: Manifest, found: Condition, *, rebuild
         from dlprof.pipeline import private_copy  # noqa: PLC0415
         from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
 
-        place = folder if folder.is_ours else private_copy.of(folder)
+        if folder.is_ours:
+            with contextlib.suppress(CannotCreateError):  # a full disk, or one that is read only
+                return Run(folder, ingest(folder))
+        place = private_copy.of(folder)
         return Run(place, ingest(place))
     because = f"{raw_artifacts.named(gone)} gone" if gone else "raw/ is empty"
     if rebuild and found.readable:

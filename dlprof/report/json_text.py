@@ -10,7 +10,7 @@ import decimal
 import json
 import math
 import uuid
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -27,9 +27,19 @@ _AS_THEY_ARE = (
 """Types that `json` writes by `str`, not as msgspec would."""
 
 
+@runtime_checkable
+class _Scalar(Protocol):
+    def item(self) -> Any: ...
+
+
 def plain(value: Any) -> Any:
     """A struct, or what holds some, as dictionaries and lists."""
-    return _with_lists(msgspec.to_builtins(value, builtin_types=_AS_THEY_ARE, enc_hook=str))
+    return _with_lists(msgspec.to_builtins(value, builtin_types=_AS_THEY_ARE, enc_hook=_simple))
+
+
+def _simple(value: Any) -> Any:
+    """What stands for a value that msgspec does not know: numbers of numpy are numbers, all else is text."""
+    return value.item() if isinstance(value, _Scalar) else str(value)
 
 
 def _with_lists(value: Any) -> Any:

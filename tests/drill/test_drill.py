@@ -18,7 +18,12 @@ pytestmark = pytest.mark.integration
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 WORDS = ("abacus", "audit-on")
-FLAGS = ("--probes=-lines", "--no-report")  # counting lines would fetch line_profiler into a new data folder
+FLAGS = (
+    "--probes=-lines",
+    "--no-report",
+    "--budget",
+    "off",
+)  # counting lines would fetch line_profiler into a new data folder
 
 
 def installed(folder: Path) -> Path:

@@ -134,7 +134,7 @@ def test_a_function_that_the_script_calls_too_is_counted_there_and_sampled_elsew
     found = lines(tmp_path, DATA_SET, "jax")
 
     counted, sampled = sorted(found["batch"], key=lambda row: row["how"])
-    assert (counted["how"], counted["hits"], sampled["how"], sampled["hits"]) == ("counted", 1, "sampled", None)
+    assert (counted["how"], counted["hits"], sampled["how"], sampled["hits"]) == ("exact", 1, "sampled", None)
     assert counted["time_ns"] == pytest.approx(0.1e9, rel=0.5)
     assert sampled["time_ns"] > 0.5e9
 

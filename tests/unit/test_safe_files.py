@@ -132,3 +132,14 @@ def test_what_has_a_name_is_removed_whatever_it_is(root: Path) -> None:
 
     assert list(root.iterdir()) == []
     assert (root.parent / "outside" / "secret").read_text() == "secret"
+
+
+def test_a_file_without_ends_of_lines_is_not_read_as_a_line(tmp_path: Path) -> None:
+    """A file of zeros may be larger than the memory."""
+    (tmp_path / "giant").write_bytes(b"ab\ncd\n" + bytes(40))
+
+    with safe_files.opened(tmp_path, "giant") as file:
+        lines = safe_files.lines(file, 10)
+        assert [next(lines), next(lines)] == [b"ab\n", b"cd\n"]
+        with pytest.raises(RefusedError, match="a line is longer than"):
+            next(lines)

@@ -73,13 +73,13 @@ def read(path: Path, format_name: str) -> Lines:
 
 def _has_a_line(path: Path) -> bool:
     with safe_files.opened(path.parent, path.name) as source:
-        return source.readline().endswith(b"\n")
+        return source.readline(safe_files.LINE_MOST).endswith(b"\n")
 
 
 def _parsed(path: Path) -> Iterator[Any]:
     with safe_files.opened(path.parent, path.name) as source:
-        for line in source:
-            try:
+        try:
+            for line in safe_files.lines(source):
                 yield json.loads(line)
-            except ValueError:
-                return  # the cut
+        except (ValueError, safe_files.RefusedError):
+            return  # the cut

@@ -38,12 +38,12 @@ def read(path: Path, start_ns: int, end_ns: int, wall_to_run_ns: int) -> Stream:
     """
     work = _Marks(Stream(path, complete=True, steps=StepLog(path.parent)), start_ns, end_ns, wall_to_run_ns)
     with safe_files.opened(path.parent, path.name) as source:
-        for text in source:
-            try:
+        try:
+            for text in safe_files.lines(source):
                 time, line = json.loads(text.decode("utf-8", errors="replace"))
-            except (ValueError, TypeError) as error:
-                raise ArtifactError(f"damaged: {error}", path=path) from error
-            work.take(int(time), str(line))
+                work.take(int(time), str(line))
+        except (ValueError, TypeError, OverflowError, safe_files.RefusedError) as error:
+            raise ArtifactError(f"damaged: {error}", path=path) from error
     return work.finish()
 
 

@@ -49,3 +49,8 @@ def test_a_run_of_foreign_traces_has_no_phases() -> None:
 
     assert lookup.is_empty
     assert lookup.cut(0, 10) == []
+
+
+def test_a_stretch_that_no_clock_tells_is_cut_all_the_same() -> None:
+    """A damaged table may end behind the last number of 64 bits."""
+    assert PhaseLookup(INTERVALS).cut(140, 2**63 + 5) == [("fit.steps", 10), ("dlprof", 10)]

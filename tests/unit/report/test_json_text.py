@@ -7,6 +7,7 @@ import decimal
 import json
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
@@ -55,3 +56,9 @@ def test_values_of_sql_answers_are_written_as_json_has_them(
     print_json([value])
 
     assert capsys.readouterr().out == f"[\n {text}\n]\n"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """Not texts, wherever a figure was summed."""
+    assert plain({"share": np.float64(1.0), "count": np.int64(3)}) == {"share": 1.0, "count": 3}
+    assert type(plain([np.float64(1.0)])[0]) is float
