@@ -17,6 +17,8 @@ _MARK = "STAGE"
 """Variable with the path of the place, by which all processes of a run are known."""
 _LOOKED_AT = ("work", "home", "tmp")
 _SHOWN_BYTES = 40_000
+_DRAWN_BY_ENGINES = ("home/.theano/compiledir", "home/intel/openvino")
+"""What these engines write has names and content that they draw anew in each home: only that it is there is compared."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,10 @@ class Place:
     def files(self) -> list[str]:
         """Lines for each file: name, kind and mode, content."""
         found = [path for name in _LOOKED_AT for path in sorted((self.path / name).rglob("*"))]
-        return [line for path in found for line in _described(path, str(path.relative_to(self.path)))]
+        names = {path: str(path.relative_to(self.path)) for path in found}
+        drawn = [start for start in _DRAWN_BY_ENGINES if any(name.startswith(start) for name in names.values())]
+        told = [path for path in found if not names[path].startswith(_DRAWN_BY_ENGINES)]
+        return [line for path in told for line in _described(path, names[path])] + [f"file {name}…" for name in drawn]
 
 
 def _described(path: Path, name: str) -> list[str]:

@@ -8,7 +8,8 @@ from os import close, dup, dup2, write
 
 _CHATTER = re.compile(
     r"profiler_session\.cc|save_profile\.cc|session_manager\.cc|Profiler session|USDT:|kineto|cupti|profiler\.cc"
-    r"|plugin_tracer|ActivityProfiler|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
+    r"|plugin_tracer|DeviceProperties\.cpp"
+    r"|ActivityProfiler|\[W .*profiler|rocprofiler|graph_executor\.cc:\d+: Subgraph backend",
     re.IGNORECASE,
 )
 
