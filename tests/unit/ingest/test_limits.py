@@ -149,7 +149,8 @@ def test_a_small_file_that_unpacks_to_much_is_refused_in_the_memory_that_it_may_
     words = ["import", str(path), "--max-memory", "64MB", "-o", str(tmp_path / "run")]
     found = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
 
-    assert said in found.stderr
+    # How much of 64 MB the libraries leave differs with the machine: the limit behind all others may be reached first.
+    assert said in found.stderr or "it does not fit into memory: --max-memory is 64 MiB" in found.stderr
     exit_code, peak_mb = map(int, found.stdout.split())
     assert exit_code == ExitCode.BAD_DATA
     assert peak_mb < 330
