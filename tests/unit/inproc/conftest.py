@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,15 @@ from dlprof_probes.inproc.probe import Probe
 from dlprof.ingest.own import wire
 
 HERE = str(Path(__file__).parent)
+
+
+@pytest.fixture(autouse=True)
+def traced_as_before() -> Iterator[None]:
+    """Lines of the tests themselves are counted afterwards as they were before, whatever a test has switched off."""
+    before = sys.gettrace()
+    yield
+    if sys.gettrace() is not before:
+        sys.settrace(before)
 
 
 class Clock:

@@ -155,18 +155,26 @@ def test_it_is_raised_there_as_it_was() -> None:
     assert caught.value is error
 
 
+_ALL = "SigBlk:\tfffffffe7ffbfeff"
+"""All but SIGKILL, SIGSTOP and two of the C library's."""
+
+
 def test_our_thread_takes_no_signal(made: Any) -> None:
     """One that the program blocks would go to it instead, and end the program; the program's own mask is as before."""
     before, mask = set(os.listdir("/proc/self/task")), signal.pthread_sigmask(signal.SIG_BLOCK, ())
     made.start()
     try:
         [ours] = set(os.listdir("/proc/self/task")) - before
-        status = Path(f"/proc/self/task/{ours}/status").read_text()
+        deadline = time.monotonic() + 5  # a thread that has just begun may not have come so far
+        while (
+            _ALL not in (status := Path(f"/proc/self/task/{ours}/status").read_text()) and time.monotonic() < deadline
+        ):
+            time.sleep(0.01)
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == mask
     finally:
         made.stop(10)
 
-    assert "SigBlk:\tfffffffe7ffbfeff" in status  # all but SIGKILL, SIGSTOP and two of the C library's
+    assert [line for line in status.splitlines() if line.startswith("SigBlk")] == [_ALL]
 
 
 def test_a_thread_that_was_waited_for_is_gone_for_the_kernel_too(made: Any) -> None:

@@ -22,7 +22,7 @@ def test_operators_of_the_script_itself_are_counted_and_no_spans(probed: Callabl
     jax.jit(lambda value: value)(np.ones(2))
 
     assert setup.probe.loops.compiles == [1]
-    assert list(setup.stream().spans) == []
+    assert list(setup.stream().spans.values()) == []
 
 
 def test_a_compilation_is_told_with_what_was_traced_for_it(probed: Callable[..., Any]) -> None:
