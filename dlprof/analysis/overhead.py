@@ -140,7 +140,8 @@ def taxed(probe: Probe, busy: float | None) -> Probe:
         return structs.replace(probe, tax_ns=probe.cost_ns)
     if busy is None:
         return probe
-    source = f"{probe.cost_source}; all cores were busy in {100 * busy:.0f} % of the run, and waited for it then"
+    waited = f"all cores were busy in {100 * busy:.1f} % of the run, and waited for it then"
+    source = f"{probe.cost_source}; {waited if busy else 'at no time were all cores busy'}"
     return structs.replace(probe, tax_ns=int(probe.cost_ns * busy), cost_source=source)
 
 

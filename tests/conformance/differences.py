@@ -71,7 +71,7 @@ DOCUMENTED: tuple[Difference, ...] = (
     Difference(
         "ends/faulthandler",
         re.compile(
-            r"\+err: b'(|Thread 0x\.\.\. \(most recent call first\):|  File \".*/inproc/thinning.py\", line \d+ in \w+|Extension modules: .*)\\n'"
+            r"\+err: b'(|Thread 0x\.\.\. \(most recent call first\):|  File \".*/inproc/thinning.py\", line \d+ in \w+|  <no Python frame>|Extension modules: .*)\\n'"
         ),
         "`faulthandler` tells of all threads and modules: of the one of dlprof's and of line_profiler, too",
     ),

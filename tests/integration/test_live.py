@@ -77,8 +77,9 @@ def test_the_view_has_its_line_in_the_ledger(tmp_path: Path) -> None:
     assert live(tmp_path, TALKER).end() == 3
 
     assert live_probe(tmp_path)["state"] == "on"
-    rows = runner.sql(tmp_path, "SELECT cost_ns > 0 AS costs, cost_source FROM probes WHERE name = 'live'")
-    assert rows == [{"costs": True, "cost_source": "measured: CPU time of drawing and of keeping the output"}]
+    rows = runner.sql(tmp_path, "SELECT cost_ns > 0 AS costs, cost_source AS told FROM probes WHERE name = 'live'")
+    assert rows[0]["costs"]
+    assert rows[0]["told"].partition(";")[0] == "measured: CPU time of drawing and of keeping the output"
 
 
 def test_a_run_too_short_for_a_frame_prints_its_output(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ Where that costs more than was granted, lines are counted in windows (`thinning`
 have scaled hits.
 """
 
-import fnmatch
 import importlib
 import importlib.util
 import inspect
@@ -23,6 +22,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import duty, line_cost, own_files, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
+from dlprof_probes.inproc.line_selection import Selection
 
 OF_BUDGET = 0.5
 """Of the budget of all probes, what counting lines may take."""
@@ -390,47 +390,6 @@ class Lines(object):
         if self._in_windows():
             return sys.gettrace() not in (None, self._manager)
         return self._manager is not None and sys.gettrace() is not self._manager
-
-
-class Selection(object):
-    """Which files are profiled by line: the script, modules beside it, and what the user named.
-
-    Args:
-        script: Absolute path of the script.
-        patterns: Module names (`pkg.mod`, which take in what is below them) or file patterns.
-    """
-
-    def __init__(self, script, patterns):
-        self._script = script
-        self._beside = os.path.dirname(script) + os.sep
-        self._patterns = patterns
-        self._excluded = tuple({os.path.realpath(p) + os.sep for p in _library_folders()})
-
-    def __call__(self, path, module=""):
-        """Whether the file at `path`, imported as `module`, is selected."""
-        if not path or path.startswith("<"):
-            return False
-        path = os.path.abspath(path)
-        if path == self._script or any(self._named(path, module, pattern) for pattern in self._patterns):
-            return True
-        return path.startswith(self._beside) and not self._is_library(path)
-
-    def _is_library(self, path):
-        below = path[len(self._beside) :].split(os.sep)
-        return "site-packages" in below or "dist-packages" in below or os.path.realpath(path).startswith(self._excluded)
-
-    @staticmethod
-    def _named(path, module, pattern):
-        if os.sep in pattern or pattern.endswith(".py"):
-            pattern = os.path.abspath(pattern)
-            return path == pattern or path.startswith(pattern + os.sep) or fnmatch.fnmatch(path, pattern)
-        return module == pattern or module.startswith(pattern + ".")
-
-
-def _library_folders():
-    folders = [os.path.dirname(os.__file__)]
-    folders.extend(p for p in sys.path if os.path.basename(p) in ("site-packages", "dist-packages"))
-    return folders
 
 
 def make(config, script, path, budget=None):

@@ -88,7 +88,7 @@ def test_helpers_take_time_from_the_run_only_while_all_cores_are_busy() -> None:
     told = overhead.taxed(Probe(name="stacks", cost_ns=100, cost_source="measured"), 0.25)
 
     assert told.tax_ns == 25
-    assert told.cost_source == "measured; all cores were busy in 25 % of the run, and waited for it then"
+    assert told.cost_source == "measured; all cores were busy in 25.0 % of the run, and waited for it then"
 
 
 def test_what_is_done_in_the_process_the_run_waits_for() -> None:
