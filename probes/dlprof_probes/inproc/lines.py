@@ -10,7 +10,6 @@ have scaled hits.
 """
 
 import inspect
-import os
 import sys
 import types
 from os import getpid
