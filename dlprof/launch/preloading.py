@@ -1,7 +1,7 @@
 """Modules that are needed when the script is over, loaded while it runs: nobody waits for them then.
 
-They are loaded on a thread, one by one. A process is never forked in the middle of one: the child would inherit
-locks that nobody releases.
+They are loaded on a thread, one by one. The other thread may start a process meanwhile, if that neither imports nor
+loads anything between fork and exec: the locks for that may be held, and nobody releases them there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class Preloading:
         alone = (len(os.sched_getaffinity(0)) if cores is None else cores) < 2
         self._after_ns = ALONE_S * 1e9 if alone else 0.0
         self._thread: threading.Thread | None = None
-        self._between = threading.Lock()
         self._over = False
 
     def tick(self, started_ns: int) -> None:
@@ -59,12 +58,8 @@ class Preloading:
         for name in self._modules:
             if self._over:
                 return
-            with self._between, contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):
                 importlib.import_module(name)
-
-    def between(self) -> contextlib.AbstractContextManager[object]:
-        """A time in which no module is being loaded, for starting a process."""
-        return self._between
 
     def wait(self) -> None:
         """The script is over: what is still to be loaded is loaded by those who need it."""

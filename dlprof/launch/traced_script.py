@@ -202,8 +202,7 @@ class TracedScript:
     def _tick_stacks(self, process: TracedProcess) -> None:
         assert self._stacks is not None  # noqa: S101  (asked by the caller)
         try:
-            with self._preloading.between():
-                self._stacks.tick()
+            self._stacks.tick()
         finally:
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)

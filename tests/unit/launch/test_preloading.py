@@ -60,12 +60,3 @@ def test_with_one_core_alone_a_short_script_is_not_met_by_them(module: str) -> N
     preloading.wait()
 
     assert module not in sys.modules
-
-
-def test_nothing_is_loaded_while_a_process_is_started(module: str) -> None:
-    """A child that is forked meanwhile would have a lock that nobody releases."""
-    preloading = Preloading((module,))
-    with preloading.between():
-        preloading.tick(time.perf_counter_ns() - S)
-        time.sleep(0.05)
-        assert module not in sys.modules
