@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-import traceback
 
 from dlprof import cli, safe_output, streams
 from dlprof.errors import DlprofError, ExitCode
@@ -73,6 +71,8 @@ def _no_folder() -> int:
 def _bug(error: Exception) -> int:
     """Say in one line that dlprof failed, and keep the traceback for a report."""
     if os.environ.get("DLPROF_DEBUG"):
+        import traceback  # noqa: PLC0415
+
         traceback.print_exc()
     else:
         print(f"dlprof: internal error: {type(error).__name__}: {error}", file=sys.stderr)
@@ -82,6 +82,9 @@ def _bug(error: Exception) -> int:
 
 def _kept_traceback() -> str:
     """Where the traceback is kept, as a clause."""
+    import tempfile  # noqa: PLC0415
+    import traceback  # noqa: PLC0415
+
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="dlprof-error-", suffix=".txt", delete=False, encoding="utf-8", errors=SPELLED

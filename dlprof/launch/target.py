@@ -15,7 +15,7 @@ from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
 from dlprof.engines import registry as engines
 from dlprof.errors import DlprofError, NoInputError, Report, UsageError
-from dlprof.launch import environments, interpreters
+from dlprof.launch import interpreters
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.launch.line_profiler import line_profiler_for
 from dlprof.schema.manifest import Backend, Interpreter
@@ -165,6 +165,8 @@ def _interpreter(config: TraceConfig, spec: BackendSpec | None, report: Report) 
     if config.python:
         return interpreters.inspect(config.python), "python"
     if spec is not None:
+        from dlprof.launch import environments  # noqa: PLC0415  (of no use to an interpreter of the user's own)
+
         environment = environments.ensure(spec, report=report, show_progress=sys.stderr.isatty())
         return interpreters.inspect(environment.python), "managed"
     return interpreters.inspect(sys.executable), "current"

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 from dlprof_probes import masking
 from msgspec.structs import replace
 
@@ -111,7 +110,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
     made = Manifest(
         dlprof_version=__version__,
         state=RunState.RUNNING,
-        conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
+        conductor=manifests.Conductor(pid=os.getpid(), started=rundir.process_start(os.getpid())),
         created=_now().isoformat(timespec="seconds"),
         command=_command(config),
         backend=target.backend(goal),
