@@ -19,9 +19,10 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from dlprof import safe_files
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError, nearest
@@ -46,8 +47,7 @@ RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
 
-@dataclass(frozen=True)
-class RunDir:
+class RunDir(Struct, frozen=True):
     """A run folder by its path."""
 
     path: Path

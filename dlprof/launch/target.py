@@ -7,8 +7,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from dlprof.backends import native, registry
 from dlprof.backends.base import BackendSpec
@@ -30,8 +32,7 @@ KEPT_VARIABLES = (
 """Environment variables that change how fast training runs: they are kept in the manifest."""
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """A script on an interpreter, or any program.
 
     Attributes:
