@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from dlprof.launch.traced_cell import Cell
     from dlprof.pipeline.storing import Traced
 
-_NEEDED = ("pyarrow", "pyarrow.parquet", "pyarrow.compute", "dlprof.store.writer", "dlprof.pipeline.storing")
+_NEEDED = (
+    "pyarrow",
+    "pyarrow.parquet",
+    "pyarrow.compute",
+    "dlprof.store.writer",
+    "dlprof.pipeline.storing",
+    "numpy.ma",  # pyarrow asks for it with the first array, and for the next one with the first sum
+    "pyarrow.acero",
+)
 """What a run is stored with: loaded while its script runs, for neither its start nor its end is to wait for that."""
 
 
