@@ -88,7 +88,7 @@ class RunFrames:
 
     def stacks(self, top: int = 5) -> pd.DataFrame:
         """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
-        tables = [self.run.table(name) for name in ("stacks", "frames", "phase_intervals")]
+        tables = self.run.pieces("stacks"), self.run.table("frames"), self.run.table("phase_intervals")
         return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
 
     def table(self, name: str) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
-from dlprof.report.html import absent, flames, hot_lines, kernel_groups, page, source_lines, step_chart
+from dlprof.report.html import absent, flames, hot_lines, kernel_groups, long_tracks, page, source_lines, step_chart
 from dlprof.report.html.absent import Absent
 from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
@@ -69,6 +69,9 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         no_diagnosis=no_diagnosis,
         files=files,
         left_out=left_out,
+        thinned_steps=[one for one in charts["steps"] if one["each"] > 1],
+        whole_only=[name for name in ("steps", "epochs") if name in long_tracks.long_kinds(run)],
+        many=long_tracks.MANY,
         whole_ns=whole_ns,
         whole_name="wall time" if report.wall_ns else "longest line's time",
         least_share=hot_lines.LEAST_SHARE,
