@@ -92,7 +92,7 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
-        if self._adds_to(name):
+        if name in self._tables or self._adds_to(name):
             return int(self.table(name).num_rows)
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
