@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,6 +139,22 @@ class Run:
         with self._opened(name) as file:
             for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), names)
+
+    def filtered(self, name: str, columns: Sequence[str], keep: Callable[[pa.Table], Any]) -> pa.Table:
+        """The few rows of a large table for which something holds.
+
+        Args:
+            name: Name of the table.
+            columns: Those of the result; `keep` sees no others.
+            keep: Gives truths for the rows of a piece, as Arrow has them; null is no.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        none = TABLES[name].empty_table().select(list(columns))
+        found = (piece.filter(keep(piece)) for piece in self.pieces(name, columns))
+        return pa.concat_tables([none, *found]).unify_dictionaries()
 
     def _adds_to(self, name: str) -> bool:
         return name == "health" and bool(self.said)
