@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import conform, quiet_arrow
 
 quiet_arrow.settle()
+T = TypeVar("T")
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Run:
     manifest: Manifest
     """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     said: tuple[HealthEntry, ...] = ()
     """What was found when the run was opened: lines of its table `health` that are not stored."""
 
@@ -155,6 +157,12 @@ class Run:
         none = TABLES[name].empty_table().select(list(columns))
         found = (piece.filter(keep(piece)) for piece in self.pieces(name, columns))
         return pa.concat_tables([none, *found]).unify_dictionaries()
+
+    def once(self, name: str, make: Callable[[Run], T]) -> T:
+        """What `make` makes of the run: made when it is first asked for by this name, and kept."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]  # type: ignore[no-any-return]
 
     def _adds_to(self, name: str) -> bool:
         return name == "health" and bool(self.said)

@@ -19,7 +19,7 @@ from dlprof.report.html.absent import Absent
 from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
 from dlprof.report.html.source_lines import SourceFile
-from dlprof.report.model import MeasuredGpus, Report, UnmeasuredGpus
+from dlprof.report.model import EpochTime, MeasuredGpus, Report, UnmeasuredGpus
 from dlprof.store.run import Run
 from dlprof.units import size
 
@@ -82,8 +82,18 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         dropped_events=table.dropped_events,
         has=has,
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
-        machine={"report.json": report, **({"diagnosis.json": findings} if findings else {})},
+        machine=_machine(report, epochs, findings),
     )
+
+
+def _machine(report: Report, epochs: Sequence[EpochTime], findings: Any) -> dict[str, Any]:
+    """What the page carries for programs; epochs that it has no room for are counted."""
+    left_out = len(report.epochs) - len(epochs)
+    return {
+        "report.json": structs.replace(report, epochs=tuple(epochs)),
+        **({"diagnosis.json": findings} if findings else {}),
+        **({"left_out": {"epochs": left_out}} if left_out else {}),
+    }
 
 
 def _parts(report: Report, has: Mapping[str, bool], sources: Sequence[SourceFile]) -> dict[str, bool]:
