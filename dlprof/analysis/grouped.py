@@ -21,17 +21,26 @@ def sums(keys: Sequence[Integers], amounts: Integers) -> list[tuple[tuple[int, .
     """
     if not len(amounts):
         return []
-    code = np.zeros(len(amounts), np.int64)
-    for key in keys:
-        number = _counted(np.asarray(key, np.int64))
-        code = _counted(code * (int(number.max()) + 1) + number)
-    order = np.argsort(code, kind="stable")
-    begins = np.flatnonzero(np.diff(code[order], prepend=-1))
+    order, begins = ordered(keys)
     first = order[begins]
     found = np.add.reduceat(amounts[order], begins)
     came = np.argsort(first)
     columns = [np.asarray(key)[first][came].tolist() for key in keys]
     return list(zip(zip(*columns, strict=True), found[came].tolist(), strict=True))
+
+
+def ordered(keys: Sequence[Integers]) -> tuple[Integers, Integers]:
+    """The rows, those of one combination of keys behind each other in their own order; and where each of them begins.
+
+    Args:
+        keys: One array for each part of the key, at least one, with at least one row.
+    """
+    code = np.zeros(len(keys[0]), np.int64)
+    for key in keys:
+        number = _counted(np.asarray(key, np.int64))
+        code = _counted(code * (int(number.max()) + 1) + number)
+    order = np.argsort(code, kind="stable")
+    return order, np.flatnonzero(np.diff(code[order], prepend=-1))
 
 
 def _counted(numbers: Integers) -> Integers:

@@ -69,6 +69,11 @@ def places_of(share: float, count: int) -> tuple[int, int]:
 def quantile(search: Search, share: float, count: int) -> float:
     """A quantile by linear interpolation, to the last bit as `numpy.percentile` has it."""
     low, high = (search.at(place) for place in places_of(share, count))
+    return between(low, high, share, count)
+
+
+def between(low: float, high: float, share: float, count: int) -> float:
+    """A quantile, by the numbers at its places (`places_of`)."""
     part = share * (count - 1) - places_of(share, count)[0]
     return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 

@@ -103,3 +103,14 @@ def test_ingest_of_a_record_for_each_step_stays_below_half_a_gigabyte(tmp_path: 
     """300,000 records, and the samples of two hours."""
     run = long_run.make(tmp_path / "r", 300_000, 2.0, each=True)
     assert took("ingest", str(run.path)).peak_mb < 512
+
+
+def test_the_memory_of_kernels_does_not_grow_with_their_number(tmp_path: Path) -> None:
+    """Three million executions, of forty operators: 450 MB would not hold their columns while they are sorted."""
+    number = np.arange(3_000_000)
+    ops = [{"op_id": n, "kind": "kernel", "name": f"k{n}", "op": "mm", "category": "matmul", "layer": f"l{n % 9}"}
+           for n in range(40)]  # fmt: skip
+    events = filled("kernel_events", len(number), op_id=number * 7 % 40, device=0, lane="7", start_ns=number * 1000,
+                    dur_ns=900 + number % 50, nested_ns=0, delay_ns=5, step=number // 1000, phase="fit.steps", window=0)  # fmt: skip
+    tables = {"kernel_ops": pa.Table.from_pylist(ops, TABLES["kernel_ops"]), "kernel_events": events}
+    assert took("kernels", long(tmp_path / "r", 1000, **tables)).peak_mb < 450
