@@ -255,6 +255,7 @@ REPORT_KEYS = [
     "not_asked",
     "tree",
     "unrecorded",
+    "lost_tables",
 ]
 
 
