@@ -16,7 +16,7 @@ from os import getpid
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import duty, line_cost, line_module, own_files, tally, thinning
+from dlprof_probes.inproc import duty, line_codes, line_cost, line_module, own_files, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 from dlprof_probes.inproc.line_selection import Selection
@@ -95,6 +95,7 @@ class Lines(object):
         self._codes = []
         self._kept = []
         self._profiled = set()
+        self._bytecodes = {}
         self._everywhere = set()
         self._saved = 0
         self._share = share
@@ -240,11 +241,12 @@ class Lines(object):
     def _registered(self, code):
         consts = tuple(self._registered(c) if isinstance(c, types.CodeType) else c for c in code.co_consts)
         if any(new is not old for new, old in zip(consts, code.co_consts)):
-            code = _with_consts(code, consts)
+            code = line_codes.with_consts(code, consts)
         if not _is_profiled(code):
             return code
-        # line_profiler takes functions, and tells equal bytecode apart by padding it: a function is
-        # made around the code for its sake, and the padded code is what must run.
+        # line_profiler takes functions, and may change their code: one is made around it for its sake, and its code
+        # is what must run.
+        code = line_codes.apart(code, self.profiler, self._bytecodes)
         cells = tuple(_cell() for _ in code.co_freevars)
         function = types.FunctionType(code, {}, code.co_name, None, cells)
         self.profiler.add_function(function)
@@ -423,28 +425,6 @@ def _cell():
         return lambda: value
 
     return outer().__closure__[0]
-
-
-def _with_consts(code, consts):
-    if hasattr(code, "replace"):
-        return code.replace(co_consts=consts)
-    return types.CodeType(
-        code.co_argcount,
-        code.co_kwonlyargcount,
-        code.co_nlocals,
-        code.co_stacksize,
-        code.co_flags,
-        code.co_code,
-        consts,
-        code.co_names,
-        code.co_varnames,
-        code.co_filename,
-        code.co_name,
-        code.co_firstlineno,
-        code.co_lnotab,
-        code.co_freevars,
-        code.co_cellvars,
-    )
 
 
 def _unit_ns(profiler):

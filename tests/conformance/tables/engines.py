@@ -22,6 +22,7 @@ def _keras(backend: str, how: str, *acts: Signal) -> Case:
 CASES = [
     *(_keras(backend, "plain") for backend in TRAINING),
     *(Case(f"engines/{backend}/plain", script, world=QUIET, backend=backend) for backend, script in ALONE.items()),
+    Case("engines/native-torch/compiled", "compiled_torch.py", world=QUIET, backend="native-torch"),
     _keras("mxnet", "interrupted", Signal("SIGINT")),
     _keras("mxnet", "closes"),
     _keras("jax", "fails"),
