@@ -33,7 +33,7 @@ _THREADS = (
     re.compile(r'(?:Process [0-9]+ )?Thread (0x[0-9A-Fa-f]{1,16}|[0-9]{1,19}) "(.*)"', re.DOTALL),
     re.compile(r"thread \(([0-9]{1,19})\)(?:: (.*))?", re.DOTALL),
 )
-_PROCESSES = re.compile(r'(?:process [0-9]+:".*?"(?:;|(?= [0-9]+$)))*+', re.DOTALL)
+_WHOLE_PROCESS = re.compile(r'process [0-9]+:".*?"(?:;|(?= [0-9]+$))', re.DOTALL)
 _PROCESS = re.compile(r'process [0-9]+:"')
 _COUNT = re.compile(r" ([0-9]{1,12})$")
 _FRAME = re.compile(r"(.*) \((.*?)(?::([0-9]{1,10}))?\)", re.DOTALL)
@@ -239,7 +239,7 @@ def _records(path: Path) -> Iterator[tuple[int, str]]:
         held = f"{held}\n{text.rstrip()}" if held else text.rstrip()
         if held.count("\n") > RECORD_LINES_AT_MOST:
             raise ArtifactError(f"line {number}: a stack without an end", path=path)
-        if _COUNT.search(held) and not _PROCESS.match(_PROCESSES.sub("", held, count=1)):
+        if _COUNT.search(held) and not _PROCESS.match(_below_processes(held)):
             yield number, held
             held = ""
         elif not held.startswith("process "):
@@ -248,11 +248,22 @@ def _records(path: Path) -> Iterator[tuple[int, str]]:
         raise ArtifactError(f"line {number}: it ends in the middle of a stack", path=path)
 
 
+def _below_processes(record: str) -> str:
+    """A folded stack without the processes that it begins with.
+
+    One by one, not by a repeated group that keeps what it took: Python 3.11 before 3.11.5 matches those wrongly.
+    """
+    end = 0
+    while match := _WHOLE_PROCESS.match(record, end):
+        end = match.end()
+    return record[end:]
+
+
 def _unfolded(record: str) -> tuple[Thread, tuple[Frame, ...], int]:
     """Thread, frames and count of a folded stack."""
     end = _COUNT.search(record)
     count = whole_in(end[1]) if end else 0
-    rest = _COUNT.sub("", _PROCESSES.sub("", record, count=1))
+    rest = _COUNT.sub("", _below_processes(record))
     thread: Thread = (0, "")
     stack = []
     for part in rest.split(";"):

@@ -1,4 +1,4 @@
-"""Code objects that line_profiler can count: made anew with other constants, or with bytecode that no other function has.
+"""Code objects that line_profiler can count: with other constants, or with bytecode that no other function has.
 
 line_profiler knows a function by its bytecode, and tells equal ones apart by instructions that do nothing behind the
 last one. Code that ends in such an instruction runs, but who analyses bytecode refuses it: `torch.compile` does, where

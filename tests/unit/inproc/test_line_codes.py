@@ -14,7 +14,8 @@ def code_of(text: str) -> CodeType:
     """The code of the one function in a text."""
     scope: dict[str, Any] = {}
     exec(text, scope)
-    return next(value.__code__ for value in scope.values() if hasattr(value, "__code__"))
+    code: CodeType = next(value.__code__ for value in scope.values() if hasattr(value, "__code__"))
+    return code
 
 
 STEP = "def step(x):\n    if x:\n        return 1\n    return 2\n"
@@ -80,7 +81,7 @@ def test_before_python_3_8_code_is_made_from_all_its_parts(monkeypatch: pytest.M
         "co_argcount", "co_kwonlyargcount", "co_nlocals", "co_stacksize", "co_flags", "co_code", "co_consts", "co_names",
         "co_varnames", "co_filename", "co_name", "co_firstlineno", "co_lnotab", "co_freevars", "co_cellvars",
     ]  # fmt: skip
-    monkeypatch.setattr(line_codes.types, "CodeType", lambda *given: given)
+    monkeypatch.setattr("types.CodeType", lambda *given: given)
     old: Any = SimpleNamespace(**{name: name for name in parts})
 
     assert line_codes.with_consts(old, "new") == tuple("new" if name == "co_consts" else name for name in parts)
