@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from dlprof_probes.sidecar.cores import walk
+from dlprof_probes.sidecar.proc import walk
 from dlprof_probes.sidecar.stacks import StackSampler
 
 from dlprof.config import TraceConfig
@@ -31,7 +31,7 @@ class StackSampling:
         run: The run folder.
         config: How many samples per second, and what they may cost.
         python: Gives the process to look at; None: there is none yet.
-        tree: Sample every Python among the process and what it starts, not the process alone.
+        tree: The program need not be a Python itself: one that it starts will do.
     """
 
     def __init__(self, run: RunDir, config: TraceConfig, python: Callable[[], int | None], *, tree: bool) -> None:
@@ -56,7 +56,7 @@ class StackSampling:
                 pid,
                 self._run.raw,
                 self._config.stacks_hz,
-                tree=self._tree,
+                tree=True,
                 budget=self._config.budget,
                 fixed=self._config.is_given("stacks_hz"),
             )

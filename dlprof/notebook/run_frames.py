@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dlprof.analysis import kernels as kernel_sums
-from dlprof.analysis import stacks
+from dlprof.analysis import program, stacks
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, frames
 from dlprof.report import kernel_json
@@ -88,7 +88,8 @@ class RunFrames:
 
     def stacks(self, top: int = 5) -> pd.DataFrame:
         """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
-        tables = [self.run.table(name) for name in ("stacks", "frames", "phase_intervals")]
+        own = program.rows_of(self.run.table("stacks"), program.others(self.run))
+        tables = [own, *(self.run.table(name) for name in ("frames", "phase_intervals"))]
         return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
 
     def table(self, name: str) -> pd.DataFrame:

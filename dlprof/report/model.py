@@ -18,6 +18,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
+from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
@@ -344,6 +345,10 @@ class Report(Struct, frozen=True, kw_only=True):
     stacks: tuple[PhaseStack, ...]
     cores: tuple[CoreLoad, ...]
     process: ProcessUse
+    processes: tuple[ProcessSummary, ...] = ()
+    """The program and what it started, those that used most; none where they were not looked at."""
+    processes_left_out: int = 0
+    """How many more were seen."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -91,6 +91,7 @@ def _program(run: Run, *, stacks: bool) -> Group:
     for thread, slices in program.calls(run):
         group.add(f"calls: {thread}", slices)
     group.add("garbage collection", program.collections(run))
+    group.add("processes", program.lives(run))
     for thread, slices in program.samples(run) if stacks else ():
         group.add(f"sampled stacks: {thread}", slices)
     return group

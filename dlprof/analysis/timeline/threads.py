@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dlprof.analysis import program
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
 
@@ -25,7 +28,8 @@ class Thread:
         pid: Its process.
         number: Its number in the system, or what the sampler had for it.
         name: Its name.
-        title: Its name; with its number where several have that name.
+        title: Its name, behind that of its process where that is not the program; with its number where several
+            have that name.
         rows: Its stacks in order of time.
     """
 
@@ -44,8 +48,21 @@ def threads(run: Run) -> list[Thread]:
         key = (row["pid"], row["thread_id"], row["thread"])
         thread = found.setdefault(key, Thread(*key, row["thread"], []))
         thread.rows.append(StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ())))
-    names = [thread.name for thread in found.values()]
+    processes = titles(run)
+    for one in found.values():
+        one.title = f"{processes[one.pid]}: {one.name}" if one.pid in processes else one.name
+    names = Counter(thread.title for thread in found.values())
     for thread in found.values():
-        if names.count(thread.name) > 1:
-            thread.title = f"{thread.name} ({thread.number})"
+        if names[thread.title] > 1:
+            thread.title = f"{thread.title} ({thread.number})"
     return list(found.values())
+
+
+def titles(run: Run) -> Mapping[int, str]:
+    """What processes beside the program are called on a timeline: with their numbers, for names may be the same."""
+    known = {row["pid"]: row for row in run.table("processes", ("pid", "role", "name")).to_pylist()}
+    return {pid: f"{_called(known.get(pid))} ({pid})" for pid in program.others(run)}
+
+
+def _called(row: Mapping[str, Any] | None) -> str:
+    return (row["name"] or row["role"]) if row is not None else "child"

@@ -95,7 +95,7 @@ def of_run(run: Run) -> Drawing | None:
 
 
 def _main_first(thread: Thread) -> tuple[bool, str]:
-    return thread.name != "MainThread", thread.title
+    return thread.title != "MainThread", thread.title
 
 
 def _in_order(found: Sequence[Track], python: Sequence[Track], *, devices_first: bool) -> list[Track]:
