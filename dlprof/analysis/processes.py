@@ -87,7 +87,8 @@ def of_run(run: Run) -> tuple[ProcessSummary, ...]:
     order = sorted(rows, key=lambda row: (not _is_main(row), -(row["cpu_ns"] or 0), row["start_ns"] or 0))
     kept = order[:MOST]
     tops = _tops(run, {row["pid"] for row in kept})
-    return tuple(_summary(row, run, tops.get(row["pid"], ())) for row in kept)
+    main = next((row["command"] for row in rows if _is_main(row)), None)
+    return tuple(_summary(row, run, main, tops.get(row["pid"], ())) for row in kept)
 
 
 def count(run: Run) -> int:
@@ -103,14 +104,14 @@ def _is_main(row: Mapping[str, Any]) -> bool:
     return row["role"] in (ProcessRole.MAIN, ProcessRole.SCRIPT)
 
 
-def _summary(row: Mapping[str, Any], run: Run, top: Sequence[TopLine]) -> ProcessSummary:
+def _summary(row: Mapping[str, Any], run: Run, main_command: str | None, top: Sequence[TopLine]) -> ProcessSummary:
     main = _is_main(row)
     end_ns, start_ns = row["end_ns"], row["start_ns"]
     until = run.wall_ns if main or end_ns is None else end_ns
     known = start_ns is not None and until is not None
     return ProcessSummary(
         pid=row["pid"],
-        name=row["name"] or _first_words(row["command"]),
+        name=row["name"] or _called(row, run, main_command),
         role=ProcessRole.MAIN if main else ProcessRole(row["role"] or ProcessRole.CHILD),
         cpu_ns=row["cpu_ns"],
         lifetime_ns=max(0, until - max(0, start_ns)) if known else None,
@@ -122,6 +123,16 @@ def _summary(row: Mapping[str, Any], run: Run, top: Sequence[TopLine]) -> Proces
         read_bytes=row["read_bytes"],
         write_bytes=row["write_bytes"],
     )
+
+
+def _called(row: Mapping[str, Any], run: Run, main_command: str | None) -> str | None:
+    """What a process without a name is called: the main one is started by a line that nobody wrote."""
+    script = run.manifest.command.text
+    if _is_main(row):
+        return script or _first_words(row["command"])
+    if script and row["command"] == main_command:
+        return f"fork of {script}"
+    return _first_words(row["command"])
 
 
 def _first_words(command: str | None) -> str | None:

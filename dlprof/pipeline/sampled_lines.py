@@ -50,7 +50,7 @@ def add(run: Workspace, rate_hz: float | None, others: Container[int] = ()) -> N
         _keep_sources(run, {row["file"] for row in rows})
         _say_sampled(run, len(rows), len({(row["file"], row["first_line"], row["function"]) for row in rows}), rate_hz)
     if not found.counting.on_threads:
-        _say_unseen(run, found.unseen())
+        _say_unseen(run, found.unseen({place for lines in below.values() for place in lines.seen()}))
 
 
 def _time_scaled(run: Workspace, found: SampledLines) -> None:
