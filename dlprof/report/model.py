@@ -23,7 +23,7 @@ from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.schema.manifest import Engine, Machine, Thinned
-from dlprof.schema.vocabulary import RunState
+from dlprof.schema.vocabulary import RunSource, RunState
 
 SCHEMA = "dlprof.report/1"
 
@@ -373,6 +373,16 @@ class Report(Struct, frozen=True, kw_only=True):
     def imported(self) -> bool:
         """Whether it was made of foreign traces."""
         return self.state == RunState.IMPORTED
+
+    @property
+    def attached(self) -> bool:
+        """Whether it is of a process that ran already."""
+        return self.source == RunSource.ATTACHED
+
+    @property
+    def outside(self) -> bool:
+        """Whether it was measured from outside only."""
+        return self.source in (RunSource.PROGRAM, RunSource.ATTACHED)
 
     def probe(self, name: str) -> ProbeCost | None:
         """What became of a probe; None: the run knows none of that name."""

@@ -57,7 +57,7 @@ from dlprof.report.model import (
     UnrecordedTime,
 )
 from dlprof.schema.manifest import Manifest
-from dlprof.schema.vocabulary import RunState, StepPart
+from dlprof.schema.vocabulary import RunSource, RunState, StepPart
 from dlprof.store.run import Run
 
 STRIP_PARTS = 60
@@ -146,7 +146,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         stacks=() if in_short else _stacks(run, max(1, top // _STACKS_SHARE)),
         cores=cores(run),
         process=_process(run),
-        processes=() if in_short else processes.of_run(run),
+        processes=() if in_short and manifest.backend.source != RunSource.ATTACHED else processes.of_run(run),
         processes_left_out=max(0, processes.count(run) - processes.MOST),
         gpu=_gpu(run),
         probes=_probes(run),

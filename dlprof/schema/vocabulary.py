@@ -38,6 +38,19 @@ class SpanKind(StrEnum):
     DLPROF = wire.SpanKind.DLPROF
 
 
+class RunSource(StrEnum):
+    """Where the interpreter of a run came from: `backend.source` of the manifest."""
+
+    MANAGED = "managed"
+    PYTHON = "python"
+    CURRENT = "current"
+    PROGRAM = "program"
+    """Any program (`--exec`)."""
+    NOTEBOOK = "notebook"
+    ATTACHED = "attached"
+    """A process that ran already (`dlprof attach`)."""
+
+
 class ProcessRole(StrEnum):
     """What a process of a run is: column `role` of `processes`."""
 
