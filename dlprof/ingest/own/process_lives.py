@@ -84,7 +84,8 @@ class ProcessLives:
             if life.ticks is None and life.was_there:
                 life.ticks_before = ticks
             life.ticks = ticks
-            life.pages = max(life.pages or 0, pages)
+            if pages:  # one that is over has given its memory back already
+                life.pages = max(life.pages or 0, pages)
 
     def told(self, row: list[Any]) -> None:
         """A row `m`: counters of each process."""

@@ -11,6 +11,8 @@ from dlprof.report.sections.machine import not_measured
 from dlprof.schema.vocabulary import ProcessRole
 from dlprof.units import duration, percent, safe, size
 
+_LESS_THAN_A_TICK = "< 10 ms"
+"""The kernel counts in ticks of its clock."""
 _ROWS = 8
 """Processes that are shown one by one; of more, those that used most."""
 
@@ -53,7 +55,7 @@ def _row(one: ProcessSummary) -> list[str]:
         str(one.pid),
         safe(one.name or "?"),
         one.role.value,
-        duration(one.cpu_ns),
+        _LESS_THAN_A_TICK if one.cpu_ns == 0 else duration(one.cpu_ns),
         life,
         size(one.peak_rss_bytes),
         size(one.read_bytes),

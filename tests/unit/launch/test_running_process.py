@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dlprof_probes.sidecar import proc
 
 from dlprof.errors import NoInputError, UnavailableError, UsageError
-from dlprof.launch import running_process
 from dlprof.launch.running_process import RunningProcess, described
 
 WAITING = "input()"
@@ -90,7 +90,7 @@ def test_a_missing_right_is_one_sentence_and_the_command_that_mends_it(
     monkeypatch.setattr(sys, "argv", ["dlprof"])
     monkeypatch.setattr(os, "open", refused)
     monkeypatch.setattr(os, "geteuid", lambda: me + owner)
-    monkeypatch.setattr(running_process.proc, "read", lambda _path: scope)
+    monkeypatch.setattr(proc, "read", lambda _path: scope)
 
     with pytest.raises(UnavailableError) as caught:
         process.check_stacks()

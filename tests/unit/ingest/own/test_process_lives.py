@@ -84,6 +84,13 @@ def test_a_process_without_a_sample_has_no_figures() -> None:
     assert [child[name] for name in ("cpu_ns", "peak_rss_bytes", "read_bytes", "write_bytes")] == [None] * 4
 
 
+def test_one_that_was_only_seen_over_has_its_time_and_no_memory() -> None:
+    """The kernel keeps the one until its parent asks, and takes the other back."""
+    (child,) = lives(["p", 101 * S, 43, 42, None, False, 101 * S], sample(101, [43, 3, 0, 1, 0, 0, 0]))
+
+    assert (child["cpu_ns"], child["peak_rss_bytes"]) == (30_000_000, None)
+
+
 def test_rows_of_an_older_sampler_tell_when_a_process_was_seen() -> None:
     """They have no start."""
     (child,) = lives(["p", 102 * S, 43, 42, "sleep 9", False])
