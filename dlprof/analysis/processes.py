@@ -70,7 +70,7 @@ class ProcessSummary:
 
 def kinds(run: Run, pids: Collection[int]) -> Mapping[int, str]:
     """What processes are called together: `DataLoader worker` for each of several."""
-    names = {row["pid"]: kind(row["name"], ProcessRole(row["role"] or ProcessRole.CHILD)) for row in _known(run)}
+    names = {row["pid"]: kind(row["name"], _role(row)) for row in _known(run)}
     return {pid: names.get(pid, ProcessRole.CHILD.value) for pid in pids}
 
 
@@ -100,6 +100,13 @@ def _known(run: Run) -> list[dict[str, Any]]:
     return run.table("processes").to_pylist() if run.has("processes") else []
 
 
+def _role(row: Mapping[str, Any]) -> ProcessRole:
+    """The role of a process; a word that is none, in a stranger's table, says no more than `child`."""
+    if row["role"] == ProcessRole.SCRIPT:
+        return ProcessRole.MAIN
+    return ProcessRole(row["role"]) if row["role"] in set(ProcessRole) else ProcessRole.CHILD
+
+
 def _is_main(row: Mapping[str, Any]) -> bool:
     return row["role"] in (ProcessRole.MAIN, ProcessRole.SCRIPT)
 
@@ -112,7 +119,7 @@ def _summary(row: Mapping[str, Any], run: Run, main_command: str | None, top: Se
     return ProcessSummary(
         pid=row["pid"],
         name=row["name"] or _called(row, run, main_command),
-        role=ProcessRole.MAIN if main else ProcessRole(row["role"] or ProcessRole.CHILD),
+        role=_role(row),
         cpu_ns=row["cpu_ns"],
         lifetime_ns=max(0, until - max(0, start_ns)) if known else None,
         top=tuple(top),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,3 +34,16 @@ def rows_of(table: pa.Table, beside: Collection[int]) -> pa.Table:
     if not beside:
         return table
     return table.filter(pc.invert(pc.is_in(table["pid"], pa.array(sorted(beside), table["pid"].type))))
+
+
+def pieces_of(run: Run, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The program's own rows of a table, piece by piece.
+
+    Args:
+        run: The run.
+        table: One with a column `pid`.
+        columns: That are read, `pid` among them; None: all.
+    """
+    beside = others(run)
+    for piece in run.pieces(table, columns):
+        yield rows_of(piece, beside)

@@ -54,6 +54,7 @@ def run(args: Arguments) -> int:
     from dlprof.report.json_text import print_json
 
     opened = open_run(args.run)
+    opened.require("lines")
     beside = processes.kinds(opened, program.others(opened))
     found = lines.functions(opened.table("lines"), beside)
     functions = [function for function in found if _is_asked_for(function, args)]

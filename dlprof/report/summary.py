@@ -12,6 +12,7 @@ from msgspec import convert, structs
 
 from dlprof.analysis import (
     breakdown,
+    core_use,
     device_time,
     gpu_idle,
     kernels,
@@ -40,6 +41,7 @@ from dlprof.report.model import (
     HealthLine,
     KernelSums,
     LayerKernels,
+    LostTable,
     MainLoop,
     MeasuredGpus,
     Overhead,
@@ -131,7 +133,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         created=manifest.created,
         wall_ns=run.wall_ns,
         phases=phases,
-        unattributed_ns=_unattributed(run.wall_ns, phases),
+        unattributed_ns=None if run.missing("phases") else _unattributed(run.wall_ns, phases),
         steps=_main_loop(run, loops),
         loops=loops,
         epochs=_epochs(run),
@@ -156,6 +158,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
         unrecorded=_unrecorded(manifest),
+        lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
 
 
@@ -166,9 +169,7 @@ def as_builtins(report: Report) -> dict[str, Any]:
 
 def cores(run: Run) -> tuple[CoreLoad, ...]:
     """Every core over the run."""
-    return tuple(
-        CoreLoad(use.core, use.mean_pct, use.strip) for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
-    )
+    return tuple(CoreLoad(use.core, use.mean_pct, use.strip) for use in core_use.of_run(run, STRIP_PARTS).cores)
 
 
 def _probes(run: Run) -> tuple[ProbeCost, ...]:
@@ -229,9 +230,7 @@ def _epoch(row: Mapping[str, Any], metrics: Mapping[str, float]) -> EpochTime:
 
 
 def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
-    stood = program.rows_of(
-        run.table("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")), program.others(run)
-    )
+    stood = program.pieces_of(run, "stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id"))
     hottest = stacks.hottest(stood, run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
     return tuple(
         PhaseStack(stack.phase, stack.dur_ns, stack.share, tuple(StackFrame(*frame) for frame in stack.frames))
@@ -284,8 +283,7 @@ def _functions(run: Run) -> list[lines.FunctionLines]:
 
 def _process(run: Run) -> ProcessUse:
     process = run.manifest.process
-    use = utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), process.pid)
-    return ProcessUse(**structs.asdict(process), **asdict(use))
+    return ProcessUse(**structs.asdict(process), **asdict(utilisation.machine_of_run(run)))
 
 
 def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:
@@ -293,4 +291,4 @@ def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:
     if table.num_rows:
         return MeasuredGpus(True, tuple(utilisation.gpus(table, run.manifest)))
     reason = next((row["reason"] for row in run.rows("probes") if row["name"] == "gpu"), None)
-    return UnmeasuredGpus(False, reason or "no sample was taken")
+    return UnmeasuredGpus(False, run.missing("gpu") or reason or "no sample was taken")

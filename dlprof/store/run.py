@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import conform, quiet_arrow
 
 quiet_arrow.settle()
+T = TypeVar("T")
 
 
 @dataclass
@@ -30,8 +31,11 @@ class Run:
     manifest: Manifest
     """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     said: tuple[HealthEntry, ...] = ()
     """What was found when the run was opened: lines of its table `health` that are not stored."""
+    lost: Mapping[str, str] = field(default_factory=dict)
+    """Tables that were written and cannot be read, each with the reason as a clause: they read as empty."""
 
     @property
     def name(self) -> str:
@@ -82,8 +86,22 @@ class Run:
         return self.table(name).to_pylist()  # type: ignore[no-any-return]
 
     def has(self, name: str) -> bool:
-        """Whether a table was written; one that was not reads as empty."""
-        return safe_files.is_file(self.folder.path, f"tables/{name}.parquet")
+        """Whether a table can be read; one that was not written, or is lost, reads as empty."""
+        return name not in self.lost and safe_files.is_file(self.folder.path, f"tables/{name}.parquet")
+
+    def missing(self, *names: str) -> str | None:
+        """Why tables cannot be shown, as a clause, where one of them is lost; None: none is."""
+        return next((self.lost[name] for name in names if name in self.lost), None)
+
+    def require(self, *names: str) -> None:
+        """For who shows nothing but these tables.
+
+        Raises:
+            BadDataError: One of them is lost.
+        """
+        why = self.missing(*names)
+        if why is not None:
+            raise BadDataError(f"This cannot be told of {self.name}, because {why}.")
 
     def count(self, name: str) -> int:
         """Number of rows of a table, without reading them.
@@ -92,7 +110,7 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
-        if self._adds_to(name):
+        if name in self._tables or self._adds_to(name):
             return int(self.table(name).num_rows)
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
@@ -140,6 +158,28 @@ class Run:
             for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), names)
 
+    def filtered(self, name: str, columns: Sequence[str], keep: Callable[[pa.Table], Any]) -> pa.Table:
+        """The few rows of a large table for which something holds.
+
+        Args:
+            name: Name of the table.
+            columns: Those of the result; `keep` sees no others.
+            keep: Gives truths for the rows of a piece, as Arrow has them; null is no.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        none = TABLES[name].empty_table().select(list(columns))
+        found = (piece.filter(keep(piece)) for piece in self.pieces(name, columns))
+        return pa.concat_tables([none, *found]).unify_dictionaries()
+
+    def once(self, name: str, make: Callable[[Run], T]) -> T:
+        """What `make` makes of the run: made when it is first asked for by this name, and kept."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]  # type: ignore[no-any-return]
+
     def _adds_to(self, name: str) -> bool:
         return name == "health" and bool(self.said)
 
@@ -170,6 +210,8 @@ class Run:
             ) from error
 
     def _file(self, name: str, held: contextlib.ExitStack) -> pq.ParquetFile | None:
+        if name in self.lost:
+            return None
         try:
             source = held.enter_context(safe_files.opened(self.folder.path, f"tables/{name}.parquet"))
         except FileNotFoundError:

@@ -11,6 +11,8 @@ from dlprof.analysis import program
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
 
+_KEY = ("pid", "thread_id", "thread")
+
 
 class StackTime(NamedTuple):
     """A stack that stood for a while (ns on the run's timeline); its innermost frame comes first."""
@@ -40,26 +42,37 @@ class Thread:
     rows: list[StackTime]
 
 
+Key = tuple[int, int, str]
+"""What a thread is told apart by: its process, its number, its name."""
+
+
 def threads(run: Run) -> list[Thread]:
     """Every thread of which stacks were sampled."""
     frames = frames_by_stack(run.table("frames"))
-    found: dict[tuple[int, int, str], Thread] = {}
+    found = {key: Thread(*key, title, []) for key, title in titles(run, "stacks").items()}
     for row in run.table("stacks").sort_by("start_ns").to_pylist():
-        key = (row["pid"], row["thread_id"], row["thread"])
-        thread = found.setdefault(key, Thread(*key, row["thread"], []))
-        thread.rows.append(StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ())))
-    processes = titles(run)
-    for one in found.values():
-        one.title = f"{processes[one.pid]}: {one.name}" if one.pid in processes else one.name
-    names = Counter(thread.title for thread in found.values())
-    for thread in found.values():
-        if names[thread.title] > 1:
-            thread.title = f"{thread.title} ({thread.number})"
-    return list(found.values())
+        stack = StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ()))
+        found[row["pid"], row["thread_id"], row["thread"]].rows.append(stack)
+    return sorted(found.values(), key=lambda thread: thread.rows[0].start_ns)
 
 
-def titles(run: Run) -> Mapping[int, str]:
-    """What processes beside the program are called on a timeline: with their numbers, for names may be the same."""
+def titles(run: Run, table: str) -> dict[Key, str]:
+    """Every thread of the table `stacks` or `spans`, and its name, behind that of a process beside the program.
+
+    It comes with its number where several have that name.
+    """
+    keys: dict[Key, None] = {}
+    for piece in run.pieces(table, _KEY):
+        for row in piece.group_by(list(_KEY), use_threads=False).aggregate([]).to_pylist():
+            keys[row["pid"], row["thread_id"], row["thread"]] = None
+    processes = _others(run)
+    told = {key: f"{processes[key[0]]}: {key[2]}" if key[0] in processes else key[2] for key in keys}
+    names = Counter(told.values())
+    return {key: name if names[name] == 1 else f"{name} ({key[1]})" for key, name in told.items()}
+
+
+def _others(run: Run) -> Mapping[int, str]:
+    """What processes beside the program are called: with their numbers, for names may be the same."""
     known = {row["pid"]: row for row in run.table("processes", ("pid", "role", "name")).to_pylist()}
     return {pid: f"{_called(known.get(pid))} ({pid})" for pid in program.others(run)}
 

@@ -110,3 +110,10 @@ def test_a_kind_is_a_name_without_its_number(tmp_path: Path) -> None:
     run = run_of(tmp_path, MAIN, WORKER, {"pid": 44, "role": "child"}, {"pid": 45, "role": "worker", "name": "Pool-3"})
 
     assert processes.kinds(run, [43, 44, 45, 46]) == {43: "DataLoader worker", 44: "child", 45: "Pool", 46: "child"}
+
+
+def test_a_role_of_a_strangers_table_is_a_child(tmp_path: Path) -> None:
+    """No word is taken as it comes."""
+    (_, found) = processes.of_run(run_of(tmp_path, MAIN, {"pid": 43, "role": "<b>boss</b>"}))
+
+    assert found.role is ProcessRole.CHILD

@@ -257,6 +257,7 @@ REPORT_KEYS = [
     "not_asked",
     "tree",
     "unrecorded",
+    "lost_tables",
 ]
 
 
