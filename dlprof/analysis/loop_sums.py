@@ -140,9 +140,10 @@ def _pieces(run: Run) -> Pieces:
 def _by_loop(pieces: Pieces, windows: pa.Table) -> Iterator[tuple[Loop, pa.Table, Truths]]:
     """Each loop of each piece, with its rows, and which of them were traced."""
     for piece in pieces():
-        for name in pc.unique(piece["loop"]).to_pylist():
-            rows = steps_of(piece, Loop(name))
-            yield Loop(name), rows, in_windows(rows, windows)
+        names = set(pc.unique(piece["loop"]).to_pylist())
+        for loop in (loop for loop in Loop if loop in names):  # others are no loops, whoever wrote them
+            rows = steps_of(piece, loop)
+            yield loop, rows, in_windows(rows, windows)
 
 
 def _add_quantiles(found: dict[Loop, LoopSums], pieces: Pieces, windows: pa.Table) -> None:

@@ -59,3 +59,9 @@ def test_a_loop_of_nothing_but_first_steps_has_no_median() -> None:
     only = [{**row, "compiled": True} for row in steps(2)]
     sums = loop_sums.of_pieces(lambda: [table("steps", only)], table("kernel_windows", []))[Loop.TRAIN]
     assert (sums.steps, sums.median_ns, sums.p95_ns, sums.call_median_ns) == (2, None, None, None)
+
+
+def test_a_loop_of_an_unknown_name_is_passed_over() -> None:
+    """A table of a stranger may say any; the others keep their figures."""
+    told = [*steps(3), *({**row, "loop": "<script>"} for row in steps(2))]
+    assert set(loop_sums.of_pieces(lambda: [table("steps", told)], table("kernel_windows", []))) == {Loop.TRAIN}
