@@ -81,7 +81,9 @@ def why_no_steps(report: Report) -> str:
     called = [phase.name for phase in report.phases if phase.name in _CALLS]
     if called:
         return f"no step of {called[0]} was finished"
-    if report.source == "program":
+    if report.attached:
+        return "they are measured inside a process only (dlprof trace)"
+    if report.outside:
         return "the program marked none"
     return "fit was never called (a loop of your own: dlprof_probes.mark.steps)"
 

@@ -181,6 +181,10 @@ class Recorder(object):
         """Record facts about the process."""
         self._add_facts(wire.Record.META, facts)
 
+    def child(self, pid, name):
+        """Record that `multiprocessing` has started a process."""
+        self._add_facts(wire.Record.CHILD, {"pid": pid, "name": name})
+
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""
         self._add_facts(wire.Record.NOTE, {"slug": slug, "severity": severity, "message": message})

@@ -243,6 +243,8 @@ REPORT_KEYS = [
     "stacks",
     "cores",
     "process",
+    "processes",
+    "processes_left_out",
     "gpu",
     "probes",
     "overhead",

@@ -45,6 +45,8 @@ class Engine(object):
             `EngineSpec.switches`, and a function from the module to the switch's value. What raises is not set.
         is_session_based: Reading the value of a weight would make a session, which is the script's own business.
         compiles_when_built: It compiles a step function of Keras when that is made, not when it is first called.
+        workers: Pairs of a module, with whose functions processes of its own begin, and what such a process is called.
+            An argument `worker_id` of that function is its number.
         probe: The `Probe` of this process.
     """
 
@@ -54,6 +56,7 @@ class Engine(object):
     switches: tuple = ()  # type: ignore[type-arg]
     is_session_based = False
     compiles_when_built = False
+    workers: tuple = ()  # type: ignore[type-arg]
 
     def __init__(self, probe):
         self.probe = probe

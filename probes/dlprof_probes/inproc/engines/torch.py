@@ -102,6 +102,7 @@ class Torch(Engine):
 
     name = module = "torch"
     tracer_class = TorchTracer
+    workers = (("torch.utils.data._utils.worker", "DataLoader worker"),)
     switches = (
         (_ANOMALY, lambda torch: torch.is_anomaly_enabled()),
         ("torch.backends.mkldnn.enabled = False", lambda torch: not torch.backends.mkldnn.enabled),
