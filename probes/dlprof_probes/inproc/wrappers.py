@@ -214,6 +214,34 @@ def waiting(original, waits, over, now):
     return wrapper
 
 
+def iterating(original, asked, given, over):
+    """`__next__` of a loader: `asked(self)` before, `given(self)` after it, or `over(self)` where it gives no more."""
+
+    def give_next(self):
+        asked(self)
+        try:
+            item = original(self)
+        except BaseException:
+            over(self)
+            raise
+        given(self)
+        return item
+
+    return give_next
+
+
+def opening(original, opened, now):
+    """`__iter__` of a loader: `opened(self, iterator, begin)` is told."""
+
+    def open_loader(self):
+        begin = now()
+        iterator = original(self)
+        opened(self, iterator, begin)
+        return iterator
+
+    return open_loader
+
+
 def in_context(original, hook, contexts):
     """Call `original` while `contexts[thread]` holds `hook(args)`."""
 
