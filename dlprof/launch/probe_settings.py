@@ -6,13 +6,11 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.config import TraceConfig
-from dlprof.launch import payload
+from dlprof.launch import budget, payload
+from dlprof.launch.budget import EXACT
 from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
 from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig
-
-EXACT = "exact"
-"""Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
 
 
 def of_script(
@@ -36,7 +34,6 @@ def of_script(
         lines=_lines(config, target.line_profiler) if target.no_lines is None else None,
         kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
         engine=_engine(target),
-        budget=config.budget,
         live=config.live,
         pid=str(pid_file(run)) if wrapped else None,
         overrides=config.overrides or None,
@@ -52,7 +49,6 @@ def of_cell(run: RunDir, config: TraceConfig, *, engine_traces_gpu: bool) -> Pro
         lines=_lines(config, None),
         kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
         engine_plugins=payload.engine_plugins(),
-        budget=config.budget,
     )
 
 
@@ -65,7 +61,12 @@ def _lines(config: TraceConfig, package: Path | None) -> LineSettings | None:
     if not config.wants("lines"):
         return None
     patterns = tuple(one for one in config.lines if one != EXACT)
-    return LineSettings(patterns=patterns, package=str(package) if package else None, exact=EXACT in config.lines)
+    return LineSettings(
+        patterns=patterns,
+        package=str(package) if package else None,
+        exact=EXACT in config.lines,
+        share=budget.of("lines", config),
+    )
 
 
 def _kernels(config: TraceConfig, *, engine_traces_gpu: bool) -> KernelSettings | None:
@@ -74,7 +75,7 @@ def _kernels(config: TraceConfig, *, engine_traces_gpu: bool) -> KernelSettings 
     return KernelSettings(
         mode=config.kernels,
         steps=config.kernel_steps,
-        fixed=config.is_given("kernel_steps"),
+        share=budget.of("kernels", config),
         gpu=engine_traces_gpu,
     )
 
@@ -85,9 +86,3 @@ def _engine(target: Target) -> str | None:
         return None
     engine = registry.engine_of(target.spec)
     return engine.module if engine is not None else None
-
-
-def rates_chosen(config: TraceConfig) -> tuple[str, ...]:
-    """Rates of the sampler that the user chose, as it calls them."""
-    names = {"hz": "cores_hz", "stacks_hz": "stacks_hz"}
-    return tuple(name for name, setting in names.items() if config.is_given(setting))

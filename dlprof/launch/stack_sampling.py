@@ -12,6 +12,7 @@ from dlprof_probes.sidecar.cores import walk
 from dlprof_probes.sidecar.stacks import StackSampler
 
 from dlprof.config import TraceConfig
+from dlprof.launch import budget
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Probe, Thinned
 from dlprof.schema.vocabulary import ProbeState
@@ -57,8 +58,7 @@ class StackSampling:
                 self._run.raw,
                 self._config.stacks_hz,
                 tree=self._tree,
-                budget=self._config.budget,
-                fixed=self._config.is_given("stacks_hz"),
+                share=budget.of("stacks", self._config),
             )
             self._sampler.start()
         self._sampler.poll()

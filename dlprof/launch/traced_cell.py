@@ -21,7 +21,7 @@ from typing import Protocol
 from dlprof_probes.inproc import in_place, tracebacks
 
 from dlprof.config import TraceConfig
-from dlprof.launch import payload, probe_settings, stack_sampling
+from dlprof.launch import budget, payload, probe_settings, stack_sampling
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
@@ -153,9 +153,9 @@ class TracedCell:
             conductor=None,
             probes=wanted,
             hz=self._config.cores_hz,
-            budget=self._config.budget,
-            fixed=probe_settings.rates_chosen(self._config),
+            share=budget.of("cores", self._config),
             stacks_hz=self._config.stacks_hz,
+            stacks_share=budget.of("stacks", self._config),
             keep_arguments=self._config.keep_arguments,
         )
         sampler = Sampler(config)

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 
 from dlprof.config import PROBES, TraceConfig
-from dlprof.launch import gpu_tracers, payload, probe_settings, stack_sampling
+from dlprof.launch import budget, gpu_tracers, payload, probe_settings, stack_sampling
 from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
@@ -171,8 +171,7 @@ class TracedScript:
             conductor=os.getpid(),
             probes=wanted,
             hz=self._config.cores_hz,
-            budget=self._config.budget,
-            fixed=probe_settings.rates_chosen(self._config),
+            share=budget.of("cores", self._config),
             live=self._config.live,
             keep_arguments=self._config.keep_arguments,
         )

@@ -25,6 +25,8 @@ class LineSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Folder that holds line_profiler; None: the interpreter has its own."""
     exact: bool = False
     """Whether each line is counted each time that it runs, at any cost; else in windows where that is dear."""
+    share: float | None = None
+    """Share of the wall time that it may cost; None: no limit."""
 
 
 class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +36,8 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`windows` of some steps, or `all` of fit, evaluate and predict."""
     steps: int
     """Steps of a window, at most."""
-    fixed: bool = False
-    """Whether the user chose the steps: they are not thinned then."""
+    share: float | None = None
+    """Share of the wall time that windows may cost; None: no limit."""
     gpu: bool = True
     """Whether the engine's tracer takes in GPUs: two tracers cannot have one at once."""
 
@@ -61,8 +63,6 @@ class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Module of the engine that a script without Keras was asked to run on; None: the first known one that it loads."""
     engine_plugins: Mapping[str, str] = field(default_factory=dict)
     """Engines of plug-ins: name to the file of the half that is loaded in the process."""
-    budget: float | None = None
-    """Share of the wall time that the probes may cost together; None: no limit."""
     live: bool = False
     """Whether someone looks on: records leave the process sooner."""
     pid: str | None = None
@@ -86,10 +86,10 @@ class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Samples of cores and GPUs per second."""
     stacks_hz: float | None = None
     """Samples of Python stacks per second; None: they are not the sampler's affair."""
-    budget: float | None = None
-    """Share of the wall time that the probes may cost together; None: no limit."""
-    fixed: tuple[str, ...] = ()
-    """Those of `hz` and `stacks_hz` that the user chose: they are not thinned."""
+    share: float | None = None
+    """Share of the wall time that sampling cores and GPUs may cost; None: no limit."""
+    stacks_share: float | None = None
+    """The same of Python stacks."""
     keep_arguments: bool = False
     """Whether command lines are written down as they are: else secrets on them are hidden."""
     live: bool = False

@@ -95,9 +95,6 @@ def _ready(config_path, boot_ns, known):
 class Session(object):
     """The probes of this process, from start to end.
 
-    Attributes:
-        budget: Share of the wall time that all probes together may cost; None: no limit.
-
     Args:
         config: What the conductor has written.
         script: Path of the script.
@@ -112,12 +109,11 @@ class Session(object):
         self.recorder = recorder.Recorder(stream, config["status"], self._is_user_file, live)
         self.recorder.meta(_process_facts(boot_ns))
         boot = self.recorder.begin(wire.SpanKind.DLPROF, "start", time_ns=boot_ns)
-        self.budget = config.get("budget")
         self._finished = False
         self._script = None
         wrappers = load_wrappers()
         self.lines = self._make_lines(config.get("lines"), script, os.path.join(raw, "lines.json"))
-        self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"), self.budget)
+        self._windows = _make_windows(config.get("kernels"), self.recorder, os.path.join(raw, "kernels"))
         loop_set = loops.Loops(self.recorder, self._windows)
         self.probe = Probe(self.recorder, loop_set, self.lines, wrappers, self._is_user_file, self._windows)
         classes = engines.plugged_in(config.get("engine_plugins") or {}, self.recorder)
@@ -138,7 +134,7 @@ class Session(object):
         if not config:
             return lines.NoLines()
         try:
-            return lines.make(config, os.path.abspath(script), path, self.budget)
+            return lines.make(config, os.path.abspath(script), path)
         except Exception as error:
             self.recorder.probe("lines", "unavailable", "line_profiler cannot be loaded: %s" % error)
             return lines.NoLines()
@@ -249,11 +245,11 @@ class Session(object):
         self.recorder.finish()
 
 
-def _make_windows(config, recorder, folder, budget):
+def _make_windows(config, recorder, folder):
     if not config:
         return windows.NoWindows()
-    budget = None if config.get("fixed") else budget
-    return windows.Windows(recorder, folder, config["mode"], config["steps"], config.get("gpu", True), budget)
+    gpu, share = config.get("gpu", True), config.get("share")
+    return windows.Windows(recorder, folder, config["mode"], config["steps"], gpu, share)
 
 
 class _UserFiles(object):

@@ -24,8 +24,6 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 from dlprof_probes.inproc.line_selection import Selection
 
-OF_BUDGET = 0.5
-"""Of the budget of all probes, what counting lines may take."""
 _FUNCTION = inspect.CO_NEWLOCALS
 
 
@@ -392,15 +390,14 @@ class Lines(object):
         return self._manager is not None and sys.gettrace() is not self._manager
 
 
-def make(config, script, path, budget=None):
+def make(config, script, path):
     """Start line profiling as `config` says.
 
     Args:
         config: {"patterns": [...], "package": folder that holds line_profiler, or None, "exact": count all lines,
-            at any cost}.
+            at any cost, "share": of the wall time that counting may cost; None: no limit}.
         script: Absolute path of the script.
         path: JSON file for the counts.
-        budget: Share of the wall time that all probes together may cost; None: no limit.
 
     Returns:
         Lines: Ready to `start`.
@@ -409,7 +406,7 @@ def make(config, script, path, budget=None):
         ImportError: When line_profiler cannot be had on this interpreter.
     """
     profiler = _line_profiler(config.get("package")).LineProfiler()
-    share = None if config.get("exact") or budget is None else budget * OF_BUDGET
+    share = None if config.get("exact") else config.get("share")
     return Lines(profiler, Selection(script, config.get("patterns", [])), path, share)
 
 

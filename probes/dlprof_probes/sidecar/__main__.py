@@ -61,8 +61,7 @@ class _Sampler:
     def __init__(self, config: dict[str, Any]) -> None:
         raw = Path(config["raw"])
         flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS
-        budget, fixed = config.get("budget"), config.get("fixed", ())
-        self._rate = Rate(float(config["hz"]), budget, fixed="hz" in fixed)
+        self._rate = Rate(float(config["hz"]), config.get("share"))
         self._missed = 0
         self._states: dict[str, Any] = {}
         self._cores: Cores | None = None
@@ -73,9 +72,7 @@ class _Sampler:
             self._gpu = self._start("gpu", lambda: Gpu(raw, self.tree, flush_ns))
         self._stacks: StackSampler | None = None
         if "stacks" in config["probes"]:
-            self._stacks = StackSampler(
-                config["pid"], raw, config["stacks_hz"], budget=budget, fixed="stacks_hz" in fixed
-            )
+            self._stacks = StackSampler(config["pid"], raw, config["stacks_hz"], share=config.get("stacks_share"))
             self._stacks.start()
         self._state_path = raw / "sampler.json"
         self._write_states()

@@ -1,4 +1,4 @@
-"""The rate of a probe beside the process: lowered while it takes more from the run than its part of the budget.
+"""The rate of a probe beside the process: lowered while it takes more from the run than it may.
 
 It takes something from the run only while no core is free. Standard library only.
 """
@@ -9,8 +9,6 @@ import os
 import time
 from typing import Any
 
-SHARE = 0.25
-"""Of the budget of all probes, what one of those beside the process may take."""
 LEAST_HZ = 1.0
 """No rate is lowered further than this."""
 _LOOK_NS = 5_000_000_000
@@ -47,18 +45,17 @@ class FreeTime:
 
 
 class Rate:
-    """A rate and its part of the budget.
+    """A rate, and what the probe may take with it.
 
     Args:
         hz: Samples per second to begin with.
-        budget: Share of the wall time that all probes may cost; None: no limit.
-        fixed: The user chose the rate: it stays.
+        share: Share of the wall time that the probe may cost; None: no limit.
     """
 
-    def __init__(self, hz: float, budget: float | None, *, fixed: bool = False) -> None:
+    def __init__(self, hz: float, share: float | None) -> None:
         self.hz = hz
         self._asked_hz = hz
-        self._share = None if fixed or budget is None else budget * SHARE
+        self._share = share
         self._free = FreeTime()
         self._time_ns = time.perf_counter_ns()
         self._cpu_ns: int | None = None

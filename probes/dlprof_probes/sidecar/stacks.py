@@ -41,8 +41,7 @@ class StackSampler:
             `stacks-000.anchor.json`.
         rate_hz: Samples per second.
         tree: Sample every Python among the process and what it starts, not the process alone.
-        budget: Share of the wall time that all probes may cost; None: no limit.
-        fixed: The user chose the rate: it stays.
+        share: Share of the wall time that it may cost; None: no limit.
     """
 
     def __init__(
@@ -52,8 +51,7 @@ class StackSampler:
         rate_hz: float,
         *,
         tree: bool = False,
-        budget: float | None = None,
-        fixed: bool = False,
+        share: float | None = None,
     ) -> None:
         self.reason: str | None = None
         """Why there are no samples, or not all; None while all is well."""
@@ -63,7 +61,7 @@ class StackSampler:
         """CPU time of the segments that ended (ns)."""
         self._pid = pid
         self._raw = raw
-        self._rate = Rate(max(1, round(rate_hz)), budget, fixed=fixed)
+        self._rate = Rate(max(1, round(rate_hz)), share)
         self._began_ns = 0
         self._start_cpu_ns: int | None = None
         self._tree = tree

@@ -44,22 +44,8 @@ def test_lines_and_kernels_are_told_where_they_are_wanted() -> None:
     """With line_profiler's folder."""
     config = told(TraceConfig(script="a.py", lines=("pkg",), kernel_steps=3))
 
-    assert config.lines == LineSettings(patterns=("pkg",), package="/tools/lp")
-    assert config.kernels == KernelSettings(mode="windows", steps=3, gpu=True)
-
-
-def test_the_budget_is_told_and_what_the_user_chose_is_fixed() -> None:
-    """A window of a length that was asked for is not made shorter."""
-    config = told(TraceConfig(script="a.py", budget=0.02, kernel_steps=3, origins=(("kernel_steps", "command line"),)))
-
-    assert (config.budget, config.kernels) == (0.02, KernelSettings(mode="windows", steps=3, fixed=True))
-
-
-def test_rates_that_the_user_chose_are_those_of_the_sampler() -> None:
-    """By the names that it knows."""
-    chosen = TraceConfig(origins=(("cores_hz", "command line"), ("budget", "environment")))
-
-    assert probe_settings.rates_chosen(chosen) == ("hz",)
+    assert config.lines == LineSettings(patterns=("pkg",), package="/tools/lp", share=0.004)
+    assert config.kernels == KernelSettings(mode="windows", steps=3, gpu=True, share=0.003)
 
 
 def test_what_is_not_wanted_is_null() -> None:
@@ -83,7 +69,7 @@ def test_under_a_gpu_tool_the_process_tells_its_number() -> None:
     config = told(TraceConfig(script="a.py"), wrapped=True, engine_traces_gpu=False)
 
     assert config.pid == "/runs/a/payload/pid"
-    assert config.kernels == KernelSettings(mode="windows", steps=10, gpu=False)
+    assert config.kernels == KernelSettings(mode="windows", steps=10, gpu=False, share=0.003)
 
 
 def test_a_cell_has_no_arguments_of_its_own() -> None:
@@ -91,4 +77,4 @@ def test_a_cell_has_no_arguments_of_its_own() -> None:
     config = probe_settings.of_cell(RUN, TraceConfig(script="cell.py"), engine_traces_gpu=True)
 
     assert (config.script, config.argv, config.engine) == (str(Path.cwd() / "cell.py"), (), None)
-    assert config.lines == LineSettings()
+    assert config.lines == LineSettings(share=0.004)

@@ -29,8 +29,8 @@ def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) ->
         "probes": ["cores"],
         "hz": 10.0,
         "stacks_hz": None,
-        "budget": None,
-        "fixed": [],
+        "share": None,
+        "stacks_share": None,
         "keep_arguments": False,
         "live": False,
     }

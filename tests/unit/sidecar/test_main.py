@@ -153,8 +153,8 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
     class Stacks:
         reason, failed, cpu_ns = None, False, 7
 
-        def __init__(self, *args: Any, **budget: Any) -> None:
-            calls.append((*args, budget))
+        def __init__(self, *args: Any, **share: Any) -> None:
+            calls.append((*args, share))
 
         def __getattr__(self, name: str) -> Any:
             return lambda *args: calls.append((name, *args))
@@ -163,14 +163,13 @@ def test_stacks_of_a_notebook_are_the_sampler_s_own_business(
             return THINNED
 
     monkeypatch.setattr(sampler, "StackSampler", Stacks)
-    told = {"budget": 0.01, "fixed": ["stacks_hz"]}
-    made = make(tmp_path, monkeypatch, probes=["stacks"], stacks_hz=100, conductor=None, **told)
+    made = make(tmp_path, monkeypatch, probes=["stacks"], stacks_hz=100, conductor=None, stacks_share=0.01)
     os.write(said, b"stop\n")
     made.run()
     made.finish()
     os.close(said)
 
-    given = (os.getpid(), tmp_path, 100, {"budget": 0.01, "fixed": True})
+    given = (os.getpid(), tmp_path, 100, {"share": 0.01})
     assert calls == [given, ("start",), ("poll",), ("stop", 5.0)]
     assert states(tmp_path) == {"stacks": {"reason": None, "failed": False, "cpu_ns": 7, "thinned": THINNED}}
     assert made.tree() == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from dlprof_probes.sidecar import rate
@@ -39,27 +38,26 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def test_a_rate_is_lowered_to_its_part_of_the_budget(machine: Machine) -> None:
-    """1 % of a core at 20 a second: a quarter of 1 % allows five."""
-    assert machine.looks(Rate(20, 0.01), 0, S // 10) == [20, 5]
+def test_a_rate_is_lowered_to_what_it_may_cost(machine: Machine) -> None:
+    """1 % of a core at 20 a second: 0.25 % allows five."""
+    assert machine.looks(Rate(20, 0.0025), 0, S // 10) == [20, 5]
 
 
 def test_while_a_core_is_free_nothing_is_lowered(machine: Machine) -> None:
     """Nobody waits for what takes no time from the run."""
     machine.free = 0.3
 
-    assert machine.looks(Rate(20, 0.01), 0, S // 10, S // 5) == [20, 20, 20]
+    assert machine.looks(Rate(20, 0.0025), 0, S // 10, S // 5) == [20, 20, 20]
 
 
 def test_the_cheap_stays_as_it_is(machine: Machine) -> None:
-    """0.2 % of a core is within a quarter of 1 %."""
-    assert machine.looks(Rate(20, 0.01), 0, S // 50) == [20, 20]
+    """0.2 % of a core is within 0.25 %."""
+    assert machine.looks(Rate(20, 0.0025), 0, S // 50) == [20, 20]
 
 
-@pytest.mark.parametrize("how", [{"budget": None}, {"budget": 0.01, "fixed": True}])
-def test_without_a_limit_and_where_the_user_chose_it_a_rate_stays(machine: Machine, how: dict[str, Any]) -> None:
+def test_without_a_limit_a_rate_stays(machine: Machine) -> None:
     """Whatever it costs."""
-    kept = Rate(20, **how)
+    kept = Rate(20, None)
 
     assert machine.looks(kept, 0, S, 2 * S) == [20, 20, 20]
     assert kept.thinned() is None
@@ -67,12 +65,12 @@ def test_without_a_limit_and_where_the_user_chose_it_a_rate_stays(machine: Machi
 
 def test_there_is_always_a_sample_a_second(machine: Machine) -> None:
     """Else nothing would be known."""
-    assert machine.looks(Rate(20, 0.0001), 0, S, 2 * S, 3 * S, 4 * S) == [20, 5, 1.25, 1, 1]
+    assert machine.looks(Rate(20, 0.000025), 0, S, 2 * S, 3 * S, 4 * S) == [20, 5, 1.25, 1, 1]
 
 
 def test_what_was_thinned_is_told_with_its_cost(machine: Machine) -> None:
     """Before it was lowered."""
-    kept = Rate(20, 0.01)
+    kept = Rate(20, 0.0025)
     machine.looks(kept, 0, S // 10)
 
     assert kept.thinned() == {
@@ -91,7 +89,7 @@ def test_free_time_is_a_share_of_what_has_passed() -> None:
 
 def test_a_rate_can_be_raised_once_there_is_more_to_see() -> None:
     """Not one that the user chose."""
-    free, chosen = Rate(20, 0.01), Rate(20, 0.01, fixed=True)
+    free, chosen = Rate(20, 0.0025), Rate(20, None)
 
     assert (free.raise_to(100), free.hz, free.raise_to(100)) == (True, 100, False)
     assert (chosen.raise_to(100), chosen.hz) == (False, 20)

@@ -2,8 +2,6 @@
 
 from dlprof_probes.inproc.clock import now
 
-SHARE = 0.5
-"""Of the budget of all probes, what windows may take."""
 LEAST_STEPS = 3
 """A window is not made shorter than this."""
 
@@ -14,11 +12,11 @@ class Affordable(object):
     The first window is always taken: without one nothing is known of kernels, nor of what a window costs.
 
     Args:
-        budget: Share of the wall time that all probes may cost; None: no limit.
+        share: Share of the wall time that windows may cost; None: no limit.
     """
 
-    def __init__(self, budget):
-        self._share = budget * SHARE if budget else None
+    def __init__(self, share):
+        self._share = share
         self._began = now()
         self._spent = 0
         self._taken = 0

@@ -57,7 +57,7 @@ class Windows(object):
         mode: `windows`, or `all`: whole loops.
         steps: Steps of a window.
         gpu: Whether the tracers may take the GPU.
-        budget: Share of the wall time that the probes may cost; None: no limit.
+        share: Share of the wall time that windows may cost; None: no limit.
 
     Attributes:
         active: The `_Window` that is open, or None.
@@ -65,7 +65,7 @@ class Windows(object):
         is_set: It is known which engine is to be traced.
     """
 
-    def __init__(self, recorder, folder, mode, steps, gpu=True, budget=None):
+    def __init__(self, recorder, folder, mode, steps, gpu=True, share=None):
         self.folder = folder
         self.active = None
         self.is_set = False
@@ -73,7 +73,7 @@ class Windows(object):
         self.everything = mode == "all"
         self._steps = steps
         self._gpu = gpu
-        self._affordable = Affordable(None if mode == "all" else budget)
+        self._affordable = Affordable(None if mode == "all" else share)
         self._tracer = None
         self._engine = None
         self._declined = None

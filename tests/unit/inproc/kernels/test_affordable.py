@@ -13,8 +13,8 @@ S = 1_000_000_000
 
 @pytest.fixture
 def bearing(now: Clock) -> Affordable:
-    """A budget of 1 %, after a second of the run, in which plain steps took 10 ms each."""
-    made = Affordable(0.01)
+    """Half a percent, after a second of the run, in which plain steps took 10 ms each."""
+    made = Affordable(0.005)
     now.ns += S
     made.plain_step(now.ns - 20 * MS, 1, False)
     made.plain_step(now.ns, 2, False)

@@ -1,0 +1,38 @@
+"""How the budget of all probes is shared out among them: the one place that says who may take what."""
+
+from __future__ import annotations
+
+from dlprof.config import TraceConfig
+
+_WEIGHTS = {"lines": 4.0, "kernels": 3.0, "stacks": 1.5, "cores": 1.5}
+"""Of the probes that can measure less. Hooks cannot: what they take is told, and not kept back."""
+_RATES = {"kernels": "kernel_steps", "stacks": "stacks_hz", "cores": "cores_hz"}
+"""Settings that say how much a probe measures: where the user chose them, they are obeyed."""
+
+EXACT = "exact"
+"""Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
+
+
+def of(probe: str, config: TraceConfig) -> float | None:
+    """Share of the wall time that a probe may cost: those of the probes that run together are the budget, not more.
+
+    Args:
+        probe: `lines`, `kernels`, `stacks`, or `cores` for the sampler of cores and GPUs.
+        config: What is traced, and how.
+
+    Returns:
+        From 0 to 1; None: no limit, as there is no budget, or as the user chose what is measured.
+    """
+    if config.budget is None or _is_chosen(probe, config):
+        return None
+    return config.budget * _WEIGHTS[probe] / sum(_WEIGHTS[one] for one in _WEIGHTS if _runs(one, config))
+
+
+def _is_chosen(probe: str, config: TraceConfig) -> bool:
+    if probe == "lines":
+        return EXACT in config.lines
+    return config.is_given(_RATES[probe]) or (probe == "kernels" and config.kernels == "all")
+
+
+def _runs(probe: str, config: TraceConfig) -> bool:
+    return config.wants(probe) or (probe == "cores" and config.wants("gpu"))
