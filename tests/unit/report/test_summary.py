@@ -254,6 +254,7 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
+    "loop_places",
     "unrecorded",
 ]
 
