@@ -35,6 +35,24 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(
+    ("script", "backend", "expected"),
+    [
+        ("jax_steps", "native-jax", [("fit", 27, 1, 3, 18), ("fit", 39, 1, 1, 5)]),
+        ("tensorflow_tape", "native-tensorflow", [("fit", 22, 1, 2, 16), ("fit", 27, 1, 1, 5)]),
+        ("gluon_mlp", "native-gluon", [("fit", 16, 1, 2, 12)]),
+        ("chainer_loop", "native-chainer", [("fit", 13, 1, 2, 12), ("fit", 34, 1, 3, 18)]),
+        ("theano_functions", "native-lasagne", [("fit", 15, 1, 3, 15)]),
+        ("keras_torch_loop", "torch", [("fit", 16, 1, 2, 12)]),
+    ],
+)
+def test_steps_and_epochs_of_other_engines(
+    tmp_path: Path, script: str, backend: str, expected: list[tuple[Any, ...]]
+) -> None:
+    """The same for each."""
+    assert places(traced(tmp_path, script, backend)) == expected
+
+
+@pytest.mark.parametrize(
     ("script", "expected"),
     [
         ("torch_mlp", [("fit", 11, 1, 3, 30), ("evaluate", 24, 3, None, 12)]),

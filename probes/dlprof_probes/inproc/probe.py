@@ -304,6 +304,7 @@ class Probe(object):
             if (in_loops and self.current_loop() is None) or (when is not None and not when(args)):
                 return None
             self.loops.compiles[0] += 1
+            self.loops.compiled_at = now()
             known = told(args)
             cause = self.causes.note(*known) if known else None
             if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):

@@ -127,6 +127,10 @@ class Engine(object):
         """
         return
 
+    def updated(self, optimizer):
+        """An optimiser of Keras was applied, by a loop of the script's own or by `fit`."""
+        self.probe.own_loops.update(self, optimizer)
+
     def trained_layers(self, optimizer, frames):
         """A loop of the script's own trains with that optimiser.
 

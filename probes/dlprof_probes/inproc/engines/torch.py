@@ -156,8 +156,8 @@ class Torch(Engine):
 
     def trained_layers(self, optimizer, frames):
         """The parts of the models that the script has at hand where it trains, if one of them is trained."""
-        if not self.wants_kernels:
-            return None
+        if not self.wants_kernels or not hasattr(optimizer, "param_groups"):
+            return None  # one of Keras, whose layers have their names already
         self._models = torch_models.at_hand(sys.modules["torch"].nn.Module, optimizer, frames)
         return torch_models.layers(self._models)
 

@@ -33,7 +33,7 @@ def _is_loaded(modules):
 def _watch_updates(engine, module):
     """Listen to updates, to optimisers that are made, and to `eval` of modules."""
     probe, torch = engine.probe, sys.modules["torch"]
-    probe.own_loops.sites.skip(os.path.dirname(torch.__file__))
+    probe.own_loops.sites.skip(os.path.dirname(torch.__file__) + os.sep)
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is None:
         probe.missing.append("torch.optim.optimizer.register_optimizer_step_post_hook")

@@ -21,15 +21,18 @@ class Feed(object):
         evaluation: The evaluation that it feeds, or None.
         asked: When the item that is waited for was asked for (ns).
         updated: Whether an update has followed one of its items.
+        tells: Whether it says itself where an epoch begins, wherever it is asked.
         over: Whether it has ended.
     """
 
     __slots__ = (
         "asked", "count", "evaluation", "facts", "first", "first_waited", "items", "opened", "over", "path", "place",
+        "tells",
         "updated", "waited",
     )  # fmt: skip
 
-    def __init__(self, opened, path, place, facts):
+    def __init__(self, opened, path, place, facts, tells=False):
+        self.tells = tells
         self.opened = opened
         self.path = path
         self.place = place
@@ -155,7 +158,7 @@ class OwnLoops(object):
         for feed in self._feeds.values():
             if feed.items and feed.evaluation is None:
                 waited += feed.waited
-                if path[0] not in feed.path and (found is None or feed.first < found.first):
+                if (feed.tells or path[0] not in feed.path) and (found is None or feed.first < found.first):
                     found = feed
         return found, waited
 
@@ -239,17 +242,25 @@ class OwnLoops(object):
 
     # -- input -------------------------------------------------------------------------------------------
 
-    def input_opened(self, key, time, place, facts=None):
-        """A loader is iterated from now on; `key` tells this iteration from others."""
+    def input_opened(self, key, time, place, facts=None, tells=False):
+        """A loader is iterated from now on; `key` tells this iteration from others.
+
+        Args:
+            key: Number.
+            time: When (ns).
+            place: `sites.Place`.
+            facts: What is known of the loader.
+            tells: It is one that begins its epochs itself, in the middle of a loop over steps.
+        """
         if key in self._feeds:
             self.input_over(key, time)
         fit = self._fit
         if fit is not None:
-            if fit.step is not None and fit.step.path[0] not in place.path:
+            if fit.step is not None and (tells or fit.step.path[0] not in place.path):
                 self._end_step(fit, time)
-            if not fit.own.intersection(place.path):
+            if not (tells or fit.own.intersection(place.path)):
                 self._close_fit()
-        self._feeds[key] = Feed(time, place.path, place.line(), facts or {})
+        self._feeds[key] = Feed(time, place.path, place.line(), facts or {}, tells)
 
     def input_begin(self, key, time, evaluates):
         """The next item is asked for; `evaluates`: the model is not being trained now."""

@@ -56,6 +56,8 @@ class Log(object):
         loop = loops.Loop(probe.recorder, probe.loops.compiles, span, probe.loops.waits)
         loop.opened = begin
         loop.previous_end = begin
+        if probe.loops.compiled_at >= begin:
+            loop.compiled = -1  # the first step, which is over, compiled something
         probe.windows.opened(loop, kind, nested=cause is None)
         return _Running(kind, span, loop)
 

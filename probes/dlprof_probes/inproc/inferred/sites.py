@@ -88,9 +88,9 @@ class Sites(object):
         self._codes = {}
         self._count = 0
 
-    def skip(self, folder):
-        """Pass over the loops of the code below `folder`: an engine's own."""
-        self._skipped += (folder + os.sep,)
+    def skip(self, start):
+        """Pass over the loops of code whose file's path begins so: an engine's own."""
+        self._skipped += (start,)
         self._known.clear()
         self._codes.clear()
 

@@ -14,6 +14,25 @@ _ORPHANS_TOLD = 3
 """Fewer updates without a loop around them are no training loop."""
 
 
+class Earlier(object):
+    """A call that is over, and the place from which it came, without its frames."""
+
+    def __init__(self, begin, end, place):
+        self.begin = begin
+        self.end = end
+        self.path = place.path
+        self._turns = place.turns()
+        self._where = place.where()
+
+    def turns(self):
+        """As `Place.turns`."""
+        return self._turns
+
+    def where(self):
+        """As `Place.where`."""
+        return self._where
+
+
 class Watch(object):
     """What the engines tell of training loops.
 
@@ -72,16 +91,44 @@ class Watch(object):
 
     # -- what engines tell -------------------------------------------------------------------------------
 
-    def _update(self, engine, optimizer):
-        """An optimiser has just changed the weights, for a call of the program's."""
+    def _update(self, engine, optimizer, begin=0):
+        """An optimiser has just changed the weights, in a call that began at `begin` (ns), if that is known."""
         own = self._own()
         if own is None:
             return
         end, place = now(), self.sites.look(_getframe(1))
         ident = get_ident()
-        own.idle_since = max(own.idle_since, self._probe.recorder.idle_since.get(ident, 0))
+        own.idle_since = max(own.idle_since, self._probe.recorder.idle_since.get(ident, 0)) or begin
         self._not_training.pop(ident, None)
         own.update(self.token(optimizer), end, place, lambda: Cause(engine, optimizer, place.frames()))
+
+    def earlier(self, begin):
+        """A call that may turn out to be the first update of a training; gives what `repeated` needs to know of it."""
+        if self._is_told(get_ident()):
+            return None
+        return Earlier(begin, now(), self.sites.look(_getframe(1)))
+
+    def repeated(self, engine, state):
+        """A call has updated a state of weights (`name`, `first`: the call before, or None), which stands for them."""
+        first, state.first = state.first, None
+        own = self._own()
+        if own is None:
+            return
+        if first is not None and first.path:
+            token = self.token(state)
+            own.idle_since = max(own.idle_since, first.begin)
+            own.update(token, first.end, first, lambda: Cause(engine, state, []))
+        self._update(engine, state)
+
+    def updates(self, engine, owner, name, is_real=lambda args: True):
+        """Each call of the method `owner.name` is an update by its object, where `is_real(args)` says so."""
+        update = self.update
+
+        def leave(begin, args):
+            if is_real(args):
+                update(engine, args[0], begin)
+
+        return self._probe.around(owner, name, lambda _args: now(), leave, again=True)
 
     def made(self):
         """An optimiser was made: a training without a loader has not begun before."""
@@ -93,7 +140,7 @@ class Watch(object):
         """The program said that a model is not being trained from here on."""
         self._not_training[get_ident()] = True
 
-    def _opened(self, iterator, begin, facts=None):
+    def _opened(self, iterator, begin, facts=None, tells=False):
         """The program has made an iterator of a loader, in a call that began at `begin` (ns)."""
         own = self._own()
         if own is None:
@@ -101,7 +148,7 @@ class Watch(object):
         key, ident, left = self.token(iterator), get_ident(), self._left
         # What a loop was left with by `break` is gone at once: that tells when.
         self._iterators[key] = weakref.ref(iterator, lambda _gone: left(key, ident))
-        own.input_opened(key, begin, self.sites.look(_getframe(1)), facts)
+        own.input_opened(key, begin, self.sites.look(_getframe(1)), facts, tells)
 
     def _asked(self, iterator, evaluates):
         own = self._threads.get(get_ident())
