@@ -19,11 +19,10 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import psutil
+from msgspec import Struct
 
 from dlprof import safe_files
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError, nearest
@@ -36,6 +35,8 @@ _STACKS = "stacks-[0-9][0-9][0-9]"
 _FULL_BYTES = 64 << 10
 """Less free space than this counts as a full disk."""
 _ROOT = 0
+_START = 19
+"""Where the time of a process's start stands in `/proc/PID/stat`, behind the name (ticks since the machine's)."""
 _MANIFEST_MOST = 64 << 20
 SOURCE_MOST = 32 << 20
 """Bytes of a manifest, and of a source file, at most."""
@@ -46,8 +47,7 @@ RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
 
-@dataclass(frozen=True)
-class RunDir:
+class RunDir(Struct, frozen=True):
     """A run folder by its path."""
 
     path: Path
@@ -406,7 +406,17 @@ def goes_on(manifest: Manifest) -> bool:
         return False
     try:
         # Numbers of processes are given out again: the time of its start tells whether it is the same.
-        started = psutil.Process(conductor.pid).create_time()
-        return bool(abs(started - conductor.started) < 1)
-    except (psutil.Error, ValueError, OverflowError):  # numbers that no process has
+        return abs(process_start(conductor.pid) - conductor.started) < 1
+    except (OSError, ValueError, IndexError):  # numbers that no process has
         return False
+
+
+def process_start(pid: int) -> float:
+    """When a process was started (s of the wall clock).
+
+    Raises:
+        OSError: There is no such process.
+    """
+    words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    boot = next(line for line in Path("/proc/stat").read_bytes().splitlines() if line.startswith(b"btime "))
+    return int(boot.split()[1]) + int(words[_START]) / os.sysconf("SC_CLK_TCK")

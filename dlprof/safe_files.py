@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
@@ -144,7 +143,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         OSError: It cannot be written.
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    part = f".{path.name[:100]}.{secrets.token_hex(8)}.part"
+    part = f".{path.name[:100]}.{os.urandom(8).hex()}.part"
     try:
         with os.fdopen(os.open(part, _NEW, 0o666, dir_fd=folder), "wb") as out:
             yield out
@@ -166,7 +165,7 @@ def write(root: Path, name: str | PurePosixPath, content: bytes, mode: int = 0o6
     """
     *folders, last = parts_of(name)
     with _folder(root, folders, make=True) as folder:
-        part = f".{last[:100]}.{secrets.token_hex(8)}.part"
+        part = f".{last[:100]}.{os.urandom(8).hex()}.part"
         with os.fdopen(os.open(part, _NEW, mode, dir_fd=folder), "wb") as out:
             out.write(content)
         os.rename(part, last, src_dir_fd=folder, dst_dir_fd=folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,8 @@ def table(path: Path) -> dict[str, Any]:
         OSError: The file cannot be read.
         ValueError: It is no TOML, or no table stands there.
     """
+    import tomllib  # noqa: PLC0415  (only where there is such a file)
+
     found: Any = tomllib.loads(safe_files.read_text(path.resolve(), _MOST))
     for name in ("tool", "dlprof"):
         found = found.get(name, {})

@@ -96,7 +96,8 @@ def of_run(run: Run) -> Breakdown | None:
     unattributed = wall - sum(leaves.values())
     loop_of_run = _main_loop(run)
     if loop_of_run is None or PHASE_OF_LOOP[loop_of_run].path not in leaves:
-        return Breakdown(leaves, wall, unattributed, None, "no step of fit, evaluate or predict was seen", ())
+        why = run.missing("steps") or "no step of fit, evaluate or predict was seen"
+        return Breakdown(leaves, wall, unattributed, None, why, ())
     split = overlapped_steps.split(run, leaves) if loop_of_run is Loop.TRAIN else None
     if split is None:
         split = step_leaves.split(run, loop_of_run, leaves, traced.get(loop_of_run, 0))
@@ -114,7 +115,7 @@ def of_run(run: Run) -> Breakdown | None:
 def why_none(run: Run) -> str:
     """Why a run has no tree, as the end of a sentence."""
     if run.manifest.state != RunState.IMPORTED:
-        return "the run has no phases"
+        return run.missing("phases") or "the run has no phases"
     if run.count("kernel_totals"):
         return "its files hold sums without times, so that it has no beginning and no end"
     return "its files hold no event that takes time"

@@ -164,6 +164,7 @@ def compare(a: Side, b: Side) -> Comparison:
 def _trees(side: Side) -> list[Breakdown]:
     found = []
     for run in side.runs:
+        run.require("phases", "steps", "kernel_ops", "kernel_events", "kernel_windows")
         tree = breakdown.of_run(run) or breakdown.without_phases(run)
         if tree is None:
             raise UsageError(

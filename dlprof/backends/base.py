@@ -6,8 +6,9 @@ A backend is an environment. What is true of the engine in it, wherever that run
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 LOCKS = Path(__file__).parent / "locks"
 """Folder of the locked requirement files, one per managed backend."""
@@ -17,8 +18,7 @@ COMPAT = Path(__file__).parent / "compat"
 """Folder of the files that are copied into managed environments."""
 
 
-@dataclass(frozen=True)
-class BackendSpec:
+class BackendSpec(Struct, frozen=True):
     """A backend of Keras, or a framework without Keras, and the managed environment that dlprof makes for it."""
 
     name: str

@@ -1,6 +1,6 @@
 """The frameworks without Keras: their scripts tell their phases by marks. Most share the environment of a backend."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dlprof.backends import cntk, jax, mxnet, tensorflow, tensorflow1, theano, torch
 from dlprof.backends.base import COMPAT, LOCKS, BackendSpec

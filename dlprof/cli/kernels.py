@@ -48,6 +48,7 @@ def run(args: Arguments) -> int:
     from dlprof.pipeline.opening import open_run
 
     opened = open_run(args.run)
+    opened.require("kernel_ops", "kernel_events")
     sums = kernels.summarise(opened, args.by, phase=args.phase)
     if args.json:
         from dlprof.report import kernel_json

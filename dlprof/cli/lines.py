@@ -54,6 +54,7 @@ def run(args: Arguments) -> int:
     from dlprof.report.json_text import print_json
 
     opened = open_run(args.run)
+    opened.require("lines")
     functions = [function for function in lines.functions(opened.table("lines")) if _is_asked_for(function, args)]
     if args.sort == "line":
         functions.sort(key=lambda function: (function.file, function.first_line))

@@ -69,7 +69,10 @@ def _run_and_query(args: Arguments) -> tuple[str, str | None]:
 def _tables(run: Run) -> list[tuple[Any, ...]]:
     from dlprof.schema.tables import TABLES
 
-    return [(name, run.table(name).num_rows, ", ".join(schema.names)) for name, schema in TABLES.items()]
+    return [
+        (name, None if name in run.lost else run.count(name), ", ".join(schema.names))
+        for name, schema in TABLES.items()
+    ]
 
 
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from dlprof.schema.vocabulary import Category
 
 
-@dataclass(frozen=True)
-class Dispatch:
+class Dispatch(Struct, frozen=True):
     """How a step of the engine returns to who called it."""
 
     asynchronous: bool = False
@@ -28,8 +28,7 @@ class Xla(StrEnum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True)
-class PythonCost:
+class PythonCost(Struct, frozen=True):
     """Work that a switch does in Python, which sampled stacks show."""
 
     files: tuple[str, ...]
@@ -38,8 +37,7 @@ class PythonCost:
     """What the switch costs in all, as a multiple of that."""
 
 
-@dataclass(frozen=True)
-class KernelCost:
+class KernelCost(Struct, frozen=True):
     """What a switch costs in the kernels that are better without it."""
 
     categories: tuple[Category, ...]
@@ -47,8 +45,7 @@ class KernelCost:
     """Share of their time."""
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(Struct, frozen=True):
     """A switch for debugging, or one that gives up speed, as the probe names it in the facts of a training."""
 
     name: str
@@ -64,8 +61,7 @@ class Switch:
     """Whether it makes all functions run operator by operator: that is eager execution, a cause of its own."""
 
 
-@dataclass(frozen=True)
-class EngineSpec:
+class EngineSpec(Struct, frozen=True):
     """An engine: the library that runs the kernels, under Keras or alone."""
 
     name: str

@@ -1,6 +1,6 @@
 """TensorFlow 1: graphs that run in sessions."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dlprof.engines import tensorflow
 from dlprof.engines.base import Dispatch

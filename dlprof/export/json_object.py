@@ -26,7 +26,8 @@ class LeftOut(Struct, frozen=True):
     """A table that is not in the object, how many rows it has, and why."""
 
     table: str
-    rows: int
+    rows: int | None
+    """None: not known, it is lost."""
     because: str
 
 
@@ -54,16 +55,21 @@ def write(run: Run, out: BinaryIO) -> str:
         _write_rows(run, name, out)
         out.write(b"]")
     out.write(b"\n}}\n")
-    said = "".join(f", without {table.table} ({table.rows:,} rows)" for table in left_out)
+    said = "".join(f", without {table.table} ({_rows(table.rows)})" for table in left_out)
     return f"{len(names)} tables{said}"
 
 
+def _rows(count: int | None) -> str:
+    return "lost" if count is None else f"{count:,} rows"
+
+
 def _left_out(run: Run) -> list[LeftOut]:
+    lost = [LeftOut(name, None, why) for name, why in run.lost.items()]
     rows = run.count("kernel_events")
     if rows <= KERNEL_EVENTS_AT_MOST:
-        return []
+        return lost
     because = f"more than {KERNEL_EVENTS_AT_MOST} rows; dlprof export --to parquet has them"
-    return [LeftOut("kernel_events", rows, because)]
+    return [*lost, LeftOut("kernel_events", rows, because)]
 
 
 def _write_rows(run: Run, name: str, out: BinaryIO) -> None:

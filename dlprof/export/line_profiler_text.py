@@ -31,7 +31,9 @@ def write(run: Run, out: BinaryIO) -> str:
 
     Raises:
         NoInputError: The run has no times of lines.
+        BadDataError: Their table is lost.
     """
+    run.require("lines")
     found = lines.functions(run.table("lines"))
     if not found:
         raise NoInputError(f"{run.name} has no times of lines.", hint=f"dlprof report {run.typed} says why")

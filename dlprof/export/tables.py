@@ -45,11 +45,12 @@ def write_folder(run: Run, folder: Path, ending: str, write: Callable[[Iterator[
     """
     written = 0
     with writing_into(folder):
-        (folder / "tables.txt").write_text(ABOUT, encoding="utf-8")
+        lost = "".join(f"Not here is {name}, because {why}.\n" for name, why in run.lost.items())
+        (folder / "tables.txt").write_text(ABOUT + lost, encoding="utf-8")
         for name in TABLES:
             path = folder / f"{name}{ending}"
             path.unlink(missing_ok=True)
             if run.count(name):
                 write(pieces(run, name), path)
                 written += 1
-    return f"{written} tables"
+    return f"{written} tables{''.join(f', without {name}: {why}' for name, why in run.lost.items())}"

@@ -6,18 +6,23 @@ import os
 import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import psutil
+if TYPE_CHECKING:  # loaded when there is a process to ask: most scripts leave none
+    import psutil
 
 T = TypeVar("T")
 _TEXT = 200
+_ZOMBIE = "zombie"
+"""psutil's name of the state."""
 _GONE_S = 1.0
 """How long a process may take to end of SIGKILL."""
 
 
 def ask(process: psutil.Process, question: Callable[[psutil.Process], T], otherwise: T) -> T:
     """What a process says of itself; `otherwise` where it has ended at this moment, or may not be asked."""
+    import psutil  # noqa: PLC0415
+
     try:
         return question(process)
     except (psutil.Error, OSError):
@@ -37,6 +42,10 @@ class Descendants:
 
     def running(self, traced: int) -> list[psutil.Process]:
         """Those that still run, without the traced process itself."""
+        if _knows_children() and not set(own_children()) - self._others:
+            return []
+        import psutil  # noqa: PLC0415
+
         found: list[psutil.Process] = ask(psutil.Process(), lambda me: me.children(recursive=True), [])
         return [process for process in found if process.pid != traced and self._is_the_scripts(process)]
 
@@ -44,7 +53,7 @@ class Descendants:
         above: list[psutil.Process] = ask(process, lambda one: one.parents(), [])
         parents = {parent.pid for parent in above}
         own = process.pid in self._others or bool(parents & self._others)
-        return not own and ask(process, lambda one: one.status(), psutil.STATUS_ZOMBIE) != psutil.STATUS_ZOMBIE
+        return not own and ask(process, lambda one: str(one.status()), _ZOMBIE) != _ZOMBIE
 
     def reap(self, traced: int) -> None:
         """Take what has ended and has no parent but dlprof; helpers and the traced process have theirs, who wait."""
@@ -53,6 +62,11 @@ class Descendants:
                 _take(child for child in own_children() if child != traced and child not in self._others)
                 return
             _take([pid])
+
+
+def _knows_children() -> bool:
+    """Whether the kernel has lists of children."""
+    return Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
 
 def own_children() -> tuple[int, ...]:
@@ -99,6 +113,10 @@ def tell(processes: Iterable[psutil.Process], number: int) -> None:
 
 def end(processes: list[psutil.Process], grace_s: float) -> None:
     """End them: politely first, and after that time (s) not."""
+    if not processes:
+        return
+    import psutil  # noqa: PLC0415
+
     tell(processes, signal.SIGTERM)
     _gone, alive = psutil.wait_procs(processes, timeout=grace_s)
     tell(alive, signal.SIGKILL)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from dlprof_probes.sidecar.gpu import Unavailable, cards
+from msgspec import Struct
 
 from dlprof.errors import UnavailableError
 
@@ -16,8 +16,7 @@ NVPROF_BELOW = (8, 0)
 _FOLDER = "gpu"
 
 
-@dataclass(frozen=True)
-class GpuTracer:
+class GpuTracer(Struct, frozen=True):
     """The tracer that was chosen.
 
     Attributes:

@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from dlprof.engines import registry as engines
 from dlprof.errors import NoInputError, UnavailableError, UsageError
@@ -38,8 +39,7 @@ _NAMES = (
 )
 
 
-@dataclass(frozen=True)
-class InterpreterFacts:
+class InterpreterFacts(Struct, frozen=True):
     """What an interpreter says of itself.
 
     Attributes:

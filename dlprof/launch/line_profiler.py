@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dlprof.backends.base import LOCKS
 from dlprof.errors import Report
-from dlprof.launch import data_folder, installing
+from dlprof.launch import data_folder
 from dlprof.launch.interpreters import InterpreterFacts
 
 
@@ -32,15 +32,17 @@ def line_profiler_for(interpreter: InterpreterFacts, *, report: Report) -> Path 
         with data_folder.locked(path, report) as held:
             if not (path / data_folder.MARKER).is_file():
                 report(f"line_profiler: fetching it for Python {interpreter.version_text} (once)")
-                _fetch(lock, interpreter, path, installing.Installer(held, show=False))
+                _fetch(lock, interpreter, path, held)
     return path
 
 
-def _fetch(lock: Path, interpreter: InterpreterFacts, path: Path, installer: installing.Installer) -> None:
+def _fetch(lock: Path, interpreter: InterpreterFacts, path: Path, held: int) -> None:
+    from dlprof.launch import installing  # noqa: PLC0415  (once for each version of Python)
+
     with data_folder.keeping(path):
         data_folder.clear(path)
     where = ["--python", str(interpreter.path), "--target", str(path), "-r", str(lock)]
     what = f"fetch line_profiler for Python {interpreter.version_text}"
-    installer.run([*installing.LOCKED, "--no-deps", *where], what)
+    installing.Installer(held, show=False).run([*installing.LOCKED, "--no-deps", *where], what)
     with data_folder.keeping(path):
         data_folder.mark(path, {"python": interpreter.version_text})

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
-import socket
 import subprocess
 import time
 from pathlib import Path
-
-import psutil
 
 from dlprof.schema.manifest import Git, Machine
 
 
 def describe() -> Machine:
     """Host name, system, processor, cores that may be used, and memory (bytes)."""
+    system = os.uname()
     return Machine(
-        host=socket.gethostname(),
-        system=f"{platform.system()} {platform.release()}",
+        host=system.nodename,
+        system=f"{system.sysname} {system.release}",
         cpu=_processor(),
         cores=os.cpu_count(),
         usable_cores=len(os.sched_getaffinity(0)),
-        memory_bytes=psutil.virtual_memory().total,
+        memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
     )
 
 
@@ -34,7 +31,7 @@ def _processor() -> str | None:
                 return line.partition(":")[2].strip()
     except OSError:
         pass
-    return platform.processor() or None
+    return os.uname().machine or None
 
 
 _GIT = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")

@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from dlprof.errors import UnavailableError
 from dlprof.launch import descendants, inherited
 from dlprof.launch.replaced import ImageWatch, Replaced
@@ -34,8 +36,7 @@ _STOOD_NS = 500_000_000
 """dlprof looks ten times a second: where so much time passed between two looks, it was stopped itself."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How the traced process ended.
 
     Attributes:

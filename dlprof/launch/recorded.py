@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from dlprof_probes.sidecar import jsonl
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dlprof.config import PROBES, TraceConfig
@@ -16,8 +16,7 @@ from dlprof.schema.manifest import Anchor, Clock, GpuTracer, Probe
 from dlprof.schema.vocabulary import ProbeState
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A traced run that is over.
 
     Attributes:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _START_STACK = 25
 """Where the address of the stack stands in `/proc/PID/stat`, behind the name: every `exec` makes a new one."""
 
 
-@dataclass(frozen=True)
-class Replaced:
+class Replaced(Struct, frozen=True):
     """The traced process went on as another program.
 
     Attributes:
@@ -22,8 +22,7 @@ class Replaced:
     seen_ns: int
 
 
-@dataclass(frozen=True)
-class _Image:
+class _Image(Struct, frozen=True):
     program: str
     stack: int
 

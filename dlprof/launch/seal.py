@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import secrets
 
 import msgspec
 
@@ -69,9 +68,9 @@ def _new_key() -> bytes | None:
     """A key, unless another dlprof makes one just now: then its."""
     try:
         data_folder().mkdir(parents=True, exist_ok=True)
-        part = data_folder() / f".{_name()}.{secrets.token_hex(8)}"
+        part = data_folder() / f".{_name()}.{os.urandom(8).hex()}"
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as out:
-            out.write(secrets.token_bytes(_KEY_BYTES))
+            out.write(os.urandom(_KEY_BYTES))
         try:
             os.link(part, data_folder() / _name(), follow_symlinks=False)
         except FileExistsError:

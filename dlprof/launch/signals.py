@@ -11,7 +11,8 @@ import ctypes
 import os
 import signal
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dlprof.launch import inherited
 
@@ -33,8 +34,7 @@ class _Timespec(ctypes.Structure):
     _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
 
 
-@dataclass(frozen=True)
-class Arrived:
+class Arrived(Struct, frozen=True):
     """A signal that came.
 
     Attributes:

@@ -7,15 +7,17 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from dlprof.backends import native, registry
 from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
 from dlprof.engines import registry as engines
 from dlprof.errors import DlprofError, NoInputError, Report, UsageError
-from dlprof.launch import environments, interpreters
+from dlprof.launch import interpreters
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.launch.line_profiler import line_profiler_for
 from dlprof.schema.manifest import Backend, Interpreter
@@ -30,8 +32,7 @@ KEPT_VARIABLES = (
 """Environment variables that change how fast training runs: they are kept in the manifest."""
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """A script on an interpreter, or any program.
 
     Attributes:
@@ -165,6 +166,8 @@ def _interpreter(config: TraceConfig, spec: BackendSpec | None, report: Report) 
     if config.python:
         return interpreters.inspect(config.python), "python"
     if spec is not None:
+        from dlprof.launch import environments  # noqa: PLC0415  (of no use to an interpreter of the user's own)
+
         environment = environments.ensure(spec, report=report, show_progress=sys.stderr.isatty())
         return interpreters.inspect(environment.python), "managed"
     return interpreters.inspect(sys.executable), "current"

@@ -74,6 +74,7 @@ class TracedScript:
     def _watch(self, process: TracedProcess, view: View) -> Outcome:
         """Measure beside the process until it ends. It runs: no failure of ours may come out of here."""
         self._harmless(lambda: self._start_sampler(process), *_SAMPLED)
+        self._harmless(lambda: self._preloading.tick(process.start_ns))
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
@@ -200,8 +201,7 @@ class TracedScript:
     def _tick_stacks(self, process: TracedProcess) -> None:
         assert self._stacks is not None  # noqa: S101  (asked by the caller)
         try:
-            with self._preloading.between():
-                self._stacks.tick()
+            self._stacks.tick()
         finally:
             if self._stacks.pid is not None:
                 process.ignore(self._stacks.pid)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Probe
 
 
-@dataclass(frozen=True)
-class Streams:
+class Streams(Struct, frozen=True):
     """Descriptors that the traced process gets as its standard streams; None: dlprof's own."""
 
     input: int | None = None
@@ -23,8 +23,7 @@ STARTING = "starting"
 """State of a probe of which nothing is known yet."""
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """What the launcher knows while the script runs.
 
     Attributes:

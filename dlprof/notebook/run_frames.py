@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlprof.analysis import kernels as kernel_sums
@@ -16,6 +17,7 @@ from dlprof.store.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 PROCESS_COLUMNS = ("host", "rank", "pid")
 """Columns that are the same in all rows of a run; `RunFrames.table` has them too."""
@@ -68,6 +70,7 @@ class RunFrames:
         """
         if by not in kernel_sums.GROUPS:
             raise UsageError(f"Kernels cannot be summed by {by}.", hint=", ".join(kernel_sums.GROUPS))
+        self.run.require("kernel_ops", "kernel_events")
         report = kernel_json.as_json(kernel_sums.summarise(self.run, by, phase=phase), by, phase)
         keys = {"kind", "device", *kernel_sums.GROUPS[by], *(("category",) if by == "op" else ())}
         figures = [name for name in columns.KERNELS if name not in kernel_json.KEYS]
@@ -76,19 +79,19 @@ class RunFrames:
 
     def cores(self) -> pd.DataFrame:
         """Samples of each core, in percent of that core."""
-        return frames.of_table(self.run.table("cores"))
+        return frames.of_table(self._table("cores"))
 
     def machine(self) -> pd.DataFrame:
         """Samples of the machine as a whole, by `time_ns`; CPU in percent of one core."""
-        return frames.of_table(self.run.table("machine")).set_index("time_ns")
+        return frames.of_table(self._table("machine")).set_index("time_ns")
 
     def gpu(self) -> pd.DataFrame:
         """Samples of each GPU."""
-        return frames.of_table(self.run.table("gpu"))
+        return frames.of_table(self._table("gpu"))
 
     def stacks(self, top: int = 5) -> pd.DataFrame:
         """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
-        tables = [self.run.table(name) for name in ("stacks", "frames", "phase_intervals")]
+        tables = [self._table(name) for name in ("stacks", "frames", "phase_intervals")]
         return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -96,10 +99,11 @@ class RunFrames:
 
         Raises:
             UsageError: There is no such table.
+            BadDataError: It is lost.
         """
         if name not in TABLES:
             raise UsageError(f"There is no table {name}.", hint=", ".join(TABLES))
-        return frames.of_table(self.run.table(name))
+        return frames.of_table(self._table(name))
 
     def sql(self, text: str) -> pd.DataFrame:
         """The answer to a query over the tables, in the SQL of DuckDB.
@@ -111,7 +115,12 @@ class RunFrames:
 
     def _measured(self, name: str) -> pd.DataFrame:
         measured = [column for column in TABLES[name].names if column not in PROCESS_COLUMNS]
-        return frames.of_table(self.run.table(name, measured))
+        return frames.of_table(self._table(name, measured))
+
+    def _table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """A table; one that is lost is an error, not an empty frame."""
+        self.run.require(name)
+        return self.run.table(name, columns)
 
 
 def _stack_row(stack: stacks.HotStack) -> dict[str, Any]:

@@ -1,12 +1,14 @@
-"""Gives a stored run whose tables are as they were written: checked, made again from `raw/`, or refused, with why."""
+"""Gives a stored run whose tables are as they were written, or made again from `raw/`; of lost ones it says why."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from dlprof import rundir
 from dlprof.errors import BadDataError, CannotCreateError, UsageError
-from dlprof.pipeline import raw_artifacts
+from dlprof.pipeline import mended_tables, raw_artifacts
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import HealthEntry, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION
@@ -14,6 +16,11 @@ from dlprof.schema.vocabulary import RunState, Severity
 from dlprof.store import condition, lock, swap
 from dlprof.store.condition import Condition, State
 from dlprof.store.run import Run
+
+_NAMED_BY: Mapping[str, str] = MappingProxyType(
+    {"kernel_events": "kernel_ops", "kernel_totals": "kernel_ops", "stacks": "frames"}
+)
+"""Tables of numbers that mean nothing without another one."""
 
 
 def stored(folder: RunDir, *, rebuild: bool = False) -> Run:
@@ -25,7 +32,7 @@ def stored(folder: RunDir, *, rebuild: bool = False) -> Run:
 
     Raises:
         NoInputError: There is no run.
-        BadDataError: It is of a newer dlprof, or its tables are damaged and what they were made of is gone.
+        BadDataError: It is of a newer dlprof, or none of its tables is sound and what they were made of is gone.
         UsageError: Tables are to be made again that cannot be.
         CannotCreateError: They are to be made, and the folder cannot be written to.
     """
@@ -70,44 +77,79 @@ def _imported(folder: RunDir, manifest: Manifest, found: Condition, *, rebuild: 
         text = f"--rebuild is of no use: {folder.path.name} was imported, and keeps none of the files."
         raise UsageError(text, hint="dlprof import FILES")
     if not found.readable:
-        text = f"{_what(folder, found)}, and a run that was imported keeps none of the files that it was made of."
-        raise BadDataError(text, hint="dlprof import FILES")
+        because = "a run that was imported keeps none of the files that it was made of"
+        return _what_is_left(folder, manifest, found, because, hint="dlprof import FILES")
     return _as_it_is(folder, manifest, found, "the files that it was imported from are not kept")
 
 
 def _made_again(folder: RunDir, manifest: Manifest, found: Condition, *, rebuild: bool) -> Run:
     gone = raw_artifacts.gone(folder, found.seal)
-    if not gone and (manifest.tables_version == 0 or raw_artifacts.any_left(folder)):
-        # Most runs have their tables, and need not wait for all that makes them.
-        from dlprof.pipeline import private_copy  # noqa: PLC0415
-        from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
-
-        if folder.is_ours:
-            with contextlib.suppress(CannotCreateError):  # a full disk, or one that is read only
-                return Run(folder, ingest(folder))
-        place = private_copy.of(folder)
-        return Run(place, ingest(place))
+    poorer = bool(gone) and (found.readable or bool(found.sound))
+    if not poorer and (manifest.tables_version == 0 or raw_artifacts.any_left(folder)):
+        return _all_made_again(folder)
     because = f"{raw_artifacts.named(gone)} gone" if gone else "raw/ is empty"
     if rebuild and found.readable:
         text = f"The tables of {folder.path.name} stay as they are: {because}, and they cannot be made again."
         raise UsageError(text)
-    if not found.readable:
-        raise BadDataError(f"{_what(folder, found)}, and cannot be made again: {because}.")
-    return _as_it_is(folder, manifest, found, because)
+    if found.readable:
+        return _as_it_is(folder, manifest, found, because)
+    left = mended_tables.mend(folder, found)
+    if left.readable:
+        return _as_it_is(folder, manifest, left, because)
+    if rebuild and left.sound:
+        raise UsageError(f"{_what(folder, left)}, and cannot be made again: {because}.")
+    return _what_is_left(folder, manifest, left, f"cannot be made again: {because}")
+
+
+def _all_made_again(folder: RunDir) -> Run:
+    # Most runs have their tables, and need not wait for all that makes them.
+    from dlprof.pipeline import private_copy  # noqa: PLC0415
+    from dlprof.pipeline.ingest import ingest  # noqa: PLC0415
+
+    if folder.is_ours:
+        with contextlib.suppress(CannotCreateError):  # a full disk, or one that is read only
+            return Run(folder, ingest(folder))
+    place = private_copy.of(folder)
+    return Run(place, ingest(place))
+
+
+def _what_is_left(folder: RunDir, manifest: Manifest, found: Condition, because: str, hint: str | None = None) -> Run:
+    """The run with those of its tables that are sound; of each other one it is said that it is lost, and why.
+
+    Raises:
+        BadDataError: None is sound.
+    """
+    if not found.sound:
+        raise BadDataError(f"{_what(folder, found)}, and {because}.", hint=hint)
+    lost = _with_dependents({damage.table: f"the table {damage}, and {because}" for damage in found.damages})
+    missing = tuple(
+        _entry("table-lost", Severity.ERROR, f"{why[:1].upper()}{why[1:]}: what was in it is in no figure.")
+        for why in dict.fromkeys(lost.values())
+    )
+    return Run(folder, manifest, said=(*missing, *_doubts(found, because)), lost=lost)
+
+
+def _with_dependents(lost: dict[str, str]) -> dict[str, str]:
+    named = {table: lost[names] for table, names in _NAMED_BY.items() if names in lost and table not in lost}
+    return lost | named
 
 
 def _as_it_is(folder: RunDir, manifest: Manifest, found: Condition, because: str) -> Run:
     """The run with the tables that there are; what may be missing is said."""
-    if found.state == State.SOUND:
-        return Run(folder, manifest)
-    if found.state == State.OLD:
+    return Run(folder, manifest, said=_doubts(found, because))
+
+
+def _doubts(found: Condition, because: str) -> tuple[HealthEntry, ...]:
+    if found.seal is not None and found.version == SCHEMA_VERSION:
+        return ()
+    if found.version != SCHEMA_VERSION:
         text = (
             f"The tables are of an older dlprof (schema {found.version} instead of {SCHEMA_VERSION}) and stay as they "
             f"are, for {because}: what that one did not record is not known."
         )
-        return Run(folder, manifest, said=(_entry("tables-old", Severity.INFO, text),))
+        return (_entry("tables-old", Severity.INFO, text),)
     text = f"Nothing tells whether the tables are all that there were, and they stay as they are, for {because}."
-    return Run(folder, manifest, said=(_entry("tables-unsealed", Severity.WARNING, text),))
+    return (_entry("tables-unsealed", Severity.WARNING, text),)
 
 
 def _entry(slug: str, severity: Severity, text: str) -> HealthEntry:

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 from dlprof_probes import masking
 from msgspec.structs import replace
 
@@ -30,7 +29,15 @@ if TYPE_CHECKING:
     from dlprof.launch.traced_cell import Cell
     from dlprof.pipeline.storing import Traced
 
-_NEEDED = ("pyarrow", "pyarrow.parquet", "pyarrow.compute", "dlprof.store.writer", "dlprof.pipeline.storing")
+_NEEDED = (
+    "pyarrow",
+    "pyarrow.parquet",
+    "pyarrow.compute",
+    "dlprof.store.writer",
+    "dlprof.pipeline.storing",
+    "numpy.ma",  # pyarrow asks for it with the first array, and for the next one with the first sum
+    "pyarrow.acero",
+)
 """What a run is stored with: loaded while its script runs, for neither its start nor its end is to wait for that."""
 
 
@@ -111,7 +118,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
     made = Manifest(
         dlprof_version=__version__,
         state=RunState.RUNNING,
-        conductor=manifests.Conductor(pid=os.getpid(), started=psutil.Process().create_time()),
+        conductor=manifests.Conductor(pid=os.getpid(), started=rundir.process_start(os.getpid())),
         created=_now().isoformat(timespec="seconds"),
         command=_command(config),
         backend=target.backend(goal),

@@ -57,6 +57,8 @@ def of(report: Report, facts: Facts) -> str:
     """
     told = _of_devices(report, facts) or _of_operators(report) or _of_sums(report, facts)
     told = told or _of_stacks(report) or _of_lines(report) or _of_samples(report)
+    if not told and report.lost_tables:
+        told = f"What ran is not known: {report.lost_tables[0].why}."
     if not told:
         told = _NO_WORK if report.phases else "The files hold no event from which a time can be told."
     return f"{told}{_of_steps(report)}"

@@ -309,6 +309,14 @@ class UnrecordedTime(Struct, frozen=True):
     """The same as a clause."""
 
 
+class LostTable(Struct, frozen=True):
+    """A table that was written and cannot be read, nor made again."""
+
+    table: str
+    why: str
+    """As a clause."""
+
+
 class Report(Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -366,6 +374,12 @@ class Report(Struct, frozen=True, kw_only=True):
     """The loops by the lines that run them, and how each was found; `loops` sums those of a kind."""
     unrecorded: UnrecordedTime | None = None
     """None: the stream of the probe is whole, or the end of the process is not known."""
+    lost_tables: tuple[LostTable, ...] = ()
+    """Tables that are damaged for good: what is made of them is empty or null."""
+
+    def missing(self, *tables: str) -> str | None:
+        """Why what is made of some tables is not there, as a clause; None: all of them could be read."""
+        return next((lost.why for lost in self.lost_tables if lost.table in tables), None)
 
     @property
     def imported(self) -> bool:

@@ -39,6 +39,7 @@ from dlprof.report.model import (
     HealthLine,
     KernelSums,
     LayerKernels,
+    LostTable,
     MainLoop,
     MeasuredGpus,
     Overhead,
@@ -130,7 +131,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         created=manifest.created,
         wall_ns=run.wall_ns,
         phases=phases,
-        unattributed_ns=_unattributed(run.wall_ns, phases),
+        unattributed_ns=None if run.missing("phases") else _unattributed(run.wall_ns, phases),
         steps=_main_loop(run, loops),
         loops=loops,
         epochs=_epochs(run),
@@ -154,6 +155,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
         loop_places=() if manifest.state == RunState.IMPORTED else loop_places.of_run(run),
         unrecorded=_unrecorded(manifest),
+        lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
 
 
@@ -285,4 +287,4 @@ def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:
     if table.num_rows:
         return MeasuredGpus(True, tuple(utilisation.gpus(table, run.manifest)))
     reason = next((row["reason"] for row in run.rows("probes") if row["name"] == "gpu"), None)
-    return UnmeasuredGpus(False, reason or "no sample was taken")
+    return UnmeasuredGpus(False, run.missing("gpu") or reason or "no sample was taken")

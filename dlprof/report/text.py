@@ -12,6 +12,7 @@ from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.section_names import SECTIONS
 from dlprof.report.sections import causes, code, devices, head, machine, program, quality
 from dlprof.store.run import Run
+from dlprof.units import safe
 
 Section = Callable[[Page, Report], None]
 
@@ -60,13 +61,42 @@ def print_sections(run: Run, names: Sequence[str], *, file: TextIO, top: int = 1
     report = summary.summarise(run, top=top, diagnosis=diagnosis)
     for name in names:
         for section in _SECTIONS[name]:
-            section(page, report)
+            _print(section, page, report)
+
+
+_MADE_OF: Mapping[Section, tuple[str, Sequence[str]]] = {
+    program.phases: ("Phases", ("phases",)),
+    program.recompilations: ("Compiled again", ("spans",)),
+    program.step_parts: ("Parts of a step", ("kernel_windows", "kernel_ops", "kernel_events")),
+    devices.kernels: ("Kernels", ("kernel_ops", "kernel_events")),
+    devices.gpu_idle: ("Idle time of devices", ("gpu_gaps", "kernel_events")),
+    code.lines: ("Lines", ("lines",)),
+    code.stacks: ("Sampled stacks", ("stacks", "frames", "phase_intervals")),
+    machine.cores: ("Cores and memory", ("cores",)),
+    machine.gpu: ("GPU", ("gpu",)),
+    quality.costs: ("Overhead ledger", ("probes",)),
+}
+"""What a section is called where it cannot be shown, and the tables without which it cannot."""
+
+
+def _lost(section: Section, report: Report) -> str | None:
+    """Why a section cannot be shown, where its tables are lost."""
+    return report.missing(*_MADE_OF[section][1]) if section in _MADE_OF else None
+
+
+def _print(section: Section, page: Page, report: Report, *, is_there: bool = True) -> None:
+    why = _lost(section, report)
+    if why is not None:
+        page.title(_MADE_OF[section][0])
+        page.say(f"not measured, because {safe(why)}", indent=2)
+    elif is_there:
+        section(page, report)
 
 
 def _kernels(page: Page, report: Report) -> None:
     """The kernels, or why there are none."""
-    if report.kernels is not None and report.kernels.rows:
-        devices.kernels(page, report)
+    if (report.kernels is not None and report.kernels.rows) or _lost(devices.kernels, report):
+        _print(devices.kernels, page, report)
         return
     page.title("Kernels")
     machine.not_measured(page, report, "kernels")
@@ -114,7 +144,7 @@ def _print_traced(page: Page, report: Report) -> None:
         quality.health,
         head.next_steps,
     ):
-        section(page, report)
+        _print(section, page, report)
 
 
 def _print_imported(page: Page, report: Report) -> None:
@@ -122,21 +152,19 @@ def _print_imported(page: Page, report: Report) -> None:
     head.imported(page, report)
     if report.findings:
         causes.all_findings(page, report)
-    if report.phases:
-        program.phases(page, report)
-    if report.steps is not None:
+    _print(program.phases, page, report, is_there=bool(report.phases))
+    if report.steps is not None or report.missing("steps"):
         program.steps(page, report)
-    program.step_parts(page, report)
-    devices.busy(page, report)
-    devices.kernels(page, report)
-    devices.gpu_idle(page, report)
     for section, is_there in (
+        (program.step_parts, True),
+        (devices.busy, True),
+        (devices.kernels, True),
+        (devices.gpu_idle, True),
         (code.lines, bool(report.lines)),
         (code.stacks, bool(report.stacks)),
         (machine.cores, bool(report.cores)),
         (machine.gpu, isinstance(report.gpu, MeasuredGpus)),
     ):
-        if is_there:
-            section(page, report)
+        _print(section, page, report, is_there=is_there)
     quality.health(page, report)
     head.next_steps(page, report)

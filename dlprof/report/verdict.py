@@ -67,12 +67,15 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
     top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)
     if not wall or not top:
         known = "" if report.unrecorded is not None else ": the in-process probe left nothing"
+        lost = report.missing("phases")
+        known = f": {lost}" if lost else known
         return f"Where the time went is not known{known}."
     shares = ", ".join(
         f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
     )
     what = f"{duration(wall)}" if report.unrecorded is None else f"recorded {duration(report.unrecorded.since_ns)}"
-    return f"The {what} went to {shares}{_largest(diagnosis, findings)}."
+    largest = "" if report.lost_tables and not findings else _largest(diagnosis, findings)
+    return f"The {what} went to {shares}{largest}."
 
 
 def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:

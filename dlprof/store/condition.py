@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -49,12 +49,14 @@ class Condition:
         version: Schema that they are of; None: not known, or there are none.
         damages: What is wrong with which.
         seal: Their seal; None: there is none.
+        sound: Names of those that can be read.
     """
 
     state: State
     version: int | None = None
     damages: tuple[Damage, ...] = ()
     seal: Seal | None = None
+    sound: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -73,7 +75,13 @@ def examine(folder: Path) -> Condition:
         return Condition(State.NEWER, seal.schema_version, seal=seal)
     damages = tuple(_damages(folder, seal))
     fine = State.SOUND if seal.schema_version == SCHEMA_VERSION else State.OLD
-    return Condition(State.DAMAGED if damages else fine, seal.schema_version, damages, seal)
+    sound = _without(seal.tables, damages)
+    return Condition(State.DAMAGED if damages else fine, seal.schema_version, damages, seal, sound)
+
+
+def _without(names: Iterable[str], damages: Iterable[Damage]) -> tuple[str, ...]:
+    damaged = {damage.table for damage in damages}
+    return tuple(name for name in names if name in TABLES and name not in damaged)
 
 
 def _damages(folder: Path, seal: Seal) -> Iterator[Damage]:
@@ -116,7 +124,8 @@ def _unsealed(folder: Path) -> Condition:
     if version is not None and version > SCHEMA_VERSION:
         return Condition(State.NEWER, version)
     fine = State.UNSEALED if version == SCHEMA_VERSION else State.OLD
-    return Condition(State.DAMAGED if damages else fine, version, tuple(damages))
+    sound = _without((path.stem for path in paths), damages)
+    return Condition(State.DAMAGED if damages else fine, version, tuple(damages), sound=sound)
 
 
 def _other_columns(name: str, head: pa.Schema) -> Iterator[str]:

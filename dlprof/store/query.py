@@ -40,7 +40,7 @@ def ask(run: Run, query: str) -> Answer:
     """Ask the tables of a run; each is known by its name, also one that is empty.
 
     Raises:
-        UsageError: DuckDB refuses the query; its own words are in the message.
+        UsageError: DuckDB refuses the query; its own words are in the message. Tables that are lost it does not know.
     """
 
     def answer(connection: duckdb.DuckDBPyConnection) -> Answer:
@@ -78,17 +78,23 @@ def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> R
 
     connection = duckdb.connect(":memory:")
     try:
-        for name in TABLES:
+        for name in TABLES.keys() - run.lost.keys():
             connection.register(name, plain(run.table(name)))
-        connection.execute(_kernels(run))
+        if run.missing("kernel_events", "kernel_ops") is None:
+            connection.execute(_kernels(run))
         connection.execute("SET enable_external_access = false")
         return answer(connection)
     except duckdb.Error as error:
         raise UsageError(
-            f"The query failed: {error}", hint="dlprof sql RUN lists the tables and their columns"
+            f"The query failed: {error}{_lost(run)}", hint="dlprof sql RUN lists the tables and their columns"
         ) from error
     finally:
         connection.close()
+
+
+def _lost(run: Run) -> str:
+    """What a query may have failed for."""
+    return "".join(f"\nNot there, because {why}." for why in run.lost.values())
 
 
 def _whole(table: pa.Table) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,8 @@ class Run:
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
     said: tuple[HealthEntry, ...] = ()
     """What was found when the run was opened: lines of its table `health` that are not stored."""
+    lost: Mapping[str, str] = field(default_factory=dict)
+    """Tables that were written and cannot be read, each with the reason as a clause: they read as empty."""
 
     @property
     def name(self) -> str:
@@ -82,8 +84,22 @@ class Run:
         return self.table(name).to_pylist()  # type: ignore[no-any-return]
 
     def has(self, name: str) -> bool:
-        """Whether a table was written; one that was not reads as empty."""
-        return safe_files.is_file(self.folder.path, f"tables/{name}.parquet")
+        """Whether a table can be read; one that was not written, or is lost, reads as empty."""
+        return name not in self.lost and safe_files.is_file(self.folder.path, f"tables/{name}.parquet")
+
+    def missing(self, *names: str) -> str | None:
+        """Why tables cannot be shown, as a clause, where one of them is lost; None: none is."""
+        return next((self.lost[name] for name in names if name in self.lost), None)
+
+    def require(self, *names: str) -> None:
+        """For who shows nothing but these tables.
+
+        Raises:
+            BadDataError: One of them is lost.
+        """
+        why = self.missing(*names)
+        if why is not None:
+            raise BadDataError(f"This cannot be told of {self.name}, because {why}.")
 
     def count(self, name: str) -> int:
         """Number of rows of a table, without reading them.
@@ -170,6 +186,8 @@ class Run:
             ) from error
 
     def _file(self, name: str, held: contextlib.ExitStack) -> pq.ParquetFile | None:
+        if name in self.lost:
+            return None
         try:
             source = held.enter_context(safe_files.opened(self.folder.path, f"tables/{name}.parquet"))
         except FileNotFoundError:

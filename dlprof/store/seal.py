@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import field
 
@@ -65,6 +66,14 @@ def _sealed(path: Path) -> SealedTable:
 def crc32(path: Path, size: int) -> int | None:
     """The checksum of a file of so many bytes; None: it is too large for that."""
     return zlib.crc32(safe_files.read_path(path, CRC_BYTES_AT_MOST)) if size <= CRC_BYTES_AT_MOST else None
+
+
+def is_as_sealed(path: Path, sealed: SealedTable) -> bool:
+    """Whether a table that was made again is the one that was sealed, by all that the seal says of it."""
+    try:
+        return _sealed(path) == sealed
+    except (OSError, ValueError, pa.ArrowException):
+        return False
 
 
 def read(folder: Path) -> Seal | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 MASK = "***"
 """What stands in place of a secret."""
@@ -21,26 +22,38 @@ _QUERY_NAMES = rf"(?:{_NAME}|sig|key|code|auth|se)"
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 _VALUE = rf"{_QUOTED}|[^\s,;&\"']+"
 
-_FLAG_ALONE = re.compile(rf"(?=-)(?P<name>{_NAME})", re.IGNORECASE)
-"""A word that says that the next one is a secret."""
-_WORD_ASSIGNED = re.compile(rf"(?P<before>(?P<name>{_NAME})=)(?P<value>.+)", re.IGNORECASE | re.DOTALL)
-"""A word of its own, so that all behind the sign is the value."""
-_ASSIGNED = re.compile(rf"(?P<before>(?P<name>{_NAME})[\"']?\s*[=:]\s*)(?P<value>{_VALUE})", re.IGNORECASE)
-_AFTER_FLAG = re.compile(rf"(?P<before>(?<!\S)(?=-)(?P<name>{_NAME})\s+)(?P<value>{_QUOTED}|[^\s-]\S*)", re.IGNORECASE)
-_QUERY = re.compile(rf"(?P<before>[?&;](?P<name>{_QUERY_NAMES})=)(?P<value>[^&\s#\"']+)", re.IGNORECASE)
-_USER_OF_URL = re.compile(
-    r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)(?P<user>[^/\s:@\"']*)(?P<password>:[^/\s\"']*)?@", re.IGNORECASE
-)
-_FORMS = re.compile(
-    r"""\b(?:AKIA|ASIA)[0-9A-Z]{16}\b
-    | \bgh[pousr]_\w{20,} | \bgithub_pat_\w{20,} | \bglpat-[\w-]{16,}
-    | \bhf_[A-Za-z0-9]{20,} | \bsk-[\w-]{20,} | \bxox[abeprs]-[\w-]{10,} | \bAIza[\w-]{30,}
-    | \beyJ[\w-]{8,}\.eyJ[\w-]{4,}\.[\w-]+
-    | (?<=\bBearer\s)[\w.~+/=-]{8,} | (?<=\bBasic\s)[A-Za-z0-9+/=]{8,}
-    | -----BEGIN\s[A-Z ]*PRIVATE\sKEY-----[\s\S]*""",
-    re.VERBOSE,
-)
-_HARMLESS_TOKEN = re.compile(r"(?:true|false|none|null|\d{1,7}|[\"']?[<\[].*[>\]][\"']?)", re.IGNORECASE)
+
+class _Patterns:
+    """Compiled when the first command line is looked at."""
+
+    def __init__(self) -> None:
+        self.flag_alone = re.compile(rf"(?=-)(?P<name>{_NAME})", re.IGNORECASE)
+        """A word that says that the next one is a secret."""
+        self.word_assigned = re.compile(rf"(?P<before>(?P<name>{_NAME})=)(?P<value>.+)", re.IGNORECASE | re.DOTALL)
+        """A word of its own, so that all behind the sign is the value."""
+        self.assigned = re.compile(rf"(?P<before>(?P<name>{_NAME})[\"']?\s*[=:]\s*)(?P<value>{_VALUE})", re.IGNORECASE)
+        self.after_flag = re.compile(
+            rf"(?P<before>(?<!\S)(?=-)(?P<name>{_NAME})\s+)(?P<value>{_QUOTED}|[^\s-]\S*)", re.IGNORECASE
+        )
+        self.query = re.compile(rf"(?P<before>[?&;](?P<name>{_QUERY_NAMES})=)(?P<value>[^&\s#\"']+)", re.IGNORECASE)
+        self.user_of_url = re.compile(
+            r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)(?P<user>[^/\s:@\"']*)(?P<password>:[^/\s\"']*)?@", re.IGNORECASE
+        )
+        self.forms = re.compile(
+            r"""\b(?:AKIA|ASIA)[0-9A-Z]{16}\b
+            | \bgh[pousr]_\w{20,} | \bgithub_pat_\w{20,} | \bglpat-[\w-]{16,}
+            | \bhf_[A-Za-z0-9]{20,} | \bsk-[\w-]{20,} | \bxox[abeprs]-[\w-]{10,} | \bAIza[\w-]{30,}
+            | \beyJ[\w-]{8,}\.eyJ[\w-]{4,}\.[\w-]+
+            | (?<=\bBearer\s)[\w.~+/=-]{8,} | (?<=\bBasic\s)[A-Za-z0-9+/=]{8,}
+            | -----BEGIN\s[A-Z ]*PRIVATE\sKEY-----[\s\S]*""",
+            re.VERBOSE,
+        )
+        self.harmless_token = re.compile(r"(?:true|false|none|null|\d{1,7}|[\"']?[<\[].*[>\]][\"']?)", re.IGNORECASE)
+
+
+@cache
+def _patterns() -> _Patterns:
+    return _Patterns()
 
 
 def words(command: Sequence[str]) -> tuple[str, ...]:
@@ -53,17 +66,17 @@ def words(command: Sequence[str]) -> tuple[str, ...]:
     name: str | None = None
     for word in command:
         hidden = name is not None and not word.startswith("-") and _is_secret(name, word)
-        told.append(MASK if hidden else text(_WORD_ASSIGNED.sub(_without_value, word, count=1)))
-        flag = _FLAG_ALONE.fullmatch(word)
+        told.append(MASK if hidden else text(_patterns().word_assigned.sub(_without_value, word, count=1)))
+        flag = _patterns().flag_alone.fullmatch(word)
         name = flag["name"] if flag else None
     return tuple(told)
 
 
 def text(told: str) -> str:
     """A text with the secrets in it hidden: URLs, assignments, flags with their values, forms that are known."""
-    told = _USER_OF_URL.sub(_without_user, told)
-    told = _FORMS.sub(MASK, told)
-    for pattern in (_QUERY, _ASSIGNED, _AFTER_FLAG):
+    told = _patterns().user_of_url.sub(_without_user, told)
+    told = _patterns().forms.sub(MASK, told)
+    for pattern in (_patterns().query, _patterns().assigned, _patterns().after_flag):
         told = pattern.sub(_without_value, told)
     return told
 
@@ -80,4 +93,4 @@ def _without_value(found: re.Match[str]) -> str:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    return not (name.lower().endswith("token") and _HARMLESS_TOKEN.fullmatch(value))
+    return not (name.lower().endswith("token") and _patterns().harmless_token.fullmatch(value))

@@ -2,7 +2,7 @@
 
     steps     steady step time under default probes / without dlprof, interleaved pairs, each backend
     sidecars  CPU of the sampler and of py-spy together, in percent of one core, while a backend trains
-    startup   what `dlprof trace` adds to a script that does nothing
+    startup   what `dlprof trace` adds to a script's start, and to one that does nothing, part by part
     cli       `dlprof --help`, and `dlprof report` on a stored run
     folder    size of the run folder of 10,000 steps
     record    what recording one step costs in the traced process
@@ -29,7 +29,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
-from tests.benchmarks import budget, pages, traces
+from tests.benchmarks import budget, pages, startup, traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -110,22 +110,6 @@ def sidecars(_pairs: int) -> None:
         )
 
 
-def startup(pairs: int) -> None:
-    """Wall time of a script that does nothing, with and without."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "nothing.py"
-        script.write_text("")
-        bare = [sys.executable, str(script)]
-        extra = []
-        for pair in range(pairs + 1):
-            traced = [*DLPROF, "trace", str(script), "-o", f"{folder}/{pair}"]
-            extra.append(_seconds(traced) - _seconds(bare))
-    print(
-        f"startup  {statistics.median(extra[1:]):.2f} s more than plain Python, report included ({pairs} pairs)",
-        flush=True,
-    )
-
-
 def cli(pairs: int) -> None:
     """Wall time of commands that people wait for."""
     with tempfile.TemporaryDirectory() as folder:
@@ -203,7 +187,7 @@ BENCHMARKS: dict[str, Callable[[int], None]] = {
     "pages": lambda _pairs: pages.main(),
     "record": record,
     "cli": cli,
-    "startup": startup,
+    "startup": startup.main,
     "folder": folder,
     "sidecars": sidecars,
     "steps": steps,

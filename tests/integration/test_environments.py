@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from dlprof.backends.base import BackendSpec
 from dlprof.errors import DlprofError, UnavailableError

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from dlprof import __main__ as command
 from dlprof import cli
 from dlprof.errors import NoInputError
 from dlprof.streams import OutputError
@@ -108,3 +111,43 @@ def test_a_bug_is_told_where_no_traceback_can_be_kept(
 
     assert dlprof("report", "x") == 70
     assert "the traceback could not be kept (No such file or directory)" in capsys.readouterr().err
+
+
+def ended(code: str) -> tuple[int, str]:
+    """Exit code and output of a process that is the program, where the command does nothing but end with 3."""
+    begin = "import sys\nfrom dlprof import __main__ as command\ncommand.main = lambda: 3\n"
+    end = "\nsys.exit(command.program())"
+    done = subprocess.run([sys.executable, "-c", begin + code + end], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def test_what_is_registered_for_the_end_of_the_program_is_done() -> None:
+    """And what is still to be printed is printed."""
+    assert ended("import atexit\natexit.register(print, 'at the end')\nprint('before', end=' ')") == (
+        3,
+        "before at the end\n",
+    )
+
+
+def test_a_thread_that_is_still_at_work_is_waited_for() -> None:
+    """As Python does."""
+    code = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.2), print('done'))).start()"
+    assert ended(code) == (3, "done\n")
+
+
+def test_modules_are_left_to_the_kernel() -> None:
+    """An object that would speak when it is taken apart is not."""
+    code = "class Last:\n    def __del__(self):\n        print('taken apart')\nkept = Last()"
+
+    assert ended(code) == (3, "")
+
+
+def test_a_program_that_is_watched_ends_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What profiles it, or measures its coverage, gets to the end."""
+    ended_with: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended_with.append)
+    monkeypatch.setattr(sys, "getprofile", lambda: print)
+
+    command._end(3)
+
+    assert ended_with == []

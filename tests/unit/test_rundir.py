@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import psutil
 import pytest
 
 from dlprof import rundir
@@ -202,3 +203,14 @@ def test_a_misspelt_run_is_answered_with_the_nearest(text: str, said: str) -> No
 def test_a_run_is_a_folder_with_a_manifest(text: str, expected: bool) -> None:
     """By its path or its name."""
     assert rundir.is_run(text) is expected
+
+
+def test_the_start_of_a_process_is_what_psutil_says() -> None:
+    """To the tick: manifests of both are compared."""
+    assert rundir.process_start(os.getpid()) == pytest.approx(psutil.Process().create_time(), abs=0.011)
+
+
+def test_the_start_of_no_process_is_an_error() -> None:
+    """Process numbers end at 2^22."""
+    with pytest.raises(FileNotFoundError):
+        rundir.process_start(1 << 30)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,13 +74,16 @@ class Assembly:
         gaps = GapFinder(trace.names, context.process, context.window)
         table = EventTable(trace.lanes, context)
         overlapping = 0
-        for segment in segments.cut(trace.events, whole=attribution.needs_whole_trace):
-            events = segment.shifted(context.shift_ns)
-            linked = link(events)
-            overlapping += linked.overlapping
-            op_ids = self._ops.number_events(trace, events, attributor.labels(events, linked))
-            self._take(table.rows(events, linked, op_ids, _steps(trace, context, attributor, events, linked)))
-            self._gaps.append(gaps.find(events, linked))
+        # Gaps need nothing of the rest: they are found beside it, one segment after the other.
+        with ThreadPoolExecutor(1, "dlprof-gaps") as beside:
+            for segment in segments.cut(trace.events, whole=attribution.needs_whole_trace):
+                events = segment.shifted(context.shift_ns)
+                linked = link(events)
+                overlapping += linked.overlapping
+                found = beside.submit(contextvars.copy_context().run, gaps.find, events, linked)
+                op_ids = self._ops.number_events(trace, events, attributor.labels(events, linked))
+                self._take(table.rows(events, linked, op_ids, _steps(trace, context, attributor, events, linked)))
+                self._gaps.append(found.result())
         if overlapping:
             text = (
                 f"{overlapping} operators of {trace.path.name} overlap others of their thread: their time is cut there."

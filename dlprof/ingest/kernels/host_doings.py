@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -115,29 +116,27 @@ class HostDoings:
         number = np.where(seen == NONE, NONE, by_name[inverse.reshape(seen.shape)])
         most = np.stack([(number == row).sum(axis=0) for row in number]).argmax(axis=0)
         columns = np.arange(seen.shape[1])
-        return [
-            self._doing(place, apart)
-            for place, apart in zip(seen[most, columns].tolist(), elsewhere[most, columns].tolist(), strict=True)
-        ]
+        told = cache(self._doing)  # gaps are many, and most are told like others
+        named = (column.tolist() for column in self._named(seen[most, columns]))
+        return list(map(told, *named, elsewhere[most, columns].tolist()))
 
-    def _doing(self, place: int, elsewhere: bool) -> Doing:
-        if place == NONE:
+    def _named(self, place: Integers) -> Sequence[Integers]:
+        """Of each event, or NONE, the numbers of three names: its own, of the range around it, of the function."""
+        within, at = self._within[place], self._at[place]
+        parent = self._tree.parent[place]
+        around = np.where(parent >= 0, self._within[parent], NONE)
+        of = np.append(self._name, NONE)  # behind all events is what NONE leads to
+        within = np.where(within == place, around, within)
+        at = np.where(at == place, NONE, at)
+        return [of[place], *(of[np.where(place == NONE, NONE, one)] for one in (within, at))]
+
+    def _doing(self, name: int, within: int, at: int, elsewhere: bool) -> Doing:
+        if name == NONE:
             return Doing()
-        within, at = int(self._within[place]), int(self._at[place])
-        return Doing(
-            plain(self._names[int(self._name[place])]),
-            self._text(within) if within != place else self._text(self._around(place)),
-            self._text(at) if at != place else None,
-            elsewhere,
-        )
+        return Doing(self._text(name), self._text(within), self._text(at), elsewhere)
 
-    def _around(self, place: int) -> int:
-        """The range around a range."""
-        parent = int(self._tree.parent[place])
-        return int(self._within[parent]) if parent >= 0 else NONE
-
-    def _text(self, place: int) -> str | None:
-        return None if place == NONE else plain(self._names[int(self._name[place])])
+    def _text(self, name: int) -> str | None:
+        return None if name == NONE else plain(self._names[name])
 
 
 def _busiest(events: Events, linked: Linked, tree: Nest) -> Sequence[int]:

@@ -65,6 +65,17 @@ class Nest:
 
 def _last_before(lanes: Integers, starts: Integers, lane: Integers, time: Integers) -> Integers:
     """The last of the sorted (lanes, starts) that is not after each (lane, time)."""
+    first, last = int(starts.min()), int(starts.max())
+    wide = last - first + 2
+    if wide * (1 + max(int(lanes[-1]), int(lane.max(initial=0)))) < 2**62:
+        # As one number each, which a single search finds.
+        begun = np.clip(time, first - 1, last) - (first - 1)
+        return np.searchsorted(lanes * wide + (starts - (first - 1)), lane * wide + begun, "right") - 1
+    return _bisected(lanes, starts, lane, time)
+
+
+def _bisected(lanes: Integers, starts: Integers, lane: Integers, time: Integers) -> Integers:
+    """The same for times that are too far apart."""
     low = np.searchsorted(lanes, lane, "left")
     high = np.searchsorted(lanes, lane, "right")
     # A bisection for all at once: the lanes are blocks, sorted by start inside.

@@ -15,13 +15,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.ingest.limits import budget
+
+if TYPE_CHECKING:  # large: loaded when there is a block
+    import duckdb
 
 BLOCK_BYTES = 8 << 20
 _OBJECT_BYTES_AT_MOST = 4 << 20
@@ -150,6 +152,8 @@ class TableReader:
 
     def _table(self, events: Sequence[bytes]) -> Table | None:
         """The events of a block; None: it is not as regular as it must be."""
+        import duckdb  # noqa: PLC0415
+
         path = Path(self._folder.name) / f"{threading.get_ident()}.json"
         load = _LOAD.format(path=str(path).replace("'", "''"), size=_OBJECT_BYTES_AT_MOST, **self._terms)
         try:
@@ -170,6 +174,8 @@ class TableReader:
         return Table(pa.table(columns), others)
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
+        import duckdb  # noqa: PLC0415
+
         connection = getattr(self._local, "connection", None)
         if connection is None:
             settings: dict[str, Any] = {

@@ -6,6 +6,7 @@ The bytes may lie; a file is mapped, and nothing is kept of it but names and pla
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,8 @@ _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 2, 3, 4, 5, 6
 _DISPLAY_NAME, _METADATA_STATS = 4, 5
 _EVENT_TAG = 0x22
 """Tag of the events of a line: field 4, with a length."""
+_EVENT_BYTES = 3 + (1 << 14)
+"""An event whose length takes two bytes is no longer."""
 _PROGRAM = "hlo_proto"
 _DOUBLE = struct.Struct("<d")
 _HEAD_BYTES = 1000
@@ -269,21 +272,36 @@ def _begins(raw: bytes, *, is_last: bool) -> Integers:
 
     The chain of lengths can only be followed one by one: this loop is all that is done for each event.
     """
-    found, i, size = [0], 0, len(raw)
+    found, size = _hurried(raw), len(raw)
+    i = found[-1]
     add = found.append
     while i < size and raw[i] == _EVENT_TAG:
         if i + 6 >= size and not is_last:
             break
-        length, j = raw[i + 1], i + 2
-        if length >= 0x80:
-            length, j = varint(raw, i + 1, size)
+        length, j = varint(raw, i + 1, size)
         i = j + length
         if i > size:
             break
         add(i)
     if len(found) == 1 or (i > size and is_last):
         raise WireError("an event that is longer than its line", found[-1])
-    return np.asarray(found, np.int64)
+    return np.frombuffer(found, np.int64)
+
+
+def _hurried(raw: bytes) -> array[int]:
+    """The same for most of a piece: up to where an event could reach over its end, or is longer than any is."""
+    found, i, limit = array("q", [0]), 0, len(raw) - _EVENT_BYTES
+    add = found.append
+    while i < limit and raw[i] == _EVENT_TAG:
+        length = raw[i + 1]
+        if length < 0x80:
+            i += length + 2
+        elif (more := raw[i + 2]) < 0x80:
+            i += length + (more << 7) - 0x7D
+        else:
+            break
+        add(i)
+    return found
 
 
 def _span(value: int | Span) -> Span:

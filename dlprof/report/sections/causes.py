@@ -50,7 +50,9 @@ def all_findings(page: Page, report: Report) -> None:
     if report.findings is None:
         page.say("this run cannot be diagnosed", indent=2)
         return
-    if not report.findings:
+    if report.lost_tables:
+        page.say("Not all could be looked for: tables are lost (see Health).", "dim", 2)
+    elif not report.findings:
         page.say("No cause worth mentioning was found.", indent=2)
     for number, cause in enumerate(report.findings, 1):
         page.line(line_of(page, number, cause))

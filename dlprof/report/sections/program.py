@@ -53,7 +53,7 @@ def steps(page: Page, report: Report) -> None:
     main = report.steps
     if main is None:
         page.title("Steps")
-        page.say(f"none: {why_no_steps(report)}", indent=2)
+        page.say(no_steps(report), indent=2)
         return
     page.title("Steps", "median, p95 and throughput over steps in which nothing was compiled")
     names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
@@ -72,6 +72,12 @@ def steps(page: Page, report: Report) -> None:
         if place.how is FoundBy.INFERRED:
             page.say(step_words.place(place), "dim", 2)
     _epochs(page, report.epochs)
+
+
+def no_steps(report: Report) -> str:
+    """That a run has no steps, and why; or that it is not known."""
+    lost = report.missing("steps")
+    return f"not measured, because {safe(lost)}" if lost else f"none: {why_no_steps(report)}"
 
 
 def why_no_steps(report: Report) -> str:

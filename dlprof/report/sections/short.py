@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report import step_words
 from dlprof.report.model import MeasuredGpus, PhaseTime, Report
-from dlprof.report.sections.program import why_no_steps
+from dlprof.report.sections.program import no_steps
 from dlprof.schema.vocabulary import EventKind, Phase, Severity, StepTime
 from dlprof.units import duration, percent, safe, size
 
@@ -54,7 +54,7 @@ def steps(report: Report) -> str:
     """The loop that counts most."""
     loop = report.steps
     if loop is None:
-        return "" if report.imported else f"none: {why_no_steps(report)}"
+        return "" if report.imported and not report.missing("steps") else no_steps(report)
     mean = " on average" if report.imported and loop.how is StepTime.WINDOW and loop.count > 1 else ""
     figures = (
         f"{duration(loop.median_ns)}{mean}" if loop.median_ns is not None else "the time of a usual one is not known",
@@ -161,7 +161,7 @@ def _diverged(report: Report) -> Iterator[str]:
 
 def _not_measured(report: Report, probe: str) -> str:
     told = report.probe(probe)
-    return _because((told.reason if told else None) or "nothing was recorded")
+    return _because(report.missing(probe) or (told.reason if told else None) or "nothing was recorded")
 
 
 def _because(reason: str) -> str:

@@ -168,6 +168,8 @@ class Session(object):
             return code
         start = now()
         try:
+            if b"profile" in text:
+                self.lines.use_package()
             code = self.lines.register(code)
             if b"profile" in text:
                 profile_decorator.install(self.lines, self.probe.wrappers)

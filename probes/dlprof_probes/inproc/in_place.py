@@ -38,6 +38,7 @@ class InPlace(boot.Session):
         self.imports.attach()
         tracebacks.install(self.probe.patches)
         if self.lines.on:
+            self.lines.use_package()
             for function in functions:
                 self._count_function(function)
             self.lines.start()

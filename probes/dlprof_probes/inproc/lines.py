@@ -9,17 +9,14 @@ Where that costs more than was granted, lines are counted in windows (`thinning`
 have scaled hits.
 """
 
-import importlib
-import importlib.util
 import inspect
-import os
 import sys
 import types
 from os import getpid
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import duty, line_cost, own_files, tally, thinning
+from dlprof_probes.inproc import duty, line_cost, line_module, own_files, tally, thinning
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 from dlprof_probes.inproc.line_selection import Selection
@@ -81,12 +78,14 @@ class Lines(object):
         selection: `Selection` of files.
         path: JSON file that takes the counts.
         share: Share of the time that counting may cost; None: all is counted, at any cost.
+        module: `LineModule` that the profiler is from; None: no other is to be had.
     """
 
     on = True
 
-    def __init__(self, profiler, selection, path, share=None):
+    def __init__(self, profiler, selection, path, share=None, module=None):
         self.profiler = profiler
+        self._module = module
         self.selects = selection
         self.cost_ns = 0
         self._path = path
@@ -107,6 +106,11 @@ class Lines(object):
         self._is_child = False
         self._keys = {}
         self.tally = tally.Tally(self._counts)
+
+    def use_package(self):
+        """Have the whole of line_profiler, for a program that may know it; before any code is registered."""
+        if self._module is not None:
+            self.profiler = self._module.whole()()
 
     def start(self):
         """Begin to count on this thread."""
@@ -405,26 +409,9 @@ def make(config, script, path):
     Raises:
         ImportError: When line_profiler cannot be had on this interpreter.
     """
-    profiler = _line_profiler(config.get("package")).LineProfiler()
+    module = line_module.LineModule(config.get("package"))
     share = None if config.get("exact") else config.get("share")
-    return Lines(profiler, Selection(script, config.get("patterns", [])), path, share)
-
-
-def _line_profiler(folder):
-    """The module line_profiler, from `folder` if that is given; what else comes from there is forgotten again."""
-    if not folder:
-        return importlib.import_module("line_profiler")
-    # At the end of the path where that will do: the user's own packages come first then.
-    own = importlib.util.find_spec("line_profiler") is not None
-    sys.path.insert(0 if own else len(sys.path), folder)
-    try:
-        return importlib.import_module("line_profiler")
-    finally:
-        sys.path.remove(folder)
-        for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None) or ""
-            if file.startswith(folder + os.sep) and name.split(".")[0] != "line_profiler":
-                del sys.modules[name]  # the program must not find what it does not have
+    return Lines(module.core()(), Selection(script, config.get("patterns", [])), path, share, module)
 
 
 def _is_profiled(code):

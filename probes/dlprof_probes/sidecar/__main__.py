@@ -196,3 +196,4 @@ def _alive(pid: int) -> bool:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # all is written; the conductor waits for the end of this process, not for that of its modules

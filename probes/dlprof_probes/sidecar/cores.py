@@ -1,8 +1,9 @@
 """Samples cores, the machine, and the tree of the traced process.
 
 What is read ten times a second comes straight from /proc, one small file each (psutil opens several per
-figure); what is read once a second comes from psutil. Counters are written as they are; percentages are
-the reader's work.
+figure); temperature and frequencies, which are read once a second, come from psutil. That is loaded after the first
+sample, which is without them, so that a short run has one. Counters are written as they are; percentages are the
+reader's work.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import re
 import time
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from dlprof_probes import masking
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
@@ -49,6 +48,7 @@ class Cores:
         self._own: list[int] = []
         self._tree: dict[int, int] = {}
         self._next_slow = 0
+        self._has_begun = False
         self._quota = _quota_file(pid)
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
 
@@ -60,14 +60,14 @@ class Cores:
             "page_bytes": os.sysconf("SC_PAGE_SIZE"),
             "pid": self._pid,
             "cores": os.cpu_count(),
-            "memory_bytes": psutil.virtual_memory().total,
+            "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         }
 
     def sample(self) -> None:
         """Take one sample."""
         now = time.perf_counter_ns()
         if now >= self._next_slow:
-            self._next_slow = now + SLOW_NS
+            self._next_slow = now + (SLOW_NS if self._has_begun else 0)
             self._refresh_tree(now)
             self.writer.row(["m", now, *self._machine(), self._slow_processes(), self._stalls()])
         processes = [row for pid in list(self._tree) if (row := _fast_process(pid)) is not None]
@@ -84,7 +84,10 @@ class Cores:
         return rows
 
     def _machine(self) -> tuple[int, int, float | None, list[float] | None]:
-        return psutil.virtual_memory().available, psutil.swap_memory().used, _temperature(), _frequencies()
+        memory = _memory()
+        available = memory.get(b"MemAvailable", memory[b"MemFree"])
+        begun, self._has_begun = self._has_begun, True
+        return available, memory[b"SwapTotal"] - memory[b"SwapFree"], *(_sensors() if begun else (None, None))
 
     def _refresh_tree(self, now: int) -> None:
         tree: dict[int, int] = {}
@@ -219,7 +222,19 @@ def _command(pid: int, *, keep: bool) -> str | None:
     return " ".join(words if keep else masking.words(words)).strip()[:_COMMAND_LENGTH] or None
 
 
+def _memory() -> dict[bytes, int]:
+    """Figures of the kernel on memory, by name (bytes)."""
+    rows = (line.split() for line in _read("/proc/meminfo").splitlines())
+    return {row[0].rstrip(b":"): int(row[1]) * 1024 for row in rows if len(row) == 3}
+
+
+def _sensors() -> tuple[float | None, list[float] | None]:
+    return _temperature(), _frequencies()
+
+
 def _temperature() -> float | None:
+    import psutil  # noqa: PLC0415
+
     try:
         readings = [entry.current for entries in psutil.sensors_temperatures().values() for entry in entries]
     except (OSError, AttributeError, RuntimeError):
@@ -228,6 +243,8 @@ def _temperature() -> float | None:
 
 
 def _frequencies() -> list[float] | None:
+    import psutil  # noqa: PLC0415
+
     try:
         per_core = [entry.current for entry in psutil.cpu_freq(percpu=True)]
     except (OSError, AttributeError, RuntimeError, NotImplementedError):

@@ -29,6 +29,8 @@ THINNED = "lines.json.thinned"
 THINNED_HZ = 100
 _SETTLED_S = 10.0
 """From its start on py-spy reads symbols for so long."""
+_LIBC = ctypes.CDLL(None)
+"""Loaded here, and not between fork and exec, where another thread may hold the lock of the loader."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -297,4 +299,4 @@ def _in_child() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     os.nice(19)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

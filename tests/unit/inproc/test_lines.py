@@ -300,17 +300,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         sys.modules.pop(name, None)
 
 
-def test_line_profiler_comes_from_its_folder_and_nothing_else_does(package: Path) -> None:
-    """The program must not find there what it does not have itself."""
-    path = list(sys.path)
-
-    module = lines._line_profiler(str(package))
-
-    assert Path(module.__file__) == package / "line_profiler.py"
-    assert sys.path == path
-    assert "helper_of_profiler" not in sys.modules
-
-
 def test_profiling_is_made_as_the_configuration_says(package: Path, tmp_path: Path) -> None:
     """Ready to start."""
     made = lines.make(

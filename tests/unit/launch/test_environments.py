@@ -7,10 +7,10 @@ import json
 import os
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from dlprof import cli
 from dlprof.backends import registry

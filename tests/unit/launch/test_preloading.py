@@ -33,19 +33,30 @@ def test_they_are_loaded_when_the_script_has_run_for_a_while(module: str) -> Non
     assert module in sys.modules
 
 
-def test_a_script_that_is_over_at_once_is_not_met_by_them(module: str) -> None:
-    """Its end is seen when it comes."""
-    preloading = Preloading((module,))
+def test_with_a_core_of_their_own_they_are_loaded_at_once(module: str) -> None:
+    """The script has another one."""
+    preloading = Preloading((module,), cores=2)
+    preloading.tick(time.perf_counter_ns() - 1)
+    assert preloading._thread is not None
+    preloading._thread.join()
+
+    assert module in sys.modules
+
+
+def test_loading_leaves_the_switch_interval_of_threads_as_it_was(module: str) -> None:
+    """It is short only while modules are loaded."""
+    before = sys.getswitchinterval()
+    preloading = Preloading((module,), cores=2)
+    preloading.tick(time.perf_counter_ns() - S)
+    preloading.wait()
+
+    assert sys.getswitchinterval() == before
+
+
+def test_with_one_core_alone_a_short_script_is_not_met_by_them(module: str) -> None:
+    """It would have to share the core with them."""
+    preloading = Preloading((module,), cores=1)
     preloading.tick(time.perf_counter_ns())
     preloading.wait()
 
     assert module not in sys.modules
-
-
-def test_nothing_is_loaded_while_a_process_is_started(module: str) -> None:
-    """A child that is forked meanwhile would have a lock that nobody releases."""
-    preloading = Preloading((module,))
-    with preloading.between():
-        preloading.tick(time.perf_counter_ns() - S)
-        time.sleep(0.05)
-        assert module not in sys.modules

@@ -1,4 +1,4 @@
-"""A run is opened with the tables that it was given, or with the same ones made again, or not at all."""
+"""A run is opened with the tables that it was given, or with the same ones made again, or it says which are lost."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
+def flip_all(run: RunDir) -> None:
+    """Change a byte in every table."""
+    for path in run.tables.glob("*.parquet"):
+        flip(path)
+
+
 def another_type(path: Path) -> None:
     """The same table with text for numbers."""
     table = pq.read_table(path)
@@ -67,16 +73,90 @@ def test_damaged_tables_are_made_again(folder: RunDir, damage: Callable[[RunDir]
     assert run.rows("health") == []
 
 
-@pytest.mark.parametrize("damage", DAMAGES[:5])
-def test_damaged_tables_without_raw_artifacts_are_refused(folder: RunDir, damage: Callable[[RunDir], object]) -> None:
-    """Nothing is made of nothing: what is left stays, and no report says that all is well."""
+@pytest.mark.parametrize("damage", DAMAGES[1:5])
+def test_a_damaged_table_without_raw_artifacts_is_lost_and_all_others_are_shown(
+    folder: RunDir, damage: Callable[[RunDir], object]
+) -> None:
+    """Nothing is made of nothing: what is left stays, and it is said what is not there."""
     shutil.rmtree(folder.raw)
     damage(folder)
     left = sorted(path.name for path in folder.tables.glob("*"))
 
+    run = sound_tables.stored(folder)
+
+    assert (run.count("cores"), run.has("steps"), list(run.lost)) == (9, False, ["steps"])
+    assert [row["slug"] for row in run.rows("health")] == ["table-lost"]
+    assert sorted(path.name for path in folder.tables.glob("*")) == left
+
+
+def test_why_a_table_is_lost_is_said_in_the_health_section(folder: RunDir) -> None:
+    """What is wrong with it, why it cannot be mended, and what follows."""
+    shutil.rmtree(folder.raw)
+    (folder.tables / "steps.parquet").unlink()
+
+    run = sound_tables.stored(folder)
+
+    assert run.rows("health") == [
+        {
+            "slug": "table-lost",
+            "severity": "error",
+            "message": (
+                "The table steps is gone, and cannot be made again: raw/cores.jsonl and 1 more are gone: what was in it "
+                "is in no figure."
+            ),
+            "count": None,
+        }
+    ]
+
+
+@pytest.mark.parametrize("damage", [DAMAGES[0], flip_all])
+def test_a_run_without_any_sound_table_and_without_raw_artifacts_is_refused(
+    folder: RunDir, damage: Callable[[RunDir], object]
+) -> None:
+    """There is nothing to tell."""
+    shutil.rmtree(folder.raw)
+    damage(folder)
+
     with pytest.raises(BadDataError, match=r"^The tables of run are (gone|damaged).*, and cannot be made again: "):
         sound_tables.stored(folder)
-    assert sorted(path.name for path in folder.tables.glob("*")) == left
+
+
+def test_a_damaged_table_whose_own_artifact_is_there_is_mended_though_another_one_is_gone(folder: RunDir) -> None:
+    """It comes out byte by byte as it was sealed; the table of which the artifact is gone stays."""
+    before = (folder.tables / "steps.parquet").read_bytes()
+    flip(folder.tables / "steps.parquet")
+    (folder.raw / "cores.jsonl").unlink()
+
+    run = sound_tables.stored(folder)
+
+    assert (run.count("steps"), run.count("cores"), run.lost, run.rows("health")) == (55, 9, {}, [])
+    assert (folder.tables / "steps.parquet").read_bytes() == before
+
+
+def test_a_damaged_table_whose_own_artifact_is_gone_is_not_made_of_others(folder: RunDir) -> None:
+    """Its samples are lost; the steps are still there."""
+    flip(folder.tables / "cores.parquet")
+    (folder.raw / "cores.jsonl").unlink()
+
+    run = sound_tables.stored(folder)
+
+    assert (run.count("steps"), run.count("cores")) == (55, 0)
+    assert run.lost == {
+        "cores": (
+            "the table cores has other bytes than were written, and cannot be made again: raw/cores.jsonl is gone"
+        )
+    }
+
+
+def test_where_no_table_is_sound_all_are_made_of_what_is_left(folder: RunDir) -> None:
+    """Nothing is replaced that could be shown, and the missing samples are told by the health section."""
+    flip_all(folder)
+    (folder.raw / "cores.jsonl").unlink()
+
+    run = sound_tables.stored(folder)
+
+    assert (run.count("steps"), run.count("cores"), run.lost) == (55, 0, {})
+    assert [row["slug"] for row in run.rows("health")] == ["cores-cut"]
 
 
 def test_sound_tables_need_no_raw_artifacts(folder: RunDir) -> None:
@@ -167,8 +247,12 @@ def test_an_imported_run_is_not_made_again(folder: RunDir) -> None:
     with pytest.raises(UsageError, match=r"^--rebuild is of no use: run was imported"):
         sound_tables.stored(folder, rebuild=True)
     flip(folder.tables / "steps.parquet")
-    with pytest.raises(BadDataError, match=r"are damaged \(steps has other bytes than were written\), and a run that"):
-        sound_tables.stored(folder)
+    assert sound_tables.stored(folder).lost == {
+        "steps": (
+            "the table steps has other bytes than were written, and a run that was imported keeps none of the files that it "
+            "was made of"
+        )
+    }
 
 
 def test_a_rebuild_that_is_interrupted_leaves_the_tables(folder: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Recorded

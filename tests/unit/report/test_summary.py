@@ -256,6 +256,7 @@ REPORT_KEYS = [
     "tree",
     "loop_places",
     "unrecorded",
+    "lost_tables",
 ]
 
 

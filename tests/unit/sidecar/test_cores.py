@@ -202,18 +202,39 @@ def rows(folder: Path) -> list[Any]:
 def test_a_sample_of_this_very_process(tmp_path: Path) -> None:
     """A header, the process, the machine, and the cores with their five counters."""
     sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
-    sampler.sample()
-    sampler.sample()
+    for _ in range(3):
+        sampler.sample()
     sampler.writer.finish({})
 
     header, *samples, trailer = rows(tmp_path)
     assert (header["format"], header["pid"], header["cores"]) == ("dlprof.cores/1", os.getpid(), os.cpu_count())
-    assert [row[0] for row in samples if row[0] != "p"] == ["m", "c", "c"]
+    assert [row[0] for row in samples if row[0] != "p"] == ["m", "c", "m", "c", "c"]
     process = next(row for row in samples if row[0] == "p" and row[2] == os.getpid())
     assert process[3:] == [os.getppid(), cores._command(os.getpid(), keep=False), False]
     assert {len(core) for core in samples[-1][2]} == {5}
     assert os.getpid() in [row[0] for row in samples[-1][4]]
     assert trailer == {"end": True, "rows": len(samples)}
+
+
+def test_the_first_sample_waits_for_no_sensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads them is loaded for the second one, which follows at once."""
+    monkeypatch.setattr(cores, "_temperature", lambda: 61.5)
+    monkeypatch.setattr(cores, "_frequencies", lambda: [2500.0])
+    sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
+    for _ in range(2):
+        sampler.sample()
+    sampler.writer.finish({})
+
+    assert [row[4:6] for row in rows(tmp_path)[1:-1] if row[0] == "m"] == [[None, None], [61.5, [2500.0]]]
+
+
+def test_figures_of_memory_are_bytes(kernel: Kernel) -> None:
+    """The kernel tells most of them in units of 1024 bytes, and numbers of pages without one."""
+    kernel.files["/proc/meminfo"] = (
+        b"MemTotal: 8 kB\nMemFree: 2 kB\nSwapTotal: 5 kB\nSwapFree: 1 kB\nHugePages_Total: 0\n"
+    )
+
+    assert cores._memory() == {b"MemTotal": 8192, b"MemFree": 2048, b"SwapTotal": 5120, b"SwapFree": 1024}
 
 
 def test_a_process_that_came_and_went_is_told(tmp_path: Path) -> None:
