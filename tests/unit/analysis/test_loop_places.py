@@ -46,7 +46,7 @@ def test_what_does_not_say_how_it_was_found_is_of_keras(tmp_path: Path) -> None:
         runs.span("on_batch", 1, 1, name="train_on_batch", span_id=1),
         runs.span("fit", 2, 3, name="fit", span_id=2),
     ]
-    tables = {"spans": spans, "steps": [step(1)]}
+    tables: Any = {"spans": spans, "steps": [step(1)]}
 
     with_keras = loop_places.of_run(runs.make(tmp_path / "a", **tables))
     without = loop_places.of_run(runs.make(tmp_path / "b", runs.manifest(keras=None), **tables))

@@ -100,6 +100,7 @@ class _Function(object):
         for held, state in self._given:
             leaf = held()
             if leaf is not None and any(one is leaf for one in leaves):
+                self._stateless = 0  # it trains: the next one without a state may be the first of another model
                 return state
         return None
 
@@ -111,7 +112,6 @@ class _Function(object):
         """A call gave these."""
         fresh = [(weakref.ref(leaf), state) for leaf in leaves]
         self._given = (fresh + [one for one in self._given if one[0]() is not None])[:_KEPT]
-        self._stateless = 0 if state.first is None else self._stateless
 
 
 def watch(engine, jax):

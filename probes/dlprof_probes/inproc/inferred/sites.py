@@ -6,6 +6,7 @@ called by a helper function belongs to the loop that calls the helper.
 
 import os
 from bisect import bisect_right
+from sys import getrefcount, version_info
 
 _DEEPEST = 128
 """Frames that are looked at."""
@@ -13,7 +14,9 @@ _CODES_AT_MOST = 4096
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 _OWN_NAMESPACE = 2
 """Flag of code objects: its names are its own (a function), not those of a module."""
+_COPIES = version_info < (3, 13)
 _HOLDERS = 3
+"""References to the names of a frame that nobody else looks at: the frame's, ours, and that of the call that counts."""
 _WRAPPERS = "<frozen importlib._bootstrap>"
 
 
@@ -104,7 +107,7 @@ class Sites(object):
             if entry is None:
                 entry = self._learn(code, frame.f_lasti)
             if entry[0]:
-                levels.extend((frame, loop, entry[1]) for loop in entry[0])
+                levels.extend([(frame, loop, entry[1]) for loop in entry[0]])
             if entry[1]:
                 if user is None:
                     user = frame
@@ -113,7 +116,7 @@ class Sites(object):
             depth += 1
         # What calls the user's outermost function is no loop of theirs: a notebook's, a runner of tests.
         levels = levels[:outermost]
-        return Place(tuple(loop.number for _, loop, _ in levels), levels, user)
+        return Place(tuple([level[1].number for level in levels]), levels, user)
 
     def _learn(self, code, offset):
         known = self._codes.get(id(code))
@@ -191,7 +194,11 @@ def _turn(frame, loop):
 
 
 def _local(frame, name):
-    return names_in(frame).get(name)
+    names = frame.f_locals
+    value = names.get(name)
+    if _COPIES and getrefcount(names) <= _HOLDERS:
+        names.clear()
+    return value
 
 
 def names_in(frame):
@@ -199,14 +206,11 @@ def names_in(frame):
 
     Before Python 3.13 a frame that is asked keeps a copy of them all, which must not keep the values alive.
     """
-    from sys import getrefcount, version_info
-
     if not frame.f_code.co_flags & _OWN_NAMESPACE:
         return dict(frame.f_globals)
     names = frame.f_locals
     found = dict(names)
-    # Held by the frame, by `names` and by the call: nobody else looks at it.
-    if version_info < (3, 13) and getrefcount(names) <= _HOLDERS:
+    if _COPIES and getrefcount(names) <= _HOLDERS:
         names.clear()
     return found
 

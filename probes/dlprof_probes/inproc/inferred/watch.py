@@ -10,6 +10,7 @@ from dlprof_probes.inproc.inferred.core import OwnLoops
 from dlprof_probes.inproc.inferred.log import Cause, Log
 from dlprof_probes.inproc.inferred.sites import Sites
 
+_IMPORT = wire.SpanKind.IMPORT
 _ORPHANS_TOLD = 3
 """Fewer updates without a loop around them are no training loop."""
 
@@ -77,7 +78,7 @@ class Watch(object):
         if self._probe.loops.current.get(ident) is not None:
             return True
         stack = self._probe.recorder.stack()
-        return bool(stack) and any(kind != wire.SpanKind.IMPORT for _, kind in stack)
+        return bool(stack) and any(kind != _IMPORT for _, kind in stack)
 
     def token(self, thing):
         """A number that no other object has, nor will have."""
