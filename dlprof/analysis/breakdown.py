@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import layer_times, overlapped_steps, pace, step_leaves, step_times, trace_tree
+from dlprof.analysis.columns import total
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.overhead import LINE_SPANS
 from dlprof.schema.vocabulary import (
@@ -157,28 +158,29 @@ def _move(leaves: dict[TreePath, int], source: TreePath, target: TreePath, ns: i
 
 
 def _main_loop(run: Run) -> Loop | None:
-    seen = set(pc.unique(run.table("steps", ("loop",))["loop"]).to_pylist())
+    seen = {loop for piece in run.pieces("steps", ("loop",)) for loop in pc.unique(piece["loop"]).to_pylist()}
     return next((Loop(loop) for loop in STEPS_OF_LOOP if loop in seen), None)
 
 
 def _counting_lines(run: Run) -> int:
     """What counting lines took of the script's own time, by the ledger, beyond our own spans (ns)."""
     taxes = [row["tax_ns"] for row in run.rows("probes") if row["name"] == "lines" and row["tax_ns"] is not None]
-    spans = run.table("spans", ("kind", "name", "dur_ns"))
-    own = spans.filter(pc.and_(pc.equal(spans["kind"], SpanKind.DLPROF), pc.is_in(spans["name"], pa.array(LINE_SPANS))))
-    spans_ns: int = pc.sum(own["dur_ns"]).as_py() or 0
-    return max(0, int(sum(taxes)) - spans_ns)
+    own = run.filtered("spans", ("kind", "name", "dur_ns"), _is_of_lines)
+    return max(0, int(sum(taxes)) - total(own["dur_ns"]))
+
+
+def _is_of_lines(spans: pa.Table) -> pa.ChunkedArray:
+    return pc.and_(pc.equal(spans["kind"], SpanKind.DLPROF), pc.is_in(spans["name"], pa.array(LINE_SPANS)))
 
 
 def _tracing(run: Run) -> dict[Loop, int]:
     """By how much kernel windows made their steps longer, by loop (ns)."""
     asynchronous = run.manifest.backend.asynchronous_dispatch
-    tables = pace.tables_of(run)
-    longer: dict[Loop, int] = {}
-    for row in run.rows("kernel_windows"):
-        if row["loop"] in STEPS_OF_LOOP and row["steps"]:
-            times = step_times.compare(tables, row["window"], asynchronous=asynchronous)
-            if times.plain_ns is not None:
-                extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
-                longer[Loop(row["loop"])] = longer.get(Loop(row["loop"]), 0) + extra
+    windows = [row for row in run.rows("kernel_windows") if row["loop"] in STEPS_OF_LOOP and row["steps"]]
+    tables, longer = pace.tables_of(run) if windows else {}, dict[Loop, int]()
+    for row in windows:
+        times = step_times.compare(tables, row["window"], asynchronous=asynchronous)
+        if times.plain_ns is not None:
+            extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
+            longer[Loop(row["loop"])] = longer.get(Loop(row["loop"]), 0) + extra
     return longer

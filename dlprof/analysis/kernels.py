@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,88 +11,29 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis import kernel_stream
 from dlprof.analysis.columns import Integers, Truths, total, truths
-from dlprof.schema.vocabulary import EventKind
+from dlprof.analysis.kernel_rows import (
+    CPU,
+    GROUPS,
+    HOST,
+    INCLUSIVE,
+    SHOWN,
+    Events,
+    Ops,
+    Row,
+    Summed,
+    classes_of,
+    known_sum,
+    names_of,
+)
 from dlprof.store.run import Run
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "kernel": ("name", "op", "category", "layer", "direction"),
-    "op": ("op",),
-    "layer": ("layer", "direction", "op", "category"),
-    "category": ("category",),
-    "direction": ("direction",),
-    "device": (),
-    "step": ("step",),
-}
-"""What rows are told apart by, besides kind and device, for each `--by`."""
-INCLUSIVE = ("kernel", "op")
-"""Groupings in which `total_ns` contains what runs inside: as the engines' own summaries have it."""
-SHOWN = (EventKind.KERNEL.word, EventKind.OPERATOR.word, EventKind.TRANSFER.word)
-"""Kinds that are work of the model; the others are calls, waits and names around it."""
-HOST = "cpu"
-"""The host, in the key `device` of rows."""
+__all__ = ["GROUPS", "HOST", "INCLUSIVE", "OF_DEVICES", "OF_HOST", "SHOWN", "Kernels", "Row", "summarise"]
 OF_DEVICES, OF_HOST = "devices", "host"
-_CPU = -1
+_IN_MEMORY = 2_000_000
+"""Of more executions no column is held in memory."""
 _COLUMNS = ("op_id", "device", "step", "start_ns", "dur_ns", "nested_ns", "delay_ns")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A group of executions.
-
-    Attributes:
-        keys: What the group has in common: kind, device, and those of GROUPS.
-        count: Executions.
-        total_ns: Their time (ns). By kernel and op it contains what runs inside them; in all other
-            groupings it does not, so that the rows sum to the time of all kernels.
-        self_ns: Their time without what runs inside them (ns).
-        union_ns: Wall time in which at least one of them ran (ns); None for sums without times.
-        mean_ns: Of one execution, as total_ns (ns).
-        p95_ns: 95th percentile of that (ns); None for sums without times.
-        delay_ns: Mean time from launch to start (ns); None on the host, or where no launch is known.
-        flops: Floating-point operations in all, where they are known of all executions.
-        bytes: Bytes moved in all, where they are known.
-    """
-
-    keys: Mapping[str, Any]
-    count: int
-    total_ns: int
-    self_ns: int
-    union_ns: int | None
-    mean_ns: float
-    p95_ns: float | None
-    delay_ns: float | None
-    flops: float | None
-    bytes: float | None
-
-    @property
-    def layer(self) -> str | None:
-        """Whose layer it is; None where it is not known, or where rows are not told apart by it."""
-        return self._text("layer")
-
-    @property
-    def direction(self) -> str | None:
-        """Its pass, likewise."""
-        return self._text("direction")
-
-    @property
-    def op(self) -> str | None:
-        """Its type of operator, likewise."""
-        return self._text("op")
-
-    @property
-    def category(self) -> str | None:
-        """Its category, likewise."""
-        return self._text("category")
-
-    @property
-    def on_host(self) -> bool:
-        """Whether it ran on the host: an operator there may be no more than the launch of a device's kernels."""
-        return bool(self.keys["device"] == HOST)
-
-    def _text(self, name: str) -> str | None:
-        value = self.keys.get(name)
-        return None if value is None else str(value)
 
 
 @dataclass(frozen=True)
@@ -142,21 +83,21 @@ def summarise(
         kinds: Only those of these kinds.
         window: Only those of this window.
     """
-    ops = _Ops(run, kinds)
-    events = _chosen(run, ops, phase, window)
+    ops = Ops(run, kinds)
+    chosen = _Chosen(run, ops, phase, window)
+    many = run.count("kernel_events") > _IN_MEMORY
+    found = kernel_stream.summed(chosen.pieces, ops, by) if many else _summed(chosen.whole(), ops, by)
     totals = [] if phase else _of_totals(run.table("kernel_totals"), ops, by)
     windows = run.table("kernel_windows")
-    on_host = events.device == _CPU
-    host_ns = int(events.own[on_host].sum()) + sum(row.total_ns for row in totals if row.on_host)
-    on_devices = bool((~on_host).any()) or any(not row.on_host for row in totals)
-    counted = on_host != on_devices
-    loose = int(events.own[counted & ops.is_loose[events.op]].sum())
+    host_ns = found.host_ns + sum(row.total_ns for row in totals if row.on_host)
+    on_devices = found.on_devices or any(not row.on_host for row in totals)
     known = [row for row in totals if row.on_host != on_devices]
-    rows = [*_of_events(events, ops, by), *totals]
+    rows = [*found.rows, *totals]
+    loose_ns = found.loose_ns if on_devices else found.host_loose_ns
     return Kernels(
         rows=tuple(sorted(rows, key=lambda row: (row.on_host, -row.self_ns, -row.total_ns))),
-        unattributed_ns=loose + sum(row.total_ns for row in known if row.layer is None),
-        all_ns=int(events.own[counted].sum()) + sum(row.total_ns for row in known),
+        unattributed_ns=loose_ns + sum(row.total_ns for row in known if row.layer is None),
+        all_ns=(found.device_ns if on_devices else found.host_ns) + sum(row.total_ns for row in known),
         all_of=OF_DEVICES if on_devices else OF_HOST,
         host_ns=host_ns,
         window_ns=total(windows["dur_ns"]),
@@ -165,53 +106,38 @@ def summarise(
     )
 
 
-class _Ops:
-    """The table `kernel_ops`, by column, with the rows of chosen kinds marked."""
-
-    def __init__(self, run: Run, kinds: Sequence[str]) -> None:
-        ops, self.device_name = run.table("kernel_ops"), run.manifest.device_name
-        size = max(ops["op_id"].to_pylist(), default=-1) + 1
-        self.columns: dict[str, list[Any]] = {}
-        place = ops["op_id"].to_pylist()
-        for name in ("kind", "name", "op", "category", "layer", "direction", "flops", "bytes"):
-            column: list[Any] = [None] * size
-            for number, value in zip(place, ops[name].to_pylist(), strict=True):
-                column[number] = value
-            self.columns[name] = column
-        self.is_chosen = np.asarray([kind in kinds for kind in self.columns["kind"]], bool)
-        self.is_loose = np.asarray([layer is None for layer in self.columns["layer"]], bool)
-
-
 @dataclass(frozen=True)
-class _Events:
-    """Columns of `kernel_events`, as narrow as they are stored: there may be millions of rows.
+class _Chosen:
+    """The executions that are to be summed; the column of phases, or of windows, is read only where it decides."""
 
-    Attributes:
-        own: Duration without what runs inside (ns).
-    """
+    run: Run
+    ops: Ops
+    phase: str | None
+    window: int | None
 
-    op: npt.NDArray[np.int32]
-    device: npt.NDArray[np.int16]
-    step: npt.NDArray[np.int32]
-    start: Integers
-    dur: Integers
-    own: Integers
-    delay: Integers
+    @property
+    def _read(self) -> tuple[str, ...]:
+        more = (("phase", self.phase), ("window", self.window))
+        return (*_COLUMNS, *(name for name, value in more if value is not None))
 
+    def whole(self) -> Events:
+        """All of them."""
+        return self._of(self.run.table("kernel_events", self._read))
 
-def _chosen(run: Run, ops: _Ops, phase: str | None, window: int | None) -> _Events:
-    """The columns of the events that are to be summed; that of phases, or of windows, is read only where it decides."""
-    more = [name for name, value in (("phase", phase), ("window", window)) if value is not None]
-    events = run.table("kernel_events", (*_COLUMNS, *more))
-    if window is not None:
-        events = events.filter(pc.equal(events["window"], window))
-    keep = ops.is_chosen[_narrow(events["op_id"])] if events.num_rows else np.zeros(0, bool)
-    if phase is not None:
-        keep &= _in_phase(events["phase"].cast(pa.string()), phase)
-    if not keep.all():
-        events = events.filter(pa.array(keep))
-    op, device, step, start, dur, nested, delay = (_narrow(events[name]) for name in _COLUMNS)
-    return _Events(op, device, step, start, dur, dur - nested, delay)
+    def pieces(self) -> Iterator[Events]:
+        """All of them, piece by piece."""
+        return map(self._of, self.run.pieces("kernel_events", self._read))
+
+    def _of(self, events: pa.Table) -> Events:
+        if self.window is not None:
+            events = events.filter(pc.equal(events["window"], self.window))
+        keep = self.ops.is_chosen[_narrow(events["op_id"])] if events.num_rows else np.zeros(0, bool)
+        if self.phase is not None:
+            keep &= _in_phase(events["phase"].cast(pa.string()), self.phase)
+        if not keep.all():
+            events = events.filter(pa.array(keep))
+        op, device, step, start, dur, nested, delay = (_narrow(events[name]) for name in _COLUMNS)
+        return Events(op, device, step, start, dur, dur - nested, delay)
 
 
 def _in_phase(phases: pa.ChunkedArray, phase: str) -> Truths:
@@ -224,7 +150,19 @@ def _narrow(column: pa.ChunkedArray) -> Any:
     return (pc.fill_null(column, -1) if column.null_count else column).to_numpy()
 
 
-def _of_events(events: _Events, ops: _Ops, by: str) -> list[Row]:
+def _summed(events: Events, ops: Ops, by: str) -> Summed:
+    on_host, loose = events.device == CPU, ops.is_loose[events.op]
+    return Summed(
+        rows=_of_events(events, ops, by),
+        host_ns=int(events.own[on_host].sum()),
+        device_ns=int(events.own[~on_host].sum()),
+        host_loose_ns=int(events.own[on_host & loose].sum()),
+        loose_ns=int(events.own[~on_host & loose].sum()),
+        on_devices=bool((~on_host).any()),
+    )
+
+
+def _of_events(events: Events, ops: Ops, by: str) -> list[Row]:
     if not len(events.op):
         return []
     keys, group = _group(events, ops, by)
@@ -240,10 +178,11 @@ def _of_events(events: _Events, ops: _Ops, by: str) -> list[Row]:
     return rows
 
 
-def _row(keys: Mapping[str, Any], events: _Events, ops: _Ops, chosen: Integers, time: Integers, union_ns: int) -> Row:
+def _row(keys: Mapping[str, Any], events: Events, ops: Ops, chosen: Integers, time: Integers, union_ns: int) -> Row:
     """The group of the chosen events."""
     op, delay = events.op[chosen], events.delay[chosen]
     waits = delay[delay >= 0]
+    counts = dict(zip(*(column.tolist() for column in np.unique(op, return_counts=True)), strict=True))
     return Row(
         keys=keys,
         count=len(chosen),
@@ -253,16 +192,16 @@ def _row(keys: Mapping[str, Any], events: _Events, ops: _Ops, chosen: Integers, 
         mean_ns=float(time.mean()),
         p95_ns=float(np.percentile(time, 95)),
         delay_ns=float(waits.mean()) if len(waits) else None,
-        flops=_known_sum(ops.columns["flops"], op),
-        bytes=_known_sum(ops.columns["bytes"], op),
+        flops=known_sum(ops.columns["flops"], counts),
+        bytes=known_sum(ops.columns["bytes"], counts),
     )
 
 
-def _group(events: _Events, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
+def _group(events: Events, ops: Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
     """The groups, and the number of the group of each event."""
-    classes, class_of_op = _classes(ops, by)
+    classes, class_of_op = classes_of(ops, by)
     class_ = class_of_op[events.op]
-    code = class_ * (int(events.device.max()) - _CPU + 1) + (events.device - _CPU)
+    code = class_ * (int(events.device.max()) - CPU + 1) + (events.device - CPU)
     if "step" in GROUPS[by]:
         code = code * (int(events.step.max()) + 2) + (events.step + 1)
     first, group = _first_of_each(code)
@@ -273,20 +212,6 @@ def _group(events: _Events, ops: _Ops, by: str) -> tuple[list[dict[str, Any]], I
             key["step"] = int(events.step[row]) if events.step[row] >= 0 else None
         keys.append(key)
     return keys, group
-
-
-def _classes(ops: _Ops, by: str) -> tuple[list[dict[str, Any]], Integers]:
-    """What tells operators apart, each combination once, and which of them each operator has."""
-    names = _names(by)
-    columns = [ops.columns[name] for name in names]
-    numbers: dict[tuple[Any, ...], int] = {}
-    class_of_op = [numbers.setdefault(values, len(numbers)) for values in zip(*columns, strict=True)]
-    return [dict(zip(names, values, strict=True)) for values in numbers], np.asarray(class_of_op, np.int64)
-
-
-def _names(by: str) -> tuple[str, ...]:
-    """Columns of `kernel_ops` by which rows are told apart."""
-    return (*(name for name in GROUPS[by] if name != "step"), "kind")
 
 
 def _first_of_each(code: Integers) -> tuple[Integers, Integers]:
@@ -310,7 +235,7 @@ def _sorted(group: Integers, start: Integers, size: int) -> Integers:
     return np.lexsort((start, group))
 
 
-def _main_category(ops: _Ops, op: npt.NDArray[np.int32], own: Integers) -> Any:
+def _main_category(ops: Ops, op: npt.NDArray[np.int32], own: Integers) -> Any:
     """The category in which an operator spends most of its time: the same one may also serve the optimiser."""
     numbers, inverse = np.unique(op, return_inverse=True)
     most = int(numbers[np.argmax(np.bincount(inverse, weights=own))])
@@ -330,19 +255,8 @@ def _unions(group: Integers, start: Integers, dur: Integers, size: int) -> Integ
     return np.bincount(group, weights=np.maximum(reach, 0, out=reach), minlength=size).astype(np.int64)
 
 
-def _known_sum(values: list[float | None], op: npt.NDArray[np.int32]) -> float | None:
-    numbers, counts = np.unique(op, return_counts=True)
-    total = 0.0
-    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-        value = values[number]
-        if value is None:
-            return None
-        total += value * count
-    return total
-
-
-def _of_totals(totals: pa.Table, ops: _Ops, by: str) -> list[Row]:
-    names = _names(by)
+def _of_totals(totals: pa.Table, ops: Ops, by: str) -> list[Row]:
+    names = names_of(by)
     sums: dict[tuple[Any, ...], _Sum] = {}
     for row in totals.to_pylist():
         number = row["op_id"]

@@ -43,7 +43,7 @@ def split(run: Run, leaves: Mapping[TreePath, int]) -> StepLeaves | None:
     beside = _beside_script(run, rest.get(Tree.SCRIPT, 0))
     if beside:
         rest[Tree.SCRIPT] -= beside
-    steps = total(steps_of(run.table("steps", ("loop", "count")), Loop.TRAIN)["count"])
+    steps = sum(total(steps_of(piece, Loop.TRAIN)["count"]) for piece in run.pieces("steps", ("loop", "count")))
     kernel_ns = min(_plain_kernels(run, window) * steps, sum(host.values()))
     _hide(run, host, kernel_ns)
     layers = layer_times.shares(run, kernel_ns + beside, window.window)

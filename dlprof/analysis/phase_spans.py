@@ -76,7 +76,8 @@ class SpanTimes:
             own = piece.filter(pc.equal(piece["thread_id"], main_thread))
             start = integers(own["start_ns"])
             kind = [kinds.setdefault(name, len(kinds)) for name in values(own["kind"])]
-            found = (start, start + integers(own["dur_ns"]), np.array(kind, np.uint8), integers(own["span_id"]))
+            end, numbers = start + integers(own["dur_ns"]), integers(own["span_id"])
+            found: tuple[npt.NDArray[Any], ...] = (start, end, np.array(kind, np.uint8), numbers)
             for column, part in zip(columns, found, strict=True):
                 column.append(part)
         whole = [np.concatenate(column) if column else np.empty(0, np.int64) for column in columns]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis import grouped
 from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
@@ -76,20 +77,13 @@ def _times(stacks: pa.Table, lookup: PhaseLookup) -> dict[tuple[int, bool, int],
     start, stack = integers(stacks["start_ns"]), integers(stacks["stack_id"])
     main = truths(pc.equal(stacks["thread"].cast(pa.string()), "MainThread"))
     of, phase, dur = lookup.shares(start, start + integers(stacks["dur_ns"]))
-    keys, first, group = np.unique(
-        np.stack((phase, main[of], stack[of])), axis=1, return_index=True, return_inverse=True
-    )
-    sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group.reshape(-1), dur)
-    order = np.argsort(first)
-    columns = (keys[0][order].tolist(), (keys[1][order] > 0).tolist(), keys[2][order].tolist())
-    return dict(zip(zip(*columns, strict=True), sums[order].tolist(), strict=True))
+    found = grouped.sums((phase, main[of].astype(np.int64), stack[of]), dur)
+    return {(phase, bool(main), stack): ns for (phase, main, stack), ns in found}
 
 
 def measures_waits(run: Run) -> bool:
     """Whether the run tells waits for the device apart from callbacks."""
-    steps = run.table("steps", ("wait_ns",))["wait_ns"]
-    return bool(steps.null_count < len(steps))
+    return any(piece["wait_ns"].null_count < piece.num_rows for piece in run.pieces("steps", ("wait_ns",)))
 
 
 def _by_stack(phase: TreePath, frames: tuple[Frame, ...], *, waits: bool) -> TreePath:
@@ -125,7 +119,9 @@ def is_operator(sample: Sample) -> bool:
 def user_files(run: Run) -> set[str]:
     """Files of the user's own code, as far as they were seen; not those that an engine wrote out of it."""
     lines = set(pc.unique(run.table("lines")["file"]).to_pylist())
-    files = lines | {file for file in pc.unique(run.table("spans", ("file",))["file"]).to_pylist() if file}
+    files = lines | {
+        file for piece in run.pieces("spans", ("file",)) for file in pc.unique(piece["file"]).to_pylist() if file
+    }
     return {file for file in files if not any(part in file for part in combined.generated_files())}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, integers, values
+from dlprof.analysis import grouped
+from dlprof.analysis.columns import integers, values
 from dlprof.analysis.phase_lookup import PhaseLookup
 
 
@@ -61,14 +62,14 @@ class HotStack:
 
 
 def hottest(
-    stacks: pa.Table, frames: pa.Table, intervals: pa.Table, *, per_phase: int, thread: str = "MainThread"
+    stacks: Iterable[pa.Table], frames: pa.Table, intervals: pa.Table, *, per_phase: int, thread: str = "MainThread"
 ) -> list[HotStack]:
     """The stacks of a thread that stood longest, by phase; phases in order of their sampled time.
 
     A run of foreign traces has no phases: there each thread stands for one.
 
     Args:
-        stacks: Table `stacks`.
+        stacks: Table `stacks`, in pieces.
         frames: Table `frames`.
         intervals: Table `phase_intervals`.
         per_phase: At most so many of each phase.
@@ -84,30 +85,30 @@ def hottest(
     return hot
 
 
-def _time_by_phase(stacks: pa.Table, lookup: PhaseLookup, thread: str) -> dict[str, dict[int, int]]:
+def _time_by_phase(stacks: Iterable[pa.Table], lookup: PhaseLookup, thread: str) -> dict[str, dict[int, int]]:
     """Phase to the number of a stack to how long it stood there (ns)."""
-    own = stacks if lookup.is_empty else stacks.filter(pc.equal(stacks["thread"].cast(pa.string()), thread))
-    stack, start, dur = (integers(own[name]) for name in ("stack_id", "start_ns", "dur_ns"))
-    if lookup.is_empty:
-        texts = own["thread"].cast(pa.string()).combine_chunks().dictionary_encode()
-        names = [f"thread {name}" for name in texts.dictionary.to_pylist()]
-        phase = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
-    else:
-        of, phase, dur = lookup.shares(start, start + dur)
-        names, stack = lookup.phases, stack[of]
-    return _summed(names, phase, stack, dur)
-
-
-def _summed(names: Sequence[str], phase: Integers, stack: Integers, dur: Integers) -> dict[str, dict[int, int]]:
-    """Sums of `dur` by phase (a place in `names`) and stack, in the order in which they came."""
-    keys, first, group = np.unique(np.stack((phase, stack)), axis=1, return_index=True, return_inverse=True)
-    sums = np.zeros(len(first), np.int64)
-    np.add.at(sums, group.reshape(-1), dur)
     by_phase: dict[str, dict[int, int]] = {}
-    for place in np.argsort(first).tolist():
-        name, number = names[keys[0][place]], int(keys[1][place])
-        by_phase.setdefault(name, {})[number] = int(sums[place])
+    for piece in stacks:
+        for name, stack, ns in _by_thread(piece) if lookup.is_empty else _in_phases(piece, lookup, thread):
+            stood = by_phase.setdefault(name, {})
+            stood[stack] = stood.get(stack, 0) + ns
     return by_phase
+
+
+def _in_phases(piece: pa.Table, lookup: PhaseLookup, thread: str) -> Iterator[tuple[str, int, int]]:
+    own = piece.filter(pc.equal(piece["thread"].cast(pa.string()), thread))
+    stack, start, dur = (integers(own[name]) for name in ("stack_id", "start_ns", "dur_ns"))
+    of, phase, inside = lookup.shares(start, start + dur)
+    for (place, number), ns in grouped.sums((phase, stack[of]), inside):
+        yield lookup.phases[place], number, ns
+
+
+def _by_thread(piece: pa.Table) -> Iterator[tuple[str, int, int]]:
+    texts = piece["thread"].cast(pa.string()).combine_chunks().dictionary_encode()
+    names = texts.dictionary.to_pylist()
+    thread = np.asarray(texts.indices.to_numpy(zero_copy_only=False), np.int64)
+    for (place, number), ns in grouped.sums((thread, integers(piece["stack_id"])), integers(piece["dur_ns"])):
+        yield f"thread {names[place]}", number, ns
 
 
 def frames_by_stack(table: pa.Table) -> dict[int, tuple[Frame, ...]]:

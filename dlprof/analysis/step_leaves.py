@@ -69,10 +69,15 @@ def _edges(run: Run, loop: Loop, phase_ns: int, traced_ns: int) -> int:
     """Time of the phase that no plain step accounts for (ns); 0 where steps return before they are done."""
     if run.manifest.backend.asynchronous_dispatch:
         return 0
-    steps = steps_of(run.table("steps", ("loop", "compiled", "dur_ns", "callbacks_ns")), loop)
-    steps = steps.filter(pc.invert(steps["compiled"]))
-    own = total(steps["dur_ns"]) - (total(steps["callbacks_ns"]) if loop is Loop.TRAIN else 0)
+    own = sum(_own_time(piece, loop) for piece in run.pieces("steps", ("loop", "compiled", "dur_ns", "callbacks_ns")))
     return max(0, phase_ns - (own - traced_ns))
+
+
+def _own_time(steps: pa.Table, loop: Loop) -> int:
+    """What plain steps of a loop took, without callbacks in those of training (ns)."""
+    own = steps_of(steps, loop)
+    plain = own.filter(pc.invert(own["compiled"]))
+    return total(plain["dur_ns"]) - (total(plain["callbacks_ns"]) if loop is Loop.TRAIN else 0)
 
 
 def _by_window(run: Run, loop: Loop, time_ns: int) -> StepLeaves | None:

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import pace, trace_pace
-from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, total, truths
+from dlprof.analysis import loop_sums, pace, trace_pace
+from dlprof.analysis.columns import steps_of
+from dlprof.analysis.loop_sums import LoopSums
 from dlprof.analysis.pace import Pace
 from dlprof.schema.vocabulary import Loop, RunState, SpanKind, StepTime
 from dlprof.store.run import Run
@@ -23,9 +24,6 @@ _UNKNOWN = (
     "Its steps return before the device has done them, and no whole epoch, call or window was seen at whose end it was "
     "waited for."
 )
-_COLUMNS = (
-    "loop", "loop_id", "count", "start_ns", "dur_ns", "input_ns", "call_ns", "wait_ns", "compiled", "samples",
-)  # fmt: skip
 _OWN_STEPS = 3
 """Fewer calls of a step by the script itself are no loop."""
 
@@ -68,24 +66,21 @@ class StepSummary:
 
 def of_run(run: Run) -> list[StepSummary]:
     """Figures of each kind of loop that has steps, in the order of LOOPS: what all reports, rules and exports show."""
-    windows, found = run.table("kernel_windows"), []
-    seen = set(pc.unique(run.table("steps", ("loop",))["loop"]).to_pylist())
-    columns = None if run.manifest.state == RunState.IMPORTED else _COLUMNS
-    for loop in (loop for loop in LOOPS if loop in seen):
-        rows = steps_of(run.table("steps", columns), loop)
-        summary = _summary(loop, rows, in_windows(rows, windows))
+    found, sums = [], run.once("loop_sums", loop_sums.of_run)
+    for loop in (loop for loop in LOOPS if loop in sums):
+        summary = _summary(loop, sums[loop])
         if run.manifest.state == RunState.IMPORTED:
-            found.append(_of_trace(run, rows, summary))
+            found.append(_of_trace(run, steps_of(run.table("steps"), loop), summary))
         else:
-            found.append(summary if _each_is_done(run, rows) else _waited_for(run, rows, summary))
+            found.append(summary if _each_is_done(run, sums[loop]) else _waited_for(run, sums[loop], summary))
     return found
 
 
-def _each_is_done(run: Run, steps: pa.Table) -> bool:
+def _each_is_done(run: Run, sums: LoopSums) -> bool:
     """Whether each step is done when it ends: by its engine, or as its call gives numbers."""
     if not run.manifest.backend.asynchronous_dispatch:
         return True
-    return run.manifest.keras is not None and set(pc.unique(steps["loop_id"]).to_pylist()) <= _own_calls(run)
+    return run.manifest.keras is not None and sums.loop_ids <= _own_calls(run)
 
 
 def _own_calls(run: Run) -> set[int]:
@@ -93,9 +88,9 @@ def _own_calls(run: Run) -> set[int]:
     return {row["span_id"] for row in run.chosen("spans", "kind", (SpanKind.ON_BATCH,), ("span_id",))}
 
 
-def _waited_for(run: Run, steps: pa.Table, summary: StepSummary) -> StepSummary:
+def _waited_for(run: Run, sums: LoopSums, summary: StepSummary) -> StepSummary:
     """The figures of a loop whose steps end before they are done."""
-    is_read = np.count_nonzero(integers(steps["wait_ns"])) >= _READ_SHARE * steps.num_rows
+    is_read = sums.waits >= _READ_SHARE * sums.rows
     tables = pace.tables_of(run)
     found = _pace(run, tables, summary.loop)
     how = StepTime.EPOCHS
@@ -141,34 +136,20 @@ def own_loop(run: Run) -> tuple[int, int]:
     return int(np.maximum(0, start[1:] - (start + dur)[:-1]).sum()), int(dur.sum())
 
 
-def _summary(loop: Loop, steps: pa.Table, traced: Truths) -> StepSummary:
-    count, start = integers(steps["count"]), integers(steps["start_ns"])
-    taken = integers(steps["dur_ns"]) + integers(steps["input_ns"])
-    compiled = truths(steps["compiled"])
-    first = int(np.argsort(start, kind="stable")[0])
-    steady = ~compiled & ~traced if (~compiled & ~traced).any() else ~compiled
-    each = np.repeat(taken[steady] / count[steady], count[steady])
+def _summary(loop: Loop, sums: LoopSums) -> StepSummary:
+    steady = sums.steady
+    known = steady.rows > 0
+    has_rate = known and not steady.unknown and steady.taken_ns > 0
     return StepSummary(
         loop=loop,
-        count=int(count.sum()),
-        first_ns=int(taken[first] / count[first]),
-        median_ns=int(np.median(each)) if len(each) else None,
-        p95_ns=int(np.percentile(each, 95)) if len(each) else None,
-        samples_per_s=_throughput(steps.filter(pa.array(steady))["samples"], int(taken[steady].sum())),
-        call_median_ns=_median(steps, "call_ns", steady),
-        input_median_ns=_median(steps, "input_ns", steady),
-        compiled=int(count[compiled].sum()),
-        how=StepTime.MEASURED if len(each) else None,
-        unknown=None if len(each) else f"All {int(count.sum())} steps were first steps.",
+        count=sums.steps,
+        first_ns=sums.first_ns,
+        median_ns=sums.median_ns,
+        p95_ns=sums.p95_ns,
+        samples_per_s=steady.samples / (steady.taken_ns / 1e9) if has_rate else None,
+        call_median_ns=sums.call_median_ns,
+        input_median_ns=sums.input_median_ns,
+        compiled=sums.compiled,
+        how=StepTime.MEASURED if known else None,
+        unknown=None if known else f"All {sums.steps} steps were first steps.",
     )
-
-
-def _throughput(samples: pa.ChunkedArray, taken_ns: int) -> float | None:
-    """Samples per second; None: there were no steps, or the number of samples of one is not known."""
-    known = len(samples) and samples.null_count == 0
-    return total(samples) / (taken_ns / 1e9) if known else None
-
-
-def _median(steps: pa.Table, column: str, steady: Truths) -> int | None:
-    values = steps[column].filter(pa.array(steady)).drop_null()
-    return int(np.median(values.to_numpy())) if len(values) else None

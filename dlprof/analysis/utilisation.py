@@ -1,56 +1,22 @@
-"""Use of the machine: cores over time, memory, GPUs."""
+"""Use of the machine: processes, memory, GPUs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Floats, Integers, integers
+from dlprof.analysis import process_moments
+from dlprof.analysis.columns import integers
+from dlprof.analysis.process_moments import Moments
 from dlprof.schema.manifest import Manifest
+from dlprof.store.run import Run
 
-
-@dataclass(frozen=True)
-class CoreUse:
-    """One core over the run.
-
-    Attributes:
-        core: Its number.
-        mean_pct: Busy, in percent of the time; None where no tick was counted.
-        strip: Busy percent in equal parts of the run; None where there is no sample.
-    """
-
-    core: int
-    mean_pct: float | None
-    strip: tuple[float | None, ...]
-
-
-def cores(table: pa.Table, parts: int) -> list[CoreUse]:
-    """Every core, with its use in `parts` equal parts of the run."""
-    if not table.num_rows:
-        return []
-    end = pc.max(table["time_ns"]).as_py()
-    numbers = sorted(set(table["core"].to_pylist()))
-    return [_core(int(core), table.filter(pc.equal(table["core"], core)), end, parts) for core in numbers]
-
-
-def _core(number: int, samples: pa.Table, end: int, parts: int) -> CoreUse:
-    known = samples.filter(pc.is_finite(samples["busy_pct"]))
-    busy, weight = known["busy_pct"].to_numpy(), known["interval_ns"].to_numpy().astype(float)
-    mean = float(np.average(busy, weights=weight)) if len(busy) else None
-    return CoreUse(number, mean, tuple(_strip(known["time_ns"].to_numpy(), weight, busy, end, parts)))
-
-
-def _strip(ends: Integers, spans: Floats, busy: Floats, end: int, parts: int) -> list[float | None]:
-    """Means over equal parts of [0, end), each sample weighing by how much of it lies in the part."""
-    means: list[float | None] = []
-    for part in range(parts):
-        low, high = end * part / parts, end * (part + 1) / parts
-        overlap = np.clip(np.minimum(ends, high) - np.maximum(ends - spans, low), 0, None)
-        means.append(float((overlap * busy).sum() / overlap.sum()) if overlap.sum() > 0 else None)
-    return means
+_OF_PROCESS = ("threads", "faults_major", "switches_involuntary")
+"""Columns of the table `process_samples` whose largest value is told of the traced process."""
 
 
 @dataclass(frozen=True)
@@ -80,20 +46,63 @@ class MachineUse:
     switches_involuntary: int | None
 
 
-def machine(table: pa.Table, samples: pa.Table, processes: pa.Table, pid: int | None) -> MachineUse:
-    """Use of the machine, by the tables `machine`, `process_samples` and `processes`."""
-    own = samples.filter(pc.equal(samples["pid"], pid)) if pid is not None else samples
+def machine(table: pa.Table, samples: Callable[[], Iterable[pa.Table]], processes: int, pid: int | None) -> MachineUse:
+    """Use of the machine.
+
+    Args:
+        table: Table `machine`.
+        samples: Gives the table `process_samples` in pieces, in which what was sampled at one time stands together;
+            it is asked twice.
+        processes: How many there were.
+        pid: The traced process; None: any.
+    """
+    cpu_pct, peak_bytes = _of_tree(process_moments.of_pieces(samples()))
+    own = _largest(samples(), pid)
     return MachineUse(
-        tree_cpu_pct=_tree_cpu(samples),
+        tree_cpu_pct=cpu_pct,
         others_cpu_pct=_weighted(table, "others_cpu_pct"),
         dlprof_cpu_pct=_weighted(table, "dlprof_cpu_pct"),
-        peak_rss_bytes=_peak_of_sums(samples),
-        threads=pc.max(own["threads"]).as_py(),
-        processes=processes.num_rows,
+        peak_rss_bytes=peak_bytes,
+        threads=own["threads"],
+        processes=processes,
         available_min_bytes=pc.min(table["memory_available_bytes"]).as_py(),
-        major_faults=pc.max(own["faults_major"]).as_py(),
-        switches_involuntary=pc.max(own["switches_involuntary"]).as_py(),
+        major_faults=own["faults_major"],
+        switches_involuntary=own["switches_involuntary"],
     )
+
+
+def machine_of_run(run: Run) -> MachineUse:
+    """Use of the machine over a run."""
+    columns = ("interval_ns", "others_cpu_pct", "dlprof_cpu_pct", "memory_available_bytes")
+    sampled = (*process_moments.COLUMNS, "pid", *_OF_PROCESS)
+    return machine(
+        run.table("machine", columns),
+        lambda: run.pieces("process_samples", sampled),
+        run.count("processes"),
+        run.manifest.process.pid,
+    )
+
+
+def _of_tree(moments: Iterable[Moments]) -> tuple[float | None, int | None]:
+    """CPU (percent of a core, mean over time) and most memory (bytes) of all processes together; None: not measured."""
+    cpu = interval = 0.0
+    peak = np.nan
+    for some in moments:
+        cpu += float((np.nan_to_num(some.cpu_pct) * some.interval_ns).sum())
+        interval += float(some.interval_ns.sum())
+        peak = np.fmax(peak, np.fmax.reduce(some.rss_bytes))
+    return cpu / interval if interval else None, None if np.isnan(peak) else int(peak)
+
+
+def _largest(samples: Iterable[pa.Table], pid: int | None) -> dict[str, int | None]:
+    """The largest of each counter of the traced process; None: not measured."""
+    largest: dict[str, int | None] = dict.fromkeys(_OF_PROCESS)
+    for piece in samples:
+        own = piece.filter(pc.equal(piece["pid"], pid)) if pid is not None else piece
+        for name in _OF_PROCESS:
+            known = (one for one in (largest[name], pc.max(own[name]).as_py()) if one is not None)
+            largest[name] = max(known, default=None)
+    return largest
 
 
 def _weighted(table: pa.Table, column: str) -> float | None:
@@ -101,22 +110,6 @@ def _weighted(table: pa.Table, column: str) -> float | None:
     if not known.num_rows:
         return None
     return float(np.average(known[column].to_numpy(), weights=known["interval_ns"].to_numpy()))
-
-
-def _tree_cpu(samples: pa.Table) -> float | None:
-    """Mean over time of the sum over the processes (percent of one core)."""
-    if not samples.num_rows:
-        return None
-    each = samples.group_by("time_ns").aggregate([("interval_ns", "max"), ("cpu_pct", "sum")])
-    interval = integers(each["interval_ns_max"])
-    cpu = pc.fill_null(each["cpu_pct_sum"], 0.0).to_numpy()
-    return float((cpu * interval).sum() / interval.sum()) if interval.sum() else None
-
-
-def _peak_of_sums(samples: pa.Table) -> int | None:
-    """Most memory that all processes together had at one moment (bytes)."""
-    sums = samples.group_by("time_ns").aggregate([("rss_bytes", "sum")])["rss_bytes_sum"]
-    return pc.max(pc.fill_null(sums, 0)).as_py()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

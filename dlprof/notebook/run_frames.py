@@ -91,7 +91,8 @@ class RunFrames:
 
     def stacks(self, top: int = 5) -> pd.DataFrame:
         """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
-        tables = [self._table(name) for name in ("stacks", "frames", "phase_intervals")]
+        self.run.require("stacks")
+        tables = self.run.pieces("stacks"), self._table("frames"), self._table("phase_intervals")
         return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
 
     def table(self, name: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from dlprof.analysis import utilisation
+from dlprof.analysis import core_use
 from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
@@ -202,13 +202,13 @@ def _lines(page: Page, comparison: Comparison, lines: Sequence[LinePair], top: i
 
 
 def _cores(page: Page, comparison: Comparison) -> None:
-    sides = [(name, side.runs[0].table("cores")) for name, side in _sides(comparison)]
-    if not any(cores.num_rows for _, cores in sides):
+    sides = [(name, core_use.of_run(side.runs[0], STRIP_PARTS).cores) for name, side in _sides(comparison)]
+    if not any(cores for _, cores in sides):
         return
     page.title("Cores", "busy over the run, first run of each side")
     table = page.table(("", "left"), ("core", "right"), ("mean", "right"), ("", "left"))
     for name, cores in sides:
-        for use in utilisation.cores(cores, STRIP_PARTS):
+        for use in cores:
             drawn = strip(resample(use.strip, min(STRIP_PARTS, page.console.width - 25)), ascii_only=page.ascii)
             mean = "-" if use.mean_pct is None else f"{percent(use.mean_pct, 100)} %"
             table.add_row(name, str(use.core), mean, drawn)

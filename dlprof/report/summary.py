@@ -12,6 +12,7 @@ from msgspec import convert, structs
 
 from dlprof.analysis import (
     breakdown,
+    core_use,
     device_time,
     gpu_idle,
     kernels,
@@ -166,9 +167,7 @@ def as_builtins(report: Report) -> dict[str, Any]:
 
 def cores(run: Run) -> tuple[CoreLoad, ...]:
     """Every core over the run."""
-    return tuple(
-        CoreLoad(use.core, use.mean_pct, use.strip) for use in utilisation.cores(run.table("cores"), STRIP_PARTS)
-    )
+    return tuple(CoreLoad(use.core, use.mean_pct, use.strip) for use in core_use.of_run(run, STRIP_PARTS).cores)
 
 
 def _probes(run: Run) -> tuple[ProbeCost, ...]:
@@ -229,7 +228,7 @@ def _epoch(row: Mapping[str, Any], metrics: Mapping[str, float]) -> EpochTime:
 
 
 def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
-    stood = run.table("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
+    stood = run.pieces("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
     hottest = stacks.hottest(stood, run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
     return tuple(
         PhaseStack(stack.phase, stack.dur_ns, stack.share, tuple(StackFrame(*frame) for frame in stack.frames))
@@ -278,8 +277,7 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
 
 def _process(run: Run) -> ProcessUse:
     process = run.manifest.process
-    use = utilisation.machine(run.table("machine"), run.table("process_samples"), run.table("processes"), process.pid)
-    return ProcessUse(**structs.asdict(process), **asdict(use))
+    return ProcessUse(**structs.asdict(process), **asdict(utilisation.machine_of_run(run)))
 
 
 def _gpu(run: Run) -> MeasuredGpus | UnmeasuredGpus:

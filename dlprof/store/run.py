@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import conform, quiet_arrow
 
 quiet_arrow.settle()
+T = TypeVar("T")
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Run:
     manifest: Manifest
     """See `dlprof help run-folder`."""
     _tables: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     said: tuple[HealthEntry, ...] = ()
     """What was found when the run was opened: lines of its table `health` that are not stored."""
     lost: Mapping[str, str] = field(default_factory=dict)
@@ -108,7 +110,7 @@ class Run:
             KeyError: The schema knows no such table.
             BadDataError: The file is damaged or of a newer dlprof.
         """
-        if self._adds_to(name):
+        if name in self._tables or self._adds_to(name):
             return int(self.table(name).num_rows)
         with self._opened(name) as file:
             return int(file.metadata.num_rows) if file else 0
@@ -155,6 +157,28 @@ class Run:
         with self._opened(name) as file:
             for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), names)
+
+    def filtered(self, name: str, columns: Sequence[str], keep: Callable[[pa.Table], Any]) -> pa.Table:
+        """The few rows of a large table for which something holds.
+
+        Args:
+            name: Name of the table.
+            columns: Those of the result; `keep` sees no others.
+            keep: Gives truths for the rows of a piece, as Arrow has them; null is no.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        none = TABLES[name].empty_table().select(list(columns))
+        found = (piece.filter(keep(piece)) for piece in self.pieces(name, columns))
+        return pa.concat_tables([none, *found]).unify_dictionaries()
+
+    def once(self, name: str, make: Callable[[Run], T]) -> T:
+        """What `make` makes of the run: made when it is first asked for by this name, and kept."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]  # type: ignore[no-any-return]
 
     def _adds_to(self, name: str) -> bool:
         return name == "health" and bool(self.said)

@@ -4,7 +4,7 @@ Nothing is trained. The raw artifacts of a run are written as its probes write t
 stacks), then each command is run on them in a process of its own:
 
     raw      bytes of the raw artifacts, or of what the command made
-    peak     largest resident memory of the process (`getrusage`), with the files that it maps
+    peak     largest resident memory of the process (VmHWM, by itself: `getrusage` has the parent's), with files it maps
     cpu      CPU time, user and system
 
 The stream is as long as the recorder lets it become (it puts steps together above 64 MB); `--each` writes a record for
@@ -38,11 +38,19 @@ MAIN = 7
 CORES = 2
 _STRINGS = {1: "script", 2: "fit", 3: "epoch", 4: "callbacks", 5: "loss", 6: "train.py", 7: "dlprof", 8: "predict"}
 _INGEST = """
-import sys
 from pathlib import Path
 from dlprof.pipeline.ingest import ingest
 from dlprof.rundir import RunDir
 ingest(RunDir(Path(sys.argv[1])))
+"""
+_DLPROF = """
+from dlprof.__main__ import main
+if main():
+    sys.exit(1)
+"""
+_PEAK = """
+with open("/proc/self/status") as status, open(told, "w") as out:
+    out.write(next(line for line in status if line.startswith("VmHWM")))
 """
 _STEP = np.dtype(
     [("type", "u1"), ("size", "<u4"), ("thread", "<u8"), ("loop", "<u4"), ("epoch", "<i4"), ("step", "<i4"),
@@ -240,27 +248,30 @@ class Used(msgspec.Struct, frozen=True):
     wall_s: float
 
 
-def used(words: Sequence[str], out: Path | None = None) -> Used:
-    """Run Python with these words in a process of its own, and see what it takes; its output goes to a file."""
-    command = [sys.executable, *words]
-    start = time.perf_counter()
-    to = os.open(out or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    pid = os.posix_spawn(sys.executable, command, dict(os.environ), file_actions=[(os.POSIX_SPAWN_DUP2, to, 1)])
-    os.close(to)
-    _, status, usage = os.wait4(pid, 0)
-    rc = os.waitstatus_to_exitcode(status)
-    return Used(rc, usage.ru_maxrss * 1024 / 1e6, usage.ru_utime + usage.ru_stime, time.perf_counter() - start)
+def used(code: str, words: Sequence[str], out: Path | None = None) -> Used:
+    """Run code, with `sys` imported, in a process of its own, and see what it takes; its output goes to a file."""
+    with tempfile.NamedTemporaryFile() as told:
+        whole = f"import sys\ntold = {told.name!r}\n{code}\n{_PEAK}"
+        start = time.perf_counter()
+        to = os.open(out or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        command = [sys.executable, "-c", whole, *words]
+        pid = os.posix_spawn(sys.executable, command, dict(os.environ), file_actions=[(os.POSIX_SPAWN_DUP2, to, 1)])
+        os.close(to)
+        _, status, usage = os.wait4(pid, 0)
+        wall_s, peak = time.perf_counter() - start, Path(told.name).read_text(encoding="ascii").split()
+    peak_mb = int(peak[1]) * 1024 / 1e6 if peak else float("nan")
+    return Used(os.waitstatus_to_exitcode(status), peak_mb, usage.ru_utime + usage.ru_stime, wall_s)
 
 
-def commands(run: Path, page: Path) -> dict[str, list[str]]:
-    """What is measured, by name."""
-    dlprof, name = ["-m", "dlprof"], str(run)
+def commands(run: Path, page: Path) -> dict[str, tuple[str, list[str]]]:
+    """What is measured, by name: code and its arguments."""
+    name = str(run)
     return {
-        "ingest": ["-c", _INGEST, name],
-        "report": [*dlprof, "report", name],
-        "report --json": [*dlprof, "report", name, "--json"],
-        "kernels": [*dlprof, "kernels", name, "--json"],
-        "page": [*dlprof, "report", name, "--html", str(page)],
+        "ingest": (_INGEST, [name]),
+        "report": (_DLPROF, ["report", name]),
+        "report --json": (_DLPROF, ["report", name, "--json"]),
+        "kernels": (_DLPROF, ["kernels", name, "--json"]),
+        "page": (_DLPROF, ["report", name, "--html", str(page)]),
     }
 
 
@@ -298,7 +309,7 @@ def _measure(args: argparse.Namespace, folder: Path) -> None:
     print(f"{args.steps:,} steps, {args.hours:g} h, raw {raw / 1e6:.0f} MB", flush=True)
     for name, command in commands(run, folder / "page.html").items():
         if not args.only or name in args.only:
-            took = used(command, folder / "out.txt")
+            took = used(*command, folder / "out.txt")
             size = (folder / ("page.html" if name == "page" else "out.txt")).stat().st_size
             line = f"{name:<14} peak {took.peak_mb:7.0f} MB  cpu {took.cpu_s:7.1f} s  wall {took.wall_s:7.1f} s"
             print(f"{line}  out {size / 1e6:6.2f} MB  rc {took.rc}", flush=True)

@@ -13,10 +13,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +121,8 @@ def kill_once(drill: Drill, path: Path) -> Killed:
     place = Place(path)
     case = drill.program.case
     place.make(case)
-    environment = place.environment(case, interpreters.environment(case, traced=True))
-    environment.update(KERAS_HOME=str(path / "keras"), TF_CPP_MIN_LOG_LEVEL="3")
-    before = place.files()
+    environment = _environment(case, place, traced=True)
+    own = {*place.files(), *_of_bare(case.name)}
     process = subprocess.Popen(
         interpreters.command(case, place, traced=True),
         cwd=place.work,
@@ -144,8 +144,26 @@ def kill_once(drill: Drill, path: Path) -> Killed:
         out, err = process.communicate()
         err += "(it did not end)"
     left = _left_after(place)
-    seen = _Seen(drill, place, hit, process.returncode, out, err, left, _strays(before, place))
+    seen = _Seen(drill, place, hit, process.returncode, out, err, left, _strays(own, place))
     return Killed(drill, hit, place.run.exists(), tuple(seen.problems()))
+
+
+def _environment(case: Case, place: Place, *, traced: bool) -> dict[str, str]:
+    found = place.environment(case, interpreters.environment(case, traced=traced))
+    return {**found, "KERAS_HOME": str(place.path / "keras"), "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+@cache
+def _of_bare(name: str) -> frozenset[str]:
+    """What a program leaves behind by itself: libraries make folders when they are imported."""
+    case = next(program.case for program in (PLAIN, *ENGINES) if program.case.name == name)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder) / "bare")
+        place.make(case)
+        command = interpreters.command(case, place, traced=False)
+        environment = _environment(case, place, traced=False)
+        subprocess.run(command, cwd=place.work, env=environment, capture_output=True, check=False)
+        return frozenset(place.files())
 
 
 def _wait_for(process: subprocess.Popen[str], victim: Victim) -> None:
@@ -195,11 +213,9 @@ def _left_after(place: Place) -> list[str]:
     return names
 
 
-def _strays(before: list[str], place: Place) -> list[str]:
+def _strays(own: Collection[str], place: Place) -> list[str]:
     """Files that are no script's: neither below the caches of engines nor compiled ones."""
-    return [
-        line for line in place.files() if line not in before and "__pycache__" not in line and " home/." not in line
-    ]
+    return [line for line in place.files() if line not in own and "__pycache__" not in line and " home/." not in line]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,6 @@ from dlprof.analysis.columns import Floats, Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.training import Training
-from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
 AROUND_NS = 1_500_000_000
@@ -78,27 +76,30 @@ class MachineLoad:
 
         Abstains where the machine was not sampled often enough.
         """
-        rows = self.process_samples("run_ns")
+        rows = self.process_samples("run_ns", "wait_ns")
         if rows.num_rows < 2:
             raise Abstain("the scheduling of threads was sampled less than twice during the training")
         return Scheduling(
-            growth_over_threads(rows["run_ns"].to_pylist()),
-            growth_over_threads(rows["wait_ns"].to_pylist()),
+            growth_over_threads(integers(rows["run_ns"])),
+            growth_over_threads(integers(rows["wait_ns"])),
             self._mean_of_machine("others_cpu_pct"),
             self._tree_pct(),
         )
 
-    def process_samples(self, column: str, around_ns: int = AROUND_NS) -> pa.Table:
-        """Samples of the traced process, without its children, around the training, where a column was measured."""
+    def process_samples(self, column: str, *more: str, around_ns: int = AROUND_NS) -> pa.Table:
+        """Samples of the traced process, without its children, around the training, where a column was measured.
+
+        They have the columns `pid` and `time_ns`, that one, and those that are named besides.
+        """
         begin, end = self._span
         pid = self._run.manifest.process.pid
-        found = [TABLES["process_samples"].empty_table()]
-        for piece in self._run.pieces("process_samples"):
+
+        def keep(piece: pa.Table) -> pa.ChunkedArray:
             time = piece["time_ns"]
             inside = pc.and_(pc.greater_equal(time, begin - around_ns), pc.less_equal(time, end + around_ns))
-            own = pc.and_(pc.equal(piece["pid"], pid), pc.is_valid(piece[column]))
-            found.append(piece.filter(pc.and_(own, inside)))
-        return pa.concat_tables(found)
+            return pc.and_(pc.and_(pc.equal(piece["pid"], pid), pc.is_valid(piece[column])), inside)
+
+        return self._run.filtered("process_samples", tuple(dict.fromkeys(("pid", "time_ns", column, *more))), keep)
 
     def busy_pct(self, interval: Interval) -> float | None:
         """What the process and its children used over a stretch of time, in percent of one core; None: not sampled."""
@@ -112,18 +113,18 @@ class MachineLoad:
     @cached_property
     def _cpu(self) -> tuple[Integers, Integers, Floats]:
         """When what the processes used was sampled, over how long (ns), and how much it was (percent of one core)."""
-        table = self._run.table("process_samples", ("time_ns", "interval_ns", "cpu_pct"))
-        known = table.filter(pc.is_valid(table["cpu_pct"]))
+        columns = ("time_ns", "interval_ns", "cpu_pct")
+        known = self._run.filtered("process_samples", columns, lambda piece: pc.is_valid(piece["cpu_pct"]))
         return integers(known["time_ns"]), integers(known["interval_ns"]), known["cpu_pct"].to_numpy().astype(float)
 
     def counter_growth(self, column: str) -> int | None:
         """By how much a counter of `machine` grew over the run (ns); None: this machine does not tell it."""
-        values = self._run.table("machine")[column].drop_null().to_pylist()
+        values = integers(self._run.table("machine", (column,))[column].drop_null())
         return int(values[-1] - values[0]) if len(values) >= 2 else None
 
     def _mean_of_machine(self, column: str) -> float:
         """Mean of a column of `machine` while the run trained."""
-        value = pc.mean(self._in_training(self._run.table("machine"))[column]).as_py()
+        value = pc.mean(self._in_training(self._run.table("machine", ("time_ns", column)))[column]).as_py()
         if value is None:
             raise Abstain(f"{column} was not measured during the training")
         return float(value)
@@ -145,6 +146,6 @@ class MachineLoad:
         return float((cpu * length)[inside].sum() / length[inside][each].sum())
 
 
-def growth_over_threads(values: Sequence[int]) -> int:
+def growth_over_threads(values: Sequence[int] | Integers) -> int:
     """By how much a sum over the threads of a process grew: a thread that ends takes its part with it."""
-    return sum(max(0, after - before) for before, after in itertools.pairwise(values))
+    return int(np.maximum(0, np.diff(np.asarray(values, np.int64))).sum())

@@ -7,16 +7,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.schema.vocabulary import Loop, Phase, Tree, TreePath
 from dlprof.store.run import Run
 
-Integers = npt.NDArray[np.int64]
+_NEVER = ((1 << 63) - 1, -(1 << 63))
 
 
 class TrainingSteps(NamedTuple):
@@ -46,18 +46,18 @@ class PhaseTimes:
     @cached_property
     def training_span(self) -> Interval:
         """From the first step's begin to the last one's end; the whole run where there was none."""
-        table = self._run.table("steps", ("start_ns", "dur_ns"))
-        if not table.num_rows:
-            return 0, self._wall_ns
-        start, dur = np.asarray(table["start_ns"]), np.asarray(table["dur_ns"])
-        return int(start.min()), int((start + dur).max())
+        begin, end = _NEVER
+        for piece in self._run.pieces("steps", ("start_ns", "dur_ns")):
+            start = integers(piece["start_ns"])
+            begin = int(min(begin, start.min(initial=begin)))
+            end = int(max(end, (start + integers(piece["dur_ns"])).max(initial=end)))
+        return (begin, end) if (begin, end) != _NEVER else (0, self._wall_ns)
 
     @cached_property
     def training_steps(self) -> TrainingSteps:
         """The steps of the training loops."""
         columns = ("loop", "start_ns", "dur_ns", "callbacks_ns", "input_ns")
-        table = self._run.table("steps", columns)
-        table = table.filter(pc.equal(table["loop"].cast(pa.string()), Loop.TRAIN)).sort_by("start_ns")
+        table = self._run.filtered("steps", columns, _is_of_training).sort_by("start_ns")
         names = ("start_ns", "dur_ns", "callbacks_ns", "input_ns")
         start, dur, callbacks, waited = (np.asarray(pc.fill_null(table[name], 0)) for name in names)
         return TrainingSteps(start, start + dur, callbacks, waited)
@@ -84,3 +84,7 @@ class PhaseTimes:
         following = index + 1
         waits = following < len(steps.begin) and moment >= steps.begin[following] - steps.waited[following]
         return Tree.FIT_INPUT if waits else Tree.FIT_STEPS
+
+
+def _is_of_training(steps: pa.Table) -> pa.ChunkedArray:
+    return pc.equal(steps["loop"].cast(pa.string()), Loop.TRAIN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from dlprof.analysis.timeline import devices, program
@@ -12,6 +12,14 @@ from dlprof.errors import NoInputError
 from dlprof.store.run import Run
 
 PROGRAM = "program"
+SERIES = "series"
+_ONE_TRACK: Sequence[tuple[str, str, Callable[[Run], Slices]]] = (
+    ("phase_intervals", "phases", program.phases),
+    ("epochs", "epochs", program.epochs),
+    ("steps", "steps", program.steps),
+    ("kernel_windows", "kernel windows", program.windows),
+)
+"""Tables, the track of each, and what makes its slices."""
 
 
 @dataclass
@@ -55,17 +63,17 @@ class Timeline:
         return f"{slices:,} slices on {sum(len(group.tracks) for group in self.groups)} tracks, {curves} counters"
 
 
-def of_run(run: Run, *, stacks: bool = True) -> Timeline:
+def of_run(run: Run, *, without: Collection[str] = ()) -> Timeline:
     """The timeline of a run.
 
     Args:
         run: The run.
-        stacks: With the sampled stacks, frame by frame.
+        without: Tables of the program that are left out; `SERIES`: all curves are.
 
     Raises:
         NoInputError: Nothing in it has a time.
     """
-    groups = {PROGRAM: _program(run, stacks=stacks)}
+    groups = {PROGRAM: _program(run, without)}
 
     def group(name: str) -> Group:
         return groups.setdefault(name, Group(name))
@@ -74,7 +82,7 @@ def of_run(run: Run, *, stacks: bool = True) -> Timeline:
         group(device).add(lane, slices)
     for device, slices in devices.gaps(run):
         group(device).add("idle", slices)
-    for series in all_series(run):
+    for series in all_series(run) if SERIES not in without else ():
         group(series.group).series.append(series)
     found = [one for one in groups.values() if one.tracks or one.series]
     if not found:
@@ -82,16 +90,16 @@ def of_run(run: Run, *, stacks: bool = True) -> Timeline:
     return Timeline(found, max(0, -_first_ns(found)))
 
 
-def _program(run: Run, *, stacks: bool) -> Group:
+def _program(run: Run, without: Collection[str]) -> Group:
     group = Group(PROGRAM)
-    group.add("phases", program.phases(run))
-    group.add("epochs", program.epochs(run))
-    group.add("steps", program.steps(run))
-    group.add("kernel windows", program.windows(run))
-    for thread, slices in program.calls(run):
+    for table, name, made in _ONE_TRACK:
+        if table not in without:
+            group.add(name, made(run))
+    for thread, slices in program.calls(run) if "spans" not in without else ():
         group.add(f"calls: {thread}", slices)
-    group.add("garbage collection", program.collections(run))
-    for thread, slices in program.samples(run) if stacks else ():
+    if "gc" not in without:
+        group.add("garbage collection", program.collections(run))
+    for thread, slices in program.samples(run) if "stacks" not in without else ():
         group.add(f"sampled stacks: {thread}", slices)
     return group
 

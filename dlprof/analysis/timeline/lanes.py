@@ -20,12 +20,34 @@ def lanes(start: Integers, end: Integers) -> list[Integers]:
         The slices of each lane by their positions: by start, those around others before them. Slices that
         overlap in part stand on different lanes; the first lane has all, where none do.
     """
-    order = np.lexsort((-end, start))
-    lane_of = np.zeros(len(order), np.int64)
-    open_: list[list[int]] = []  # ends of the open slices of each lane, the outermost first
-    for position, (begin, until) in enumerate(zip(start[order].tolist(), end[order].tolist(), strict=True)):
-        lane_of[position] = _lane(open_, begin, until)
-    return [order[lane_of == number] for number in range(len(open_))]
+    return Lanes().deal(start, end)
+
+
+class Lanes:
+    """Lanes onto which slices are dealt piece by piece; no piece begins before what the one before it dealt last."""
+
+    def __init__(self) -> None:
+        self._open: list[list[int]] = []  # ends of the open slices of each lane, the outermost first
+
+    def deal(self, start: Integers, end: Integers) -> list[Integers]:
+        """The next slices: as `lanes` has it, also for lanes that have none of them."""
+        order = np.lexsort((-end, start))
+        begins, ends = start[order], end[order]
+        if self._are_apart(begins, ends):
+            return [order, *(np.empty(0, np.int64) for _ in self._open[1:])]
+        lane_of = np.zeros(len(order), np.int64)
+        for position, (begin, until) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+            lane_of[position] = _lane(self._open, begin, until)
+        return [order[lane_of == number] for number in range(len(self._open))]
+
+    def _are_apart(self, begins: Integers, ends: Integers) -> bool:
+        """Whether no slice touches another, as most steps and samples do not; then all are on the first lane."""
+        if not len(begins) or (begins[1:] < np.maximum.accumulate(ends)[:-1]).any():
+            return False
+        if any(lane and lane[0] > begins[0] for lane in self._open):
+            return False
+        self._open = [[int(ends[-1])], *([] for _ in self._open[1:])]
+        return True
 
 
 def _lane(open_: list[list[int]], begin: int, until: int) -> int:

@@ -110,17 +110,20 @@ def calls(run: Run) -> Iterator[tuple[str, Slices]]:
     """Spans of the in-process probe by thread: the program's calls into Keras, imports, compilations."""
     by_thread: dict[tuple[Any, ...], list[tuple[int, int, What]]] = defaultdict(list)
     for row in run.rows("spans"):
-        facts = {
-            "source": f"{row['file']}:{row['line']}" if row["file"] else None,
-            "ended": None if row["ended"] else "no: it is drawn up to the end of the run",
-        }
-        name = row["name"] if row["name"] == row["kind"] else f"{row['kind']} {row['name']}"
-        by_thread[row["pid"], row["thread_id"], row["thread"]].append(
-            (row["start_ns"], row["dur_ns"], What(name, row["kind"], facts))
-        )
+        what = call(*(row[name] for name in ("kind", "name", "file", "line", "ended")))
+        by_thread[row["pid"], row["thread_id"], row["thread"]].append((row["start_ns"], row["dur_ns"], what))
     names = [name for _, _, name in by_thread]
     for (_, number, name), rows in by_thread.items():
         yield name if names.count(name) == 1 else f"{name} ({number})", each_for_itself(rows)
+
+
+def call(kind: str, name: str, file: str | None, line: int | None, ended: bool | None) -> What:
+    """What a call is, by columns of the table `spans`."""
+    facts = {
+        "source": f"{file}:{line}" if file else None,
+        "ended": None if ended else "no: it is drawn up to the end of the run",
+    }
+    return What(name if name == kind else f"{kind} {name}", kind, facts)
 
 
 def collections(run: Run) -> Slices:

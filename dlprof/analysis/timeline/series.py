@@ -74,10 +74,29 @@ def all_series(run: Run) -> list[Series]:
     series = [Series("machine", f"{one.group} {one.name}", one.unit, one.time_ns, one.values) for one in found]
     series += _columns(run.table("machine"), "machine", _MACHINE)
     series += _each(run.table("process_samples"), "pid", "process {}", _PROCESS)
-    for gpu in sorted(set(run.table("gpu")["gpu"].to_pylist())):
-        own = run.table("gpu").filter(pc.equal(run.table("gpu")["gpu"], gpu))
-        series += _columns(own, device_name(run, gpu), _GPU)
+    series += of_gpus(run)
     return [one for one in series if len(one.values)]
+
+
+def of_others(run: Run) -> list[Series]:
+    """What processes that are not traced used of the machine; none where that was not measured."""
+    wanted = tuple(one for one in _MACHINE if one[0] == "others_cpu_pct")
+    table = run.table("machine", ("time_ns", "interval_ns", "others_cpu_pct"))
+    return [one for one in _columns(table, "machine", wanted) if len(one.values)]
+
+
+def of_gpus(run: Run) -> list[Series]:
+    """What was measured of each GPU."""
+    if not run.count("gpu"):
+        return []
+    table = run.table("gpu", ("gpu", "time_ns", *(name for name, _, _ in _GPU)))
+    numbers = sorted(set(pc.unique(table["gpu"]).to_pylist()))
+    found = [
+        one
+        for gpu in numbers
+        for one in _columns(table.filter(pc.equal(table["gpu"], gpu)), device_name(run, gpu), _GPU)
+    ]
+    return [one for one in found if len(one.values)]
 
 
 def _each(table: pa.Table, key: str, title: str, columns: tuple[tuple[str, str, str], ...]) -> Iterator[Series]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
+
+_KEY = ("pid", "thread_id", "thread")
 
 
 class StackTime(NamedTuple):
@@ -36,16 +39,25 @@ class Thread:
     rows: list[StackTime]
 
 
+Key = tuple[int, int, str]
+"""What a thread is told apart by: its process, its number, its name."""
+
+
 def threads(run: Run) -> list[Thread]:
     """Every thread of which stacks were sampled."""
     frames = frames_by_stack(run.table("frames"))
-    found: dict[tuple[int, int, str], Thread] = {}
+    found = {key: Thread(*key, title, []) for key, title in titles(run, "stacks").items()}
     for row in run.table("stacks").sort_by("start_ns").to_pylist():
-        key = (row["pid"], row["thread_id"], row["thread"])
-        thread = found.setdefault(key, Thread(*key, row["thread"], []))
-        thread.rows.append(StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ())))
-    names = [thread.name for thread in found.values()]
-    for thread in found.values():
-        if names.count(thread.name) > 1:
-            thread.title = f"{thread.name} ({thread.number})"
-    return list(found.values())
+        stack = StackTime(row["start_ns"], row["dur_ns"], frames.get(row["stack_id"], ()))
+        found[row["pid"], row["thread_id"], row["thread"]].rows.append(stack)
+    return sorted(found.values(), key=lambda thread: thread.rows[0].start_ns)
+
+
+def titles(run: Run, table: str) -> dict[Key, str]:
+    """Every thread of the table `stacks` or `spans`, and its name; with its number where several have that name."""
+    keys: dict[Key, None] = {}
+    for piece in run.pieces(table, _KEY):
+        for row in piece.group_by(list(_KEY), use_threads=False).aggregate([]).to_pylist():
+            keys[row["pid"], row["thread_id"], row["thread"]] = None
+    names = Counter(name for _, _, name in keys)
+    return {key: key[2] if names[key[2]] == 1 else f"{key[2]} ({key[1]})" for key in keys}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, integers
-from dlprof.analysis.timeline.series import Series, all_series
+from dlprof.analysis import process_moments
+from dlprof.analysis.columns import Integers
+from dlprof.analysis.timeline.series import Series, of_gpus, of_others
 from dlprof.report.html.names import cut
 from dlprof.store.run import Run
 
@@ -44,10 +44,10 @@ class Curve:
 def of_run(run: Run) -> Iterator[Curve]:
     """All curves of a run that have values."""
     yield from _tree(run)
-    for series in all_series(run):
-        if series.name == "other processes":
-            yield _curve(series, "CPU of others", series.unit, "cpu")
-        elif series.name in _GPU_SERIES and series.group.startswith("GPU"):
+    for series in of_others(run):
+        yield _curve(series, "CPU of others", series.unit, "cpu")
+    for series in of_gpus(run):
+        if series.name in _GPU_SERIES:
             label = cut(f"{series.group} {series.name}")
             if series.unit == "bytes":
                 yield _curve(series, label, "MB", "gpu MB", scale=_MEGA)
@@ -56,22 +56,18 @@ def of_run(run: Run) -> Iterator[Curve]:
 
 
 def _tree(run: Run) -> Iterator[Curve]:
-    memory = _sums(run, "rss_bytes", "memory of the process tree")
-    if len(memory.time_ns):
-        yield _curve(memory, memory.name, "MB", "memory", scale=_MEGA)
-    cpu = _sums(run, "cpu_pct", "CPU of the process tree")
-    if len(cpu.time_ns):
-        yield _curve(cpu, cpu.name, "% of a core", "cpu")
-
-
-def _sums(run: Run, column: str, name: str) -> Series:
-    """Sums over the processes that were sampled at the same time; CPU holds for the interval before its sample."""
-    table = run.table("process_samples", ("time_ns", "interval_ns", column))
-    known = table.filter(pc.is_valid(table[column]))
-    since = integers(known["time_ns"]) - (integers(known["interval_ns"]) if column == "cpu_pct" else 0)
-    times, place = np.unique(since, return_inverse=True)
-    sums = np.bincount(place, weights=known[column].to_numpy().astype(float), minlength=len(times)).astype(float)
-    return Series("tree", name, "", times, sums)
+    moments = list(process_moments.of_run(run))
+    if not moments:
+        return
+    time, interval = (np.concatenate([getattr(one, name) for one in moments]) for name in ("time_ns", "interval_ns"))
+    cpu, memory = (np.concatenate([getattr(one, name) for one in moments]) for name in ("cpu_pct", "rss_bytes"))
+    for since, values, name, unit, axis, scale in (
+        (time, memory, "memory of the process tree", "MB", "memory", _MEGA),
+        (time - interval, cpu, "CPU of the process tree", "% of a core", "cpu", 1.0),  # holds for the interval before
+    ):
+        known = np.isfinite(values)
+        if known.any():
+            yield _curve(Series("tree", name, "", since[known], values[known]), name, unit, axis, scale=scale)
 
 
 def _curve(series: Series, label: str, unit: str, axis: str, *, scale: float = 1.0) -> Curve:

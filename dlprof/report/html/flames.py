@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from dlprof.analysis import samples
 from dlprof.analysis.samples import Sample
-from dlprof.analysis.stacks import Frame, package, shown_name
-from dlprof.analysis.timeline.threads import threads
+from dlprof.analysis.stacks import Frame, frames_by_stack, package, shown_name
+from dlprof.analysis.timeline.threads import titles
 from dlprof.report import colours
 from dlprof.report.html.names import cut
 from dlprof.store.run import Run
@@ -81,9 +81,14 @@ def _by_phase(sampled: Sequence[Sample]) -> list[Stack]:
 
 
 def _by_thread(run: Run) -> list[Stack]:
-    return [
-        Stack(thread.title, True, dur, frames) for thread in threads(run) for _, dur, frames in thread.rows if frames
-    ]
+    title, frames = titles(run, "stacks"), frames_by_stack(run.table("frames"))
+    times: dict[tuple[str, int], int] = {}
+    for piece in run.pieces("stacks", ("pid", "thread_id", "thread", "stack_id", "dur_ns")):
+        rows = piece.group_by(["pid", "thread_id", "thread", "stack_id"], use_threads=False)
+        for row in rows.aggregate([("dur_ns", "sum")]).to_pylist():
+            key = title[row["pid"], row["thread_id"], row["thread"]], row["stack_id"]
+            times[key] = times.get(key, 0) + row["dur_ns_sum"]
+    return [Stack(name, True, ns, frames[stack]) for (name, stack), ns in times.items() if frames.get(stack)]
 
 
 def _add(root: Node, stack: Stack) -> None:

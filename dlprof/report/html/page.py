@@ -22,7 +22,7 @@ from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
 from dlprof.version import __version__
 
-_EVENTS = (1_200_000, 750_000, 400_000, 150_000, 50_000)
+_EVENTS = (timeline.MOST, 750_000, 400_000, 150_000, 50_000)
 _PAGE_BYTES = 4_800_000
 """How large a page may become: of the numbers of events it draws the first one with which it is no larger."""
 _SCRIPTS = (

@@ -14,12 +14,12 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
-from dlprof.report.html import absent, flames, hot_lines, kernel_groups, page, source_lines, step_chart
+from dlprof.report.html import absent, flames, hot_lines, kernel_groups, long_tracks, page, source_lines, step_chart
 from dlprof.report.html.absent import Absent
 from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
 from dlprof.report.html.source_lines import SourceFile
-from dlprof.report.model import MeasuredGpus, Report, UnmeasuredGpus
+from dlprof.report.model import EpochTime, MeasuredGpus, Report, UnmeasuredGpus
 from dlprof.store.run import Run
 from dlprof.units import size
 
@@ -69,6 +69,9 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         no_diagnosis=no_diagnosis,
         files=files,
         left_out=left_out,
+        thinned_steps=[one for one in charts["steps"] if one["each"] > 1],
+        whole_only=[name for name in ("steps", "epochs") if name in long_tracks.long_kinds(run)],
+        many=long_tracks.MANY,
         whole_ns=whole_ns,
         whole_name="wall time" if report.wall_ns else "longest line's time",
         least_share=hot_lines.LEAST_SHARE,
@@ -79,8 +82,18 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         dropped_events=table.dropped_events,
         has=has,
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
-        machine={"report.json": report, **({"diagnosis.json": findings} if findings else {})},
+        machine=_machine(report, epochs, findings),
     )
+
+
+def _machine(report: Report, epochs: Sequence[EpochTime], findings: Any) -> dict[str, Any]:
+    """What the page carries for programs; epochs that it has no room for are counted."""
+    left_out = len(report.epochs) - len(epochs)
+    return {
+        "report.json": structs.replace(report, epochs=tuple(epochs)),
+        **({"diagnosis.json": findings} if findings else {}),
+        **({"left_out": {"epochs": left_out}} if left_out else {}),
+    }
 
 
 def _parts(report: Report, has: Mapping[str, bool], sources: Sequence[SourceFile]) -> dict[str, bool]:

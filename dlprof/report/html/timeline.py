@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dlprof.analysis import samples, utilisation
+from dlprof.analysis import core_use, samples
 from dlprof.analysis.columns import Integers
 from dlprof.analysis.timeline import groups
-from dlprof.analysis.timeline.threads import Thread, threads
 from dlprof.errors import NoInputError
-from dlprof.report.html import curves, tracks
+from dlprof.report.html import curves, long_tracks, thinning, tracks
 from dlprof.report.html.curves import Curve
 from dlprof.report.html.names import Names
 from dlprof.report.html.pack import Pack
-from dlprof.report.html.tracks import Track
+from dlprof.report.html.thinning import Thinner, Track
 from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 
@@ -26,7 +25,10 @@ _FINE_EVENTS = 50_000
 _LINKED_EVENTS = 250_000
 """Up to so many events a page keeps when each was launched."""
 _STRIP_PARTS = 600
-_WINDOWS = "kernel windows"
+MOST = 1_200_000
+"""Events that a page ever keeps."""
+_PROGRAM = ("phases", "epochs", "steps", "kernel windows", "calls", "garbage collection")
+"""Tracks of the program, from the top."""
 
 
 @dataclass(frozen=True)
@@ -49,37 +51,33 @@ class Drawing:
     tracks: Sequence[Track]
     names: Names
     windows: Sequence[tuple[int, int]]
-    cores: Sequence[utilisation.CoreUse]
+    cores: Sequence[core_use.CoreUse]
     cores_end_ns: int | None
     curves: Sequence[Curve]
 
     @property
     def events(self) -> int:
         """How many events there are."""
-        return sum(len(track.start_ns) for track in self.tracks)
+        return sum(track.events for track in self.tracks)
 
 
-def of_run(run: Run) -> Drawing | None:
-    """The timeline of a run; None where nothing in it has a time."""
-    names = Names()
-    users = samples.user_files(run)
-    python = [tracks.of_thread(thread, names, users) for thread in sorted(threads(run), key=_main_first)]
-    try:
-        timeline = groups.of_run(run, stacks=False)  # stacks have one track a thread here, not one a frame
-    except NoInputError:
-        if not python:
-            return None
-        timeline = groups.Timeline([], 0)
-    shift = max([timeline.shift_ns, *(-track.begin_ns for track in python)])
+def of_run(run: Run, most: int = MOST) -> Drawing | None:
+    """The timeline of a run; None where nothing in it has a time.
+
+    Args:
+        run: The run.
+        most: Events that are kept, about, of what is read piece by piece.
+    """
+    names, below = Names(), list(curves.of_run(run))
+    drawn = [*_in_slices(run, names), *_in_pieces(run, names, most)]
+    if not drawn and not below:
+        return None
     imported = run.manifest.state == RunState.IMPORTED
-    found = [track for group in timeline.groups for track in tracks.of_group(group, names)]
-    if imported:
-        found = [track for track in found if track.lane != _WINDOWS]  # they are the whole trace
-    drawn = _in_order(found, python, devices_first=imported)
-    shifted = [replace(track, start_ns=track.start_ns + shift) for track in drawn]
-    below = [replace(curve, time_ns=curve.time_ns + shift) for curve in curves.of_run(run)]
-    cores_end = max(run.table("cores")["time_ns"].to_pylist(), default=None)
-    ends = [cores_end + shift if cores_end else 0, run.wall_ns + shift if run.wall_ns else 0]
+    shift = max([0, *(-track.begin_ns for track in drawn), *(-int(curve.time_ns[0]) for curve in below)])
+    shifted = [replace(one, start_ns=one.start_ns + shift) for one in _in_order(drawn, devices_first=imported)]
+    below = [replace(curve, time_ns=curve.time_ns + shift) for curve in below]
+    cores = core_use.of_run(run, _STRIP_PARTS)
+    ends = [cores.end_ns + shift if cores.end_ns else 0, run.wall_ns + shift if run.wall_ns else 0]
     return Drawing(
         shift_ns=shift,
         span_ns=max([*_ends(shifted, below), *ends]) or 1,
@@ -88,20 +86,47 @@ def of_run(run: Run) -> Drawing | None:
         windows=[
             (row["start_ns"] + shift, row["start_ns"] + row["dur_ns"] + shift) for row in run.rows("kernel_windows")
         ],
-        cores=utilisation.cores(run.table("cores"), _STRIP_PARTS),
-        cores_end_ns=cores_end,
+        cores=cores.cores,
+        cores_end_ns=cores.end_ns,
         curves=below,
     )
 
 
-def _main_first(thread: Thread) -> tuple[bool, str]:
-    return thread.name != "MainThread", thread.title
+def _in_slices(run: Run, names: Names) -> list[Track]:
+    """Tracks of what there is not too much of."""
+    left_out = {
+        *long_tracks.long_kinds(run),
+        "stacks",
+        groups.SERIES,
+    }  # stacks have one track a thread, not one a frame
+    if run.manifest.state == RunState.IMPORTED:
+        left_out.add("kernel_windows")  # they are the whole trace
+    try:
+        timeline = groups.of_run(run, without=left_out)
+    except NoInputError:
+        return []
+    return [track for group in timeline.groups for track in tracks.of_group(group, names)]
 
 
-def _in_order(found: Sequence[Track], python: Sequence[Track], *, devices_first: bool) -> list[Track]:
+def _in_pieces(run: Run, names: Names, most: int) -> list[Track]:
+    """Tracks of what there may be too much of."""
+    thinner = Thinner(most)
+    long_tracks.add_program(run, long_tracks.long_kinds(run), names, thinner)
+    long_tracks.add_stacks(run, names, samples.user_files(run), thinner)
+    return thinner.tracks()
+
+
+def _in_order(found: Sequence[Track], *, devices_first: bool) -> list[Track]:
     """The program first, or the GPUs where a trace is of them; then sampled Python, then operators of the hosts."""
     order = ("gpu", "program", "python", "host") if devices_first else ("program", "gpu", "python", "host")
-    return sorted([*found, *python], key=lambda track: order.index(track.group))
+    return sorted(found, key=lambda track: (order.index(track.group), _place(track)))
+
+
+def _place(track: Track) -> int:
+    """Where a track of the program stands among its others; 0 for all of other groups."""
+    if track.group != "program":
+        return 0
+    return next((place for place, name in enumerate(_PROGRAM) if track.label.startswith(name)), len(_PROGRAM))
 
 
 def _ends(drawn: Sequence[Track], below: Sequence[Curve]) -> Iterator[int]:
@@ -118,7 +143,7 @@ def packed(drawn: Drawing, pack: Pack, most: int) -> dict[str, Any]:
         most: Events that are kept, about. Of more, neighbours on a track that are short become one.
     """
     tick = 1 if drawn.events <= _FINE_EVENTS else 100
-    kept = tracks.thinned(drawn.tracks, most)
+    kept = thinning.thinned(drawn.tracks, most)
     if drawn.events > _LINKED_EVENTS:
         kept = [replace(track, delay_ns=None) for track in kept]
     return {

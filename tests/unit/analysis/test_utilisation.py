@@ -3,33 +3,9 @@
 from __future__ import annotations
 
 from dlprof.analysis import utilisation
-from dlprof.analysis.utilisation import CoreUse, MachineUse
+from dlprof.analysis.utilisation import MachineUse
 from dlprof.schema.manifest import Manifest
 from tests.unit.runs import table
-
-
-def test_core_strips_weigh_samples_by_the_time_they_cover() -> None:
-    """One second at 100 percent and one at 0, in two parts; the mean is 50."""
-    rows = [{"time_ns": t, "interval_ns": 1000, "core": 0, "busy_pct": b} for t, b in ((1000, 100.0), (2000, 0.0))]
-
-    found = utilisation.cores(table("cores", rows), 2)[0]
-
-    assert (found.mean_pct, found.strip) == (50.0, (100.0, 0.0))
-
-
-def test_a_core_without_a_sample_has_no_figure() -> None:
-    """Not 0."""
-    rows = [{"time_ns": 1000, "interval_ns": 1000, "core": 0, "busy_pct": None}]
-
-    assert utilisation.cores(table("cores", rows), 2) == [CoreUse(0, None, (None, None))]
-    assert utilisation.cores(table("cores", []), 2) == []
-
-
-def test_a_part_of_the_run_without_samples_is_blank() -> None:
-    """The first half was not measured."""
-    rows = [{"time_ns": 2000, "interval_ns": 1000, "core": 3, "busy_pct": 40.0}]
-
-    assert utilisation.cores(table("cores", rows), 2) == [CoreUse(3, 40.0, (None, 40.0))]
 
 
 def test_the_machine_is_summed_over_processes_and_averaged_over_time() -> None:
@@ -44,9 +20,7 @@ def test_the_machine_is_summed_over_processes_and_averaged_over_time() -> None:
         {"time_ns": 2, "interval_ns": 30, "cpu_pct": 200.0, "rss_bytes": 10, "threads": 5, "faults_major": 7},
     ]
 
-    found = utilisation.machine(
-        table("machine", machine), table("process_samples", samples), table("processes", [{}, {}]), 42
-    )
+    found = utilisation.machine(table("machine", machine), lambda: [table("process_samples", samples)], 2, 42)
 
     assert found == MachineUse(
         tree_cpu_pct=187.5,
@@ -63,7 +37,7 @@ def test_the_machine_is_summed_over_processes_and_averaged_over_time() -> None:
 
 def test_a_machine_that_was_not_measured_has_no_figures() -> None:
     """None of them is 0."""
-    found = utilisation.machine(table("machine", []), table("process_samples", []), table("processes", []), None)
+    found = utilisation.machine(table("machine", []), list, 0, None)
 
     assert (found.tree_cpu_pct, found.others_cpu_pct, found.peak_rss_bytes) == (None, None, None)
 

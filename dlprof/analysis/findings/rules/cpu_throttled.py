@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow.compute as pc
+
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
@@ -40,6 +42,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _stolen(case: Case) -> float | None:
-    values = case.run.table("cores")["steal_pct"].drop_null().to_pylist()
-    share = sum(values) / len(values) / 100 if values else None
+    known = [piece["steal_pct"].drop_null() for piece in case.run.pieces("cores", ("steal_pct",))]
+    count, total = sum(len(column) for column in known), sum(pc.sum(column).as_py() or 0.0 for column in known)
+    share = total / count / 100 if count else None
     return share if share is not None and share > _STOLEN else None

@@ -114,8 +114,10 @@ def _remedy(case: Case, batch: int | None) -> Remedy | None:
 def _batch(case: Case) -> int | None:
     """Samples of a usual step."""
     told = case.training.batch_size if case.training else None
+    if told:
+        return told
     samples = case.run.table("steps", ("samples",))["samples"].drop_null().to_numpy()
-    return told or (int(np.sort(samples)[len(samples) // 2]) if len(samples) else None)
+    return int(np.sort(samples)[len(samples) // 2]) if len(samples) else None
 
 
 def _updates(case: Case) -> dict[TreePath, int]:

@@ -98,7 +98,7 @@ def _calls_a_file(case: Case, frame: Frame) -> bool:
 
 
 def _rates(case: Case) -> _Rates:
-    rows = case.machine.process_samples("io_calls")
+    rows = case.machine.process_samples("io_calls", "read_bytes", "write_bytes")
     if rows.num_rows < 2:
         raise Abstain("reads and writes were sampled less than twice during the training")
     first, last = rows.take([0, rows.num_rows - 1]).to_pylist()

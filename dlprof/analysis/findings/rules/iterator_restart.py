@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dlprof.analysis.columns import integers, steps_of
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
@@ -61,10 +61,11 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _between_epochs(case: Case) -> list[Interval]:
     """The waits before the first step of each epoch but a loop's first."""
-    table = case.run.table("steps", ("loop", "step", "epoch", "start_ns", "input_ns"))
-    train = table.filter(pc.equal(table["loop"].cast(pa.string()), Loop.TRAIN))
-    step, epoch, start, waited = (
-        np.asarray(pc.fill_null(train[name], 0)) for name in ("step", "epoch", "start_ns", "input_ns")
-    )
-    chosen = (step == 0) & (epoch > 0)
-    return [(int(at - ns), int(at)) for at, ns in zip(start[chosen], waited[chosen], strict=True)]
+    columns = ("loop", "step", "epoch", "start_ns", "input_ns")
+    first = steps_of(case.run.filtered("steps", columns, _begins_later_epoch), Loop.TRAIN)
+    start, waited = integers(first["start_ns"]).tolist(), integers(first["input_ns"]).tolist()
+    return [(at - ns, at) for at, ns in zip(start, waited, strict=True)]
+
+
+def _begins_later_epoch(steps: pa.Table) -> pa.ChunkedArray:
+    return pc.and_(pc.equal(pc.fill_null(steps["step"], 0), 0), pc.greater(steps["epoch"], 0))

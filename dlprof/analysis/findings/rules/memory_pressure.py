@@ -44,7 +44,7 @@ _EVIDENCE = (
 def look(case: Case) -> Iterator[Claim]:
     """Stalls that the kernel counts, pages read from disk, and new pages."""
     stalled = case.machine.counter_growth("stall_memory_ns")
-    rows = case.machine.process_samples("faults_minor", around_ns=_AROUND_NS)
+    rows = case.machine.process_samples("faults_minor", "faults_major", "rss_bytes", around_ns=_AROUND_NS)
     if rows.num_rows < 2:
         raise Abstain("page faults were not sampled during the training")
     first, last = rows.take([0, rows.num_rows - 1]).to_pylist()

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dlprof.analysis import recompilations
-from dlprof.analysis.columns import steps_of
+from dlprof.analysis.columns import integers, steps_of, total
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
@@ -63,8 +63,8 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
 
 def _first_calls(case: Case) -> list[Interval]:
     """The first calls of training step functions."""
-    steps = steps_of(case.run.table("steps", ("loop", "first", "start_ns", "dur_ns")), Loop.TRAIN)
-    firsts = steps.filter(pc.fill_null(steps["first"], False))  # of a million steps a few are made Python objects
+    columns = ("loop", "first", "start_ns", "dur_ns")
+    firsts = steps_of(case.run.filtered("steps", columns, lambda piece: piece["first"]), Loop.TRAIN)
     return [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in firsts.to_pylist()]
 
 
@@ -127,11 +127,13 @@ def _first_runs(case: Case, again: Sequence[Call]) -> list[Call]:
 
 def _slow_first_runs(case: Case, compiled_ns: int) -> int:
     """Time of the steps with a recompilation beyond a usual step and the compilation itself (ns)."""
-    table = case.run.table("steps", ("compiled", "first", "dur_ns"))
-    compiled, first, dur = (np.asarray(table[name]) for name in ("compiled", "first", "dur_ns"))
-    usual = np.median(dur[~compiled]) if (~compiled).any() else 0
-    again = compiled & ~first
-    return max(0, int(dur[again].sum() - again.sum() * usual) - compiled_ns)
+    columns = ("compiled", "first", "dur_ns")
+    again = case.run.filtered("steps", columns, lambda piece: pc.and_not(piece["compiled"], piece["first"]))
+    if not again.num_rows:
+        return 0
+    plain = case.run.filtered("steps", ("compiled", "dur_ns"), lambda piece: pc.invert(piece["compiled"]))
+    usual = np.median(integers(plain["dur_ns"])) if plain.num_rows else 0
+    return max(0, int(total(again["dur_ns"]) - again.num_rows * usual) - compiled_ns)
 
 
 def _why(cause: Recompilation) -> str:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from dlprof.report.html import tracks
-from dlprof.report.html.tracks import Track
 from tests.unit.report.html.pages import page_of, unpacked
 from tests.unit.runs import trained, window
 
@@ -28,26 +24,6 @@ def test_ranks_have_tracks_of_their_own(tmp_path: Path) -> None:
         "GPU 0 (rank 0): t",
         "GPU 0 (rank 1): t",
     ]
-
-
-def test_many_short_neighbours_are_drawn_as_one() -> None:
-    """Long events stay; the number of all that are drawn as one is kept."""
-    start = np.arange(10_000, dtype=np.int64) * 100
-    dur = np.full(10_000, 50, np.int64)
-    dur[5000] = 90
-    track = Track("t", "host", start, dur, np.zeros(10_000, np.int64))
-    (thin,) = tracks.thinned([track], 1000)
-
-    assert len(thin.start_ns) <= 1000
-    assert thin.merged is not None
-    assert int(thin.merged.sum()) == 10_000
-    assert int((thin.start_ns + thin.dur_ns).max()) == int((start + dur).max())
-
-
-def test_few_events_are_left_as_they_are() -> None:
-    """Nothing is merged."""
-    track = Track("t", "host", np.arange(10), np.ones(10, np.int64), np.zeros(10, np.int64))
-    assert tracks.thinned([track], 1000) == [track]
 
 
 def test_lanes_have_names_of_their_own_below_their_device(tmp_path: Path) -> None:
