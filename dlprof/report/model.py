@@ -18,6 +18,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
+from dlprof.analysis.loop_places import LoopPlace
 from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -374,6 +375,8 @@ class Report(Struct, frozen=True, kw_only=True):
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
+    loop_places: tuple[LoopPlace, ...] = ()
+    """The loops by the lines that run them, and how each was found; `loops` sums those of a kind."""
     unrecorded: UnrecordedTime | None = None
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()

@@ -17,6 +17,7 @@ from dlprof.analysis import (
     gpu_idle,
     kernels,
     lines,
+    loop_places,
     overhead,
     processes,
     program,
@@ -157,6 +158,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
+        loop_places=() if manifest.state == RunState.IMPORTED else loop_places.of_run(run),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )

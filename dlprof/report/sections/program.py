@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from dlprof.analysis.loop_places import FoundBy
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words
@@ -67,6 +68,9 @@ def steps(page: Page, report: Report) -> None:
             page.say(f"{loop.loop}: {step_words.how(loop) or loop.unknown}", "dim", 2)
     if main.asynchronous_dispatch:
         page.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
+    for place in report.loop_places:
+        if place.how is FoundBy.INFERRED:
+            page.say(step_words.place(place), "dim", 2)
     _epochs(page, report.epochs)
 
 

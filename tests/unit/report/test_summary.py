@@ -256,6 +256,7 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
+    "loop_places",
     "unrecorded",
     "lost_tables",
 ]

@@ -130,6 +130,22 @@ class Engine(object):
         """
         return
 
+    def updated(self, optimizer):
+        """An optimiser of Keras was applied, by a loop of the script's own or by `fit`."""
+        self.probe.own_loops.update(self, optimizer)
+
+    def trained_layers(self, optimizer, frames):
+        """A loop of the script's own trains with that optimiser.
+
+        Args:
+            optimizer: What changed the weights, as the engine told `probe.own_loops.update`.
+            frames: The frames of the program around that call, innermost first; not to be kept.
+
+        Returns:
+            list: As `named_layers`; None: not known.
+        """
+        return
+
     def watch_layers(self, keras, called):
         """Call `called(layer, result)` after each call of a layer of Keras."""
         probe = self.probe
