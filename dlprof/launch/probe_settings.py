@@ -64,7 +64,6 @@ def _lines(config: TraceConfig, package: Path | None) -> LineSettings | None:
     return LineSettings(
         patterns=patterns,
         package=str(package) if package else None,
-        exact=EXACT in config.lines,
         share=budget.of("lines", config),
     )
 

@@ -23,10 +23,8 @@ class LineSettings(msgspec.Struct, frozen=True, kw_only=True):
     """More modules and files, beyond the script and what lies beside it."""
     package: str | None = None
     """Folder that holds line_profiler; None: the interpreter has its own."""
-    exact: bool = False
-    """Whether each line is counted each time that it runs, at any cost; else in windows where that is dear."""
     share: float | None = None
-    """Share of the wall time that it may cost; None: no limit."""
+    """Share of the wall time that it may cost: in windows where counting each line is dear; None: no limit."""
 
 
 class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):

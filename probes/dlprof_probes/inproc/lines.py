@@ -400,8 +400,8 @@ def make(config, script, path):
     """Start line profiling as `config` says.
 
     Args:
-        config: {"patterns": [...], "package": folder that holds line_profiler, or None, "exact": count all lines,
-            at any cost, "share": of the wall time that counting may cost; None: no limit}.
+        config: {"patterns": [...], "package": folder that holds line_profiler, or None, "share": of the wall time that
+            counting may cost; None: no limit}.
         script: Absolute path of the script.
         path: JSON file for the counts.
 
@@ -412,7 +412,7 @@ def make(config, script, path):
         ImportError: When line_profiler cannot be had on this interpreter.
     """
     module = line_module.LineModule(config.get("package"))
-    share = None if config.get("exact") else config.get("share")
+    share = config.get("share")
     return Lines(module.core()(), Selection(script, config.get("patterns", [])), path, share, module)
 
 

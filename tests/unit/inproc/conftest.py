@@ -27,6 +27,19 @@ def traced_as_before() -> Iterator[None]:
         sys.settrace(before)
 
 
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a line_profiler without an extension, which needs another package, as in a run folder's payload."""
+    folder = tmp_path / "payload"
+    folder.mkdir()
+    (folder / "line_profiler.py").write_text("import helper_of_profiler\nclass LineProfiler:\n    pass\n")
+    (folder / "helper_of_profiler.py").touch()
+    monkeypatch.delitem(sys.modules, "line_profiler", raising=False)
+    yield folder
+    for name in ("line_profiler", "helper_of_profiler"):
+        sys.modules.pop(name, None)
+
+
 class Clock:
     """The time is what a test says; it passes by `+=` on `ns` only."""
 

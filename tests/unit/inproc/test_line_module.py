@@ -4,28 +4,13 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import line_profiler
-import pytest
 from dlprof_probes.inproc.line_module import LineModule
 
 REAL = Path(line_profiler.__file__).parent
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a line_profiler without an extension, which needs another package."""
-    folder = tmp_path / "payload"
-    folder.mkdir()
-    (folder / "line_profiler.py").write_text("import helper_of_profiler\nclass LineProfiler:\n    pass\n")
-    (folder / "helper_of_profiler.py").touch()
-    monkeypatch.delitem(sys.modules, "line_profiler", raising=False)
-    yield folder
-    for name in ("line_profiler", "helper_of_profiler"):
-        sys.modules.pop(name, None)
 
 
 def in_fresh_python(code: str, folder: Path | None = None) -> Any:

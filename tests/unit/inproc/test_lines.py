@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, SimpleNamespace
 from typing import Any
@@ -285,19 +284,6 @@ def test_nothing_is_left_behind_in_a_process_that_goes_on(counting: Any, interpr
 
     assert interpreter.trace is None
     assert counting.profiler.calls[-1] == "disable"
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a line_profiler that needs another package, as in a run folder's payload."""
-    folder = tmp_path / "payload"
-    folder.mkdir()
-    (folder / "line_profiler.py").write_text("import helper_of_profiler\nclass LineProfiler:\n    pass\n")
-    (folder / "helper_of_profiler.py").touch()
-    monkeypatch.delitem(sys.modules, "line_profiler", raising=False)
-    yield folder
-    for name in ("line_profiler", "helper_of_profiler"):
-        sys.modules.pop(name, None)
 
 
 def test_profiling_is_made_as_the_configuration_says(package: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ class Windows(object):
         self.everything = mode == "all"
         self._steps = steps
         self._gpu = gpu
-        self._affordable = Affordable(None if mode == "all" else share)
+        self._affordable = Affordable(share)
         self._tracer = None
         self._engine = None
         self._declined = None
