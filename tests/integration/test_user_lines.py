@@ -139,6 +139,13 @@ def test_a_function_that_the_script_calls_too_is_counted_there_and_sampled_elsew
     assert sampled["time_ns"] > 0.5e9
 
 
+def test_what_counting_costs_is_not_looked_at_inside_keras(tmp_path: Path) -> None:
+    """One long call before fit has dlprof look at what counting costs; counting would go on in Keras after that."""
+    found = lines(tmp_path, f"sum(range(20_000_000))\n{DATA_SET}", "jax")
+
+    assert [row["how"] for row in found["data set"]] == ["sampled"]
+
+
 def test_what_was_neither_counted_nor_seen_is_named(tmp_path: Path) -> None:
     """In the health section."""
     lines(tmp_path, GENERATOR, "jax")

@@ -144,6 +144,7 @@ class Lines(object):
         """Stop counting on this thread; returns whether it was counting."""
         if self._in_windows():
             return get_ident() == self._thread and self._thinning.pause()
+        self._end_census()
         if self._manager is not None and sys.gettrace() is self._manager:
             sys.settrace(None)
             self._paused = True
@@ -167,6 +168,11 @@ class Lines(object):
             return was_off
         self._trace()
         return True
+
+    def _end_census(self):
+        """A census stands in the place of the counting that it interrupts, and would put that back when it is over."""
+        if self._thinning is not None and get_ident() == self._thread:
+            self._thinning.end_census()
 
     def _in_windows(self):
         return self._manager is not None and self._thinning is not None and self._thinning.mode == duty.THINNED
@@ -375,6 +381,7 @@ class Lines(object):
     def forked(self):
         """In a child that was forked: what it counts is not kept, so nothing is counted."""
         self._is_child = True
+        self._end_census()
         if self._thinning is not None:
             self._thinning.stop()
         if self._manager is not None:
@@ -391,6 +398,8 @@ class Lines(object):
 
     def stopped(self):
         """Whether somebody else took the trace function away."""
+        if self._thinning is not None and self._thinning.in_census():
+            return False
         if self._in_windows():
             return sys.gettrace() not in (None, self._manager)
         return self._manager is not None and sys.gettrace() is not self._manager

@@ -170,7 +170,7 @@ class Thinning(object):
             _sleep(wait)
             if self._census is not None and self._census.done:
                 break
-        self._ask(self._end_census)
+        self._ask(self.end_census)
         told = self._census
         self._census = None
         return told.rate if told is not None and told.done else None
@@ -276,8 +276,7 @@ class Thinning(object):
         if not self.wanted:
             return False
         self._end_window()
-        if self._census is not None:
-            self._census.stop()
+        self.end_census()
         self.pause_clock()
         self.wanted = False
         return True
@@ -334,9 +333,14 @@ class Thinning(object):
             self._census = census.Census(self._lines.is_profiled, self._cost.told_ns, self._over)
             self._census.start(_frames(self._main))
 
-    def _end_census(self):
+    def end_census(self):
+        """End the census that runs, if one does; all lines are counted again then, where they were before."""
         if self._census is not None:
             self._census.stop()
+
+    def in_census(self):
+        """Whether one runs."""
+        return self._census is not None and not self._census.done
 
     def _over(self):
         """A census ended; the events that it told are hits as others are."""

@@ -10,7 +10,7 @@ from types import CodeType, SimpleNamespace
 from typing import Any
 
 import pytest
-from dlprof_probes.inproc import lines
+from dlprof_probes.inproc import census, lines, thinning
 from dlprof_probes.inproc.lines import Lines, NoLines
 
 from tests.unit.inproc.conftest import Clock
@@ -148,6 +148,41 @@ def test_other_threads_are_not_counted(counting: Any) -> None:
     assert results == [False]
 
 
+@pytest.fixture
+def in_census(counting: Any, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The same, while a census stands in for the counting."""
+    monkeypatch.setattr(census, "sys", interpreter)
+    cost = SimpleNamespace(event_ns=200, told_ns=1000, least_ns=20, counted=None)
+    counting._thinning = thinning.Thinning(counting, 0.005, cost, False)
+    counting._thinning._begin_census()
+    assert interpreter.trace is not counting.profiler
+    return counting
+
+
+def test_a_census_ends_where_counting_pauses(in_census: Any, interpreter: Interpreter) -> None:
+    """It would go on in Keras else, and turn counting on there when it is over."""
+    assert in_census.pause() is True
+    assert interpreter.trace is None
+
+    in_census._thinning.end_census()
+    assert interpreter.trace is None
+
+    in_census.restore(True)
+    assert interpreter.trace is in_census.profiler
+
+
+def test_a_census_does_not_go_on_in_a_child(in_census: Any, interpreter: Interpreter) -> None:
+    """Nothing is counted there."""
+    in_census.forked()
+
+    assert interpreter.trace is None
+
+
+def test_a_census_is_nobody_else_s_trace_function(in_census: Any) -> None:
+    """Counting goes on after it."""
+    assert in_census.stopped() is False
+
+
 def test_the_manager_of_newer_versions_is_put_back_and_called(counting: Any, interpreter: Interpreter) -> None:
     """Its first call puts its own function in place."""
     manager = counting._manager = interpreter.trace = Manager()
@@ -265,7 +300,9 @@ def test_a_forked_child_that_forks_again_starts_no_thread(counting: Any) -> None
     asked: list[str] = []
     counting._manager = None
     counting._thinning = SimpleNamespace(
-        stop=lambda wait_s=0: asked.append(f"stop {wait_s}"), start=lambda: asked.append("start")
+        stop=lambda wait_s=0: asked.append(f"stop {wait_s}"),
+        start=lambda: asked.append("start"),
+        end_census=lambda: None,
     )
     counting.before_fork()
     counting.after_fork()
