@@ -69,6 +69,7 @@ def examples(text: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.startswith(("  dlprof ", "  $(dlprof "))]
     inner = [re.sub(r"^\$\((.*?)\).*", r"\1", line) for line in lines]
     plain = [match[0] for line in inner if (match := _COMMAND.match(line))]
+    plain = [re.sub(r"\$\(pgrep [^)]*\)", "4711", line) for line in plain]  # a shell would
     return [re.split(r" [|>] ", line)[0] for line in plain]
 
 
