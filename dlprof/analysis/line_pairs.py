@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dlprof.analysis import program
 from dlprof.store.run import Run
 
 
@@ -101,7 +102,9 @@ def _means(runs: Sequence[Run]) -> dict[_Key, _Counts]:
 def _of_run(run: Run) -> dict[tuple[str, str, int, str], _Counts]:
     """The lines of a run in order, by file, function, number and text; one that was counted and sampled is one."""
     lines: dict[tuple[str, str, int, str], _Counts] = {}
-    for row in sorted(run.rows("lines"), key=lambda row: (row["file"], row["line"])):
+    beside = program.others(run)
+    rows = [row for row in run.rows("lines") if row["pid"] not in beside]
+    for row in sorted(rows, key=lambda row: (row["file"], row["line"])):
         key = row["file"], row["function"], row["line"], (row["source"] or "").strip()
         lines.setdefault(key, _Counts(row["line"])).add(row["hits"], row["time_ns"])
     return lines

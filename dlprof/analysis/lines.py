@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from dlprof.schema.vocabulary import LineSource
+
+_Key = tuple[str, str, int | None, LineSource, str | None]
+"""File, function, its first line, how its times are known, and its processes."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class FunctionLines:
         total_ns: Time of all its lines, with what they call (ns).
         lines: In order of their numbers; of a sampled function only those that were seen.
         how: How its times are known.
+        process: What the processes are called that it ran in; None: the program itself.
     """
 
     file: str
@@ -57,6 +61,7 @@ class FunctionLines:
     total_ns: int
     lines: tuple[Line, ...]
     how: LineSource = LineSource.EXACT
+    process: str | None = None
 
     @property
     def name(self) -> str:
@@ -75,6 +80,7 @@ class HotLine:
         own_ns: Of that, outside of profiled functions that it calls (ns).
         how: How its time is known.
         samples: In how many samples it was seen; None: it was counted.
+        process: What the processes are called that it ran in, whose times are added up; None: the program itself.
     """
 
     file: str
@@ -87,6 +93,7 @@ class HotLine:
     source: str | None
     how: LineSource = LineSource.EXACT
     samples: int | None = None
+    process: str | None = None
 
 
 def standard_error_ns(time_ns: int, samples: int | None) -> int | None:
@@ -94,20 +101,46 @@ def standard_error_ns(time_ns: int, samples: int | None) -> int | None:
     return round(time_ns / math.sqrt(samples)) if samples else None
 
 
-def functions(table: pa.Table) -> list[FunctionLines]:
-    """Every function of the table `lines`, the most expensive first."""
-    grouped: dict[tuple[str, str, int | None, LineSource], list[Line]] = defaultdict(list)
+def functions(table: pa.Table, processes: Mapping[int, str] | None = None) -> list[FunctionLines]:
+    """Every function of the table `lines`, the most expensive first.
+
+    Args:
+        table: Table `lines`.
+        processes: Processes that are not the program, with what they are called: those that are called the same are
+            added up.
+    """
+    others = processes or {}
+    grouped: dict[_Key, dict[int, list[Line]]] = defaultdict(lambda: defaultdict(list))
     for row in table.to_pylist():
         line = Line(row["line"], row["hits"], row["time_ns"], row["source"], row["samples"])
         how = LineSource(row["how"] or LineSource.EXACT)
-        grouped[row["file"], row["function"], row["first_line"], how].append(line)
-    found = [_function(*key, lines) for key, lines in grouped.items()]
+        key = row["file"], row["function"], row["first_line"], how, others.get(row["pid"])
+        grouped[key][row["line"]].append(line)
+    found = [_function(key, [_sum(same) for same in lines.values()]) for key, lines in grouped.items()]
     return sorted(found, key=lambda function: (-function.total_ns, function.file, function.first_line or 0))
 
 
-def _function(file: str, name: str, first_line: int | None, how: LineSource, lines: list[Line]) -> FunctionLines:
+def _function(key: _Key, lines: list[Line]) -> FunctionLines:
+    file, name, first_line, how, process = key
     in_order = tuple(sorted(lines, key=lambda line: line.line))
-    return FunctionLines(file, name, first_line, sum(line.time_ns for line in lines), in_order, how)
+    return FunctionLines(file, name, first_line, sum(line.time_ns for line in lines), in_order, how, process)
+
+
+def _sum(same: Sequence[Line]) -> Line:
+    """A line as several processes ran it."""
+    first, *more = same
+    for line in more:
+        first = replace(
+            first,
+            hits=_added(first.hits, line.hits),
+            time_ns=first.time_ns + line.time_ns,
+            samples=_added(first.samples, line.samples),
+        )
+    return first
+
+
+def _added(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def hottest(found: Iterable[FunctionLines], top: int) -> list[HotLine]:
@@ -122,8 +155,8 @@ def hottest(found: Iterable[FunctionLines], top: int) -> list[HotLine]:
         top: At most so many lines.
     """
     functions = list(found)
-    names = Counter((function.name, function.how) for function in functions)
-    callees = [function for function in functions if names[function.name, function.how] == 1]
+    names = Counter((function.name, function.how, function.process) for function in functions)
+    callees = [one for one in functions if names[one.name, one.how, one.process] == 1]
     lines = [_hot(function, line, callees) for function in functions for line in function.lines]
     return sorted((line for line in lines if line.own_ns > 0), key=lambda line: -line.own_ns)[:top]
 
@@ -141,8 +174,10 @@ def _hot(function: FunctionLines, line: Line, callees: Iterable[FunctionLines]) 
         line.source,
         function.how,
         line.samples,
+        function.process,
     )
 
 
 def _calls(function: FunctionLines, line: Line, other: FunctionLines) -> bool:
-    return other is not function and other.how is function.how and f"{other.name}(" in (line.source or "")
+    alike = other.how is function.how and other.process == function.process
+    return other is not function and alike and f"{other.name}(" in (line.source or "")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import grouped
+from dlprof.analysis import grouped, program
 from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
@@ -63,8 +63,9 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     frames_of, waits = frames_by_stack(run.table("frames")), measures_waits(run)
     places = [known_phase(phase).root for phase in lookup.phases]
     times: dict[tuple[TreePath, bool, int], int] = {}
-    for piece in run.pieces("stacks", ("thread", "start_ns", "dur_ns", "stack_id")):
-        for (phase, main, stack), ns in _times(piece, lookup).items():
+    beside = program.others(run)
+    for piece in run.pieces("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
+        for (phase, main, stack), ns in _times(program.rows_of(piece, beside), lookup).items():
             frames = frames_of.get(stack)
             if frames is not None:
                 path = _by_stack(places[phase], frames, waits=waits) if main else places[phase]

@@ -14,6 +14,7 @@ from dlprof.version import __version__
 
 COMMANDS = {
     "trace": "run a Keras script under the probes, and report where the time went",
+    "attach": "look at a process that runs already: cores, memory, I/O, GPUs, stacks",
     "report": "print the report of a run",
     "lines": "print time and hits of each line of the script",
     "kernels": "print kernels by layer, operator, category, device or step",

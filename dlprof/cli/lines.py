@@ -48,14 +48,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the tables."""
-    from dlprof.analysis import lines
+    from dlprof.analysis import lines, processes, program
     from dlprof.pipeline.opening import open_run
     from dlprof.report import line_json, line_tables
     from dlprof.report.json_text import print_json
 
     opened = open_run(args.run)
     opened.require("lines")
-    functions = [function for function in lines.functions(opened.table("lines")) if _is_asked_for(function, args)]
+    beside = processes.kinds(opened, program.others(opened))
+    found = lines.functions(opened.table("lines"), beside)
+    functions = [function for function in found if _is_asked_for(function, args)]
     if args.sort == "line":
         functions.sort(key=lambda function: (function.file, function.first_line))
     if args.json:

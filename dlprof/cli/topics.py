@@ -43,6 +43,7 @@ TOPICS = {
     "json": Topic("what --json prints, field by field", "json"),
     "kernels": Topic("kernel windows, attribution, tracers", "kernels"),
     "live": Topic("the screen of trace --live", "live"),
+    "own-loops": Topic("training loops of your own: what is recognised without marks", "own-loops"),
     "marks": Topic("scripts without Keras: custom loops and other programs", "marks"),
     "notebook": Topic("notebooks and Python: runs as pandas frames", "notebook"),
     "overhead": Topic("what profiling costs", "overhead"),

@@ -155,12 +155,17 @@ def _once(settings: TraceConfig, *, report: bool) -> int:
 
     settings, view = _view(settings)
     traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
+    store_and_tell(traced, report=report)
+    return int(traced.outcome.shell_code)
+
+
+def store_and_tell(traced: Traced, *, report: bool) -> None:
+    """Print the report of a run, and make its artifacts smaller."""
     from dlprof.pipeline import storing  # loaded by now
 
     _tell(traced, report=report)
     with contextlib.suppress(OSError):  # the run folder was removed
         storing.pack(traced)
-    return int(traced.outcome.shell_code)
 
 
 def _tell(traced: Traced, *, report: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from dlprof.analysis import lines
+from dlprof.analysis import lines, processes, program
 from dlprof.errors import NoInputError
 from dlprof.schema.vocabulary import LineSource
 from dlprof.store.run import Run
@@ -34,7 +34,7 @@ def write(run: Run, out: BinaryIO) -> str:
         BadDataError: Their table is lost.
     """
     run.require("lines")
-    found = lines.functions(run.table("lines"))
+    found = lines.functions(run.table("lines"), processes.kinds(run, program.others(run)))
     if not found:
         raise NoInputError(f"{run.name} has no times of lines.", hint=f"dlprof report {run.typed} says why")
     functions = [function for function in found if function.how is LineSource.EXACT]
@@ -54,6 +54,7 @@ def _not_counted(functions: Sequence[lines.FunctionLines]) -> Iterator[str]:
         for line in function.lines:
             time = f"{line.time_ns / 1e9:g} s +- {(line.error_ns or 0) / 1e9:.2g} s, seen {line.samples} times"
             place = f"{safe(function.file)}:{line.line} ({safe(function.function)})"
+            place += f" in {safe(function.process)}" if function.process else ""
             yield f"  {place}: {time}: {_source(line).strip()}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from dlprof_probes.sidecar.cores import walk
+from dlprof_probes.sidecar.proc import walk
 from dlprof_probes.sidecar.stacks import StackSampler
 
 from dlprof.config import TraceConfig
@@ -32,14 +32,24 @@ class StackSampling:
         run: The run folder.
         config: How many samples per second, and what they may cost.
         python: Gives the process to look at; None: there is none yet.
-        tree: Sample every Python among the process and what it starts, not the process alone.
+        tree: The program need not be a Python itself: one that it starts will do.
+        below: Sample every Python below it too.
     """
 
-    def __init__(self, run: RunDir, config: TraceConfig, python: Callable[[], int | None], *, tree: bool) -> None:
+    def __init__(
+        self,
+        run: RunDir,
+        config: TraceConfig,
+        python: Callable[[], int | None],
+        *,
+        tree: bool,
+        below: bool = True,
+    ) -> None:
         self._run = run
         self._config = config
         self._python = python
         self._tree = tree
+        self._below = below
         self._sampler: StackSampler | None = None
 
     @property
@@ -57,7 +67,7 @@ class StackSampling:
                 pid,
                 self._run.raw,
                 self._config.stacks_hz,
-                tree=self._tree,
+                tree=self._below,
                 share=budget.of("stacks", self._config),
             )
             self._sampler.start()

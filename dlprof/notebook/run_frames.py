@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlprof.analysis import kernels as kernel_sums
-from dlprof.analysis import stacks
+from dlprof.analysis import program, stacks
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, frames
 from dlprof.report import kernel_json
@@ -92,7 +92,8 @@ class RunFrames:
     def stacks(self, top: int = 5) -> pd.DataFrame:
         """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
         self.run.require("stacks")
-        tables = self.run.pieces("stacks"), self._table("frames"), self._table("phase_intervals")
+        own = program.pieces_of(self.run, "stacks")
+        tables = own, self._table("frames"), self._table("phase_intervals")
         return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
 
     def table(self, name: str) -> pd.DataFrame:

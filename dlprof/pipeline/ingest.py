@@ -21,7 +21,15 @@ from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import stacks as stacks_reader
 from dlprof.launch import payload
-from dlprof.pipeline import kernel_windows, probe_ends, probe_stream, raw_artifacts, sampled_lines, table_columns
+from dlprof.pipeline import (
+    kernel_windows,
+    probe_ends,
+    probe_stream,
+    processes,
+    raw_artifacts,
+    sampled_lines,
+    table_columns,
+)
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Gpu, Manifest
@@ -173,11 +181,12 @@ def _add_lines(run: Workspace, path: Path) -> None:
 
 def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     root = run.manifest.command.script if run.names.cells else None
-    stacks = stacks_reader.Stacks(run.process, run.names, root)
+    stacks = stacks_reader.Stacks(run.process, run.names, root, processes.ends(run))
     run.attempt("Sampled stacks are missing", lambda: _read_stacks(run, stacks, paths))
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
-    run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz))
+    others = processes.settle(run, stacks.workers)
+    run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz, others))
 
 
 def _read_stacks(run: Workspace, stacks: stacks_reader.Stacks, paths: Sequence[Path]) -> None:

@@ -11,6 +11,7 @@ from dlprof.launch import gpu_tracers
 from dlprof.pipeline.run_tables import RunTables
 from dlprof.pipeline.workspace import Workspace
 from dlprof.schema.manifest import Probe
+from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import ProbeState
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
@@ -30,6 +31,8 @@ class _Tables(Mapping[str, pa.Table]):
 
     def __getitem__(self, name: str) -> pa.Table:
         table = self._tables.get(name, _COLUMNS.get(name))
+        if table is None and name in _COLUMNS:  # nobody told any: a loop without Keras may have no metrics
+            return TABLES[name].empty_table().select(list(_COLUMNS[name]))
         if table is None:
             raise KeyError(name)
         return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 
 import pyarrow as pa
@@ -22,28 +22,35 @@ _NAMED = 5
 """Functions that a health line names; the others are counted."""
 
 
-def add(run: Workspace, rate_hz: float | None) -> None:
+def add(run: Workspace, rate_hz: float | None, others: Container[int] = ()) -> None:
     """Add rows of lines that were seen in stacks but not counted, and say how many.
 
     Args:
         run: The run, with its tables `stacks`, `frames` and `spans`.
         rate_hz: Stacks per second; None: none were taken.
+        others: Processes whose stacks are not the program's.
     """
     frames = run.tables.get("frames")
     if frames is None or not rate_hz:
         return
-    found = SampledLines(_counting(run), cache(lambda file: _is_users(run, file)), cache(run.source), rate_hz)
+    is_users, source = cache(lambda file: _is_users(run, file)), cache(run.source)
+    found = SampledLines(_counting(run), is_users, source, rate_hz)
+    below: dict[int, SampledLines] = {}
     spans = run.tables.pieces("spans", ("kind", "name", "thread", "start_ns", "dur_ns"))
-    for one in stood(run.tables.pieces("stacks"), frames, Building(spans)):
-        found.add(one)
+    for one in stood(run.tables.pieces("stacks"), frames, Building(spans), others):
+        if one.pid is None:
+            found.add(one)
+        else:  # nothing is counted in what the program has started
+            below.setdefault(one.pid, SampledLines(Counting(), is_users, source, rate_hz)).add(one)
     _time_scaled(run, found)
     rows = [{**run.process.columns, **row} for row in found.rows()]
+    rows += [{**run.process.columns, "pid": pid, **row} for pid, lines in below.items() for row in lines.rows()]
     if rows:
         run.tables.append("lines", pa.Table.from_pylist(rows, schema=TABLES["lines"]))
         _keep_sources(run, {row["file"] for row in rows})
         _say_sampled(run, len(rows), len({(row["file"], row["first_line"], row["function"]) for row in rows}), rate_hz)
     if not found.counting.on_threads:
-        _say_unseen(run, found.unseen())
+        _say_unseen(run, found.unseen({place for lines in below.values() for place in lines.seen()}))
 
 
 def _time_scaled(run: Workspace, found: SampledLines) -> None:

@@ -81,6 +81,7 @@ def _last_manifest(first: Manifest, recorded: Recorded) -> Manifest:
         gpu_tracer=recorded.gpu_tracer,
         probes=recorded.probes,
         health=(
+            *first.health,
             *_stood_still(outcome),
             *_went_on_as(outcome),
             *_left_running(outcome, keep_arguments=first.config["keep_arguments"]),

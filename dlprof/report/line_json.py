@@ -26,6 +26,8 @@ class LineCount(Struct, frozen=True):
     how: LineSource
     samples: int | None
     error_ns: int | None
+    process: str | None = None
+    """What the processes are called that it ran in; null: the program itself."""
 
 
 def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
@@ -42,6 +44,7 @@ def as_json(functions: Sequence[FunctionLines]) -> tuple[LineCount, ...]:
             function.how,
             line.samples,
             line.error_ns,
+            function.process,
         )
         for function in functions
         for line in function.lines

@@ -46,7 +46,8 @@ def _about(function: FunctionLines) -> str:
         return f"{about}; ~ hits were counted in windows and scaled, their time is from samples; {contains}"
     if function.how is LineSource.EXACT:
         return f"total {duration(function.total_ns)}; {contains}"
-    return f"not counted here: from samples, about {duration(function.total_ns)} on all threads; {contains}"
+    where = f"in {safe(function.process)}, all together" if function.process else "on all threads"
+    return f"not counted here: from samples, about {duration(function.total_ns)} {where}; {contains}"
 
 
 def _line(line: Line, share: float) -> Text:

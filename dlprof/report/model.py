@@ -18,11 +18,13 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
+from dlprof.analysis.loop_places import LoopPlace
+from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.schema.manifest import Engine, Machine, Thinned
-from dlprof.schema.vocabulary import RunState
+from dlprof.schema.vocabulary import RunSource, RunState
 
 SCHEMA = "dlprof.report/1"
 
@@ -352,6 +354,10 @@ class Report(Struct, frozen=True, kw_only=True):
     stacks: tuple[PhaseStack, ...]
     cores: tuple[CoreLoad, ...]
     process: ProcessUse
+    processes: tuple[ProcessSummary, ...] = ()
+    """The program and what it started, those that used most; none where they were not looked at."""
+    processes_left_out: int = 0
+    """How many more were seen."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead
@@ -369,6 +375,8 @@ class Report(Struct, frozen=True, kw_only=True):
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
+    loop_places: tuple[LoopPlace, ...] = ()
+    """The loops by the lines that run them, and how each was found; `loops` sums those of a kind."""
     unrecorded: UnrecordedTime | None = None
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()
@@ -382,6 +390,16 @@ class Report(Struct, frozen=True, kw_only=True):
     def imported(self) -> bool:
         """Whether it was made of foreign traces."""
         return self.state == RunState.IMPORTED
+
+    @property
+    def attached(self) -> bool:
+        """Whether it is of a process that ran already."""
+        return self.source == RunSource.ATTACHED
+
+    @property
+    def outside(self) -> bool:
+        """Whether it was measured from outside only."""
+        return self.source in (RunSource.PROGRAM, RunSource.ATTACHED)
 
     def probe(self, name: str) -> ProbeCost | None:
         """What became of a probe; None: the run knows none of that name."""

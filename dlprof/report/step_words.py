@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from dlprof.analysis.loop_places import FoundBy, LoopPlace
 from dlprof.analysis.steps import StepSummary
 from dlprof.schema.vocabulary import Loop, StepTime
-from dlprof.units import duration
+from dlprof.units import duration, safe
 
 _HOW: Mapping[StepTime, str] = MappingProxyType(
     {
@@ -37,3 +38,31 @@ def sentence(loop: StepSummary) -> str:
     rate = f", {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
     note = "" if loop.how is StepTime.MEASURED else f" ({how(loop)})"
     return f"A {kind(loop.loop)} takes {duration(loop.median_ns)}{rate}{note}."
+
+
+def place(found: LoopPlace) -> str:
+    """A loop of the script's own: where it is, and what it did."""
+    parts = [_counted(found.steps, "step")]
+    if found.epochs is not None:
+        parts.insert(0, _counted(found.epochs, "epoch"))
+    if found.runs > 1:
+        parts.append(f"in {found.runs:,} runs of the loop")
+    how = "; inferred, without marks" if found.how is FoundBy.INFERRED else ""
+    return f"{found.name} at {_line(found)}: {', '.join(parts)}{how}"
+
+
+def own_loop(places: Sequence[LoopPlace]) -> str:
+    """Where the training loop that the script wrote itself is, for the end of a line; empty: it has none."""
+    trained = [found for found in places if found.how is FoundBy.INFERRED and found.name == "fit"]
+    if not trained:
+        return ""
+    longest = max(trained, key=lambda found: found.steps)
+    return f"; inferred from the loop at {_line(longest)}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _line(found: LoopPlace) -> str:
+    return safe(f"{found.file}:{found.line}") if found.file else "a line that is not known"

@@ -17,7 +17,10 @@ from dlprof.analysis import (
     gpu_idle,
     kernels,
     lines,
+    loop_places,
     overhead,
+    processes,
+    program,
     recompilations,
     stacks,
     step_split,
@@ -57,7 +60,7 @@ from dlprof.report.model import (
     UnrecordedTime,
 )
 from dlprof.schema.manifest import Manifest
-from dlprof.schema.vocabulary import RunState, StepPart
+from dlprof.schema.vocabulary import RunSource, RunState, StepPart
 from dlprof.store.run import Run
 
 STRIP_PARTS = 60
@@ -142,10 +145,12 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
-        lines=() if in_short else tuple(lines.hottest(lines.functions(run.table("lines")), top)),
+        lines=() if in_short else tuple(lines.hottest(_functions(run), top)),
         stacks=() if in_short else _stacks(run, max(1, top // _STACKS_SHARE)),
         cores=cores(run),
         process=_process(run),
+        processes=() if in_short and manifest.backend.source != RunSource.ATTACHED else processes.of_run(run),
+        processes_left_out=max(0, processes.count(run) - processes.MOST),
         gpu=_gpu(run),
         probes=_probes(run),
         overhead=_overhead(run),
@@ -153,6 +158,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
+        loop_places=() if manifest.state == RunState.IMPORTED else loop_places.of_run(run),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
@@ -226,7 +232,7 @@ def _epoch(row: Mapping[str, Any], metrics: Mapping[str, float]) -> EpochTime:
 
 
 def _stacks(run: Run, per_phase: int) -> tuple[PhaseStack, ...]:
-    stood = run.pieces("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
+    stood = program.pieces_of(run, "stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id"))
     hottest = stacks.hottest(stood, run.table("frames"), run.table("phase_intervals"), per_phase=per_phase)
     return tuple(
         PhaseStack(stack.phase, stack.dur_ns, stack.share, tuple(StackFrame(*frame) for frame in stack.frames))
@@ -271,6 +277,10 @@ def _kernels(run: Run, top: int) -> KernelSums | None:
         by_layer.all_of,
         by_layer.host_ns,
     )
+
+
+def _functions(run: Run) -> list[lines.FunctionLines]:
+    return lines.functions(run.table("lines"), processes.kinds(run, program.others(run)))
 
 
 def _process(run: Run) -> ProcessUse:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis, Finding
 from dlprof.report.model import Report
-from dlprof.schema.vocabulary import PROBE_CUT, Basis
+from dlprof.schema.vocabulary import PROBE_CUT, Basis, ProcessRole
 from dlprof.units import duration, percent
 
 _MOST_OF_IT = 0.20
@@ -63,6 +63,8 @@ def _went_to(finding: Finding) -> str:
 
 def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     """Where the time went by phase, where no cause explains it."""
+    if report.attached:
+        return _seen(report)
     wall = report.wall_ns
     top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)
     if not wall or not top:
@@ -76,6 +78,15 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
     what = f"{duration(wall)}" if report.unrecorded is None else f"recorded {duration(report.unrecorded.since_ns)}"
     largest = "" if report.lost_tables and not findings else _largest(diagnosis, findings)
     return f"The {what} went to {shares}{largest}."
+
+
+def _seen(report: Report) -> str:
+    """Where a process was seen that ran already: it has no phases."""
+    main = next((one for one in report.processes if one.role is ProcessRole.MAIN), None)
+    if main is None or not main.top:
+        return "Where the time went is not known: no stack of the process was sampled."
+    first = main.top[0]
+    return f"In {100 * first.share:.0f} % of the samples its main thread stood at {first.file}:{first.line}."
 
 
 def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:

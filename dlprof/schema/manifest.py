@@ -61,7 +61,7 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     """The managed backend that was asked for; None: none was."""
     title: str | None = None
     source: str | None = None
-    """Where the interpreter came from: `managed`, `python`, `current`, `program` or `notebook`."""
+    """Where the interpreter came from: a `RunSource`."""
     asynchronous_dispatch: bool = False
     """Whether the step function returns before the device has finished the step."""
     input_inside_step: bool = False

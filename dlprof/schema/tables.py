@@ -13,6 +13,8 @@ History of SCHEMA_VERSION:
     6  lines: how, samples; lines that were not counted, from samples; first_line and hits may be null
     7  the folder is sealed (`dlprof.store.seal`); spans that never ended last as long as the stream does;
        lines: how is exact, scaled or sampled; hits of functions that were counted in windows are scaled
+    8  processes: role is main, worker or child; name, CPU time, memory and I/O of each; stacks and lines have the
+       process that they are of
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -41,10 +43,16 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
         # Processes of the run: the traced one and those it started, as the process sampler saw them.
         "processes": _table(
             ("parent_pid", pa.int32()),
-            ("role", _TEXT),  # script | child
+            ("role", _TEXT),  # main | worker (of multiprocessing or its kin) | child; an older dlprof: script | child
             ("command", pa.string()),
-            ("start_ns", _NS),
-            ("end_ns", _NS),  # null: still there at the end
+            ("start_ns", _NS),  # by the kernel, to a clock tick; an older dlprof: when it was first seen
+            ("end_ns", _NS),  # when it was first seen ended; null: still there at the end
+            ("name", _TEXT),  # of a worker, as its maker calls it; null: none is known
+            # What it used in the run, as last seen: its last moments, up to a sample, are not in these.
+            ("cpu_ns", _NS),
+            ("peak_rss_bytes", pa.int64()),
+            ("read_bytes", pa.int64()),  # by system calls, from the page cache too; null: not seen for long enough
+            ("write_bytes", pa.int64()),
         ),
         # Spans of the in-process probe: a call of the user's program into Keras, an import, an epoch.
         "spans": _table(

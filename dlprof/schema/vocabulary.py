@@ -38,6 +38,32 @@ class SpanKind(StrEnum):
     DLPROF = wire.SpanKind.DLPROF
 
 
+class RunSource(StrEnum):
+    """Where the interpreter of a run came from: `backend.source` of the manifest."""
+
+    MANAGED = "managed"
+    PYTHON = "python"
+    CURRENT = "current"
+    PROGRAM = "program"
+    """Any program (`--exec`)."""
+    NOTEBOOK = "notebook"
+    ATTACHED = "attached"
+    """A process that ran already (`dlprof attach`)."""
+
+
+class ProcessRole(StrEnum):
+    """What a process of a run is: column `role` of `processes`."""
+
+    MAIN = "main"
+    """The traced one."""
+    WORKER = "worker"
+    """Started by `multiprocessing` or one of its kin, to do a part of the script's work."""
+    CHILD = "child"
+    """Any other that the script, or a process below it, has started."""
+    SCRIPT = "script"
+    """What an older dlprof called the main one."""
+
+
 class Phase(StrEnum):
     """Where the main thread's time belongs: column `phase`. Those inside `fit` sum to it."""
 

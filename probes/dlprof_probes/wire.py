@@ -47,6 +47,8 @@ class Record(object):
     """JSON object {name, state, reason, cost_ns, cost_source}: what a part of the probe could do."""
     TRAILER = 12
     """JSON object {time_ns, crc32}: the probe finished in order. crc32 is of all bytes before; it may be missing."""
+    CHILD = 13
+    """JSON object {pid, name}: `multiprocessing` has started a process. Older readers pass over it."""
 
 
 class SpanKind(object):

@@ -99,6 +99,8 @@ def _program(run: Run, without: Collection[str]) -> Group:
         group.add(f"calls: {thread}", slices)
     if "gc" not in without:
         group.add("garbage collection", program.collections(run))
+    if "processes" not in without:
+        group.add("processes", program.lives(run))
     for thread, slices in program.samples(run) if "stacks" not in without else ():
         group.add(f"sampled stacks: {thread}", slices)
     return group

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from dlprof.analysis import processes
 from dlprof.analysis.columns import Integers
 from dlprof.analysis.stacks import Frame
 from dlprof.analysis.timeline.slices import MISSING, Alike, Slices, What, each_for_itself, joined, numbers
 from dlprof.analysis.timeline.threads import threads
-from dlprof.schema.vocabulary import Phase, known_phase
+from dlprof.schema.vocabulary import Phase, ProcessRole, known_phase
 from dlprof.store.run import Run
 
 _OF_WINDOW = ("engine", "source", "loop", "first_step", "steps", "dropped")
@@ -135,6 +136,20 @@ def collections(run: Run) -> Slices:
             What(f"generation {row['generation']}", "gc", {"collected": row["collected"]}),
         )
         for row in run.rows("gc")
+    )
+
+
+def lives(run: Run) -> Slices:
+    """Processes that the program started, from their start to their end."""
+    end = run.wall_ns or 0
+    return each_for_itself(
+        (
+            max(0, one.start_ns or 0),
+            one.lifetime_ns or 0,
+            What(f"{one.name or one.role} ({one.pid})", "process", {"role": one.role, "cpu_ns": one.cpu_ns}),
+        )
+        for one in processes.of_run(run)
+        if one.role is not ProcessRole.MAIN and (one.start_ns or 0) < end
     )
 
 

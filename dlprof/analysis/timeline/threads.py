@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dlprof.analysis import program
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
 
@@ -28,7 +30,8 @@ class Thread:
         pid: Its process.
         number: Its number in the system, or what the sampler had for it.
         name: Its name.
-        title: Its name; with its number where several have that name.
+        title: Its name, behind that of its process where that is not the program; with its number where several
+            have that name.
         rows: Its stacks in order of time.
     """
 
@@ -54,10 +57,25 @@ def threads(run: Run) -> list[Thread]:
 
 
 def titles(run: Run, table: str) -> dict[Key, str]:
-    """Every thread of the table `stacks` or `spans`, and its name; with its number where several have that name."""
+    """Every thread of the table `stacks` or `spans`, and its name, behind that of a process beside the program.
+
+    It comes with its number where several have that name.
+    """
     keys: dict[Key, None] = {}
     for piece in run.pieces(table, _KEY):
         for row in piece.group_by(list(_KEY), use_threads=False).aggregate([]).to_pylist():
             keys[row["pid"], row["thread_id"], row["thread"]] = None
-    names = Counter(name for _, _, name in keys)
-    return {key: key[2] if names[key[2]] == 1 else f"{key[2]} ({key[1]})" for key in keys}
+    processes = _others(run)
+    told = {key: f"{processes[key[0]]}: {key[2]}" if key[0] in processes else key[2] for key in keys}
+    names = Counter(told.values())
+    return {key: name if names[name] == 1 else f"{name} ({key[1]})" for key, name in told.items()}
+
+
+def _others(run: Run) -> Mapping[int, str]:
+    """What processes beside the program are called: with their numbers, for names may be the same."""
+    known = {row["pid"]: row for row in run.table("processes", ("pid", "role", "name")).to_pylist()}
+    return {pid: f"{_called(known.get(pid))} ({pid})" for pid in program.others(run)}
+
+
+def _called(row: Mapping[str, Any] | None) -> str:
+    return (row["name"] or row["role"]) if row is not None else "child"

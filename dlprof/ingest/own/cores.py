@@ -10,10 +10,14 @@ import pyarrow as pa
 
 from dlprof.ingest.artifact import ArtifactError, Health, ProcessId
 from dlprof.ingest.own import jsonl
+from dlprof.ingest.own.process_lives import ProcessLives
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.cores/1"
 _TABLES = ("cores", "machine", "process_samples", "processes")
+MOST, MOST_NAMED = 128, 10_000
+"""Processes that the sampler follows, at a time and in all (`dlprof_probes.sidecar.processes`)."""
+_WORTH_SAYING_NS = 100_000_000
 _PIECE = 1 << 14
 """Rows of a piece."""
 _COUNTERS = (
@@ -56,7 +60,7 @@ class Samples:
     def __init__(self, path: Path, process: ProcessId) -> None:
         self._path = path
         self._lines = jsonl.read(path, FORMAT)
-        self._process = process
+        self._reader = _Reader(self._lines, process)
         self.last_ns: int | None = None
 
     @property
@@ -66,7 +70,7 @@ class Samples:
 
     def health(self) -> list[Health]:
         """What the user must know, once all was read."""
-        return self._lines.health("cores and processes")
+        return [*self._lines.health("cores and processes"), *_unseen(self._reader)]
 
     def pieces(self) -> Iterator[tuple[str, pa.Table]]:
         """The tables piece by piece: (name, rows).
@@ -76,7 +80,7 @@ class Samples:
         """
         waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
         try:
-            for name, row in _Reader(self._lines, self._process).rows():
+            for name, row in self._reader.rows():
                 # Beside a process that was there before its run the first sample is taken before the run begins.
                 if row.get("time_ns", 1) > 0:
                     waiting[name].append(row)
@@ -110,8 +114,13 @@ class _Reader:
         """The last slow sample."""
         self._known: list[Any] | None = None
         """The last sample of cores that was taken together with a slow one."""
-        self._processes: list[dict[str, Any]] = []
-        self._gone_at: dict[int, int] = {}
+        self.lives = ProcessLives(process, self._traced, 1_000_000_000 // self._ticks, self._page)
+        self._unseen_ticks = 0
+
+    @property
+    def unseen_ns(self) -> int:
+        """CPU time of children that is in no process's own figures (ns)."""
+        return int(self._unseen_ticks * 1_000_000_000 // self._ticks)
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """(table, row), in order of time."""
@@ -121,14 +130,18 @@ class _Reader:
                 if self._waiting is not None and row[1] > self._waiting[1]:
                     yield from self._sampled()  # this one is of the next sample
                 self._slow = row
+                self.lives.told(row)
             elif kind == "p":
-                self._appears(row)
+                self.lives.appears_or_ends(row)
+            elif kind == "n":
+                self.lives.beside(row)
             elif kind == "c":
                 yield from self._sampled()
                 self._waiting = row
+                self.lives.sampled(row)
         yield from self._sampled()
-        for process in self._processes:
-            yield "processes", {**process, "end_ns": self._gone_at.get(process["pid"])}
+        for life in self.lives.rows():
+            yield "processes", life
 
     def _sampled(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What the sample that waits says, now that the slow one of its time has come, too."""
@@ -187,6 +200,7 @@ class _Reader:
         told = {process[0]: process for process in slow[6]} if slow is not None else {}
         old = {process[0]: process for process in before[4]}
         unseen = max(0, _tree_ticks(before[4], after[4]) - _seen_ticks(before[4], after[4]))
+        self._unseen_ticks += unseen
         for pid, ticks, rss, threads, minor, major, *_ in after[4]:
             counters = told.get(pid, [pid])
             known = dict(zip(_COUNTERS, [*counters[1:], *[None] * len(_COUNTERS)], strict=False))
@@ -195,7 +209,8 @@ class _Reader:
             if used is not None and pid == self._traced:
                 used += unseen
             yield {
-                **self._identity(pid),
+                **self._process.columns,
+                "pid": pid,
                 "time_ns": self._at(after[1]),
                 "interval_ns": elapsed,
                 "cpu_pct": None if used is None else 100 * used / self._ticks / (elapsed / 1e9),
@@ -206,24 +221,22 @@ class _Reader:
                 **known,
             }
 
-    def _appears(self, row: list[Any]) -> None:
-        """A process of the tree was first seen, or found gone."""
-        _, time_ns, pid, parent, command, ended = row
-        if ended:
-            self._gone_at[pid] = self._at(time_ns)
-            return
-        self._processes.append(
-            {
-                **self._identity(pid),
-                "parent_pid": parent,
-                "role": "script" if pid == self._traced else "child",
-                "command": command,
-                "start_ns": 0 if pid == self._traced else self._at(time_ns),
-            }
-        )
 
-    def _identity(self, pid: int) -> dict[str, Any]:
-        return {**self._process.columns, "pid": pid}
+def _unseen(reader: _Reader) -> Iterator[Health]:
+    """What of the processes below the script is in no figures of their own."""
+    unseen, (beside, unnamed) = reader.unseen_ns, reader.lives.uncounted
+    if unseen >= _WORTH_SAYING_NS:
+        text = (
+            f"Children used {unseen / 1e9:.1f} s of CPU time between the last look at them and their end, or came and "
+            "went between two looks: it is counted with the script's own CPU share, and in no child's."
+        )
+        yield Health("children-unseen", "info", text)
+    if beside or unnamed:
+        text = (
+            f"{beside + unnamed} processes that the script started are in no table: no more than {MOST} are followed "
+            f"at a time, and {MOST_NAMED} in all. Their CPU time is counted when they end."
+        )
+        yield Health("children-not-followed", "info", text, beside + unnamed)
 
 
 def _shares(delta: list[int]) -> dict[str, float | None]:

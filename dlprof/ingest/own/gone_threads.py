@@ -9,7 +9,7 @@ were there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 MAIN = "MainThread"
@@ -23,6 +23,12 @@ class StackRow(NamedTuple):
     start: int
     dur: int
     stack: int
+    pid: int = 0
+
+    @property
+    def of(self) -> tuple[int, int]:
+        """Its process and thread."""
+        return self.pid, self.thread
 
     @property
     def end(self) -> int:
@@ -30,7 +36,25 @@ class StackRow(NamedTuple):
         return self.start + self.dur
 
 
-def cut(rows: Sequence[StackRow], unnamed: set[int], samples: int, errors: int, rate_hz: float) -> list[StackRow]:
+def without_ended(rows: Sequence[StackRow], ends: Mapping[int, int]) -> list[StackRow]:
+    """The rows of processes, cut where these ended.
+
+    Args:
+        rows: Any.
+        ends: Process to its end (ns), of those that have ended.
+    """
+    kept = (row._replace(dur=min(row.end, ends.get(row.pid, row.end)) - row.start) for row in rows)
+    return [row for row in kept if row.dur > 0]
+
+
+def cut(
+    rows: Sequence[StackRow],
+    unnamed: set[int],
+    samples: int,
+    errors: int,
+    rate_hz: float,
+    lasting: Container[int] | None = None,
+) -> list[StackRow]:
     """The rows of a segment, those that may not have stood so long cut evenly, each to a sample at least.
 
     In doubt are all stacks of threads that Python gave no name, and the last one of each other thread but the main one.
@@ -41,29 +65,29 @@ def cut(rows: Sequence[StackRow], unnamed: set[int], samples: int, errors: int, 
         samples: Stacks that py-spy took, of all threads.
         errors: Times at which it could take none.
         rate_hz: How often a second it looked.
+        lasting: Processes of which it is known when they ended, or that they did not; None: all.
     """
     period = 1e9 / rate_hz
-    last = {row.thread: row for row in rows}
-    doubtful = {row for row in rows if _is_doubtful(row, last, unnamed)}
+    last = {row.of: row for row in rows}
+
+    def is_main(row: StackRow) -> bool:
+        return row.name == MAIN and (lasting is None or row.pid in lasting)
+
+    doubtful = {row for row in rows if not is_main(row) and (row.thread in unnamed or last[row.of] is row)}
     if not doubtful:
         return list(rows)
-    sure = sum(row.dur for row in rows if row.name != MAIN and row not in doubtful)
-    left = samples - max(0, _of_main(rows) / period - errors) - sure / period
+    sure = sum(row.dur for row in rows if not is_main(row) and row not in doubtful)
+    left = samples - max(0, _of_main([row for row in rows if is_main(row)]) / period - errors) - sure / period
     above = sum(max(0.0, row.dur / period - 1) for row in doubtful)
     share = min(1.0, max(0.0, (left - len(doubtful)) / above)) if above else 1.0
     return [_cut(row, share, period) if row in doubtful else row for row in rows]
 
 
-def _is_doubtful(row: StackRow, last: Mapping[int, StackRow], unnamed: set[int]) -> bool:
-    return row.name != MAIN and (row.thread in unnamed or last[row.thread] is row)
-
-
 def _of_main(rows: Sequence[StackRow]) -> int:
-    """For how long the main thread was looked at, or those of several processes together (ns)."""
-    main: dict[int, list[StackRow]] = {}
+    """For how long main threads were looked at, those of all processes together (ns)."""
+    main: dict[tuple[int, int], list[StackRow]] = {}
     for row in rows:
-        if row.name == MAIN:
-            main.setdefault(row.thread, []).append(row)
+        main.setdefault(row.of, []).append(row)
     return sum(max(row.end for row in one) - min(row.start for row in one) for one in main.values())
 
 

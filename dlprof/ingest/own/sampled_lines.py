@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,9 +85,17 @@ class SampledLines:
         ns = times.get((row["file"], row["first_line"], row["line"]), 0)
         return {**row, "time_ns": ns, "samples": self._samples(ns) if ns else 0}
 
-    def unseen(self) -> list[str]:
-        """Functions whose lines were to be counted, of which none was counted or seen: `Scale.call (train.py:7)`."""
-        seen = {(frame.file, frame.first_line) for frame in self._missed}
+    def seen(self) -> set[tuple[str, int | None]]:
+        """Functions of which a line was seen that was not counted, by file and first line."""
+        return {(frame.file, frame.first_line) for frame in self._missed}
+
+    def unseen(self, elsewhere: Collection[tuple[str, int | None]] = ()) -> list[str]:
+        """Functions whose lines were to be counted, of which none was counted or seen: `Scale.call (train.py:7)`.
+
+        Args:
+            elsewhere: Functions that were seen in other processes.
+        """
+        seen = self.seen() | set(elsewhere)
         return [
             f"{one.name} ({one.file}:{one.first_line})"
             for place, one in sorted(self.counting.registered.items())

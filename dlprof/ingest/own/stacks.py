@@ -16,13 +16,15 @@ import pyarrow as pa
 from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
-from dlprof.ingest.own.gone_threads import StackRow, cut
+from dlprof.ingest.own.gone_threads import StackRow, cut, without_ended
+from dlprof.ingest.own.worker_stacks import worker_part
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
 from dlprof.schema.tables import TABLES
 
 _RATE_HZ = 20.0
 """Samples per second where an anchor does not say it."""
 _MOST = 1 << 62
+_PIDS = 1 << 31
 _OURS = "dlprof_probes/inproc/thinning.py"
 """Where the thread of the line probe begins: it is none of the program's."""
 _UNPACKED_MOST = 1 << 30
@@ -38,17 +40,18 @@ class Stacks:
     names: FileNames
     root: str | None = None
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
+    ends: Mapping[int, int] | None = None
+    """Process to its end (ns on the timeline), of those below the traced one that ended; None: nothing is known."""
+    workers: set[int] = field(default_factory=set)
+    """Processes that `multiprocessing` started, by their stacks."""
     pieces: list[pa.Table] = field(default_factory=list)
     """Rows of the table `stacks`, segment by segment, as far as nobody took them away."""
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
-    _threads: ThreadNames = field(init=False)
+    _threads: dict[int, ThreadNames] = field(default_factory=dict)
     error_ns: int | None = None
     """Greatest error of the segments' anchors (ns)."""
     rate_hz: float | None = None
     """Samples per second, as the last segment's anchor says; None: no segment was read."""
-
-    def __post_init__(self) -> None:
-        self._threads = ThreadNames(self.process.pid)
 
     def add(self, path: Path) -> list[Health]:
         """Read one segment and its anchor; returns what the user must know.
@@ -68,7 +71,9 @@ class Stacks:
             told = list(intervals(_events(events), self.names))
             rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
-            kept = rows if anchor.get("samples") is None else cut(rows, unnamed, *_counted(anchor), rate_hz)
+            rows = without_ended(rows, self.ends or {})
+            lasting = None if self.ends is not None else {self.process.pid}
+            kept = rows if anchor.get("samples") is None else cut(rows, unnamed, *_counted(anchor), rate_hz, lasting)
             health = [*_health(anchor), *_shortened(rows, kept)]
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
@@ -81,17 +86,27 @@ class Stacks:
         thread, start_us, end_us, stack = interval
         if self.root is not None:
             stack = stack[next((depth for depth, frame in enumerate(stack) if frame.file == self.root), 0) :]
+        pid = self._pid(thread.process)
+        if pid != self.process.pid:
+            inside = worker_part(stack)
+            if inside is not None:
+                self.workers.add(pid)
+                stack = inside
         if not stack or end_us <= start_us or stack[0].file.endswith(_OURS):
             return None
         number = self.known.setdefault(stack, len(self.known))
-        name = self._threads.name(thread.number, thread.name)
+        name = self._threads.setdefault(pid, ThreadNames(pid)).name(thread.number, thread.name)
         start, dur = zero + round(start_us * 1e3), round((end_us - start_us) * 1e3)
-        return StackRow(thread.number, name, start, dur, number)
+        return StackRow(thread.number, name, start, dur, number, pid)
+
+    def _pid(self, told: object) -> int:
+        """The process of a thread, as py-spy names it."""
+        return told if isinstance(told, int) and 0 < told < _PIDS else self.process.pid
 
     def _piece(self, rows: Sequence[StackRow]) -> pa.Table:
         process, size = self.process, len(rows)
-        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
-        return _arrays("stacks", [[process.host] * size, [process.rank] * size, [process.pid] * size, *columns])
+        *columns, pids = list(zip(*rows, strict=True)) if rows else [()] * 6
+        return _arrays("stacks", [[process.host] * size, [process.rank] * size, pids, *columns])
 
     def take(self) -> list[pa.Table]:
         """Pieces of the table `stacks` since the last time."""

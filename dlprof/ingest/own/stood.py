@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -26,14 +26,16 @@ class Stood:
     Attributes:
         stack: Its frames, outermost first.
         dur_ns: For how long a thread was seen in it, in all (ns).
-        main: Whether that was the main thread.
+        main: Whether that was the main thread of the program.
         building: Whether Keras was building, compiling or saving a model then.
+        pid: The process; None: the program itself.
     """
 
     stack: Sequence[Frame]
     dur_ns: int
     main: bool
     building: bool
+    pid: int | None = None
 
 
 class Building:
@@ -65,22 +67,26 @@ class Building:
         return before >= 0 and time_ns < self._ends[before]
 
 
-def stood(stacks: Iterable[pa.Table], frames: pa.Table, building: Building) -> Iterator[Stood]:
-    """Each distinct stack with its time, by thread (the main one, others) and by whether Keras was building.
+def stood(
+    stacks: Iterable[pa.Table], frames: pa.Table, building: Building, others: Container[int] = ()
+) -> Iterator[Stood]:
+    """Each distinct stack with its time, by process, thread (the main one, others) and whether Keras was building.
 
     Args:
         stacks: Pieces of the table `stacks`.
         frames: Table `frames`.
         building: When Keras was building.
+        others: Processes that are not the program.
     """
-    times: Counter[tuple[int, bool, bool]] = Counter()
+    times: Counter[tuple[int, bool, bool, int | None]] = Counter()
     for piece in stacks:
-        columns = (piece[name].to_pylist() for name in ("stack_id", "thread", "start_ns", "dur_ns"))
-        for number, thread, start, dur in zip(*columns, strict=True):
-            main = thread == "MainThread"
-            times[number, main, main and building.at(start + dur // 2)] += dur
+        columns = (piece[name].to_pylist() for name in ("pid", "stack_id", "thread", "start_ns", "dur_ns"))
+        for process, number, thread, start, dur in zip(*columns, strict=True):
+            pid = process if process in others else None
+            main = pid is None and thread == "MainThread"
+            times[number, main, main and building.at(start + dur // 2), pid] += dur
     of_number: dict[int, list[Frame]] = {}
     for row in frames.sort_by([("stack_id", "ascending"), ("depth", "ascending")]).to_pylist():
         of_number.setdefault(row["stack_id"], []).append(Frame(row["function"], row["file"], row["line"]))
-    for (number, main, is_building), dur in times.items():
-        yield Stood(of_number.get(number, ()), dur, main, is_building)
+    for (number, main, is_building, pid), dur in times.items():
+        yield Stood(of_number.get(number, ()), dur, main, is_building, pid)

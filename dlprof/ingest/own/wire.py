@@ -77,6 +77,8 @@ class Stream:
     threads: dict[int, str] = field(default_factory=dict)
     notes: list[Health] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
+    children: dict[int, str] = field(default_factory=dict)
+    """Names of the processes that `multiprocessing` started, by their numbers."""
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     complete: bool = False
     last_ns: int = 0
@@ -156,7 +158,7 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     if layout is not None:
         fields, columns = layout
         return dict(zip(columns, fields(payload), strict=True))
-    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER):
+    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD):
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
         return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": _text(payload[wire.STRING_HEAD.size :])}
@@ -322,6 +324,15 @@ def _read_probe(stream: Stream, payload: memoryview) -> None:
     stream.probes.append(told)
 
 
+def _read_child(stream: Stream, payload: memoryview) -> None:
+    told = _object(payload)
+    pid = told["pid"]
+    if not isinstance(pid, int):
+        raise TypeError("a process without a number")
+    _whole(pid)
+    stream.children[pid] = str(told["name"])
+
+
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
     _time(stream, int(_object(payload)["time_ns"]))
     stream.complete = True
@@ -340,4 +351,5 @@ _READERS = {
     Record.NOTE: _read_note,
     Record.PROBE: _read_probe,
     Record.TRAILER: _read_trailer,
+    Record.CHILD: _read_child,
 }

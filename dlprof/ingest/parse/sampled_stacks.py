@@ -46,10 +46,12 @@ class SampledThread:
     Attributes:
         number: Its number; 0 until it is told.
         name: Its name; None: py-spy knows none.
+        process: The number of its process, as the file has it.
     """
 
     number: int = 0
     name: str | None = ""
+    process: Any = None
     _open: list[Frame | None] = field(default_factory=list)
     """Open frames, outermost first; None for one that no user should see."""
     _since: float = 0.0
@@ -99,7 +101,7 @@ def intervals(events: Iterable[FrameEvent], names: FileNames) -> Iterator[StackI
     """
     threads: dict[tuple[Any, Any], SampledThread] = {}
     for event in events:
-        thread = threads.setdefault((event.process, event.thread), SampledThread())
+        thread = threads.setdefault((event.process, event.thread), SampledThread(process=event.process))
         ended = thread.until(event.time_us)
         if ended is not None:
             yield ended  # before the event may give the thread another name

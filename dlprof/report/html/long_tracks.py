@@ -161,7 +161,7 @@ def add_stacks(run: Run, names: Names, users: Collection[str], thinner: Thinner)
     """
     title = titles(run, "stacks")
     of_stack = _StackNames(frames_by_stack(run.table("frames")), names, users)
-    for key in sorted(title, key=lambda key: (key[2] != "MainThread", title[key])):
+    for key in sorted(title, key=lambda key: (title[key] != "MainThread", title[key])):
         thinner.add(_of_thread(title[key]))  # so that the tracks stand in this order
     for piece in run.pieces("stacks", (*_CALL[_THREAD_OF_CALL], *_TIMES, "stack_id")):
         start, dur = _times(piece)

@@ -108,6 +108,7 @@ def _templates() -> jinja2.Environment:
         frame_name=lambda frame: shown_name(frame.function, frame.file),
         how_known=step_words.how,
         step_kind=step_words.kind,
+        loop_place=step_words.place,
         size=size,
         percent=percent,
         count=_count,

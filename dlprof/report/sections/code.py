@@ -29,6 +29,7 @@ def lines(page: Page, report: Report) -> None:
     for line in report.lines:
         time = duration(line.own_ns), percent(line.own_ns, report.wall_ns)
         place = f"{safe(line.file)}:{line.line}"
+        place += f" ({safe(line.process)})" if line.process else ""
         table.add_row(*time, _hits(line), place, safe((line.source or "").strip()))
     page.show(table)
 

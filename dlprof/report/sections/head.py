@@ -15,7 +15,7 @@ _SOURCES_NAMED = 4
 def traced(page: Page, report: Report) -> None:
     """What was run, on what, and where the time went."""
     arguments = " ".join([report.script or "", *report.arguments])
-    on = "" if report.source == "program" else f"  on {report.backend or 'no engine that dlprof knows'}"
+    on = "" if report.outside else f"  on {report.backend or 'no engine that dlprof knows'}"
     page.console.print()
     page.say(safe(f"{arguments}{on}"), "bold")
     page.say(f"{versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
@@ -36,7 +36,9 @@ def _keras(report: Report) -> str:
     version = report.keras_version or (None if native else report.versions.get("keras"))
     if version:
         return f"Keras {version}"
-    return "run from the outside" if report.source == "program" else "no Keras"
+    if report.attached:
+        return "looked at from the outside"
+    return "run from the outside" if report.outside else "no Keras"
 
 
 def _engine(report: Report) -> str:
@@ -48,6 +50,8 @@ def ended(report: Report) -> str:
     """How the process ended, for people."""
     if report.exit.signal:
         return f"ended by signal {report.exit.signal}"
+    if report.attached:
+        return "a process that ran already"
     if report.exit.code is None:
         return "how it ended is not known: dlprof was killed"
     text = f"exit code {report.exit.code}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from dlprof.analysis.loop_places import FoundBy
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words
@@ -67,6 +68,9 @@ def steps(page: Page, report: Report) -> None:
             page.say(f"{loop.loop}: {step_words.how(loop) or loop.unknown}", "dim", 2)
     if main.asynchronous_dispatch:
         page.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
+    for place in report.loop_places:
+        if place.how is FoundBy.INFERRED:
+            page.say(step_words.place(place), "dim", 2)
     _epochs(page, report.epochs)
 
 
@@ -81,7 +85,9 @@ def why_no_steps(report: Report) -> str:
     called = [phase.name for phase in report.phases if phase.name in _CALLS]
     if called:
         return f"no step of {called[0]} was finished"
-    if report.source == "program":
+    if report.attached:
+        return "they are measured inside a process only (dlprof trace)"
+    if report.outside:
         return "the program marked none"
     return "fit was never called (a loop of your own: dlprof_probes.mark.steps)"
 

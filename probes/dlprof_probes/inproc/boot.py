@@ -147,6 +147,7 @@ class Session(object):
         try:
             self.recorder.close()
             self.probe.loops.forget()
+            self.probe.own_loops.forget()
             self._windows.forget()
             self._gc.remove()
             self.lines.forked()
@@ -189,6 +190,7 @@ class Session(object):
         if self._script is None or self._finished:
             return
         try:
+            self.probe.own_loops.finish()
             if self.lines.on:
                 self._end_lines()
             self.recorder.end(self._script)
@@ -225,6 +227,7 @@ class Session(object):
         self._finished = True
         start = now()
         try:
+            self.probe.own_loops.finish()
             self.probe.loops.finish()
             self._windows.finish()
             if self._script is not None:

@@ -254,12 +254,14 @@ class Loops(object):
     Attributes:
         current: Thread identifier to its innermost `Loop`; the wrappers read it directly.
         compiles: One-element list: how many graphs were compiled so far in this process.
+        compiled_at: When the last of them was (ns).
         waits: One-element list: whether waits for the device are looked at (`Waits`).
     """
 
     def __init__(self, recorder, windows):
         self.current = {}
         self.compiles = [0]
+        self.compiled_at = 0
         self.waits = [False]
         self._recorder = recorder
         self._windows = windows

@@ -55,10 +55,10 @@ class Marks(object):
         nested = probe.current_loop() is not None
         span = probe.recorder.begin(name, name, frame)
         known = dict((key, value) for key, value in facts.items() if isinstance(value, int))
+        known["how"] = "marks"
         if self._facts:
             known["model"] = self._facts
-        if known:
-            probe.recorder.detail(span, known)
+        probe.recorder.detail(span, known)
         loop = probe.loops.open(span, name)
         if name == wire.SpanKind.FIT:
             self._fits.add(span)

@@ -8,6 +8,7 @@ from dlprof_probes.inproc import facts, interrupts
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
+from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.waits import Waits
 
@@ -29,6 +30,7 @@ class Probe(object):
         ended: Whether the process goes on without the probe: hooks that could not be taken back then do nothing.
         engines: `Engines`.
         waits: `Waits`.
+        own_loops: `Watch`: what engines tell of training loops that the script wrote itself.
         calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
@@ -51,6 +53,7 @@ class Probe(object):
         self.patches = Patches()
         self.causes = Causes()
         self.waits = Waits(recorder, loops)
+        self.own_loops = Watch(self)
         self.engines = Engines(self)
 
     def guard(self, hook, default=None, goes_on=False):
@@ -301,6 +304,7 @@ class Probe(object):
             if (in_loops and self.current_loop() is None) or (when is not None and not when(args)):
                 return None
             self.loops.compiles[0] += 1
+            self.loops.compiled_at = now()
             known = told(args)
             cause = self.causes.note(*known) if known else None
             if any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in self.recorder.stack()):

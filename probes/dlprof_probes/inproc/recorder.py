@@ -29,8 +29,15 @@ LAST_WAIT_S = 1.0
 """For how long the end waits for another thread that writes."""
 
 
+_IN_STEPS = (wire.SpanKind.GRAPH_COMPILE, wire.SpanKind.IMPORT, wire.SpanKind.DLPROF)
+"""Outermost spans that may be part of the first step of a loop that nobody tells of."""
+
+
 class Recorder(object):
     """The stream of one process.
+
+    Attributes:
+        idle_since: When the last outermost span ended that is none of `_IN_STEPS` (ns), by thread.
 
     Args:
         path: File of the stream; it must not exist.
@@ -54,6 +61,7 @@ class Recorder(object):
         self._strings = {}
         self._threads = set()
         self._stacks = {}
+        self.idle_since = {}
         self._said = set()
         # Counters of C, and no lock around them: a signal's handler may come in here again, on the same thread.
         self._span_numbers = itertools.count(1)
@@ -102,16 +110,34 @@ class Recorder(object):
             self.flush(time_ns)
         return span
 
+    def begin_at(self, kind, name, time_ns, place):
+        """Begin a span that nothing counts as being inside of, at a time that is past.
+
+        Args:
+            kind: One of `wire.SpanKind`.
+            name: What it is, for a reader.
+            time_ns: When it began.
+            place: File and line; ("", 0): not known.
+
+        Returns:
+            int: The number of the span.
+        """
+        span = next(self._span_numbers)
+        self._begin_record(span, kind, name, time_ns, place[0], place[1])
+        return span
+
     def end(self, span, time_ns=None):
         """End `span` and every span inside it that was left open (an exception passed through)."""
         time_ns = now() if time_ns is None else time_ns
         stack = self.stack()
         if any(number == span for number, _ in stack):
             while True:
-                number, _ = stack.pop()
+                number, kind = stack.pop()
                 self._add(wire.Record.END, wire.END.pack(number, time_ns))
                 if number == span:
                     break
+            if not stack and kind not in _IN_STEPS:
+                self.idle_since[get_ident()] = time_ns
         else:
             self._add(wire.Record.END, wire.END.pack(span, time_ns))
         if (self._live and not stack) or time_ns - self._last_flush > self._flush_ns:
@@ -180,6 +206,10 @@ class Recorder(object):
     def meta(self, facts):
         """Record facts about the process."""
         self._add_facts(wire.Record.META, facts)
+
+    def child(self, pid, name):
+        """Record that `multiprocessing` has started a process."""
+        self._add_facts(wire.Record.CHILD, {"pid": pid, "name": name})
 
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""

@@ -77,6 +77,18 @@ def after(original, hook):
     return wrapper
 
 
+def timed(original, hook, now):
+    """Call `hook(result, args, begin)` after `original` returned."""
+
+    def wrapper(*args, **kwargs):
+        begin = now()
+        result = original(*args, **kwargs)
+        hook(result, args, begin)
+        return result
+
+    return wrapper
+
+
 def with_keywords(original, change, hook):
     """Call `original` with the keywords that `change(keywords)` adds, and `hook(result, args)` after it."""
 
@@ -212,6 +224,65 @@ def waiting(original, waits, over, now):
             over(start, now())
 
     return wrapper
+
+
+def iterating(original, asked, given, over):
+    """`__next__` of a loader: `asked(self)` before, `given(self)` after it, or `over(self)` where it gives no more."""
+
+    def give_next(self):
+        asked(self)
+        try:
+            item = original(self)
+        except BaseException:
+            over(self)
+            raise
+        given(self)
+        return item
+
+    return give_next
+
+
+class Items(object):
+    """Stands for an iterator whose `next` cannot be replaced, such as a generator; all else goes to the real one."""
+
+    def __init__(self, items, asked, given, over):
+        self.__wrapped__ = items
+        self._next = iterating(next, asked, given, over)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._next(self.__wrapped__)
+
+    def __getattr__(self, name):
+        if name == "__wrapped__":  # a copy under construction
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
+
+def giving_items(original, opened, asked, given, over, now):
+    """`__iter__` of a loader of generators: `opened(self, iterator, begin)` is told, then all of `iterating`."""
+
+    def open_loader(self):
+        begin = now()
+        iterator = iter(original(self))
+        opened(self, iterator, begin)
+        return Items(iterator, asked, given, over)
+
+    return open_loader
+
+
+def opening(original, opened, now):
+    """`__iter__` of a loader: `opened(self, iterator, begin)` is told."""
+
+    def open_loader(self):
+        begin = now()
+        iterator = original(self)
+        opened(self, iterator, begin)
+        return iterator
+
+    return open_loader
 
 
 def in_context(original, hook, contexts):

@@ -37,7 +37,7 @@ def main() -> None:
     _become_background_process()
     sampler = _Sampler(config)
     orderly = sampler.run()
-    if not orderly and config["conductor"] is not None:
+    if not orderly and config["conductor"] is not None and config.get("ends_traced", True):
         _end_traced(config["pid"], sampler.tree())
     sampler.finish()
 

@@ -14,14 +14,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dlprof_probes import masking
+from dlprof_probes.sidecar import proc
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
+from dlprof_probes.sidecar.processes import Processes
 
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
-"""How often memory, frequencies, temperature, switches, I/O and the list of processes are read."""
-
-_COMMAND_LENGTH = 300
+"""How often memory, frequencies, temperature, switches and I/O are read."""
 
 
 class Cores:
@@ -35,22 +34,19 @@ class Cores:
       involuntary, read_bytes, write_bytes, run_ns, wait_ns, main_run_ns, main_wait_ns, calls] per process],
       [cpu, memory, io, throttled]]`: once a second. `wait_ns` is time in which threads could run and had no core;
       the last are cumulative stalls of the machine, and throttling of the process's control group (ns, or null).
-    - `["p", time_ns, pid, parent_pid, command, end]`: a process appeared (`end` false) or was gone (true).
+    - `["p", ...]`, `["n", ...]`: processes that came and ended (`Processes`).
     """
 
     def __init__(
         self, raw: Path, pid: int, conductor: int, flush_ns: int = FLUSH_NS, *, keep_arguments: bool = False
     ) -> None:
-        self._keep_arguments = keep_arguments
         self._stat = os.open("/proc/stat", os.O_RDONLY)
         self._pid = pid
-        self._conductor = conductor
-        self._own: list[int] = []
-        self._tree: dict[int, int] = {}
         self._next_slow = 0
         self._has_begun = False
         self._quota = _quota_file(pid)
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
+        self._processes = Processes(self.writer, pid, conductor, keep_arguments=keep_arguments)
 
     def _header(self) -> dict[str, Any]:
         return {
@@ -66,13 +62,15 @@ class Cores:
     def sample(self) -> None:
         """Take one sample."""
         now = time.perf_counter_ns()
-        if now >= self._next_slow:
+        slow = now >= self._next_slow
+        self._processes.look(now, fully=slow)
+        if slow:
             self._next_slow = now + (SLOW_NS if self._has_begun else 0)
-            self._refresh_tree(now)
             self.writer.row(["m", now, *self._machine(), self._slow_processes(), self._stalls()])
-        processes = [row for pid in list(self._tree) if (row := _fast_process(pid)) is not None]
-        own = sum(row[1] for pid in self._own if (row := _fast_process(pid)) is not None)
+        processes = self._processes.rows()
+        own = sum(found.row[1] for pid in self._processes.own if (found := proc.stat(pid)) is not None)
         self.writer.row(["c", now, self._per_core(), own, processes])
+        self._processes.tell_ended(now)
 
     def _per_core(self) -> list[list[int]]:
         rows = []
@@ -89,25 +87,9 @@ class Cores:
         begun, self._has_begun = self._has_begun, True
         return available, memory[b"SwapTotal"] - memory[b"SwapFree"], *(_sensors() if begun else (None, None))
 
-    def _refresh_tree(self, now: int) -> None:
-        tree: dict[int, int] = {}
-        walk(self._pid, os.getppid(), tree)
-        conductors: dict[int, int] = {}
-        walk(self._conductor, 0, conductors)
-        if self._conductor in tree:  # dlprof runs below the traced process, not the other way round
-            tree = {pid: parent for pid, parent in tree.items() if pid not in conductors}
-        for pid, parent in tree.items():
-            if pid not in self._tree:
-                self.writer.row(["p", now, pid, parent, _command(pid, keep=self._keep_arguments), False])
-        for pid, parent in self._tree.items():
-            if pid not in tree:
-                self.writer.row(["p", now, pid, parent, None, True])
-        self._tree = tree
-        self._own = [pid for pid in conductors if pid not in tree]
-
     def _slow_processes(self) -> list[list[int | None]]:
         rows = []
-        for pid in self._tree:
+        for pid in self._processes.followed():
             read_bytes, write_bytes, calls = _io(pid)
             rows.append([pid, *_switches(pid), read_bytes, write_bytes, *_scheduled(pid), calls])
         return rows
@@ -117,39 +99,7 @@ class Cores:
 
     def tree(self) -> list[int]:
         """The traced process and its descendants, as last seen."""
-        return list(self._tree)
-
-
-def walk(pid: int, parent: int, tree: dict[int, int]) -> None:
-    """Add `pid` and its descendants to `tree` with their parents, through the kernel's own lists of children."""
-    if not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110  (hot)
-        return
-    tree[pid] = parent
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
-    except OSError:
-        return
-    for thread in threads:
-        for child in _read(f"/proc/{pid}/task/{thread}/children").split():
-            if int(child) not in tree:
-                walk(int(child), pid, tree)
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-            return file.read()
-    except OSError:
-        return b""
-
-
-def _fast_process(pid: int) -> list[int] | None:
-    """[pid, ticks, rss in pages, threads, minor, major faults, ticks of ended children], or None when it is gone."""
-    words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    if len(words) < 22:
-        return None
-    used, of_children = int(words[11]) + int(words[12]), int(words[13]) + int(words[14])
-    return [pid, used, int(words[21]), int(words[17]), int(words[7]), int(words[9]), of_children]
+        return self._processes.tree()
 
 
 def _switches(pid: int) -> tuple[int | None, int | None]:
@@ -157,7 +107,7 @@ def _switches(pid: int) -> tuple[int | None, int | None]:
     voluntary = involuntary = 0
     seen = False
     for thread in _threads(pid):
-        for line in _read(f"/proc/{pid}/task/{thread}/status").split(b"\n"):
+        for line in proc.read(f"/proc/{pid}/task/{thread}/status").split(b"\n"):
             if line.startswith(b"voluntary_ctxt_switches"):
                 voluntary += int(line.split()[1])
                 seen = True
@@ -175,7 +125,7 @@ def _threads(pid: int) -> list[str]:
 
 def _io(pid: int) -> tuple[int | None, int | None, int | None]:
     """Bytes read and written by system calls, and the number of these calls; None without the right to know."""
-    fields = dict(line.split(b": ") for line in _read(f"/proc/{pid}/io").split(b"\n") if b": " in line)
+    fields = dict(line.split(b": ") for line in proc.read(f"/proc/{pid}/io").split(b"\n") if b": " in line)
     if b"rchar" not in fields:
         return None, None, None
     return int(fields[b"rchar"]), int(fields[b"wchar"]), int(fields[b"syscr"]) + int(fields[b"syscw"])
@@ -185,7 +135,7 @@ def _scheduled(pid: int) -> list[int | None]:
     """Time on a core and waiting for one (ns): of all threads that are there, and of the main one."""
     times = {}
     for thread in _threads(pid):
-        words = _read(f"/proc/{pid}/task/{thread}/schedstat").split()
+        words = proc.read(f"/proc/{pid}/task/{thread}/schedstat").split()
         if len(words) == 3:
             times[int(thread)] = int(words[0]), int(words[1])
     if pid not in times:
@@ -195,13 +145,13 @@ def _scheduled(pid: int) -> list[int | None]:
 
 def _stalled(resource: str) -> int | None:
     """Time in which something on the machine waited for `resource`, since the machine's start (ns)."""
-    match = re.search(rb"^some .*total=(\d+)", _read(f"/proc/pressure/{resource}"))
+    match = re.search(rb"^some .*total=(\d+)", proc.read(f"/proc/pressure/{resource}"))
     return int(match[1]) * 1000 if match else None
 
 
 def _quota_file(pid: int) -> str | None:
     """Where the control group of a process counts how long it was held back by its CPU quota."""
-    for line in _read(f"/proc/{pid}/cgroup").decode("utf-8", "replace").splitlines():
+    for line in proc.read(f"/proc/{pid}/cgroup").decode("utf-8", "replace").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if controllers in ("", "cpu", "cpu,cpuacct", "cpuacct,cpu"):
@@ -213,18 +163,13 @@ def _quota_file(pid: int) -> str | None:
 
 def _throttled(path: str | None) -> int | None:
     """Time for which a control group was held back (ns): version 2 counts microseconds, version 1 nanoseconds."""
-    match = re.search(rb"throttled_(usec|time) (\d+)", _read(path)) if path else None
+    match = re.search(rb"throttled_(usec|time) (\d+)", proc.read(path)) if path else None
     return int(match[2]) * (1000 if match[1] == b"usec" else 1) if match else None
-
-
-def _command(pid: int, *, keep: bool) -> str | None:
-    words = [word.decode("utf-8", "replace") for word in _read(f"/proc/{pid}/cmdline").split(b"\0")]
-    return " ".join(words if keep else masking.words(words)).strip()[:_COMMAND_LENGTH] or None
 
 
 def _memory() -> dict[bytes, int]:
     """Figures of the kernel on memory, by name (bytes)."""
-    rows = (line.split() for line in _read("/proc/meminfo").splitlines())
+    rows = (line.split() for line in proc.read("/proc/meminfo").splitlines())
     return {row[0].rstrip(b":"): int(row[1]) * 1024 for row in rows if len(row) == 3}
 
 

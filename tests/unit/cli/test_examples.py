@@ -28,6 +28,7 @@ ONLY_READ = {
     r"bench (?!.*--table)": "runs scenarios on engines",
     r"exam\b": "runs scripts on engines",
     r"diagnose .*--confirm": "runs the script again",
+    r"attach ": "looks at a process that runs",
     r"view .*--serve": "serves until Ctrl-C",
     r"backends (install|remove|path)": "needs the network, or changes what is installed",
 }
@@ -68,6 +69,7 @@ def examples(text: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.startswith(("  dlprof ", "  $(dlprof "))]
     inner = [re.sub(r"^\$\((.*?)\).*", r"\1", line) for line in lines]
     plain = [match[0] for line in inner if (match := _COMMAND.match(line))]
+    plain = [re.sub(r"\$\(pgrep [^)]*\)", "4711", line) for line in plain]  # a shell would
     return [re.split(r" [|>] ", line)[0] for line in plain]
 
 

@@ -62,7 +62,7 @@ def test_fit_is_a_loop_with_its_facts(marks: Marks, out: Recorded) -> None:
     with mark.phase("fit", batch_size=32, samples=100, note="text"):
         pass
 
-    assert next(iter(out.stream().spans.values())).detail == {"batch_size": 32, "samples": 100}
+    assert next(iter(out.stream().spans.values())).detail == {"batch_size": 32, "samples": 100, "how": "marks"}
 
 
 def test_steps_of_epochs(marks: Marks, out: Recorded, now: Clock) -> None:
@@ -204,7 +204,8 @@ def test_a_model_names_its_layers(marks: Marks, out: Recorded, model: Any, layer
         pass
 
     assert next(iter(out.stream().spans.values())).detail == {
-        "model": {"layers": layers, "models": [], "optimizer": {"name": "SGD", "class": "SGD"}}
+        "how": "marks",
+        "model": {"layers": layers, "models": [], "optimizer": {"name": "SGD", "class": "SGD"}},
     }
 
 

@@ -335,3 +335,48 @@ def test_a_step_function_on_another_thread_is_of_no_loop(now: Clock) -> None:
 
     assert loop.calls == []
     assert SimpleNamespace(**vars(loop)).finished == []
+
+
+def test_items_of_a_generator_are_told() -> None:
+    """When each is asked for, when it is given, and that there are no more; the rest is the generator's."""
+    told: list[str] = []
+
+    def make(_loader: Any) -> Any:
+        yield from "ab"
+
+    opened = wrappers.giving_items(
+        make,
+        lambda _loader, _items, begin: told.append(f"opened {begin}"),
+        lambda _items: told.append("asked"),
+        lambda _items: told.append("given"),
+        lambda _items: told.append("over"),
+        lambda: 7,
+    )
+    items = opened(None)
+
+    assert (list(items), items.gi_frame) == (["a", "b"], None)
+    assert told == ["opened 7", "asked", "given", "asked", "given", "asked", "over"]
+
+
+def test_what_a_loader_raises_passes() -> None:
+    """It gives no more then."""
+    told: list[str] = []
+
+    def broken(_items: Any) -> Any:
+        raise KeyError("row")
+
+    give = wrappers.iterating(
+        broken, lambda _: told.append("asked"), lambda _: told.append("given"), lambda _: told.append("over")
+    )
+    with pytest.raises(KeyError):
+        give(None)
+
+    assert told == ["asked", "over"]
+
+
+def test_a_timed_call_tells_its_begin_and_its_result() -> None:
+    """Only one that returned."""
+    told: list[Any] = []
+    timed = wrappers.timed(lambda one: one + 1, lambda *args: told.append(args), lambda: 7)
+
+    assert (timed(1), told) == (2, [(2, (1,), 7)])

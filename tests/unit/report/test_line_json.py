@@ -25,6 +25,7 @@ def test_each_line_is_an_object() -> None:
         ("how", "exact"),
         ("samples", None),
         ("error_ns", None),
+        ("process", None),
     ]
     assert (second["line"], second["hits"], second["time_ns"], second["source"]) == (4, 2, 9, "step()")
 

@@ -243,6 +243,8 @@ REPORT_KEYS = [
     "stacks",
     "cores",
     "process",
+    "processes",
+    "processes_left_out",
     "gpu",
     "probes",
     "overhead",
@@ -254,6 +256,7 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
+    "loop_places",
     "unrecorded",
     "lost_tables",
 ]

@@ -12,76 +12,11 @@ from typing import Any
 
 import psutil
 import pytest
-from dlprof_probes.sidecar import cores
+from dlprof_probes.sidecar import cores, proc
 
-STAT = b"42 (name with ) in it) S 1 42 42 0 -1 4194304 100 0 7 0 250 50 3 4 20 0 9 0 1000 123456 2048 18446744073709551615\n"
+from tests.unit.sidecar.conftest import Kernel
+
 STATUS = b"Name:\tpython\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n"
-
-
-class Kernel:
-    """Files of /proc, with the texts of a test."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.files: dict[str, bytes] = {}
-        self.folders: dict[str, list[str]] = {}
-        monkeypatch.setattr(cores, "_read", lambda path: self.files.get(path, b""))
-        monkeypatch.setattr(os, "listdir", self._listdir)
-        monkeypatch.setattr(os.path, "exists", lambda path: path in self.folders)
-        monkeypatch.setattr(os.path, "isfile", lambda path: path in self.files)
-
-    def _listdir(self, path: str) -> list[str]:
-        if path not in self.folders:
-            raise FileNotFoundError(path)
-        return self.folders[path]
-
-    def process(self, pid: int, children: str = "") -> None:
-        """A process of one thread, with its children."""
-        self.folders[f"/proc/{pid}"] = []
-        self.folders[f"/proc/{pid}/task"] = [str(pid)]
-        self.files[f"/proc/{pid}/task/{pid}/children"] = children.encode()
-
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
-    """An empty /proc."""
-    return Kernel(monkeypatch)
-
-
-def test_a_process_has_its_ticks_memory_threads_and_faults(kernel: Kernel) -> None:
-    """Whatever its name holds."""
-    kernel.files["/proc/42/stat"] = STAT
-
-    assert cores._fast_process(42) == [42, 300, 2048, 9, 100, 7, 7]
-
-
-def test_a_process_that_is_gone_has_no_row(kernel: Kernel) -> None:
-    """Or of which the kernel tells half a line."""
-    kernel.files["/proc/42/stat"] = STAT[:40]
-
-    assert (cores._fast_process(42), cores._fast_process(43)) == (None, None)
-
-
-def test_the_tree_is_a_process_and_its_descendants(kernel: Kernel) -> None:
-    """With their parents."""
-    kernel.process(10, "11 12")
-    kernel.process(11, "13")
-    kernel.process(12)
-    kernel.process(13)
-    found: dict[int, int] = {}
-
-    cores.walk(10, 1, found)
-
-    assert found == {10: 1, 11: 10, 13: 11, 12: 10}
-
-
-def test_a_process_that_ends_meanwhile_is_none_of_the_tree(kernel: Kernel) -> None:
-    """Its parent still names it."""
-    kernel.process(10, "11 12")
-    kernel.process(12)
-    found: dict[int, int] = {}
-    cores.walk(10, 1, found)
-
-    assert found == {10: 1, 12: 10}
 
 
 def test_switches_are_those_of_all_threads(kernel: Kernel) -> None:
@@ -138,24 +73,6 @@ def test_throttling_of_a_control_group(
     assert cores._throttled(cores._quota_file(42)) == expected
 
 
-def test_a_command_is_cut_and_may_be_empty(kernel: Kernel) -> None:
-    """A process of the kernel has none."""
-    kernel.files["/proc/42/cmdline"] = b"python\0train.py\0" + b"x" * 400
-
-    assert cores._command(42, keep=False) == ("python train.py " + "x" * 400)[:300]
-    assert cores._command(43, keep=False) is None
-
-
-@pytest.mark.parametrize(
-    ("keep", "told"), [(False, "db --password *** --port 1"), (True, "db --password hunter2 --port 1")]
-)
-def test_a_secret_of_a_command_is_hidden_unless_it_is_to_be_kept(kernel: Kernel, keep: bool, told: str) -> None:
-    """Word by word, as the process was given them."""
-    kernel.files["/proc/42/cmdline"] = b"db\0--password\0hunter2\0--port\x001\0"
-
-    assert cores._command(42, keep=keep) == told
-
-
 @pytest.mark.parametrize(
     ("readings", "expected"),
     [({"a": [SimpleNamespace(current=40.0), SimpleNamespace(current=61.5)]}, 61.5), ({}, None), (OSError, None)],
@@ -210,7 +127,7 @@ def test_a_sample_of_this_very_process(tmp_path: Path) -> None:
     assert (header["format"], header["pid"], header["cores"]) == ("dlprof.cores/1", os.getpid(), os.cpu_count())
     assert [row[0] for row in samples if row[0] != "p"] == ["m", "c", "m", "c", "c"]
     process = next(row for row in samples if row[0] == "p" and row[2] == os.getpid())
-    assert process[3:] == [os.getppid(), cores._command(os.getpid(), keep=False), False]
+    assert process[3:6] == [os.getppid(), proc.command(os.getpid(), keep=False), False]
     assert {len(core) for core in samples[-1][2]} == {5}
     assert os.getpid() in [row[0] for row in samples[-1][4]]
     assert trailer == {"end": True, "rows": len(samples)}
@@ -264,6 +181,6 @@ def test_the_sampler_is_none_of_the_tree_of_a_notebook(tmp_path: Path, kernel: K
     kernel.process(13)
     sampler = cores.Cores(tmp_path, 10, conductor=12)
 
-    sampler._refresh_tree(0)
+    sampler._processes.look(0, fully=True)
 
-    assert (sampler.tree(), sampler._own) == ([10, 11], [12, 13])
+    assert (sampler.tree(), sampler._processes.own) == ([10, 11], [12, 13])

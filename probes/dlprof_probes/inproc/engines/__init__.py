@@ -47,6 +47,11 @@ class Engines(object):
         pairs = ((engine, sys.modules.get(engine.module)) for engine in self._engines)
         return [(engine, module) for engine, module in pairs if module is not None and engine.speaks_of(module)]
 
+    def worker_called(self, module):
+        """What a process is called that begins with a function of this module; None: it is no engine's worker."""
+        pairs = (pair for engine in self._engines for pair in engine.workers)
+        return next((called for begins, called in pairs if begins == module), None)
+
     def find(self, name):
         """The engine of that module, as the version that is loaded asks for, or of that name; None: not known."""
         module = sys.modules.get(name)

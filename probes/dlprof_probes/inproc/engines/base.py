@@ -45,6 +45,8 @@ class Engine(object):
             `EngineSpec.switches`, and a function from the module to the switch's value. What raises is not set.
         is_session_based: Reading the value of a weight would make a session, which is the script's own business.
         compiles_when_built: It compiles a step function of Keras when that is made, not when it is first called.
+        workers: Pairs of a module, with whose functions processes of its own begin, and what such a process is called.
+            An argument `worker_id` of that function is its number.
         probe: The `Probe` of this process.
     """
 
@@ -54,6 +56,7 @@ class Engine(object):
     switches: tuple = ()  # type: ignore[type-arg]
     is_session_based = False
     compiles_when_built = False
+    workers: tuple = ()  # type: ignore[type-arg]
 
     def __init__(self, probe):
         self.probe = probe
@@ -124,6 +127,22 @@ class Engine(object):
         Returns:
             list: Its layers, each a dict of `name` and `class`; None where it is no model of this engine, or where the
             traces need no names.
+        """
+        return
+
+    def updated(self, optimizer):
+        """An optimiser of Keras was applied, by a loop of the script's own or by `fit`."""
+        self.probe.own_loops.update(self, optimizer)
+
+    def trained_layers(self, optimizer, frames):
+        """A loop of the script's own trains with that optimiser.
+
+        Args:
+            optimizer: What changed the weights, as the engine told `probe.own_loops.update`.
+            frames: The frames of the program around that call, innermost first; not to be kept.
+
+        Returns:
+            list: As `named_layers`; None: not known.
         """
         return
 

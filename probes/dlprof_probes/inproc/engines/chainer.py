@@ -2,6 +2,7 @@
 
 import os
 import sys
+import weakref
 from os import getpid
 from threading import get_ident
 
@@ -168,3 +169,41 @@ class Chainer(Engine):
     def is_ready(self, modules):
         """Whether Chainer is loaded to its end."""
         return hasattr(modules["chainer"], "UpdateRule") and hasattr(modules["chainer"], "__version__")
+
+    def attach(self, module):
+        """Note the version, and listen to updates and iterators."""
+        self.note_version(module)
+        own = self.probe.own_loops
+        method = getattr(module, "GradientMethod", None)
+        if method is None:
+            return
+        # Not all of it: its `Trainer` is the loop of many programs.
+        own.sites.skip(os.path.join(os.path.dirname(module.__file__), "optimizer"))
+        own.updates(self, method, "update")
+        for name in ("SerialIterator", "MultiprocessIterator", "MultithreadIterator"):
+            iterator = getattr(getattr(module, "iterators", None), name, None)
+            if iterator is not None:
+                self._watch_iterator(module, iterator)
+
+    def _watch_iterator(self, chainer, iterator):
+        """Its iterators give epoch after epoch, and say where one ends."""
+        probe, own = self.probe, self.probe.own_loops
+        begun = weakref.WeakSet()
+
+        def is_evaluating():
+            return not (chainer.config.train and chainer.config.enable_backprop)
+
+        def asked(items):
+            if items not in begun or items.is_new_epoch:
+                begun.add(items)
+                own.opened(items, now(), None, True)
+            own.asked(items, is_evaluating())
+
+        asked = probe.guard(asked, goes_on=True)
+        over = probe.guard(lambda items: own.over(items, is_evaluating()), goes_on=True)
+        make = probe.wrappers.iterating
+        probe.replace(iterator, "__next__", lambda f: make(f, asked, own.given, over))
+        if "next" in vars(iterator):
+            iterator_next = vars(iterator)["next"]
+            iterator.next = iterator.__next__
+            probe.patches.on_undo(lambda: setattr(iterator, "next", iterator_next))

@@ -78,6 +78,8 @@ class CNTK(Engine):
 
         label = "first minibatch of a trainer"
         self.probe.graph_compile(module.Trainer, "train_minibatch", lambda _args: label, in_loops=True, when=is_first)
+        self.probe.own_loops.sites.skip(os.path.dirname(module.__file__) + os.sep)
+        self.probe.own_loops.updates(self, module.Trainer, "train_minibatch")
 
     def make_tracer(self):
         """Its profiler, which also writes the layers of the nodes that are known by then."""

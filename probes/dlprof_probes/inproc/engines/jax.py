@@ -9,7 +9,8 @@ from sys import _getframe
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.engines import jax_loops
+from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _COMPILING = "/jax/core/compile/backend_compile_duration"
@@ -77,7 +78,15 @@ class Jax(Engine):
 
     def __init__(self, probe):
         super(Jax, self).__init__(probe)
+        self._own_functions = set()  # names of functions that are not JAX's
         self._traced = {}  # functions that were traced and are not yet compiled: name to what is told of them
+
+    def attachments(self):
+        """JAX, and optax."""
+        waiting = super(Jax, self).attachments()
+        is_ready = lambda modules: hasattr(modules["optax"], "__version__") and "jax" in modules  # noqa: E731
+        waiting.append(Attachment("optax", is_ready, lambda module: jax_loops.watch_optax(self, module)))
+        return waiting
 
     def is_ready(self, modules):
         """Whether JAX is loaded to its end."""
@@ -99,6 +108,7 @@ class Jax(Engine):
         pjit = sys.modules.get("jax._src.pjit")
         if hasattr(pjit, "_trace_for_jit"):
             self.probe.around(pjit, "_trace_for_jit", self._remember, lambda _token, _args: None)
+        jax_loops.watch(self, module)
         self._watch(getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None))
 
     def _watch(self, array):
@@ -119,20 +129,27 @@ class Jax(Engine):
         for number, kind in enumerate(types):
             told = names[number] if number < len(names) else None
             signature[told or "argument %d" % number] = kind
+        if str(getattr(function, "__module__", "")).split(".")[0] not in ("jax", "jaxlib"):
+            self._own_functions.add(name)
         self._traced[name] = self.probe.causes.note(function, name, signature)
+
+    @staticmethod
+    def _plain(name):
+        """The name of a function, out of that of its program."""
+        return str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
 
     def _compiled(self, duration, name):
         """A compilation is over that took `duration` seconds."""
         probe = self.probe
         probe.loops.compiles[0] += 1
-        if probe.current_loop() is None and not probe.recorder.stack():
+        probe.loops.compiled_at = end = now()
+        is_own = self._plain(name) in self._own_functions
+        if probe.current_loop() is None and not probe.recorder.stack() and not is_own:
             return  # the script's own operators, one by one: each is compiled
-        end = now()
         text = "compile %s" % name if name else "compile"
         kind = wire.SpanKind.GRAPH_COMPILE
         span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, _getframe())
-        plain = str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
-        facts = self._traced.pop(plain, None)
+        facts = self._traced.pop(self._plain(name), None)
         if facts:
             probe.recorder.detail(span, {"compiled": facts})
 

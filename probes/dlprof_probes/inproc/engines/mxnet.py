@@ -10,6 +10,7 @@ from os import makedirs
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
+from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -153,6 +154,27 @@ class MXNet(Engine):
             probe.graph_compile(block, "_build_cache", lambda args: "hybridize %s" % type(args[0]).__name__)
         if self.wants_kernels:
             self._keep_graphs(bound, block)
+        self._watch_loops(module)
+
+    def _watch_loops(self, module):
+        """Updates by Gluon's `Trainer`, and its loaders."""
+        gluon, own, probe = getattr(module, "gluon", None), self.probe.own_loops, self.probe
+        trainer = getattr(gluon, "Trainer", None)
+        if trainer is None:
+            return
+        own.sites.skip(os.path.dirname(module.__file__) + os.sep)
+        for name in ("step", "update"):
+            own.updates(self, trainer, name)
+        made = probe.guard(lambda _result, _args: own.made())
+        probe.replace(trainer, "__init__", lambda f: probe.wrappers.after(f, made))
+        loader = getattr(getattr(gluon, "data", None), "DataLoader", None)
+        if loader is None:
+            return
+        opened = probe.guard(lambda _loader, iterator, begin: own.opened(iterator, begin), goes_on=True)
+        asked = probe.guard(lambda iterator: own.asked(iterator, False))
+        over = probe.guard(lambda iterator: own.over(iterator, False))
+        make = probe.wrappers.giving_items
+        probe.replace(loader, "__iter__", lambda f: make(f, opened, asked, own.given, over, now))
 
     def _keep_graphs(self, bound, block):
         probe, nothing = self.probe, lambda _args: None

@@ -5,6 +5,7 @@ import re
 import sys
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.engines import tensorflow_loops
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
@@ -60,6 +61,17 @@ class TensorFlow(Engine):
         ),
     )
 
+    def __init__(self, probe):
+        super(TensorFlow, self).__init__(probe)
+        self._graphs = None
+
+    def updated(self, optimizer):
+        """An optimiser of Keras was applied: in a graph, which then counts as often as it is called, or at once."""
+        if self._graphs is not None and tensorflow_loops.is_in_graph(sys.modules["tensorflow"]):
+            self._graphs.traced_update()
+        else:
+            self.probe.own_loops.update(self, optimizer)
+
     def speaks_of(self, module):
         """Every version but the first; what does not tell its own yet is taken for one."""
         return not str(getattr(module, "__version__", "2")).startswith("1.")
@@ -84,6 +96,7 @@ class TensorFlow(Engine):
         iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
         if iterator is not None:
             probe.on_batch(iterator, "__next__", "tf.data")
+        self._graphs = tensorflow_loops.watch(self, module)
 
     def _time_first_runs(self, tracing):
         """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""

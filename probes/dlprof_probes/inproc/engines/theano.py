@@ -2,6 +2,7 @@
 
 import os
 import sys
+import weakref
 from os import makedirs
 
 from dlprof_probes import wire
@@ -43,6 +44,7 @@ class Theano(Engine):
         self.note_version(module)
         probe = self.probe
         probe.graph_compile(module, "function", lambda _args: "theano.function")
+        self._watch_loops(module)
         if not probe.windows.everything:
             probe.windows.decline("Theano can only time its operators over the whole run: --kernels all")
         elif self.wants_kernels:
@@ -56,6 +58,22 @@ class Theano(Engine):
 
     def alone(self):
         """Nothing, for the same reason."""
+
+    def _watch_loops(self, module):
+        """A call of a function that updates shared variables is an update, by that function."""
+        function = getattr(sys.modules.get("theano.compile.function_module"), "Function", None)
+        if function is None:
+            return
+        own, train = self.probe.own_loops, weakref.WeakKeyDictionary()
+
+        def is_training(args):
+            known = train.get(args[0])
+            if known is None:
+                known = train[args[0]] = _updates_weights(args[0])
+            return known
+
+        own.sites.skip(os.path.dirname(module.__file__) + os.sep)
+        own.updates(self, function, "__call__", is_training)
 
     def threads(self, module):
         """OpenMP's number, where Theano may use that."""
@@ -115,3 +133,10 @@ def _slow_mode(config):
     """The mode of Theano where it is one for debugging."""
     told = [str(config.mode), str(config.optimizer), str(config.linker)]
     return next((name for name in told if name in _SLOW_MODES), None)
+
+
+def _updates_weights(function):
+    """Whether a function changes shared variables of floats: generators of random numbers are none."""
+    inputs = getattr(getattr(function, "maker", None), "inputs", ())
+    changed = (one.variable.type for one in inputs if getattr(one, "update", None) is not None)
+    return any(str(getattr(kind, "dtype", "")).startswith("float") for kind in changed)

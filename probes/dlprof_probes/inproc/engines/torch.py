@@ -4,6 +4,7 @@ import os
 import sys
 
 from dlprof_probes import wire
+from dlprof_probes.inproc.engines import torch_loops, torch_models
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
@@ -17,13 +18,13 @@ class TorchTracer(Tracer):
     """torch.profiler, without shapes and stacks, which cost more than the rest together.
 
     Args:
-        module: Function that gives the module whose parts are to be named in the trace, or None; for scripts
-            without Keras.
+        names: Function that gives the names that parts of models are to have in the trace, by the `id` of the part; for
+            scripts without Keras.
     """
 
-    def __init__(self, module=lambda: None):
+    def __init__(self, names=dict):
         self._torch = sys.modules["torch"]
-        self._module = module
+        self._names = names
         self._named = None
         self._profiler = None
         self._path = None
@@ -42,9 +43,9 @@ class TorchTracer(Tracer):
             self._profiler = made
             # The first range of a process registers its operator, which takes some milliseconds.
             self.annotation("dlprof:start")()
-        root = self._module()
-        if root is not None:
-            self._named = _NamedModules(self._torch, root, self.annotation)
+        names = self._names()
+        if names:
+            self._named = _NamedModules(self._torch, names, self.annotation)
 
     def _activities(self):
         kinds = self._torch.profiler.ProfilerActivity
@@ -70,10 +71,10 @@ class TorchTracer(Tracer):
 
 
 class _NamedModules(object):
-    """Ranges around the forward passes of the parts of a module, while it is in place."""
+    """Ranges around the forward passes of the parts of models, while it is in place."""
 
-    def __init__(self, torch, root, annotation):
-        self._names = dict((id(module), name) for name, module in root.named_modules() if name)
+    def __init__(self, torch, names, annotation):
+        self._names = names
         self._annotation = annotation
         self._open = []
         hooks = torch.nn.modules.module
@@ -102,6 +103,7 @@ class Torch(Engine):
 
     name = module = "torch"
     tracer_class = TorchTracer
+    workers = (("torch.utils.data._utils.worker", "DataLoader worker"),)
     switches = (
         (_ANOMALY, lambda torch: torch.is_anomaly_enabled()),
         ("torch.backends.mkldnn.enabled = False", lambda torch: not torch.backends.mkldnn.enabled),
@@ -110,38 +112,55 @@ class Torch(Engine):
 
     def __init__(self, probe):
         super(Torch, self).__init__(probe)
-        self._model = None
+        self._models = []
+        self._compiles = False
 
     def is_ready(self, modules):
         """Whether torch is loaded to its end."""
         return hasattr(modules["torch"], "compile") and hasattr(modules["torch"], "profiler")
 
     def attachments(self):
-        """Torch, and its compiler."""
+        """Torch, its optimisers, its loaders and its compiler."""
         waiting = super(Torch, self).attachments()
+        waiting.extend(torch_loops.attachments(self))
         waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
         return waiting
 
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
-        probe.graph_compile(dynamo, "_compile", _code_name, signature=_code)
+        probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code)
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))
         name = "get_and_maybe_log_recompilation_reasons"
         probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))
+
+    def _code_name(self, args):
+        self._compiles = True
+        return "torch.compile %s" % getattr(args[0], "co_name", "")
 
     # -- kernels ---------------------------------------------------------------------------------------
 
     def make_tracer(self):
         """Its profiler, which names the parts of the model that a script without Keras tells."""
-        return TorchTracer(lambda: self._model)
+        return TorchTracer(self._part_names)
+
+    def _part_names(self):
+        """None where a graph was compiled: it would be compiled again for the hooks that name parts."""
+        return {} if self._compiles else torch_models.part_names(self._models)
 
     def named_layers(self, model):
         """The parts of a `torch.nn.Module`."""
         if not callable(getattr(model, "named_modules", None)):
             return None
-        self._model = model
-        return [{"name": name, "class": type(part).__name__} for name, part in model.named_modules() if name]
+        self._models = [("", torch_models.held(model))]
+        return torch_models.layers(self._models)
+
+    def trained_layers(self, optimizer, frames):
+        """The parts of the models that the script has at hand where it trains, if one of them is trained."""
+        if not self.wants_kernels or not hasattr(optimizer, "param_groups"):
+            return None  # one of Keras, whose layers have their names already
+        self._models = torch_models.at_hand(sys.modules["torch"].nn.Module, optimizer, frames)
+        return torch_models.layers(self._models)
 
     def under_keras(self, keras):
         """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""
@@ -193,10 +212,6 @@ class _Nothing(object):
 
     def __exit__(self, *_):
         return None
-
-
-def _code_name(args):
-    return "torch.compile %s" % getattr(args[0], "co_name", "")
 
 
 def _code(args):

@@ -1,10 +1,10 @@
-"""Where the probe attaches to Keras and to the engines, as soon as they are imported.
+"""Where the probe attaches to Keras, the engines and `multiprocessing`, as soon as they are imported.
 
 Keras' hooks are beside this file; those of an engine are in its own file below `inproc/engines`.
 """
 
 from dlprof_probes.inproc.engines.base import Attachment
-from dlprof_probes.inproc.hooks import keras_classic, keras_modern
+from dlprof_probes.inproc.hooks import keras_classic, keras_modern, workers
 
 
 def attach_new(probe, modules, attached):
@@ -19,7 +19,7 @@ def attach_new(probe, modules, attached):
         if waiting not in attached and waiting.module in modules and waiting.is_ready(modules):
             attached.add(waiting)
             waiting.attach(modules[waiting.module])
-    for waiting in _KERAS:
+    for waiting in _BESIDE_ENGINES:
         if waiting not in attached and waiting.module in modules and waiting.is_ready(modules):
             attached.add(waiting)
             waiting.attach(probe, modules[waiting.module])
@@ -34,7 +34,8 @@ def _attach(probe, keras):
     kind.attach(probe, keras)
 
 
-_KERAS = (
+_BESIDE_ENGINES = (
     Attachment("keras", _is_ready, _attach),
     Attachment("tf_keras", keras_modern.ready_tf_keras, keras_modern.attach),
+    Attachment(workers.MODULE, workers.ready, workers.attach),
 )

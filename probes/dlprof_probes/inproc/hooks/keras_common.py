@@ -1,6 +1,7 @@
 """What Keras 2 and Keras 3 have in common: model methods, layers, files, data sets, callbacks."""
 
 import functools
+import os
 import sys
 import weakref
 from sys import _getframe
@@ -56,6 +57,25 @@ def use_engine(probe, backend, keras):
     if module is not None and engine.is_ready(sys.modules):
         engine.note_version(module)  # others may be loaded besides
     probe.guard(engine.under_keras)(keras)
+
+
+def own_updates(probe, backend, optimizer_class, name):
+    """Tell the engine of updates by Keras' optimisers: a loop of the script's own may train with one.
+
+    Args:
+        probe: `Probe`.
+        backend: Name of Keras' backend.
+        optimizer_class: The base of all optimisers.
+        name: Its method that changes the weights.
+    """
+    engine = probe.engines.find(backend)
+    if engine is None or optimizer_class is None:
+        return
+    module = sys.modules.get(optimizer_class.__module__.split(".")[0])
+    probe.own_loops.sites.skip(os.path.dirname(module.__file__) + os.sep)
+    hook = probe.guard(lambda _result, args: engine.updated(args[0]), goes_on=True)
+    for owner in each_definer([optimizer_class], name):
+        probe.replace(owner, name, lambda f: probe.wrappers.after(f, hook), again=True)
 
 
 def model_methods(probe, classes):

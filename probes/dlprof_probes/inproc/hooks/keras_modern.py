@@ -47,6 +47,9 @@ def attach(probe, keras):
     classes = common.KerasClasses(keras, models, keras.layers.Layer, is_classic=False)
     common.use_engine(probe, _backend(keras), classes)
     common.data_and_files(probe, keras)
+    optimizer = getattr(getattr(keras, "optimizers", None), "Optimizer", None)
+    name = "apply" if hasattr(optimizer, "apply") else "apply_gradients"
+    common.own_updates(probe, _backend(keras), optimizer, name)
 
 
 def _version(keras):

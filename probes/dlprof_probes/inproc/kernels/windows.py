@@ -99,6 +99,10 @@ class Windows(object):
         if self._tracer is not None:
             self._tracer.gpu = self._gpu
 
+    def has_traced(self, name):
+        """Whether that engine is the one to be traced, or another one was traced already."""
+        return self._engine == name or bool(self._count) or self.active is not None
+
     def decline(self, reason):
         """Say why there will be no window, unless an engine is used all the same."""
         self._declined = reason

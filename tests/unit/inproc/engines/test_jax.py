@@ -19,10 +19,26 @@ def test_operators_of_the_script_itself_are_counted_and_no_spans(probed: Callabl
     setup = probed("jax")
     import jax
 
-    jax.jit(lambda value: value)(np.ones(2))
+    def operator(value: Any) -> Any:
+        return value
+
+    operator.__module__ = "jax.numpy"
+    jax.jit(operator)(np.ones(2))
 
     assert setup.probe.loops.compiles == [1]
     assert list(setup.stream().spans.values()) == []
+
+
+def test_functions_of_the_script_itself_are_spans_outside_of_loops(probed: Callable[..., Any]) -> None:
+    """It has compiled them by name."""
+    setup = probed("jax")
+    import jax
+
+    jax.jit(lambda value: value)(np.ones(2))
+
+    assert [(span.kind, span.name) for span in setup.stream().spans.values()] == [
+        ("graph_compile", "compile jit(<lambda>)")
+    ]
 
 
 def test_a_compilation_is_told_with_what_was_traced_for_it(probed: Callable[..., Any]) -> None:

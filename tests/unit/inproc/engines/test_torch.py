@@ -87,7 +87,7 @@ def test_a_module_that_cannot_be_named_leaves_no_profiler_running(probed: Callab
     def broken() -> Any:
         raise KeyError("parts")
 
-    setup.engine._model = SimpleNamespace(named_modules=broken)
+    setup.engine._models = [("", lambda: SimpleNamespace(named_modules=broken))]
     tracer = setup.engine.make_tracer()
     with pytest.raises(KeyError):
         tracer.start(str(tmp_path))

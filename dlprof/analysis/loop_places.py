@@ -1,0 +1,85 @@
+"""The loops of a run by the place in the program that runs them, and how each was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.schema.vocabulary import Loop, SpanKind
+from dlprof.store.run import Run
+
+_KINDS = (SpanKind.FIT, SpanKind.EVALUATE, SpanKind.PREDICT, SpanKind.ON_BATCH)
+_COLUMNS = ("span_id", "name", "file", "line", "kind", "detail", "start_ns")
+_PLACE = ("name", "how", "file", "line")
+
+
+class FoundBy(StrEnum):
+    """How a loop is known."""
+
+    KERAS = "keras"
+    """Keras ran it, or the script called `train_on_batch` and its kin."""
+    MARKS = "marks"
+    """The script's marks told it."""
+    INFERRED = "inferred"
+    """The script wrote it itself: it was found by its updates of weights, and its loaders."""
+
+
+@dataclass(frozen=True)
+class LoopPlace:
+    """The loops that one line of the program ran.
+
+    Attributes:
+        name: What ran: `fit`, `train_on_batch`, `evaluate` ...; for loops of the script's own `fit` and `evaluate`.
+        how: How they are known.
+        file, line: Where; None: not known.
+        runs: How often such a loop began: the folds of a cross-validation, the validations of a training.
+        epochs: Epochs of all of them; None: they have none.
+        steps: Steps of all of them.
+    """
+
+    name: str
+    how: FoundBy
+    file: str | None
+    line: int | None
+    runs: int
+    epochs: int | None
+    steps: int
+
+
+def of_run(run: Run) -> tuple[LoopPlace, ...]:
+    """The loops that have steps, in the order in which the first of each began."""
+    steps = run.table("steps", ("loop_id", "loop", "count"))
+    steps = steps.filter(pc.not_equal(steps["loop"].cast(pa.string()), Loop.DATA.value))
+    counts = steps.group_by("loop_id").aggregate([("count", "sum")])
+    epochs = run.table("epochs", ("loop_id", "epoch")).group_by("loop_id").aggregate([("epoch", "count_distinct")])
+    found = _spans(run).join(counts, "span_id", "loop_id", join_type="inner").join(epochs, "span_id", "loop_id")
+    sums = [("span_id", "count"), ("count_sum", "sum"), ("epoch_count_distinct", "sum"), ("start_ns", "min")]
+    places = found.group_by(list(_PLACE)).aggregate(sums).sort_by("start_ns_min")
+    return tuple(
+        LoopPlace(
+            row["name"],
+            FoundBy(row["how"]),
+            row["file"],
+            row["line"],
+            row["span_id_count"],
+            row["epoch_count_distinct_sum"],
+            row["count_sum_sum"],
+        )
+        for row in places.to_pylist()
+    )
+
+
+def _spans(run: Run) -> pa.Table:
+    """Spans that are loops: number, name, place, begin, and how each is known."""
+    spans = run.table("spans", _COLUMNS)
+    spans = spans.filter(pc.is_in(spans["kind"].cast(pa.string()), pa.array([kind.value for kind in _KINDS])))
+    untold = FoundBy.MARKS if run.manifest.keras is None else FoundBy.KERAS
+    how = pa.array([untold.value] * spans.num_rows, pa.string())
+    for one in (FoundBy.MARKS, FoundBy.INFERRED):
+        told = pc.fill_null(pc.match_substring(spans["detail"], f'"how": "{one.value}"'), False)
+        how = pc.if_else(told, one.value, how)
+    plain = {name: spans[name].cast(pa.string()) for name in ("name", "file")}
+    return pa.table({**plain, "how": how, **{name: spans[name] for name in ("span_id", "line", "start_ns")}})

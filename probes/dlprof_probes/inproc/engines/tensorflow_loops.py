@@ -1,0 +1,72 @@
+"""What tells of a training loop in TensorFlow: updates by optimisers, graphs that hold one, iterators of tf.data."""
+
+import os
+import sys
+from threading import get_ident
+
+from dlprof_probes.inproc.clock import now
+
+_FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
+_DATASET = "tensorflow.python.data.ops.dataset_ops"
+_ITERATOR = "tensorflow.python.data.ops.iterator_ops"
+
+
+class Graphs(object):
+    """The functions of `tf.function`, and which of them update weights: an optimiser was called while they were traced.
+
+    Args:
+        engine: The `Engine`.
+    """
+
+    def __init__(self, engine):
+        self._engine = engine
+        self._own = engine.probe.own_loops
+        self._running = {}
+        self._train = set()
+
+    def watch(self, function_class):
+        """Listen to calls of functions."""
+        self._engine.probe.around(function_class, "__call__", self._enter, self._leave, again=True)
+
+    def _enter(self, args):
+        stack = self._running.setdefault(get_ident(), [])
+        stack.append(args[0])
+        return stack, now()
+
+    def _leave(self, token, args):
+        stack, begin = token or ((), 0)
+        if stack:
+            stack.pop()
+        if not stack and self._train and self._own.token(args[0]) in self._train:
+            self._own.update(self._engine, args[0], begin)
+
+    def traced_update(self):
+        """An optimiser was called in a graph: the outermost function that runs updates weights from now on."""
+        stack = self._running.get(get_ident())
+        if stack:
+            self._train.add(self._own.token(stack[0]))
+
+
+def watch(engine, tensorflow):
+    """Listen to functions and to iterators of tf.data; gives the `Graphs`."""
+    probe, own = engine.probe, engine.probe.own_loops
+    own.sites.skip(os.path.dirname(tensorflow.__file__) + os.sep)
+    graphs = Graphs(engine)
+    function = getattr(sys.modules.get(_FUNCTIONS), "Function", None)
+    if function is not None and "__call__" in vars(function):
+        graphs.watch(function)
+    dataset = getattr(sys.modules.get(_DATASET), "DatasetV2", None)
+    iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
+    if dataset is not None and iterator is not None:
+        opened = probe.guard(lambda _dataset, items, begin: own.opened(items, begin), goes_on=True)
+        asked = probe.guard(lambda items: own.asked(items, False), goes_on=True)
+        over = probe.guard(lambda items: own.over(items, False), goes_on=True)
+        wrappers = probe.wrappers
+        probe.replace(dataset, "__iter__", lambda f: wrappers.opening(f, opened, now), again=True)
+        probe.replace(iterator, "__next__", lambda f: wrappers.iterating(f, asked, own.given, over), again=True)
+    return graphs
+
+
+def is_in_graph(tensorflow):
+    """Whether a graph is being made on this thread."""
+    return bool(tensorflow.inside_function())

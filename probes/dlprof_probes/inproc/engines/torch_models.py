@@ -1,0 +1,88 @@
+"""The models of a torch script, found where it trains them, and the names of their parts."""
+
+import weakref
+from types import ModuleType
+
+from dlprof_probes.inproc.inferred.sites import names_in
+
+_LOOKED_AT = 500
+"""Objects whose attributes are looked at, at most."""
+
+
+def at_hand(module_class, optimizer, frames):
+    """The models that the frames hold: a list of pairs of prefix and weak reference.
+
+    Where there are several, as in a GAN, the prefix is the name of the variable that holds one.
+
+    Args:
+        module_class: `torch.nn.Module`.
+        optimizer: A `torch.optim.Optimizer`.
+        frames: Where to look, innermost first.
+    """
+    trained = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
+    found = {}
+    for frame in frames:
+        for name, value in _objects(names_in(frame)):
+            if issubclass(type(value), module_class) and id(value) not in found:
+                found[id(value)] = (name, value, set(map(id, value.parameters())))
+    models = _outermost([one for one in found.values() if one[2]])
+    if not any(weights & trained for _, _, weights in models):
+        return []
+    alone = len(models) == 1
+    return [("" if alone and list(model.children()) else name + ".", held(model)) for name, model, _ in models]
+
+
+def held(model):
+    """A function that gives the model for as long as it lives."""
+    try:
+        return weakref.ref(model)
+    except TypeError:
+        return lambda: model
+
+
+def _objects(names):
+    """Names and values, and the attributes of the values: a trainer has its model as one."""
+    for place, (name, value) in enumerate(names.items()):
+        yield name, value
+        if place < _LOOKED_AT and not isinstance(value, (type, ModuleType)):
+            for inner, attribute in list(_attributes(value).items()):
+                yield str(inner), attribute
+
+
+def _attributes(value):
+    """What an object holds, without any code of its class."""
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except (AttributeError, TypeError):
+        return {}
+    return held if type(held) is dict else {}
+
+
+def _outermost(models):
+    """Those that are no part of another one."""
+    parts = set()
+    for _, model, _ in models:
+        parts.update(id(part) for name, part in model.named_modules() if name)
+    return [one for one in models if id(one[1]) not in parts]
+
+
+def part_names(models):
+    """The names of the parts of models, by their `id`."""
+    names = {}
+    for prefix, held in models:
+        model = held()
+        for name, part in model.named_modules() if model is not None else ():
+            if name or prefix:
+                names[id(part)] = (prefix + name).strip(".")
+    return names
+
+
+def layers(models):
+    """The parts of models, each a dict of `name` and `class`."""
+    found = []
+    for prefix, held in models:
+        model = held()
+        if model is not None:
+            parts = [((prefix + name).strip("."), type(part).__name__) for name, part in model.named_modules()]
+            found.extend({"name": name, "class": kind} for name, kind in parts if name)
+    return found

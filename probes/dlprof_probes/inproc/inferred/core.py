@@ -1,0 +1,330 @@
+"""Steps, epochs and evaluations out of what a training loop does: events in, loops out; no engine, no clock.
+
+A step ends with the update of the weights: where the next batch is asked for, or else with the update itself. Several
+optimisers that step in turn are one step: it is over when the first of them steps again. A loader's items that no
+update follows, while the model is not being trained, are the steps of an evaluation.
+"""
+
+TRAIN, EVALUATE = "fit", "evaluate"
+
+
+class Feed(object):
+    """A loader that is iterated, from `iter` to its end.
+
+    Attributes:
+        opened: When (ns).
+        path: Loops around the call of `iter`.
+        facts: What is known of the loader.
+        items, waited: Since the last step: items, and time inside of `next` (ns).
+        first, first_waited: When the first of these was handed out, and how long that took (ns).
+        count: Items in all.
+        evaluation: The evaluation that it feeds, or None.
+        asked: When the item that is waited for was asked for (ns).
+        updated: Whether an update has followed one of its items.
+        tells: Whether it says itself where an epoch begins, wherever it is asked.
+        over: Whether it has ended.
+    """
+
+    __slots__ = (
+        "asked", "count", "evaluation", "facts", "first", "first_waited", "items", "opened", "over", "path", "place",
+        "tells",
+        "updated", "waited",
+    )  # fmt: skip
+
+    def __init__(self, opened, path, place, facts, tells=False):
+        self.tells = tells
+        self.opened = opened
+        self.path = path
+        self.place = place
+        self.facts = facts
+        self.count = 0
+        self.evaluation = None
+        self.asked = opened
+        self.updated = self.over = False
+        self.taken()
+
+    def taken(self):
+        """What it gave so far belongs to a step."""
+        self.items = 0
+        self.waited = 0
+        self.first = self.first_waited = 0
+
+    def is_before(self, other):
+        """Whether nobody has asked it for anything since `other` was opened."""
+        return self.over or self.asked < other.opened
+
+
+class _Step(object):
+    """A step that is not over: `end` is that of its last update."""
+
+    __slots__ = ("begin", "end", "items", "optimizers", "path", "waited")
+
+    def __init__(self, begin, path):
+        self.begin = begin
+        self.end = begin
+        self.path = path
+        self.waited = None
+        self.items = 0
+        self.optimizers = []
+
+
+class _Fit(object):
+    """A training that runs.
+
+    Attributes:
+        handle: What the log calls it.
+        own: The loops that are its own: the innermost, and the one around it.
+        step: The step that is not over, or None.
+        last: Up to when it is known to last (ns).
+        feed: The loader that its steps begin with, or None.
+        closing: The optimiser that ends each turn, where no loader does; None: not known yet.
+        turns: The turns of the outer loops, where no loader tells epochs.
+        seen: Counter of other people's loops when it last did something.
+    """
+
+    __slots__ = ("closing", "epoch", "feed", "handle", "last", "leaves", "optimizers", "own", "seen", "step", "turns")
+
+    def __init__(self, path, begin):
+        self.handle = None
+        self.own = frozenset(path[:2])
+        self.leaves = set(path[:1])
+        self.step = None
+        self.last = begin
+        self.feed = None
+        self.closing = None
+        self.turns = None
+        self.optimizers = set()
+        self.epoch = -1
+
+
+class OwnLoops(object):
+    """The loops of one thread.
+
+    Args:
+        log: Takes what is found: `open(kind, begin, where, facts, cause)`, which gives a handle, `epoch(handle, number,
+            begin)`, `end_epoch(handle, end)`, `step(handle, begin, end, waited, count, batches)`, `close(handle, end)`.
+
+    Attributes:
+        idle_since: From when on a first step may have begun, where no loader tells (ns).
+        orphans: Updates that no loop is around.
+    """
+
+    def __init__(self, log, idle_since=0):
+        self.idle_since = idle_since
+        self.orphans = 0
+        self._log = log
+        self._fit = None
+        self._feeds = {}
+
+    # -- updates -----------------------------------------------------------------------------------------
+
+    def update(self, optimizer, end, place, cause=None):
+        """An optimiser has changed the weights.
+
+        Args:
+            optimizer: What tells it from others; never that of another one, also of one that is gone.
+            end: When it was done (ns).
+            place: Where it was called: `sites.Place`.
+            cause: What the log needs to describe the training.
+        """
+        path = place.path
+        if not path:
+            self.orphans += 1
+            return
+        feed, waited = self._leading(path)
+        fit = self._fit
+        turns = None
+        if fit is not None:
+            if fit.feed is None and feed is None:
+                turns = place.turns()
+            if self._is_another(fit, optimizer, path, feed, turns):
+                self._close_fit()
+                fit = None
+        if fit is not None and fit.step is not None and self._is_over(fit.step, optimizer, path):
+            fit.closing = fit.step.optimizers[-1]
+            self._end_step(fit, fit.step.end)
+        if fit is None:
+            fit = self._open_fit(path, feed, place, end, cause)
+            turns = fit.turns
+        if fit.step is None:
+            self._begin_step(fit, path, feed, waited, turns)
+        self._took_part(fit, optimizer, path, end)
+        if fit.feed is None and fit.closing == optimizer:
+            self._end_step(fit, end)
+
+    def _leading(self, path):
+        """The loader whose item the step began with, unless it is opened anew in each step; and the wait for items."""
+        found, waited = None, 0
+        for feed in self._feeds.values():
+            if feed.items and feed.evaluation is None:
+                waited += feed.waited
+                if (feed.tells or path[0] not in feed.path) and (found is None or feed.first < found.first):
+                    found = feed
+        return found, waited
+
+    @staticmethod
+    def _is_another(fit, optimizer, path, feed, turns):
+        """Whether this update is none of the training that runs."""
+        if not fit.own.intersection(path):
+            return True
+        if optimizer in fit.optimizers or path[0] not in fit.leaves:
+            return False
+        # An optimiser that was not there before, in the same loop: of this turn, as in a GAN, or a new training.
+        if feed is not None:
+            return fit.feed is not None and feed is not fit.feed and fit.feed.is_before(feed)
+        return turns is not None and fit.turns is not None and turns != fit.turns
+
+    @staticmethod
+    def _is_over(step, optimizer, path):
+        if optimizer in step.optimizers:
+            return True
+        ours, theirs = step.path, path
+        short, long = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
+        return long[len(long) - len(short) :] != short  # loops beside each other: each has its steps
+
+    def _open_fit(self, path, feed, place, end, cause):
+        begin = feed.opened if feed is not None else min(end, self.idle_since or end)
+        fit = self._fit = _Fit(path, begin)
+        if feed is None:
+            fit.turns = place.turns()
+        facts = feed.facts if feed is not None else {}
+        fit.handle = self._log.open(TRAIN, begin, place.where(), facts, cause)
+        return fit
+
+    def _begin_step(self, fit, path, feed, waited, turns):
+        """A step begins with its first batch, or where the one before ended."""
+        begin, is_first = fit.last, fit.epoch < 0
+        if feed is not None:
+            begin = max(begin, feed.first)
+            if is_first or fit.feed is None or (feed is not fit.feed and fit.feed.is_before(feed)):
+                self._begin_epoch(fit, max(fit.last, feed.opened))
+                fit.feed = feed
+        elif is_first or (turns and turns[0] is not None and turns != fit.turns):
+            self._begin_epoch(fit, begin)
+        if turns is not None:
+            fit.turns = turns
+        step = fit.step = _Step(begin, path)
+        if waited:  # a wait inside the step is told as one before it, which begins that much later
+            inside = waited - (feed.first_waited if feed is not None else 0)
+            step.begin += inside
+            step.waited = min(waited, step.begin - fit.last)
+        step.items = feed.items if feed is not None else 0
+
+    def _begin_epoch(self, fit, begin):
+        if fit.epoch >= 0:
+            self._log.end_epoch(fit.handle, begin)
+        fit.epoch += 1
+        self._log.epoch(fit.handle, fit.epoch, begin)
+
+    def _took_part(self, fit, optimizer, path, end):
+        fit.step.optimizers.append(optimizer)
+        fit.step.end = end
+        fit.optimizers.add(optimizer)
+        fit.leaves.add(path[0])
+        for feed in self._feeds.values():
+            if feed.items:
+                feed.updated = feed.evaluation is None
+                feed.taken()
+
+    def _end_step(self, fit, end):
+        step, fit.step = fit.step, None
+        fit.last = end
+        self._log.step(fit.handle, step.begin, max(end, step.begin), step.waited, 1, step.items)
+
+    def _close_fit(self):
+        fit, self._fit = self._fit, None
+        if fit.step is not None:
+            self._end_step(fit, fit.step.end)
+        if fit.epoch >= 0:
+            self._log.end_epoch(fit.handle, fit.last)
+        self._log.close(fit.handle, fit.last)
+        self.idle_since = max(self.idle_since, fit.last)
+
+    # -- input -------------------------------------------------------------------------------------------
+
+    def input_opened(self, key, time, place, facts=None, tells=False):
+        """A loader is iterated from now on; `key` tells this iteration from others.
+
+        Args:
+            key: Number.
+            time: When (ns).
+            place: `sites.Place`.
+            facts: What is known of the loader.
+            tells: It is one that begins its epochs itself, in the middle of a loop over steps.
+        """
+        if key in self._feeds:
+            self.input_over(key, time)
+        fit = self._fit
+        if fit is not None:
+            if fit.step is not None and (tells or fit.step.path[0] not in place.path):
+                self._end_step(fit, time)
+            if not (tells or fit.own.intersection(place.path)):
+                self._close_fit()
+        self._feeds[key] = Feed(time, place.path, place.line(), facts or {}, tells)
+
+    def input_begin(self, key, time, evaluates):
+        """The next item is asked for; `evaluates`: the model is not being trained now."""
+        feed = self._feeds.get(key)
+        if feed is None:
+            return
+        feed.asked = time
+        fit = self._fit
+        if feed.evaluation is not None:
+            self._end_evaluated(feed, time)
+        elif fit is not None and fit.step is not None and fit.feed is feed:
+            self._end_step(fit, time)
+        elif evaluates and feed.items == 1 and not feed.updated:
+            self._evaluate(feed, time)
+
+    def input_end(self, key, time):
+        """It was handed out."""
+        feed = self._feeds.get(key)
+        if feed is None:
+            return
+        feed.count += 1
+        if not feed.items:
+            feed.first, feed.first_waited = time, time - feed.asked
+        feed.items += 1
+        feed.waited += time - feed.asked
+
+    def input_over(self, key, time, evaluates=False):
+        """There are no more items, or nobody asks for them."""
+        feed = self._feeds.pop(key, None)
+        if feed is None:
+            return
+        feed.over = True
+        fit = self._fit
+        if feed.evaluation is None and evaluates and feed.items and not feed.updated:
+            self._evaluate(feed, time)
+        elif feed.evaluation is not None and feed.items:
+            self._end_evaluated(feed, time)
+        elif fit is not None and fit.step is not None and fit.feed is feed:
+            self._end_step(fit, time)
+        if feed.evaluation is not None:
+            self._log.close(feed.evaluation, time)
+            if fit is not None:
+                fit.last = max(fit.last, time)
+            self.idle_since = max(self.idle_since, time)
+
+    def _evaluate(self, feed, time):
+        """What was handed out was evaluated: all items since `iter`."""
+        feed.evaluation = self._log.open(EVALUATE, feed.opened, feed.place, feed.facts, None)
+        self._end_evaluated(feed, time)
+
+    def _end_evaluated(self, feed, time):
+        if feed.items:
+            self._log.step(feed.evaluation, feed.first, time, feed.waited, feed.items, 0)
+        feed.taken()
+
+    # -- end ---------------------------------------------------------------------------------------------
+
+    def interrupted(self):
+        """Keras, or a mark, has taken over: what ran here is over."""
+        if self._fit is not None:
+            self._close_fit()
+
+    def finish(self, time):
+        """The program is over."""
+        for key in list(self._feeds):
+            self.input_over(key, time)
+        self.interrupted()

@@ -1,0 +1,107 @@
+"""Writes the loops that were found as the hooks of Keras write theirs: spans, epochs, steps, kernel windows."""
+
+from dlprof_probes import wire
+from dlprof_probes.inproc import loops
+
+
+class Cause(object):
+    """What showed that there is a training: for describing it.
+
+    Args:
+        engine: The `Engine`.
+        optimizer: Its optimiser, of whatever kind.
+        frames: The frames around the update, innermost first.
+    """
+
+    __slots__ = ("engine", "frames", "optimizer")
+
+    def __init__(self, engine, optimizer, frames):
+        self.engine = engine
+        self.optimizer = optimizer
+        self.frames = frames
+
+
+class _Running(object):
+    """A loop that is written."""
+
+    __slots__ = ("batches", "epoch", "loop", "name", "span")
+
+    def __init__(self, name, span, loop):
+        self.name = name
+        self.span = span
+        self.loop = loop
+        self.epoch = None
+        self.batches = 1
+
+
+class Log(object):
+    """The log of `OwnLoops`.
+
+    Args:
+        probe: `Probe`.
+    """
+
+    def __init__(self, probe):
+        self._probe = probe
+        self._describe = probe.guard(self._described, {}, goes_on=True)
+
+    def open(self, kind, begin, place, facts, cause):
+        """A loop has begun, at `begin` (ns), at a place (file, line)."""
+        probe = self._probe
+        told = dict(facts, how="inferred")
+        if cause is not None:
+            told.update(self._describe(cause()) or {})
+        span = probe.recorder.begin_at(kind, kind, begin, place)
+        probe.recorder.detail(span, told)
+        loop = loops.Loop(probe.recorder, probe.loops.compiles, span, probe.loops.waits)
+        loop.opened = begin
+        loop.previous_end = begin
+        if probe.loops.compiled_at >= begin:
+            loop.compiled = -1  # the first step, which is over, compiled something
+        probe.windows.opened(loop, kind, nested=cause is None)
+        return _Running(kind, span, loop)
+
+    def _described(self, cause):
+        """Facts about the training, as Keras' hooks have them; its engine takes the windows."""
+        self._trace(cause.engine)
+        name = type(cause.optimizer).__name__
+        layers = cause.engine.trained_layers(cause.optimizer, cause.frames) or []
+        return {"model": {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}}
+
+    def _trace(self, engine):
+        """Take the tracer of the engine that trains; Keras may have been loaded for another, and not used."""
+        windows = self._probe.windows
+        if windows.folder is not None and not (windows.is_set and windows.has_traced(engine.name)):
+            engine.alone()
+
+    def epoch(self, running, number, begin):
+        """An epoch has begun."""
+        known = loops.known_epoch(number)
+        running.epoch = self._probe.recorder.begin_at(wire.SpanKind.EPOCH, str(known), begin, ("", 0))
+        running.loop.start_epoch(known)
+
+    def end_epoch(self, running, end):
+        """It is over."""
+        self._probe.recorder.end(running.epoch, end)
+        running.epoch = None
+
+    def step(self, running, begin, end, waited, count, batches):
+        """Steps are over: a train step of so many batches, or evaluation steps."""
+        loop = running.loop
+        if batches > running.batches:
+            running.batches = batches
+            self._probe.recorder.detail(running.span, {"batches_per_step": batches})
+        loop.begin = begin
+        if waited is None:
+            loop._emit(loop.step_index, count, end, 0, 0)
+        else:
+            loop._emit(loop.step_index, count, end, waited, wire.STEP_HAS_INPUT)
+
+    def close(self, running, end):
+        """The loop is over."""
+        probe = self._probe
+        probe.windows.closed(running.loop)
+        merged = running.loop.take_merged()
+        if merged is not None:
+            probe.recorder.step(loops.pack(merged), merged[6])
+        probe.recorder.end(running.span, end)

@@ -1,0 +1,219 @@
+"""Where in the program a call comes from: the loops of its code that stand around it, innermost first.
+
+Loops are read from the byte code: a jump backwards ends one. So they are known without the source, and a step that is
+called by a helper function belongs to the loop that calls the helper.
+"""
+
+import os
+from bisect import bisect_right
+from sys import getrefcount, version_info
+
+_DEEPEST = 128
+"""Frames that are looked at."""
+_CODES_AT_MOST = 4096
+_STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
+_OWN_NAMESPACE = 2
+"""Flag of code objects: its names are its own (a function), not those of a module."""
+_COPIES = version_info < (3, 13)
+_HOLDERS = 3
+"""References to the names of a frame that nobody else looks at: the frame's, ours, and that of the call that counts."""
+_WRAPPERS = "<frozen importlib._bootstrap>"
+
+
+class LoopCode(object):
+    """A loop of a code object.
+
+    Attributes:
+        number: Its number in this process.
+        first, last: Offsets of its first instruction and of the jump back (bytes).
+        line: The line at which it begins.
+        target: The name that each turn of a `for` sets; None: there is none that tells turns apart.
+    """
+
+    __slots__ = ("first", "last", "line", "number", "target")
+
+    def __init__(self, number, first, last, line, target):
+        self.number = number
+        self.first = first
+        self.last = last
+        self.line = line
+        self.target = target
+
+
+class Place(object):
+    """Where a call came from. It holds frames: not to be kept longer than the call.
+
+    Attributes:
+        path: Numbers of the loops around it, innermost first.
+    """
+
+    __slots__ = ("_levels", "_user", "path")
+
+    def __init__(self, path, levels, user):
+        self.path = path
+        self._levels = levels
+        self._user = user
+
+    def turns(self):
+        """What tells the turns of the outer loops apart; None for one that nothing tells of."""
+        return tuple(_turn(frame, loop) for frame, loop, _ in self._levels[1:])
+
+    def where(self):
+        """File and line of the innermost loop that is the user's own, else of the user's call; ("", 0): unknown."""
+        for frame, loop, is_users in self._levels:
+            if is_users:
+                return frame.f_code.co_filename, loop.line
+        return self.line()
+
+    def line(self):
+        """File and line of the user's call; ("", 0): unknown."""
+        if self._user is None:
+            return "", 0
+        return self._user.f_code.co_filename, self._user.f_lineno or 0
+
+    def frames(self):
+        """The frame that called, and those around it."""
+        found = [frame for frame, _, _ in self._levels]
+        return found + [self._user] if self._user is not None else found
+
+
+class Sites(object):
+    """Looks up places.
+
+    Args:
+        is_user_file: Function from a file name to whether it is the user's own code.
+    """
+
+    def __init__(self, is_user_file):
+        self._is_user_file = is_user_file
+        self._skipped = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,)
+        self._known = {}
+        self._codes = {}
+        self._count = 0
+
+    def skip(self, start):
+        """Pass over the loops of code whose file's path begins so: an engine's own."""
+        self._skipped += (start,)
+        self._known.clear()
+        self._codes.clear()
+
+    def look(self, frame):
+        """The place from which `frame` runs. Hot: called in every step."""
+        levels, outermost, user, known = [], None, None, self._known
+        depth = 0
+        while frame is not None and depth < _DEEPEST:
+            code = frame.f_code
+            entry = known.get((id(code), frame.f_lasti))
+            if entry is None:
+                entry = self._learn(code, frame.f_lasti)
+            if entry[0]:
+                levels.extend([(frame, loop, entry[1]) for loop in entry[0]])
+            if entry[1]:
+                if user is None:
+                    user = frame
+                outermost = len(levels)
+            frame = frame.f_back
+            depth += 1
+        # What calls the user's outermost function is no loop of theirs: a notebook's, a runner of tests.
+        levels = levels[:outermost]
+        return Place(tuple([level[1].number for level in levels]), levels, user)
+
+    def _learn(self, code, offset):
+        known = self._codes.get(id(code))
+        if known is None:
+            if len(self._codes) >= _CODES_AT_MOST:
+                return (), self._is_user_file(code.co_filename)
+            # The code object is kept, so that no other one gets its address.
+            known = self._codes[id(code)] = (code, self._loops(code), self._is_user_file(code.co_filename))
+        around = tuple(loop for loop in known[1] if loop.first <= offset <= loop.last)
+        entry = self._known[id(code), offset] = (_told_apart(around), known[2])
+        return entry
+
+    def _loops(self, code):
+        if code.co_filename == _WRAPPERS or code.co_filename.startswith(self._skipped):
+            return ()
+        found = loops_of(code)
+        for loop in found:
+            self._count += 1
+            loop.number = self._count
+        return found
+
+
+def loops_of(code):
+    """The loops of a code object, inner ones before those around them; their numbers are 0."""
+    import dis  # it is loaded by every engine, but need not be by a program without one
+
+    instructions = list(dis.get_instructions(code))
+    starts = list(dis.findlinestarts(code))
+    ends = {}
+    for one in instructions:
+        jumps = one.opcode in dis.hasjrel or one.opcode in dis.hasjabs
+        if jumps and isinstance(one.argval, int) and one.argval <= one.offset and "NO_INTERRUPT" not in one.opname:
+            ends[one.argval] = max(one.offset, ends.get(one.argval, 0))
+    loops = []
+    for first, last in ends.items():
+        line = min(_line(starts, first), _line(starts, last))
+        loops.append(LoopCode(0, first, last, line, _target(instructions, first)))
+    return tuple(sorted(loops, key=lambda loop: loop.last - loop.first))
+
+
+def _line(starts, offset):
+    place = bisect_right([start for start, _ in starts], offset) - 1
+    return (starts[place][1] or 0) if place >= 0 else 0
+
+
+def _target(instructions, first):
+    """The first name that a `for` at that offset sets."""
+    place = next((n for n, one in enumerate(instructions) if one.offset == first), None)
+    if place is None or instructions[place].opname != "FOR_ITER":
+        return None
+    for one in instructions[place + 1 : place + 6]:
+        if one.opname.startswith(_STORES):
+            return one.argval[0] if isinstance(one.argval, tuple) else one.argval
+        if not one.opname.startswith(("UNPACK", "NOP", "CACHE", "EXTENDED_ARG")):
+            return None
+    return None
+
+
+def _told_apart(around):
+    """Loops around a place; the name of one that an inner loop sets, too, tells nothing."""
+    seen, found = set(), []
+    for loop in around:
+        target = None if loop.target in seen else loop.target
+        seen.add(loop.target)
+        found.append(LoopCode(loop.number, loop.first, loop.last, loop.line, target))
+    return tuple(found)
+
+
+def _turn(frame, loop):
+    if loop.target is None:
+        return None
+    if not frame.f_code.co_flags & _OWN_NAMESPACE:
+        return _plain(frame.f_globals.get(loop.target))
+    return _plain(_local(frame, loop.target))
+
+
+def _local(frame, name):
+    names = frame.f_locals
+    value = names.get(name)
+    if _COPIES and getrefcount(names) <= _HOLDERS:
+        names.clear()
+    return value
+
+
+def names_in(frame):
+    """The names of a frame and their values, as a dict of its own.
+
+    Before Python 3.13 a frame that is asked keeps a copy of them all, which must not keep the values alive.
+    """
+    if not frame.f_code.co_flags & _OWN_NAMESPACE:
+        return dict(frame.f_globals)
+    names = frame.f_locals
+    found = dict(names)
+    if _COPIES and getrefcount(names) <= _HOLDERS:
+        names.clear()
+    return found
+
+
+def _plain(value):
+    return value if isinstance(value, (int, float, str)) else id(value)

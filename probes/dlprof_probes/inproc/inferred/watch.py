@@ -1,0 +1,194 @@
+"""Joins the hooks of engines to the loops that are found, thread by thread; silent under Keras and marks."""
+
+import weakref
+from sys import _getframe
+from threading import get_ident
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.inferred.core import OwnLoops
+from dlprof_probes.inproc.inferred.log import Cause, Log
+from dlprof_probes.inproc.inferred.sites import Sites
+
+_IMPORT = wire.SpanKind.IMPORT
+_ORPHANS_TOLD = 3
+"""Fewer updates without a loop around them are no training loop."""
+
+
+class Earlier(object):
+    """A call that is over, and the place from which it came, without its frames."""
+
+    def __init__(self, begin, end, place):
+        self.begin = begin
+        self.end = end
+        self.path = place.path
+        self._turns = place.turns()
+        self._where = place.where()
+
+    def turns(self):
+        """As `Place.turns`."""
+        return self._turns
+
+    def where(self):
+        """As `Place.where`."""
+        return self._where
+
+
+class Watch(object):
+    """What the engines tell of training loops.
+
+    Args:
+        probe: `Probe`.
+
+    Attributes:
+        sites: `Sites`.
+    """
+
+    def __init__(self, probe):
+        self.sites = Sites(probe.is_user_file)
+        self._probe = probe
+        self._log = Log(probe)
+        self._threads = {}
+        self._iterators = {}
+        self._tokens = {}
+        self._next_token = 0
+        self._not_training = {}
+        self._made = 0
+        self.update = probe.guard(self._update, goes_on=True)
+        self.opened = probe.guard(self._opened, goes_on=True)
+        self.asked = probe.guard(self._asked, goes_on=True)
+        self.given = probe.guard(self._given, goes_on=True)
+        self.over = probe.guard(self._over, goes_on=True)
+        self._left = probe.guard(self._iterator_gone, goes_on=True)
+        self.finish = probe.guard(self._finish, goes_on=True)
+
+    def _own(self):
+        """The loops of the calling thread; None: Keras or a mark says what runs."""
+        ident = get_ident()
+        found = self._threads.get(ident)
+        if self._is_told(ident):
+            if found is not None:
+                found.interrupted()
+            return None
+        if found is None:
+            found = self._threads[ident] = OwnLoops(self._log, self._made)
+        return found
+
+    def _is_told(self, ident):
+        if self._probe.loops.current.get(ident) is not None:
+            return True
+        stack = self._probe.recorder.stack()
+        return bool(stack) and any(kind != _IMPORT for _, kind in stack)
+
+    def token(self, thing):
+        """A number that no other object has, nor will have."""
+        known = self._tokens.get(id(thing))
+        if known is not None and known[0]() is thing:
+            return known[1]
+        self._next_token += 1
+        key, tokens = id(thing), self._tokens
+        tokens[key] = (weakref.ref(thing, lambda _gone: tokens.pop(key, None)), self._next_token)
+        return self._next_token
+
+    # -- what engines tell -------------------------------------------------------------------------------
+
+    def _update(self, engine, optimizer, begin=0):
+        """An optimiser has just changed the weights, in a call that began at `begin` (ns), if that is known."""
+        own = self._own()
+        if own is None:
+            return
+        end, place = now(), self.sites.look(_getframe(1))
+        ident = get_ident()
+        own.idle_since = max(own.idle_since, self._probe.recorder.idle_since.get(ident, 0)) or begin
+        self._not_training.pop(ident, None)
+        own.update(self.token(optimizer), end, place, lambda: Cause(engine, optimizer, place.frames()))
+
+    def earlier(self, begin):
+        """A call that may turn out to be the first update of a training; gives what `repeated` needs to know of it."""
+        if self._is_told(get_ident()):
+            return None
+        return Earlier(begin, now(), self.sites.look(_getframe(1)))
+
+    def repeated(self, engine, state):
+        """A call has updated a state of weights (`name`, `first`: the call before, or None), which stands for them."""
+        first, state.first = state.first, None
+        own = self._own()
+        if own is None:
+            return
+        if first is not None and first.path:
+            token = self.token(state)
+            own.idle_since = max(own.idle_since, first.begin)
+            own.update(token, first.end, first, lambda: Cause(engine, state, []))
+        self._update(engine, state)
+
+    def updates(self, engine, owner, name, is_real=lambda args: True):
+        """Each call of the method `owner.name` is an update by its object, where `is_real(args)` says so."""
+        update = self.update
+
+        def leave(begin, args):
+            if is_real(args):
+                update(engine, args[0], begin)
+
+        return self._probe.around(owner, name, lambda _args: now(), leave, again=True)
+
+    def made(self):
+        """An optimiser was made: a training without a loader has not begun before."""
+        self._made = now()
+        for own in list(self._threads.values()):
+            own.idle_since = max(own.idle_since, self._made)
+
+    def evaluating(self):
+        """The program said that a model is not being trained from here on."""
+        self._not_training[get_ident()] = True
+
+    def _opened(self, iterator, begin, facts=None, tells=False):
+        """The program has made an iterator of a loader, in a call that began at `begin` (ns)."""
+        own = self._own()
+        if own is None:
+            return
+        key, ident, left = self.token(iterator), get_ident(), self._left
+        # What a loop was left with by `break` is gone at once: that tells when.
+        self._iterators[key] = weakref.ref(iterator, lambda _gone: left(key, ident))
+        own.input_opened(key, begin, self.sites.look(_getframe(1)), facts, tells)
+
+    def _asked(self, iterator, evaluates):
+        own = self._threads.get(get_ident())
+        if own is not None:
+            own.input_begin(self.token(iterator), now(), evaluates)
+
+    def _given(self, iterator):
+        own = self._threads.get(get_ident())
+        if own is not None:
+            own.input_end(self.token(iterator), now())
+
+    def _over(self, iterator, evaluates):
+        """A loader has given all, or was left."""
+        ident = get_ident()
+        own = self._threads.get(ident)
+        if own is not None:
+            own.input_over(self.token(iterator), now(), evaluates or self._not_training.get(ident, False))
+
+    def _iterator_gone(self, key, ident):
+        """An iterator is no more; where the garbage collector finds it on another thread, that tells no time."""
+        self._iterators.pop(key, None)
+        own = self._threads.get(ident)
+        if own is not None and ident == get_ident():
+            own.input_over(key, now(), self._not_training.get(ident, False))
+
+    def _finish(self):
+        """The program is over; says what could not be told."""
+        end, orphans = now(), 0
+        for own in list(self._threads.values()):
+            own.finish(end)
+            orphans += own.orphans
+        self._threads.clear()
+        if orphans >= _ORPHANS_TOLD:
+            text = (
+                "%d updates of weights have no loop of Python code around them: they are in no step. Marks tell steps:"
+                " `for batch in mark.steps(batches)` (dlprof help marks)."
+            )
+            self._probe.recorder.note_once("loop-not-told", text % orphans, "info")
+
+    def forget(self):
+        """This is a forked child."""
+        self._threads.clear()

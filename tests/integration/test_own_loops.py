@@ -1,0 +1,67 @@
+"""Training loops that scripts wrote themselves: found without marks, and the scripts run as they do without dlprof."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.backends import registry as backends
+from dlprof.launch import environments
+from tests.integration import runner
+
+pytestmark = pytest.mark.integration
+
+SCRIPTS = Path(__file__).parent / "own_loops"
+
+
+def traced(tmp_path: Path, script: str, backend: str) -> dict[str, Any]:
+    """The report of a script, which has printed what it prints bare."""
+    path = SCRIPTS / f"{script}.py"
+    done = runner.trace(str(path), "--backend", backend, cwd=tmp_path)
+    spec = backends.get(backend)
+    python = environments.ensure(spec, report=print).python
+    bare = runner.run([str(python), str(path)], cwd=tmp_path, env=dict(spec.environment))
+    assert (done.code, done.out) == (bare.code, bare.out), done.err
+    return runner.report(tmp_path)
+
+
+def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Name, line, runs, epochs and steps of each loop; all of them are inferred, in the script."""
+    found = content["loop_places"]
+    assert {one["how"] for one in found} == {"inferred"}
+    return [tuple(one[name] for name in ("name", "line", "runs", "epochs", "steps")) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("script", "backend", "expected"),
+    [
+        ("jax_steps", "native-jax", [("fit", 27, 1, 3, 18), ("fit", 39, 1, 1, 5)]),
+        ("tensorflow_tape", "native-tensorflow", [("fit", 22, 1, 2, 16), ("fit", 27, 1, 1, 5)]),
+        ("gluon_mlp", "native-gluon", [("fit", 16, 1, 2, 12)]),
+        ("chainer_loop", "native-chainer", [("fit", 13, 1, 2, 12), ("fit", 34, 1, 3, 18)]),
+        ("theano_functions", "native-lasagne", [("fit", 15, 1, 3, 15)]),
+        ("keras_torch_loop", "torch", [("fit", 16, 1, 2, 12)]),
+    ],
+)
+def test_steps_and_epochs_of_other_engines(
+    tmp_path: Path, script: str, backend: str, expected: list[tuple[Any, ...]]
+) -> None:
+    """The same for each."""
+    assert places(traced(tmp_path, script, backend)) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("torch_mlp", [("fit", 11, 1, 3, 30), ("evaluate", 24, 3, None, 12)]),
+        ("torch_gan", [("fit", 15, 1, 2, 12)]),
+        ("torch_accumulated", [("fit", 13, 1, 2, 6)]),
+        ("torch_folds", [("fit", 15, 3, 6, 30)]),
+        ("torch_compiled", [("fit", 11, 1, 1, 20)]),
+    ],
+)
+def test_steps_and_epochs_of_torch(tmp_path: Path, script: str, expected: list[tuple[Any, ...]]) -> None:
+    """As many as the script says in its first line, with the line of its loop."""
+    assert places(traced(tmp_path, script, "native-torch")) == expected

@@ -1,0 +1,1 @@
+"""Tests of the loops that a script wrote itself."""

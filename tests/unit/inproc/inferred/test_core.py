@@ -1,0 +1,410 @@
+"""Events of a training loop become trainings, epochs, steps and evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from dlprof_probes.inproc.inferred.core import OwnLoops
+
+BATCH, EPOCH, FOLD = 1, 2, 3
+"""Numbers of loops of the program, from the inside out."""
+
+
+@dataclass
+class Written:
+    """A log that keeps what it is told, as text."""
+
+    lines: list[str] = field(default_factory=list)
+    _opened: int = 0
+
+    def open(self, kind: str, begin: int, _place: Any, _facts: Any, _cause: Any) -> str:
+        self._opened += 1
+        name = f"{kind}{self._opened}"
+        self.lines.append(f"{name} {begin}-")
+        return name
+
+    def epoch(self, name: str, number: int, begin: int) -> None:
+        self.lines.append(f"{name} epoch {number} {begin}-")
+
+    def end_epoch(self, name: str, end: int) -> None:
+        self.lines.append(f"{name} epoch -{end}")
+
+    def step(self, name: str, begin: int, end: int, waited: int | None, count: int, batches: int) -> None:
+        told = "" if waited is None else f" waited {waited}"
+        many = "" if count == 1 else f" x{count}"
+        small = "" if batches <= 1 else f" of {batches} batches"
+        self.lines.append(f"{name} step{many} {begin}-{end}{told}{small}")
+
+    def close(self, name: str, end: int) -> None:
+        self.lines.append(f"{name} -{end}")
+
+    def only(self, what: str) -> list[str]:
+        """The lines in which a word stands."""
+        return [line for line in self.lines if f" {what}" in line]
+
+
+@dataclass
+class Place:
+    """A place in the program: the loops around it, and their turns."""
+
+    path: tuple[int, ...]
+    outer: tuple[Any, ...] = ()
+
+    def turns(self) -> tuple[Any, ...]:
+        return self.outer
+
+    def where(self) -> tuple[str, int]:
+        return "train.py", 1
+
+    line = where
+
+
+@dataclass
+class Program:
+    """A program whose time passes with what it does."""
+
+    log: Written = field(default_factory=Written)
+    time: int = 100
+
+    def __post_init__(self) -> None:
+        self.loops = OwnLoops(self.log, idle_since=self.time)
+
+    def update(self, optimizer: int = 1, path: Sequence[int] = (BATCH, EPOCH), turns: Sequence[Any] = (None,)) -> None:
+        """The optimiser works for 5."""
+        self.time += 5
+        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns)))
+
+    def open(self, key: int, path: Sequence[int] = (EPOCH,)) -> None:
+        self.loops.input_opened(key, self.time, Place(tuple(path)))
+
+    def next(self, key: int, *, evaluates: bool = False) -> None:
+        """An item takes 2, and what is done with it 10."""
+        self.loops.input_begin(key, self.time, evaluates)
+        self.time += 2
+        self.loops.input_end(key, self.time)
+        self.time += 10
+
+    def over(self, key: int, *, evaluates: bool = False) -> None:
+        self.loops.input_begin(key, self.time, evaluates)
+        self.loops.input_over(key, self.time, evaluates)
+
+    def train(self, key: int, batches: int, optimizer: int = 1, path: Sequence[int] = (BATCH, EPOCH)) -> None:
+        """An epoch with a loader."""
+        self.open(key, path[1:])
+        for _ in range(batches):
+            self.next(key)
+            self.update(optimizer, path)
+        self.over(key)
+
+    def evaluate(self, key: int, batches: int, path: Sequence[int] = (EPOCH,)) -> None:
+        """A pass without gradients."""
+        self.open(key, path)
+        for _ in range(batches):
+            self.next(key, evaluates=True)
+        self.over(key, evaluates=True)
+
+    def finished(self) -> list[str]:
+        """What was written when all is over."""
+        self.loops.finish(self.time)
+        return self.log.lines
+
+
+@pytest.fixture
+def program() -> Program:
+    """A program that has done nothing yet, at 100."""
+    return Program()
+
+
+def test_a_step_lasts_from_its_batch_to_the_question_for_the_next(program: Program) -> None:
+    """What it waited for the batch is told apart; an epoch is a pass of the loader."""
+    program.train(key=1, batches=2)
+    program.time += 50
+
+    assert program.finished() == [
+        "fit1 100-",
+        "fit1 epoch 0 100-",
+        "fit1 step 102-117 waited 2",
+        "fit1 step 119-134 waited 2",
+        "fit1 epoch -134",
+        "fit1 -134",
+    ]
+
+
+def test_a_loader_that_is_opened_anew_is_an_epoch(program: Program) -> None:
+    """By the loop around that of the steps."""
+    for epoch in range(3):
+        program.train(key=epoch, batches=4)
+    program.finished()
+
+    assert program.log.only("epoch") == [
+        "fit1 epoch 0 100-",
+        "fit1 epoch -168",
+        "fit1 epoch 1 168-",
+        "fit1 epoch -236",
+        "fit1 epoch 2 236-",
+        "fit1 epoch -304",
+    ]
+    assert len(program.log.only("step")) == 12
+
+
+def test_a_loader_that_is_opened_anew_in_each_step_is_no_epoch(program: Program) -> None:
+    """`next(iter(loader))`."""
+    for key in range(3):
+        program.open(key, path=(BATCH,))
+        program.next(key)
+        program.update(path=(BATCH,), turns=())
+    program.finished()
+
+    assert program.log.only("epoch") == ["fit1 epoch 0 100-", "fit1 epoch -151"]
+    assert program.log.only("step") == [
+        "fit1 step 102-117 waited 2",
+        "fit1 step 119-134 waited 2",
+        "fit1 step 136-151 waited 2",
+    ]
+
+
+def test_without_a_loader_a_step_lasts_from_update_to_update(program: Program) -> None:
+    """Nobody says for how long it waited for its batch."""
+    for _ in range(3):
+        program.time += 20
+        program.update(path=(BATCH,), turns=())
+
+    assert program.finished() == [
+        "fit1 100-",
+        "fit1 epoch 0 100-",
+        "fit1 step 100-125",
+        "fit1 step 125-150",
+        "fit1 step 150-175",
+        "fit1 epoch -175",
+        "fit1 -175",
+    ]
+
+
+def test_without_a_loader_a_turn_of_the_outer_loop_is_an_epoch(program: Program) -> None:
+    """Its variable has another value."""
+    for epoch in range(2):
+        for _ in range(3):
+            program.update(turns=(epoch,))
+    program.finished()
+
+    assert program.log.only("epoch") == [
+        "fit1 epoch 0 100-",
+        "fit1 epoch -115",
+        "fit1 epoch 1 115-",
+        "fit1 epoch -130",
+    ]
+
+
+def test_an_outer_loop_that_sets_nothing_tells_no_epochs(program: Program) -> None:
+    """Whatever the loop around that one does."""
+    for fold in range(2):
+        program.update(path=(BATCH, EPOCH, FOLD), turns=(None, fold))
+    program.finished()
+
+    assert len(program.log.only("epoch")) == 2
+
+
+def test_several_optimisers_in_turn_are_one_step(program: Program) -> None:
+    """A GAN: the step is over when the first of them steps again."""
+    program.open(1)
+    for _ in range(3):
+        program.next(1)
+        program.update(optimizer=1)
+        program.time += 10
+        program.update(optimizer=2)
+    program.over(1)
+    program.finished()
+
+    assert program.log.only("step") == [
+        "fit1 step 102-132 waited 2",
+        "fit1 step 134-164 waited 2",
+        "fit1 step 166-196 waited 2",
+    ]
+
+
+def test_several_optimisers_without_a_loader_are_one_step(program: Program) -> None:
+    """From the second turn on a step is written as soon as the last of them has stepped."""
+    for _ in range(2):
+        program.update(optimizer=1, path=(BATCH,), turns=())
+        program.update(optimizer=2, path=(BATCH,), turns=())
+    program.update(optimizer=1, path=(BATCH,), turns=())
+
+    assert program.log.only("step") == ["fit1 step 100-110", "fit1 step 110-120"]
+
+
+def test_loops_beside_each_other_have_their_own_steps(program: Program) -> None:
+    """A policy is trained for some steps, then its critic, in one turn of the loop around both."""
+    for turn in range(2):
+        for _ in range(3):
+            program.update(optimizer=1, path=(BATCH, EPOCH), turns=(turn,))
+        for _ in range(2):
+            program.update(optimizer=2, path=(FOLD, EPOCH), turns=(turn,))
+    program.finished()
+
+    assert len(program.log.only("step")) == 10
+    assert len(program.log.only("-1")) > 0
+    assert [line for line in program.log.lines if line.startswith("fit2")] == []
+
+
+def test_batches_that_are_gathered_are_one_step(program: Program) -> None:
+    """Gradients of two batches, then an update; waits for all of them are told as one."""
+    program.open(1)
+    for _ in range(2):
+        program.next(1)
+        program.next(1)
+        program.update()
+    program.over(1)
+    program.finished()
+
+    assert program.log.only("step") == [
+        "fit1 step 104-129 waited 4 of 2 batches",
+        "fit1 step 133-158 waited 4 of 2 batches",
+    ]
+
+
+def test_an_evaluation_is_items_without_updates(program: Program) -> None:
+    """While no gradients are kept; inside of the training if the loop of epochs is around both."""
+    for key in (0, 2):
+        program.train(key, batches=2)
+        program.evaluate(key + 1, batches=2)
+    program.time += 100
+
+    assert program.finished() == [
+        "fit1 100-",
+        "fit1 epoch 0 100-",
+        "fit1 step 102-117 waited 2",
+        "fit1 step 119-134 waited 2",
+        "evaluate2 134-",
+        "evaluate2 step 136-146 waited 2",
+        "evaluate2 step 148-158 waited 2",
+        "evaluate2 -158",
+        "fit1 epoch -158",
+        "fit1 epoch 1 158-",
+        "fit1 step 160-175 waited 2",
+        "fit1 step 177-192 waited 2",
+        "evaluate3 192-",
+        "evaluate3 step 194-204 waited 2",
+        "evaluate3 step 206-216 waited 2",
+        "evaluate3 -216",
+        "fit1 epoch -216",
+        "fit1 -216",
+    ]
+
+
+def test_an_evaluation_behind_the_loop_of_epochs_is_no_part_of_the_training(program: Program) -> None:
+    """Which ends with its last step."""
+    program.train(1, batches=1)
+    program.evaluate(2, batches=1, path=())
+
+    assert program.finished() == [
+        "fit1 100-",
+        "fit1 epoch 0 100-",
+        "fit1 step 102-117 waited 2",
+        "fit1 epoch -117",
+        "fit1 -117",
+        "evaluate2 117-",
+        "evaluate2 step 119-129 waited 2",
+        "evaluate2 -129",
+    ]
+
+
+def test_an_evaluation_that_only_eval_tells_is_known_at_its_end(program: Program) -> None:
+    """Its steps are one row then, as a batch more may turn out to be trained on."""
+    program.open(1)
+    program.next(1)
+    program.next(1)
+    program.over(1, evaluates=True)
+
+    assert program.finished() == ["evaluate1 100-", "evaluate1 step x2 102-124 waited 4", "evaluate1 -124"]
+
+
+def test_a_loader_that_nothing_is_trained_nor_evaluated_with_is_none(program: Program) -> None:
+    """Such as a pass for the mean of the data."""
+    program.open(1)
+    program.next(1)
+    program.next(1)
+    program.over(1)
+
+    assert program.finished() == []
+
+
+def test_a_new_optimiser_in_the_same_loop_is_a_new_training(program: Program) -> None:
+    """K-fold: each fold makes its model and optimiser."""
+    for fold in range(3):
+        for epoch in range(2):
+            program.train(10 * fold + epoch, batches=2, optimizer=fold, path=(BATCH, EPOCH, FOLD))
+    lines = program.finished()
+
+    assert [line for line in lines if line.endswith("-") and "epoch" not in line] == [
+        "fit1 100-",
+        "fit2 168-",
+        "fit3 236-",
+    ]
+    assert len(program.log.only("step")) == 12
+    assert len([line for line in lines if " epoch -" in line]) == 6
+
+
+def test_a_new_optimiser_without_a_loader_is_a_new_training_in_another_turn(program: Program) -> None:
+    """In the same turn it is one of several."""
+    for fold in range(2):
+        for optimizer in (2 * fold, 2 * fold + 1):
+            program.update(optimizer, path=(BATCH, FOLD), turns=(fold,))
+        program.update(2 * fold, path=(BATCH, FOLD), turns=(fold,))
+    program.finished()
+
+    assert [line for line in program.log.lines if line.endswith("-") and "epoch" not in line] == [
+        "fit1 100-",
+        "fit2 115-",
+    ]
+
+
+def test_another_loop_is_another_training(program: Program) -> None:
+    """Also with the same optimiser."""
+    program.update(path=(BATCH,), turns=())
+    program.update(path=(FOLD,), turns=())
+
+    assert [line for line in program.finished() if line.startswith("fit2")] == [
+        "fit2 105-",
+        "fit2 epoch 0 105-",
+        "fit2 step 105-110",
+        "fit2 epoch -110",
+        "fit2 -110",
+    ]
+
+
+def test_updates_without_a_loop_are_counted(program: Program) -> None:
+    """They are no steps."""
+    program.update(path=())
+    program.update(path=())
+
+    assert (program.loops.orphans, program.finished()) == (2, [])
+
+
+def test_keras_ends_a_training_of_the_script_s_own(program: Program) -> None:
+    """With its last step."""
+    program.update(path=(BATCH,), turns=())
+    program.time += 100
+    program.loops.interrupted()
+    program.update(path=(BATCH,), turns=())
+
+    assert [line for line in program.finished() if "step" not in line and "epoch" not in line] == [
+        "fit1 100-",
+        "fit1 -105",
+        "fit2 105-",
+        "fit2 -210",
+    ]
+
+
+def test_a_loader_that_is_left_ends_the_step(program: Program) -> None:
+    """By `break`: its iterator is gone at once."""
+    program.open(1)
+    program.next(1)
+    program.update()
+    program.time += 7
+    program.loops.input_over(1, program.time)
+    program.time += 100
+
+    assert program.finished()[2:] == ["fit1 step 102-124 waited 2", "fit1 epoch -124", "fit1 -124"]
