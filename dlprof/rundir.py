@@ -43,6 +43,8 @@ SOURCE_MOST = 32 << 20
 _READ = ("manifest.json", "raw", "tables")
 """What of a run folder is read, but for single files that `safe_files` opens."""
 _COPY = "if it is a run of yours, put files in the place of links: cp -rL RUN COPY"
+CHILDREN = "children"
+"""Folder, in that of a program's run, that takes the runs of the Pythons that it started and that were followed."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 

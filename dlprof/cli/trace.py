@@ -54,6 +54,7 @@ class Arguments:
     python: str | None
     program: bool
     """Run what stands after `--`, whatever it is."""
+    follow: bool | None
     probes: str | None
     lines: Sequence[str] | None
     stacks_hz: float | None
@@ -82,6 +83,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     target.add_argument("--python", metavar="PATH", help="an interpreter of your own (default: the one dlprof runs in)")
     target.add_argument(
         "--exec", dest="program", action="store_true", help="run any program, which comes after --, from the outside"
+    )
+    target.add_argument(
+        "--follow",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="trace Pythons below it that import an engine, each as a run of its own (default: with --exec)",
     )
     what = parser.add_argument_group("what to measure")
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")

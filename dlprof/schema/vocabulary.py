@@ -49,6 +49,8 @@ class RunSource(StrEnum):
     NOTEBOOK = "notebook"
     ATTACHED = "attached"
     """A process that ran already (`dlprof attach`)."""
+    FOLLOWED = "followed"
+    """A Python below the program, traced from its import of an engine on (`--follow`)."""
 
 
 class ProcessRole(StrEnum):
