@@ -67,7 +67,7 @@ def stage(run: RunDir, config: ProcessConfig) -> Path:
         make_private(run.path / CHILDREN)
         package = probe_copy.place(run.payload)
         probe = package / "dlprof_probes" / "inproc"
-        shutil.copyfile(probe / "entry" / "follow.py", folder / "sitecustomize.py")
+        shutil.copyfile(probe / "entry" / "below" / "sitecustomize.py", folder / "sitecustomize.py")
         shutil.copyfile(probe / "pass_on.py", folder / "dlprof_pass_on.py")
         for name in (_SEEN, _PASSED_OVER):
             (folder / name).touch()
@@ -102,5 +102,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Begins:
 def _first_manifest(config: TraceConfig, program: Manifest, facts: ChildFacts) -> Manifest:
     what = described(facts.command, Path(facts.folder), python=True)
     argv = what.arguments if config.keep_arguments else tuple(masking.words(what.arguments))
-    script = str(what.script) if what.script is not None else None
+    script = _as_given(what.script) if what.script is not None else None
     return replace(
         program,
         state=RunState.RUNNING,
@@ -65,6 +66,12 @@ def _first_manifest(config: TraceConfig, program: Manifest, facts: ChildFacts) -
         health=(_said(facts),),
         seal=None,
     )
+
+
+def _as_given(script: Path) -> str:
+    """A script by its path from the current folder, or by its name where it lies elsewhere."""
+    short = os.path.relpath(script)
+    return short if not short.startswith("..") else script.name
 
 
 def _said(facts: ChildFacts) -> HealthEntry:
@@ -104,9 +111,7 @@ def _passed_over(told: Followed) -> tuple[HealthEntry, ...]:
         f"{told.not_followed} more Pythons that loaded an engine were not followed: {len(told.runs)} are, and no more "
         "are below one program."
     )
-    return (
-        HealthEntry(slug="not-followed", severity=Severity.WARNING, message=text, count=told.not_followed),
-    )
+    return (HealthEntry(slug="not-followed", severity=Severity.WARNING, message=text, count=told.not_followed),)
 
 
 def _row(child: Child, config: TraceConfig) -> FollowedRun:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dlprof.report.console import Page
 from dlprof.report.model import Report
-from dlprof.report.sections import causes, head, short
+from dlprof.report.sections import causes, followed, head, short
 from dlprof.units import duration, safe
 
 MOST_LINES = 25
@@ -46,6 +46,7 @@ def lines(page: Page, report: Report, name: str) -> list[Text]:
     blocks = [
         [_head(page, report), *page.wrapped(Text(safe(report.verdict)), most=4 if report.imported else 2)],
         list(_findings(page, report)),
+        list(followed.lines(page, report)),
         list(_parts(page, report)),
         _next(page, report, name),
     ]

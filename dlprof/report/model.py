@@ -23,7 +23,7 @@ from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.schema.manifest import Engine, Machine, Thinned
+from dlprof.schema.manifest import Engine, Followed, Machine, Thinned
 from dlprof.schema.vocabulary import RunSource, RunState
 
 SCHEMA = "dlprof.report/1"
@@ -358,6 +358,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """The program and what it started, those that used most; none where they were not looked at."""
     processes_left_out: int = 0
     """How many more were seen."""
+    followed: Followed | None = None
+    """Pythons below the program that were traced as runs of their own; None: they were not followed."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -151,6 +151,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         process=_process(run),
         processes=() if in_short and manifest.backend.source != RunSource.ATTACHED else processes.of_run(run),
         processes_left_out=max(0, processes.count(run) - processes.MOST),
+        followed=manifest.followed,
         gpu=_gpu(run),
         probes=_probes(run),
         overhead=_overhead(run),

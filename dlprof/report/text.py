@@ -10,7 +10,7 @@ from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.section_names import SECTIONS
-from dlprof.report.sections import causes, code, devices, head, machine, processes, program, quality
+from dlprof.report.sections import causes, code, devices, followed, head, machine, processes, program, quality
 from dlprof.store.run import Run
 from dlprof.units import safe
 
@@ -118,6 +118,7 @@ _SECTIONS: Mapping[str, Sequence[Section]] = {
     "lines": (code.lines,),
     "stacks": (code.stacks,),
     "processes": (processes.all_processes,),
+    "followed": (followed.all_runs,),
     "machine": (machine.cores, machine.gpu),
     "costs": (quality.costs,),
     "health": (quality.health,),
@@ -140,6 +141,7 @@ def _print_traced(page: Page, report: Report) -> None:
         code.lines,
         code.stacks,
         processes.processes,
+        followed.runs,
         machine.cores,
         machine.gpu,
         quality.costs,

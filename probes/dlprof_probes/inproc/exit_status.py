@@ -67,9 +67,7 @@ def _watch(libc, address):
     libc.on_exit(ctypes.cast(libc.putw, ctypes.c_void_p), stream)
     if hasattr(os, "register_at_fork"):  # a child shares the memory until it has its own: its code is none of ours
         private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _FIXED
-        os.register_at_fork(
-            after_in_child=lambda: libc.mmap(address, mmap.PAGESIZE, _READ_WRITE, private, -1, 0)
-        )
+        os.register_at_fork(after_in_child=lambda: libc.mmap(address, mmap.PAGESIZE, _READ_WRITE, private, -1, 0))
     _tell_of_os_exit(address)
 
 

@@ -1,4 +1,4 @@
-"""The probes in a Python below a followed program, from the import of an engine on (`entry/follow.py`).
+"""The probes in a Python below a followed program, from the import of an engine on (`entry/below`).
 
 Its run folder is made here, by the process itself: nobody else knows of it yet. The conductor finds it there.
 """
@@ -74,7 +74,7 @@ class Followed(boot.Session):
         _KEPT.append(self)
 
 
-_KEPT = []
+_KEPT = []  # type: ignore[var-annotated]
 """The session lives as long as the process."""
 
 

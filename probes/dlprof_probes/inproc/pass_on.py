@@ -3,10 +3,11 @@
 Children are followed by a folder in front on PYTHONPATH. In C's environment it stays, so that all that a process starts
 inherits it; in `os.environ` it is not: the program sees, and copies, what it would have had. Where it gives a child an
 environment of its own, the folder is put in front again. Nothing but `os` is needed here: this runs in every
-Python below a followed program, from a copy in the run folder (`inproc/entry/follow.py`) or from the probe.
+Python below a followed program, from a copy in the run folder (`inproc/entry/below`) or from the probe.
 """
 
 import os
+import sys
 
 _NAME = b"PYTHONPATH"
 _SEPARATOR = os.fsencode(os.pathsep)
@@ -65,6 +66,9 @@ class PassOn(object):
 
         fork_exec.__wrapped__ = original
         _posixsubprocess.fork_exec = fork_exec
+        loaded = sys.modules.get("subprocess")
+        if getattr(loaded, "_fork_exec", None) is original:
+            loaded._fork_exec = fork_exec
 
     def _hook(self, name):
         original = getattr(os, name)
@@ -123,7 +127,7 @@ def _joined(parts):
 
 
 def _is_worker(words):
-    """Whether a command line is one of a worker: of `multiprocessing`, of loky, or a program of an installed package."""
+    """Whether a command line is a worker's: of `multiprocessing`, of loky, or a program of an installed package."""
     if any(sign in word for word in words[1:] for sign in _WORKERS):
         return True
     program = next((word for word in words[1:] if not word.startswith(b"-")), b"")

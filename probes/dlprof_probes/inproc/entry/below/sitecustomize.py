@@ -1,8 +1,8 @@
 """The `sitecustomize` of Pythons below a followed program: traces those that import a known engine, and no others.
 
 A copy lies in the run folder, with its settings (`follow_settings.py`: package, folder, names of engines) beside it;
-that folder is in front on PYTHONPATH. All other Pythons lose a set's look-up per module that they load, no more. Python's
-own `sitecustomize`, if there is one, runs after this.
+that folder is in front on PYTHONPATH. All other Pythons lose a look-up per module that they load, no more. Python's own
+`sitecustomize`, if there is one, runs after this.
 """
 
 import sys
@@ -78,8 +78,8 @@ def _is_pythons(folder):
 
 
 def _begin():
-    import dlprof_pass_on
-    import follow_settings
+    import dlprof_pass_on  # type: ignore[import-not-found]
+    import follow_settings  # type: ignore[import-not-found]
 
     for name in ("dlprof_pass_on", "follow_settings"):
         del sys.modules[name]
