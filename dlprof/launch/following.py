@@ -15,8 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlprof_probes.inproc.followed import FACTS
-
 from dlprof.config import TraceConfig
 from dlprof.launch import follow_folder, payload
 from dlprof.launch.beside import SAMPLED, Beside
@@ -26,7 +24,7 @@ from dlprof.launch.recorded import Child, ProbeStates, Recorded, clock_between, 
 from dlprof.rundir import CHILDREN, RunDir
 from dlprof.schema.manifest import Anchor, GpuTracer
 from dlprof.schema.process_config import ChildFacts, decode_facts
-from dlprof.schema.vocabulary import ProbeState
+from dlprof.schema.vocabulary import CHILD_FACTS, ProbeState
 
 MOST_LOOKED_AT = 8
 """Children beside which helpers run at one time."""
@@ -91,12 +89,12 @@ class Following:
         except OSError:
             return []
         folders = [self._run.path / CHILDREN / name for name in names]
-        return [folder for folder in folders if (folder / FACTS).is_file()]
+        return [folder for folder in folders if (folder / CHILD_FACTS).is_file()]
 
     def _take(self, path: Path) -> None:
         self._known.add(path.name)
-        facts = decode_facts((path / FACTS).read_bytes())
-        (path / FACTS).unlink()
+        facts = decode_facts((path / CHILD_FACTS).read_bytes())
+        (path / CHILD_FACTS).unlink()
         if facts is None:
             return
         child = Child(RunDir(path), facts)

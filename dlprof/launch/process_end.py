@@ -15,9 +15,10 @@ import threading
 import time
 from pathlib import Path
 
-from dlprof_probes.inproc.exit_status import UNSET
 from dlprof_probes.sidecar import proc
 from msgspec import Struct
+
+from dlprof.schema.vocabulary import NO_EXIT_CODE
 
 _GET_INFO = (3 << 30) | (64 << 16) | (0xFF << 8) | 11
 """PIDFD_GET_INFO, of a `struct pidfd_info` of 64 bytes."""
@@ -110,8 +111,8 @@ class Watched:
 def left_status(left: Path) -> int | None:
     """What a process left itself of its exit, as `waitpid` gives it; None: nothing."""
     with contextlib.suppress(OSError):
-        word = left.read_bytes()[: len(UNSET)]
-        return (word[0] << 8) if len(word) == len(UNSET) and word != UNSET else None
+        word = left.read_bytes()[: len(NO_EXIT_CODE)]
+        return (word[0] << 8) if len(word) == len(NO_EXIT_CODE) and word != NO_EXIT_CODE else None
     return None
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.kernels import OF_HOST
+from dlprof.analysis.latency import CallLatency
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.loop_places import LoopPlace
 from dlprof.analysis.processes import ProcessSummary
@@ -358,6 +359,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """The program and what it started, those that used most; none where they were not looked at."""
     processes_left_out: int = 0
     """How many more were seen."""
+    calls: tuple[CallLatency, ...] = ()
+    """Latencies of predictions, those that took most in all first."""
     followed: Followed | None = None
     """Pythons below the program that were traced as runs of their own; None: they were not followed."""
     gpu: MeasuredGpus | UnmeasuredGpus

@@ -10,7 +10,7 @@ from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.section_names import SECTIONS
-from dlprof.report.sections import causes, code, devices, followed, head, machine, processes, program, quality
+from dlprof.report.sections import causes, code, devices, followed, head, latency, machine, processes, program, quality
 from dlprof.store.run import Run
 from dlprof.units import safe
 
@@ -113,7 +113,7 @@ def _sources(page: Page, report: Report) -> None:
 _SECTIONS: Mapping[str, Sequence[Section]] = {
     "findings": (causes.all_findings,),
     "phases": (program.phases,),
-    "steps": (program.steps, program.recompilations, program.step_parts),
+    "steps": (program.steps, latency.calls, program.recompilations, program.step_parts),
     "kernels": (_kernels, devices.gpu_idle),
     "lines": (code.lines,),
     "stacks": (code.stacks,),
@@ -133,6 +133,7 @@ def _print_traced(page: Page, report: Report) -> None:
         causes.all_findings,
         program.phases,
         program.steps,
+        latency.calls,
         program.recompilations,
         program.step_parts,
         devices.busy,

@@ -8,8 +8,8 @@ a descriptor that the program could close or use. A process that a signal ends w
 import mmap
 import os
 
-UNSET = b"none"
-"""What the file holds until the process ends by itself: bytes that are no likely exit code."""
+from dlprof_probes.wire import NO_EXIT_CODE
+
 _PR_SET_PTRACER = 0x59616D61
 _NOT_BUFFERED = 2
 _FIXED = 0x10
@@ -48,7 +48,7 @@ def _memory(libc, path):
     """Address of a piece of memory that is a file; it is there until the process is gone, longer than any object."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, UNSET)
+        os.write(fd, NO_EXIT_CODE)
         address = libc.mmap(None, mmap.PAGESIZE, _READ_WRITE, mmap.MAP_SHARED, fd, 0)
     finally:
         os.close(fd)
@@ -60,7 +60,7 @@ def _memory(libc, path):
 def _watch(libc, address):
     import ctypes
 
-    stream = libc.fmemopen(address, len(UNSET), b"r+")
+    stream = libc.fmemopen(address, len(NO_EXIT_CODE), b"r+")
     if not stream:
         return
     libc.setvbuf(stream, None, _NOT_BUFFERED, 0)
@@ -79,7 +79,7 @@ def _tell_of_os_exit(address):
 
     def _exit(status):
         if os.getpid() == pid and isinstance(status, int):
-            ctypes.memmove(address, (status & 0xFF).to_bytes(len(UNSET), "little"), len(UNSET))
+            ctypes.memmove(address, (status & 0xFF).to_bytes(len(NO_EXIT_CODE), "little"), len(NO_EXIT_CODE))
         original(status)
 
     _exit.__wrapped__ = original

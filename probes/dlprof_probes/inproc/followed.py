@@ -12,9 +12,8 @@ import sys
 from dlprof_probes.inproc import boot, exit_status, own_files, process_life, program, tracebacks
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.patching import Patches
+from dlprof_probes.wire import CHILD_FACTS
 
-FACTS = "child.json"
-"""File in the child's folder that says what it is; it is there once its stream is."""
 STATUS_BYTES = 1024
 _NAME_LENGTH = 40
 _RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID")
@@ -50,7 +49,7 @@ def start(settings, engine, boot_ns, known):
         own_files.overwrite(config["status"], json.dumps({"failed": "%s: %s" % (type(error).__name__, error)}).encode())
     exit_status.watch(os.path.join(raw, "exit"), settings.CONDUCTOR)
     facts = json.dumps(_facts(engine, boot_ns, begun)).encode("ascii")
-    own_files.save_whole(os.path.join(folder, FACTS), facts)
+    own_files.save_whole(os.path.join(folder, CHILD_FACTS), facts)
     program.forget_shadowed(sys.path[0] if sys.path else "", known)
     return True
 

@@ -245,6 +245,8 @@ REPORT_KEYS = [
     "process",
     "processes",
     "processes_left_out",
+    "calls",
+    "followed",
     "gpu",
     "probes",
     "overhead",

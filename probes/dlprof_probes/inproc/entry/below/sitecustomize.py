@@ -14,6 +14,8 @@ import os  # noqa: E402
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
+_BESIDE = ("dlprof_pass_on", "follow_settings")
+"""Modules that lie in this folder too."""
 _MACHINERY = "<frozen importlib._bootstrap>"
 _WATCH = """
 def watching(original, begins, again):
@@ -78,15 +80,13 @@ def _is_pythons(folder):
 
 
 def _begin():
-    import dlprof_pass_on  # type: ignore[import-not-found]
-    import follow_settings  # type: ignore[import-not-found]
-
-    for name in ("dlprof_pass_on", "follow_settings"):
+    module, settings = (__import__(name) for name in _BESIDE)
+    for name in _BESIDE:
         del sys.modules[name]
-    pass_on = dlprof_pass_on.PassOn(_HERE)
+    pass_on = module.PassOn(_HERE)
     pass_on.install()
-    Watch(follow_settings, pass_on).install()
-    follow_settings.seen()
+    Watch(settings, pass_on).install()
+    settings.seen()
 
 
 def _load_own():
