@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def load() -> None:
-    """Load NumPy, unless it is there; what the environment says of threads already is left to it."""
-    if "numpy" in sys.modules or _THREADS in os.environ:
-        return
-    os.environ[_THREADS] = "1"
+    """Load NumPy; what the environment says of threads already is left to it."""
+    is_told = _THREADS in os.environ
+    os.environ.setdefault(_THREADS, "1")
     try:
         importlib.import_module("numpy")
     finally:
-        del os.environ[_THREADS]
+        if not is_told:
+            del os.environ[_THREADS]
 
 
 load()
