@@ -34,6 +34,9 @@ examples:
   dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
   dlprof trace train.py --repeat 5 -o runs/base  five runs, so that `compare` and `gate` can give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
+  dlprof trace --exec -- make train              Pythons below it that import an engine: a run of their own each
+  dlprof trace sweep.py --follow                 the same for what a script starts
+  dlprof trace -m pytest tests/test_train.py     whatever python -m would run
 
 probes: {", ".join(PROBES)}. Settings may also be in pyproject.toml, as [tool.dlprof], and in
 environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
