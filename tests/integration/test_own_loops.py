@@ -29,7 +29,7 @@ def traced(tmp_path: Path, script: str, backend: str) -> dict[str, Any]:
 
 def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Name, line, runs, epochs and steps of each loop; all of them are inferred, in the script."""
-    found = content["loop_places"]
+    found = content["loops"]
     assert {one["how"] for one in found} == {"inferred"}
     return [tuple(one[name] for name in ("name", "line", "runs", "epochs", "steps")) for one in found]
 
