@@ -169,8 +169,8 @@ class Following:
         if reason is not None:
             one.states.note("phases", ProbeState.FAILED, reason)
         with contextlib.suppress(OSError):
-            payload.status_file(one.child.folder).unlink()
-            (one.child.folder.raw / "exit").unlink()
+            payload.status_file(one.child.folder).unlink(missing_ok=True)
+            (one.child.folder.raw / "exit").unlink(missing_ok=True)
 
     def _record(self, one: _Live, interrupts: int) -> None:
         facts, end = one.child.facts, one.end or _unseen_end(one)

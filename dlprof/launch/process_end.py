@@ -151,7 +151,15 @@ class Ends:
             os.write(self._woken, b".")
             self._thread.join(_CLOSE_S)
         for one in self._by_handle.values():
+            if one.end is None and _is_over(one.handle):  # just now: the thread did not come to it
+                one.ended()
             one.settle()
             one.close()
         os.close(self._wake)
         os.close(self._woken)
+
+
+def _is_over(handle: int) -> bool:
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    return bool(poll.poll(0))

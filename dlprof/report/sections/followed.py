@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from rich.text import Text
 
@@ -72,5 +73,6 @@ def ended(one: FollowedRun) -> str:
 
 
 def _command(one: FollowedRun) -> str:
-    text = safe(one.command)
+    program, blank, rest = one.command.partition(" ")
+    text = safe(f"{PurePath(program).name}{blank}{rest}")
     return text if len(text) <= _COMMAND else f"{text[: _COMMAND - 3]}..."
