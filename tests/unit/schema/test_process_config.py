@@ -63,7 +63,7 @@ def test_a_configuration_in_the_same_process_is_what_a_file_would_hold() -> None
     assert process_config.as_builtins(config) == {
         "raw": "/r", "status": "/r/s", "script": "cell.py", "module": None, "argv": [],
         "lines": {"patterns": ["a"], "package": None, "share": None}, "kernels": None, "engine": None, "engine_plugins": {},
-        "live": False, "pid": None, "overrides": {"jit": True},
+        "live": False, "pid": None, "overrides": {"jit": True}, "follow": None,
     }  # fmt: skip
 
 
