@@ -75,7 +75,7 @@ class SpanKind(object):
     FIRST_RUN = "first_run"
     """The first call of a graph that was just compiled, outside loops: the engine makes it ready then. No phase."""
     GRAPH_BREAK = "graph_break"
-    """A compiler ended a graph here, and goes on in Python: no time, but a place, and the reason as its name. No phase."""
+    """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
     DLPROF = "dlprof"
 
 
