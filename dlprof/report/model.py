@@ -18,13 +18,14 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.kernels import OF_HOST
+from dlprof.analysis.latency import CallLatency
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.loops import LoopSummary
 from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.schema.manifest import Engine, Machine, Thinned
+from dlprof.schema.manifest import Engine, Followed, Machine, Thinned
 from dlprof.schema.vocabulary import RunSource, RunState
 
 SCHEMA = "dlprof.report/1"
@@ -362,6 +363,10 @@ class Report(Struct, frozen=True, kw_only=True):
     """The program and what it started, those that used most; none where they were not looked at."""
     processes_left_out: int = 0
     """How many more were seen."""
+    calls: tuple[CallLatency, ...] = ()
+    """Latencies of predictions, those that took most in all first."""
+    followed: Followed | None = None
+    """Pythons below the program that were traced as runs of their own; None: they were not followed."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -12,6 +12,7 @@ SECTIONS: Mapping[str, str] = {
     "lines": "the hottest lines",
     "stacks": "the hottest stacks of each phase",
     "processes": "what the script started: workers and other processes",
+    "followed": "Pythons below the program that were traced as runs of their own",
     "machine": "cores, memory and GPUs",
     "costs": "what each probe cost",
     "health": "what was dropped, cut, killed or odd",

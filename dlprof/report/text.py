@@ -10,7 +10,7 @@ from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.section_names import SECTIONS
-from dlprof.report.sections import causes, code, devices, head, machine, processes, program, quality
+from dlprof.report.sections import causes, code, devices, followed, head, latency, machine, processes, program, quality
 from dlprof.store.run import Run
 from dlprof.units import safe
 
@@ -114,11 +114,12 @@ def _sources(page: Page, report: Report) -> None:
 _SECTIONS: Mapping[str, Sequence[Section]] = {
     "findings": (causes.all_findings,),
     "phases": (program.phases,),
-    "steps": (program.steps, program.recompilations, program.graph_breaks, program.step_parts),
+    "steps": (program.steps, latency.calls, program.recompilations, program.graph_breaks, program.step_parts),
     "kernels": (_kernels, devices.gpu_idle),
     "lines": (code.lines,),
     "stacks": (code.stacks,),
     "processes": (processes.all_processes,),
+    "followed": (followed.all_runs,),
     "machine": (machine.cores, machine.gpu),
     "costs": (quality.costs,),
     "health": (quality.health,),
@@ -133,6 +134,7 @@ def _print_traced(page: Page, report: Report) -> None:
         causes.all_findings,
         program.phases,
         program.steps,
+        latency.calls,
         program.recompilations,
         program.graph_breaks,
         program.step_parts,
@@ -142,6 +144,7 @@ def _print_traced(page: Page, report: Report) -> None:
         code.lines,
         code.stacks,
         processes.processes,
+        followed.runs,
         machine.cores,
         machine.gpu,
         quality.costs,

@@ -50,6 +50,8 @@ class RunSource(StrEnum):
     NOTEBOOK = "notebook"
     ATTACHED = "attached"
     """A process that ran already (`dlprof attach`)."""
+    FOLLOWED = "followed"
+    """A Python below the program, traced from its import of an engine on (`--follow`)."""
 
 
 class ProcessRole(StrEnum):
@@ -448,3 +450,9 @@ IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
 """Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""
+
+
+CHILD_FACTS = wire.CHILD_FACTS
+"""File in the folder of a followed Python that says what it is."""
+NO_EXIT_CODE = wire.NO_EXIT_CODE
+"""What its file of the exit code holds until it ends by itself."""

@@ -154,3 +154,11 @@ def json_payload(value):
 def text_payload(text):
     """`text` as UTF-8; lone surrogates (odd file names) become question marks."""
     return text.encode("utf-8", "replace")
+
+
+# -- beside the stream ---------------------------------------------------------------------------------
+
+CHILD_FACTS = "child.json"
+"""File in the folder of a followed Python that says what it is; it is there once its stream is."""
+NO_EXIT_CODE = b"none"
+"""What its file of the exit code holds until it ends by itself: bytes that are no likely code."""

@@ -248,6 +248,8 @@ REPORT_KEYS = [
     "process",
     "processes",
     "processes_left_out",
+    "calls",
+    "followed",
     "gpu",
     "probes",
     "overhead",
