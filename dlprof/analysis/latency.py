@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.loop_places import FoundBy
+from dlprof.analysis.loops import FoundBy
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
