@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.latency import CallLatency
 from dlprof.analysis.lines import HotLine
@@ -383,6 +384,8 @@ class Report(Struct, frozen=True, kw_only=True):
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
+    graph_breaks: tuple[GraphBreak, ...] = ()
+    """Where graphs had to end, and why."""
     unrecorded: UnrecordedTime | None = None
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()

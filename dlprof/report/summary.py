@@ -15,6 +15,7 @@ from dlprof.analysis import (
     core_use,
     device_time,
     gpu_idle,
+    graph_breaks,
     kernels,
     latency,
     lines,
@@ -162,6 +163,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
         loops=() if manifest.state == RunState.IMPORTED else loops.of_run(run),
+        graph_breaks=() if in_short else tuple(graph_breaks.find(run.table("spans", graph_breaks.COLUMNS))),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )

@@ -261,6 +261,7 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
+    "graph_breaks",
     "unrecorded",
     "lost_tables",
 ]
