@@ -101,6 +101,16 @@ def with_keywords(original, change, hook):
     return wrapper
 
 
+def with_arguments(original, change):
+    """Call `original` with what `change(args, kwargs)` makes of its arguments."""
+
+    def wrapper(*args, **kwargs):
+        args, kwargs = change(args, kwargs)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
 def giving_batches(original, current, now):
     """A method that gives an iterator of batches, whose `next` is called inside a step."""
 
