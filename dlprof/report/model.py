@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.loop_places import LoopPlace
@@ -358,6 +359,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """The program and what it started, those that used most; none where they were not looked at."""
     processes_left_out: int = 0
     """How many more were seen."""
+    input_pipelines: tuple[InputPipeline, ...] = ()
+    """The loaders that gave something, with the work of their workers by stage; none: no loader was seen."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -31,6 +31,8 @@ _COMPUTES = 0.25
 """Share of the work on batches that could use a core, from which on it is work that computes."""
 _START_NS = 20_000_000
 """To start a worker process and to stop it, where the run has none: by forking, as measured on two cores."""
+_SLACK = 1.1
+"""By so much workers must be faster than the steps: batches do not take equally long."""
 _LEAST_STEPS = 8
 _LEAST_SEEN_NS = 300_000_000
 """Workers that were seen for less than this say nothing."""
@@ -220,7 +222,12 @@ class InputLoad:
         """How long the training would take with so many workers that last (ns)."""
         cores = self.cores if processes else 1
         needs = self.needs_ns
-        limits = (self.rest_ns, self.work_ns // workers, needs // cores, (needs + self._rest_cpu_ns) // self.cores)
+        limits = (
+            self.rest_ns,
+            int(_SLACK * self.work_ns) // workers,
+            needs // cores,
+            (needs + self._rest_cpu_ns) // self.cores,
+        )
         return max(limits) + (workers * _START_NS if processes else 0)
 
     @cached_property
@@ -243,7 +250,7 @@ class InputLoad:
 
     def needed_workers(self) -> int:
         """How many keep up with the training."""
-        return max(1, math.ceil(1.1 * self.work_ns / self.rest_ns))
+        return max(1, math.ceil(_SLACK * self.work_ns / self.rest_ns))
 
     # -- waits -----------------------------------------------------------------------------------------
 

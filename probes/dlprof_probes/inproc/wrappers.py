@@ -102,10 +102,12 @@ def with_keywords(original, change, hook):
 
 
 def with_arguments(original, change):
-    """Call `original` with what `change(args, kwargs)` makes of its arguments."""
+    """Call `original` with what `change(args, kwargs)` makes of its arguments; None: with these."""
 
     def wrapper(*args, **kwargs):
-        args, kwargs = change(args, kwargs)
+        changed = change(args, kwargs)
+        if changed is not None:
+            args, kwargs = changed
         return original(*args, **kwargs)
 
     return wrapper

@@ -79,9 +79,10 @@ def _override(probe, loader_class):
 
     def change(args, kwargs):
         if not is_meant(probe, told, args[0], _getframe(3)):
-            return args, kwargs
+            return None
         bound = signature.bind(*args, **kwargs)
         bound.arguments.update(settings)
         return bound.args, bound.kwargs
 
-    probe.replace(loader_class, "__init__", lambda f: probe.wrappers.with_arguments(f, change), again=True)
+    guarded = probe.guard(change, goes_on=True)
+    probe.replace(loader_class, "__init__", lambda f: probe.wrappers.with_arguments(f, guarded), again=True)

@@ -70,7 +70,7 @@ class _Modern(object):
         data = args[1]
         place = self._loaders.place_of(data)
         wanted = told.get("file")
-        if wanted and not (place and place[1] == told.get("line") and ("/" + place[0]).endswith("/" + wanted)):
+        if wanted and place and not (place[1] == told.get("line") and ("/" + place[0]).endswith("/" + wanted)):
             return
         for name in _SETTINGS:
             if name in told:
@@ -91,7 +91,7 @@ class _Classic(object):
         told = probe.trial.get("loader") or {}
         settings = dict((name, told[name]) for name in ("workers", "max_queue_size") if name in told)
         if settings:
-            change = lambda args, kwargs: (args[:1], dict(_start_arguments(args, kwargs), **settings))  # noqa: E731
+            change = probe.guard(lambda args, kwargs: (args[:1], dict(_start_arguments(args, kwargs), **settings)))
             probe.replace(enqueuer, "start", lambda f: probe.wrappers.with_arguments(f, change))
         if "use_multiprocessing" in told:
             use = lambda args: setattr(args[0], "use_multiprocessing", told["use_multiprocessing"])  # noqa: E731
