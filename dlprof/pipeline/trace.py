@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dlprof.pipeline.storing import Traced
 
 _NEEDED = (
+    "dlprof.launch.lone_numpy",
     "pyarrow",
     "pyarrow.parquet",
     "pyarrow.compute",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding
+from dlprof.analysis.findings.rest import Rest
 from dlprof.analysis.parity import Parity
 
 SCHEMA = "dlprof.diagnose/1"
@@ -47,6 +48,8 @@ class DiagnosisReport(Struct, frozen=True, kw_only=True):
     findings: tuple[FindingReport, ...]
     abstained: tuple[Abstention, ...]
     whole: str
+    rest: tuple[Rest, ...] = ()
+    """Of one run: what no finding explains, the largest places first."""
 
 
 def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
@@ -66,6 +69,7 @@ def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) ->
         findings=tuple(_finding(finding) for finding in diagnosis.findings),
         abstained=diagnosis.abstained,
         whole=diagnosis.whole,
+        rest=diagnosis.rest,
     )
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import sys
 import threading
 from functools import cache
-from importlib.abc import MetaPathFinder
 
 import pyarrow as pa
 
 
-class _NoPandas(MetaPathFinder):
-    """Says on one thread that there is no pandas."""
+class _NoPandas:
+    """Says on one thread that there is no pandas. Without its base class, whose module loads many others."""
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()

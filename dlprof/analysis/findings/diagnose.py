@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
-from dlprof.analysis.findings import registry
+from dlprof.analysis.findings import registry, remainder
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
 from dlprof.analysis.findings.rule import Rule
@@ -94,7 +94,8 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
     least = _least_ns(case)
     kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
-    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole)
+    rest = remainder.of_case(case, left) if not case.pair else ()
+    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole, rest)
 
 
 def _least_ns(case: Case) -> int:

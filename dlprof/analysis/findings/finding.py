@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dlprof.analysis.findings.rest import Rest
 from dlprof.analysis.findings.title import Title, of_slug
 from dlprof.schema.vocabulary import Basis, FindingState, TreePath, Whole
 from dlprof.units import duration
@@ -187,12 +188,14 @@ class Diagnosis:
         whole: What that is: the wall time; the gap between two runs; or, where the runs as a whole do not differ beyond
             noise or the other one is slower, what takes longer in this one beyond noise.
         explained_ns: Sum of all times at stake; no time is counted twice.
+        rest: Of one run: the places with most of the time that is left, the largest first.
     """
 
     findings: tuple[Finding, ...]
     abstained: tuple[Abstention, ...]
     whole_ns: int
     whole: Whole = Whole.WALL
+    rest: tuple[Rest, ...] = ()
 
     @property
     def explained_ns(self) -> int:

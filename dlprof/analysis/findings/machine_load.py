@@ -110,6 +110,24 @@ class MachineLoad:
         seen = float(shared[inside].sum())
         return float((cpu[inside] * shared[inside]).sum()) / seen if seen else None
 
+    def children_cores(self, begins: Integers, ends: Integers) -> float:
+        """Cores that processes below the traced one used in some stretches of time, on average; 0: there were none.
+
+        Args:
+            begins: Where the stretches begin (ns), in order of time.
+            ends: Where they end.
+        """
+        columns = ("pid", "time_ns", "interval_ns", "cpu_pct")
+        pid = self._run.manifest.process.pid
+        rows = self._run.filtered(
+            "process_samples", columns, lambda p: pc.and_(pc.is_valid(p["cpu_pct"]), pc.not_equal(p["pid"], pid))
+        )
+        time, length, cpu = integers(rows["time_ns"]), integers(rows["interval_ns"]), rows["cpu_pct"].to_numpy()
+        edges = np.stack([begins, ends], 1).ravel()
+        passed = np.cumsum(np.diff(edges, prepend=edges[:1]) * (np.arange(len(edges)) % 2))  # in the stretches
+        shared = np.interp(time, edges, passed) - np.interp(time - length, edges, passed)
+        return float((cpu * shared).sum()) / 100 / max(1, int(passed[-1]))
+
     @cached_property
     def _cpu(self) -> tuple[Integers, Integers, Floats]:
         """When what the processes used was sampled, over how long (ns), and how much it was (percent of one core)."""

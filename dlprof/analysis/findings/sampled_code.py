@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,8 @@ from dlprof.store.run import Run
 
 Chosen = Callable[[Sample], bool]
 """Whether a sample is one of those that are looked for."""
+LAMBDA = "<lambda>"
+"""What Python calls a function without a name."""
 _SMALL_TAX = 0.02
 """Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
@@ -138,10 +141,20 @@ class SampledCode:
 
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where no copy of the file was kept."""
+        lines = self._source(file)
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+    def _source(self, file: str) -> list[str]:
         if file not in self._sources:
             self._sources[file] = self._run.folder.source_lines(file)
-        lines = self._sources[file]
-        return lines[line - 1] if 0 < line <= len(lines) else ""
+        return self._sources[file]
+
+    def defines(self, function: str, line: SourceLine) -> bool:
+        """Whether the user's own code makes functions of that name: with `def`, or as a lambda in that very line."""
+        if function == LAMBDA:
+            return "lambda" in self.source(*line)
+        made = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function)}\b")
+        return any(made.match(text) for file in self.user_files for text in self._source(file))
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""

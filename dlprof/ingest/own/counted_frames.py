@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dlprof.engines import combined
 from dlprof.ingest.own.source_outline import plain
@@ -18,8 +19,8 @@ _ENTRIES = frozenset(
     f"{loop}{kind}" for loop in ("fit", "evaluate", "predict") for kind in ("", "_generator", "_loop")
 ) | {"train_on_batch", "test_on_batch", "predict_on_batch", "test_loop"}
 """Functions of Keras that run the user's code while lines are not counted, wherever they are seen."""
-Place = tuple[str, int]
-"""File and first line of a function."""
+Place = tuple[str, int, str]
+"""File, first line and plain name of a function: one that begins in the first line of its file is not the file's."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Registered:
     everywhere: bool = False
     thinned: bool = False
 
+    @property
+    def place(self) -> Place:
+        """By which it is known."""
+        return self.file, self.first_line, plain(self.name)
+
 
 @dataclass(frozen=True)
 class CodeFrame:
@@ -59,6 +65,11 @@ class CodeFrame:
     first_line: int | None
     line: int
     users: bool
+
+    @cached_property
+    def place(self) -> Place:
+        """That of its function."""
+        return self.file, self.first_line or 0, plain(self.function)
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,7 @@ class Counting:
         on, always = main, self.on_threads
         for frame in stack:
             if frame.users:
-                known = self.registered.get((frame.file, frame.first_line or 0))
+                known = self.registered.get(frame.place)
                 always = always or (known is not None and known.everywhere)
                 yield (on or always) and known is not None and bool(known.ran)
             else:
@@ -94,12 +105,12 @@ class Counting:
 
     def is_thinned(self, frame: CodeFrame) -> bool:
         """Whether the function of a frame was counted in windows."""
-        known = self.registered.get((frame.file, frame.first_line or 0))
+        known = self.registered.get(frame.place)
         return known is not None and known.thinned
 
     def has(self, frame: CodeFrame) -> bool:
         """Whether the very line was counted at least once."""
-        known = self.registered.get((frame.file, frame.first_line or 0))
+        known = self.registered.get(frame.place)
         return known is not None and frame.line in known.ran
 
     def nearest(self, frame: Frame) -> Registered | None:

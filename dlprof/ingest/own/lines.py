@@ -88,7 +88,7 @@ def counting(path: Path, names: FileNames, on_threads: bool) -> Counting:
         on_threads = bool(content.get("on_threads", on_threads))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArtifactError(f"no line counts: {error}", path=path) from error
-    return Counting({(one.file, one.first_line): one for one in functions}, on_threads)
+    return Counting({one.place: one for one in functions}, on_threads)
 
 
 def _registered(function: dict[str, Any], names: FileNames) -> Registered:

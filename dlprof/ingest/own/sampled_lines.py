@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dlprof.ingest.own.counted_frames import CodeFrame, Counting
+from dlprof.ingest.own.counted_frames import CodeFrame, Counting, Place
 from dlprof.ingest.own.source_outline import MODULE, Outline, plain
 from dlprof.ingest.own.stood import Stood
 from dlprof.ingest.parse.sampled_stacks import Frame
@@ -75,21 +75,21 @@ class SampledLines:
         """
         if not self._thinned:
             return list(counted)
-        times = {(f.file, f.first_line, f.line): ns for f, ns in self._thinned.items()}
+        times = {(*f.place, f.line): ns for f, ns in self._thinned.items()}
         rows = [self._timed(row, times) if row["how"] == LineSource.SCALED else row for row in counted]
-        known = {(row["file"], row["first_line"], row["line"]) for row in counted}
-        more = (f for f in sorted(self._thinned, key=_order) if (f.file, f.first_line, f.line) not in known)
+        known = {_place(row) for row in counted}
+        more = (f for f in sorted(self._thinned, key=_order) if (*f.place, f.line) not in known)
         return rows + [{**self._row(f, self._thinned[f]), "how": LineSource.SCALED} for f in more]
 
-    def _timed(self, row: dict[str, Any], times: Mapping[tuple[str, int | None, int], int]) -> dict[str, Any]:
-        ns = times.get((row["file"], row["first_line"], row["line"]), 0)
+    def _timed(self, row: dict[str, Any], times: Mapping[tuple[str, int, str, int], int]) -> dict[str, Any]:
+        ns = times.get(_place(row), 0)
         return {**row, "time_ns": ns, "samples": self._samples(ns) if ns else 0}
 
-    def seen(self) -> set[tuple[str, int | None]]:
-        """Functions of which a line was seen that was not counted, by file and first line."""
-        return {(frame.file, frame.first_line) for frame in self._missed}
+    def seen(self) -> set[Place]:
+        """Functions of which a line was seen that was not counted."""
+        return {frame.place for frame in self._missed}
 
-    def unseen(self, elsewhere: Collection[tuple[str, int | None]] = ()) -> list[str]:
+    def unseen(self, elsewhere: Collection[Place] = ()) -> list[str]:
         """Functions whose lines were to be counted, of which none was counted or seen: `Scale.call (train.py:7)`.
 
         Args:
@@ -131,9 +131,8 @@ class SampledLines:
             self._outlines[frame.file] = Outline(self.source_of(frame.file))
         scope = self._outlines[frame.file].at(frame.line, frame.function)
         if scope is not None:
-            counted = self.counting.registered.get((frame.file, scope.first_line))
-            same = counted is not None and plain(counted.name) == plain(scope.name)
-            return (counted.name if counted is not None and same else scope.name), scope.first_line
+            counted = self.counting.registered.get((frame.file, scope.first_line, plain(scope.name)))
+            return (scope.name if counted is None else counted.name), scope.first_line
         near = self.counting.nearest(frame)
         return (near.name, near.first_line) if near is not None else (frame.function, None)
 
@@ -153,6 +152,11 @@ def _is_around(outer: CodeFrame, inner: CodeFrame) -> bool:
     while plain(around) in _IN_PLACE:
         around = around.rpartition(".")[0].removesuffix(".<locals>")
     return plain(outer.function) == (plain(around) or MODULE)
+
+
+def _place(row: Mapping[str, Any]) -> tuple[str, int, str, int]:
+    """The function and the line of a row of the table `lines`."""
+    return row["file"], row["first_line"] or 0, plain(row["function"]), row["line"]
 
 
 def _add(times: dict[CodeFrame, int], frames: Iterable[CodeFrame], ns: int) -> None:

@@ -210,16 +210,16 @@ class Lines(object):
 
     def key(self, code):
         """What the counts call the function of `code`: file, first line, name."""
-        place = code.co_filename, code.co_firstlineno
+        place = tally.place(code)
         if place not in self._keys:
-            self._keys = {key[:2]: key for key in self.profiler.get_stats().timings}
-        return self._keys.get(place, place + (code.co_name,))
+            self._keys = {tally.place_of(key): key for key in self.profiler.get_stats().timings}
+        return self._keys.get(place, place)
 
     def touch(self, frame):
         """Remember the functions that a stack is in: part of their time passes where they are counted in windows."""
         while frame is not None:
             if id(frame.f_code) in self._profiled:
-                self.tally.touched.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+                self.tally.touched.add(tally.place(frame.f_code))
             frame = frame.f_back
 
     def _tell_thinned(self):
@@ -265,7 +265,7 @@ class Lines(object):
 
     def counts_everywhere(self, code):
         """Remember that the function of `code` is under `@profile`: it is counted on any thread, and inside Keras."""
-        self._everywhere.add((code.co_filename, code.co_firstlineno))
+        self._everywhere.add(tally.place(code))
 
     def enter_function(self):
         """A function under `@profile` begins, on any thread and anywhere; returns what `leave_function` needs."""
@@ -339,13 +339,13 @@ class Lines(object):
                 "first_line": first,
                 "function": name,
                 "lines": lines,
-                "everywhere": (file, first) in self._everywhere,
+                "everywhere": tally.place_of((file, first, name)) in self._everywhere,
             }
             for (file, first, name), lines, _ in found
         ]
         if self.spending() is not None:
             for written, (key, _, scaled) in zip(functions, found):
-                written["thinned"] = key[:2] in self.tally.touched
+                written["thinned"] = tally.place_of(key) in self.tally.touched
                 written["scaled"] = scaled
         content = {
             "format": "dlprof.lines/1",

@@ -1,6 +1,16 @@
 """Hits and time of lines, apart by how they were counted: always, or in windows and scaled."""
 
 
+def place(code):
+    """File, first line and name of a function: one in the first line of its file is not the file's own code."""
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def place_of(key):
+    """That of a function whose name may be qualified, as newer versions of line_profiler have it."""
+    return key[0], key[1], key[2].rpartition(".")[2]
+
+
 class Tally(object):
     """Splits what a line profiler counts into what was counted all the time and what was counted in windows.
 
@@ -14,7 +24,7 @@ class Tally(object):
         self._exact = {}
         self._scaled = {}
         self.touched = set()
-        """(file, first line) of functions that ran where lines were counted in windows."""
+        """`place` of functions that ran where lines were counted in windows."""
 
     def exact(self):
         """All that was counted since the last call was counted all the time."""
@@ -36,7 +46,7 @@ class Tally(object):
                 kept[0] += hits
                 kept[1] += hits * factor
                 kept[2] += ticks * factor
-                self.touched.add(place[0][:2])
+                self.touched.add(place_of(place[0]))
 
     def functions(self):
         """[(key, [[line, hits, ticks]], [[line, hits counted, hits scaled, ticks scaled]])] of all functions."""

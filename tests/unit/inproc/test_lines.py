@@ -267,7 +267,7 @@ def test_counts_are_saved_by_function_and_line(counting: Any, tmp_path: Path) ->
 
 def test_a_function_under_profile_is_saved_as_counted_everywhere(counting: Any, tmp_path: Path) -> None:
     """What it calls is counted wherever it runs, which samples alone do not show."""
-    counting.counts_everywhere(SimpleNamespace(co_filename="train.py", co_firstlineno=3))
+    counting.counts_everywhere(SimpleNamespace(co_filename="train.py", co_firstlineno=3, co_name="step"))
     counting.save()
 
     (function,) = json.loads((tmp_path / "lines.json").read_text())["functions"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dlprof_probes.inproc.tally import Tally
+from dlprof_probes.inproc.tally import Tally, place, place_of
 
 STEP = ("train.py", 3, "step")
 LOAD = ("train.py", 9, "load")
@@ -31,7 +31,7 @@ def test_what_was_counted_in_windows_is_scaled() -> None:
     made.windows(100.0)
 
     assert made.functions() == [(STEP, [[4, 10, 250]], [[4, 5, 500, 5000]])]
-    assert made.touched == {("train.py", 3)}
+    assert made.touched == {STEP}
 
 
 def test_a_function_that_did_not_run_in_a_window_is_exact() -> None:
@@ -42,7 +42,7 @@ def test_a_function_that_did_not_run_in_a_window_is_exact() -> None:
     counts[STEP] = [(4, 2, 2)]
     made.windows(10.0)
 
-    assert made.touched == {("train.py", 3)}
+    assert made.touched == {STEP}
 
 
 def test_hits_that_a_census_saw_count_as_those_of_a_window() -> None:
@@ -60,3 +60,11 @@ def test_without_a_window_nothing_is_scaled() -> None:
     made.windows(None)
 
     assert made.functions() == [(STEP, [], [])]
+
+
+def test_a_function_in_the_first_line_of_a_file_is_not_the_file_s_own_code() -> None:
+    """Both begin there; a version of line_profiler that tells qualified names means the same function."""
+    made = compile("def first(): pass", "train.py", "exec")
+
+    assert place(made) != place(made.co_consts[0])
+    assert place_of(("train.py", 1, "Data.first")) == place(made.co_consts[0])

@@ -33,6 +33,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "findings",
         "abstained",
         "whole",
+        "rest",
     ]
     assert content["findings"] == [
         {

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding, Remedy
+from dlprof.analysis.findings.rest import Rest, Stood
 from dlprof.report import diagnosis_text
-from dlprof.schema.vocabulary import Basis, Whole
+from dlprof.schema.vocabulary import Basis, Tree, Whole
 from tests.unit.report.reports import rows
 from tests.unit.runs import MS, S
 
@@ -30,11 +31,16 @@ REMEDY = Remedy("4 threads")
 
 
 def printed(
-    *findings: Finding, whole_ns: int = 10 * S, whole: Whole = Whole.WALL, evidence: bool = False, note: str = ""
+    *findings: Finding,
+    whole_ns: int = 10 * S,
+    whole: Whole = Whole.WALL,
+    evidence: bool = False,
+    note: str = "",
+    rest: tuple[Rest, ...] = (),
 ) -> list[str]:
     """The lines of the text, without empty ones."""
     out = io.StringIO()
-    diagnosis = Diagnosis(findings, (Abstention("gpu-idle", "no GPU was seen"),), whole_ns, whole)
+    diagnosis = Diagnosis(findings, (Abstention("gpu-idle", "no GPU was seen"),), whole_ns, whole, rest)
     diagnosis_text.print_diagnosis(diagnosis, "Where r loses time", file=out, evidence=evidence, plain=True, note=note)
     return [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
 
@@ -66,6 +72,18 @@ def test_findings_are_numbered_in_their_order() -> None:
 def test_a_note_stands_before_the_findings() -> None:
     """Such as the verdict of a comparison."""
     assert printed(FINDING, note="A took 10 s.")[1] == "A took 10 s."
+
+
+def test_what_is_left_has_its_place_its_line_and_what_was_seen_there() -> None:
+    """Also where no cause was found at all."""
+    stood = Stood("train.py", 33, 0.87, "backend_compile", "jax/_src/compiler.py", "compiling")
+    own = Stood("train.py", 4, 1.0, "load", "train.py", None)
+
+    assert printed(rest=(Rest(Tree.SCRIPT, 5 * S, 0.5, stood), Rest(Tree.DATA, S, 0.1, own)))[1:] == [
+        "No cause worth mentioning was found. Most of the time went to:",
+        "  script 5.00 s, 50 %: 87 % at train.py:33, in backend_compile (jax/_src/compiler.py), compiling",
+        "  data 1.00 s, 10 %: 100 % at train.py:4",
+    ]
 
 
 def test_a_run_without_findings_says_so() -> None:

@@ -44,6 +44,7 @@ _ORDER = (
     "exposed-collectives",
     "threads-underused",
     "slow-kernel",
+    "script-waits",
     "python-overhead",
     "stream-waits",
     "small-kernels",

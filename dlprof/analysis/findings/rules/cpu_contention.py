@@ -28,12 +28,14 @@ def look(case: Case) -> Iterator[Claim]:
         return
     # Where threads share each operation evenly, all of them wait for the one that has no core.
     in_step = min(_threads(case), case.machine.usable_cores) if case.engine.threads_in_step else 1
+    # No more is lost than all threads waited together: a process that hardly runs hardly waits, whatever the share.
+    most = seen.wait_ns / max(1, sum(case.own(top) for top in WORK))
     yield Claim(
         Sentence(
             f"Other programs used {seen.others_pct:.0f} % of a core while training, and its threads spent "
             f"{100 * seen.waiting:.0f} % of their runnable time without one:"
         ),
-        case.takes(*WORK, share=min(0.95, _LOST * seen.waiting * in_step)),
+        case.takes(*WORK, share=min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
         "Stop the other programs, or give each its own cores (taskset), and measure again.",
         basis=Basis.ESTIMATED,

@@ -22,7 +22,8 @@ _SHARE_OF_SCRIPT = 0.10
 _TINY_NS, _MANY = 20_000, 300
 """Shorter operators are tiny; a layer that starts so many of them in a step goes through its rows one by one."""
 _WORK = (Tree.FIT, Tree.SCRIPT, Tree.DATA, Tree.EVALUATE, Tree.PREDICT)
-_SCRIPT = (Tree.SCRIPT, Tree.DATA)
+SCRIPT = (Tree.SCRIPT, Tree.DATA)
+"""Where the script's own code runs, outside of Keras."""
 _HOST_PYTHON = Tree.FIT_STEPS / StepPart.HOST_PYTHON
 _ORDER = (
     StepPart.HOST_PYTHON,
@@ -170,12 +171,12 @@ def _is_python(case: Case, sample: Sample) -> bool:
 
 def _in_script(case: Case, work: int) -> Iterator[Claim]:
     """The script's own lines, outside Keras."""
-    is_own = _of_no_engine()
-    share = case.code.share(_SCRIPT, is_own) if case.code.samples else 1.0
-    takes = case.takes(*_SCRIPT, share=share)
+    is_own = of_no_engine()
+    share = case.code.share(SCRIPT, is_own) if case.code.samples else 1.0
+    takes = case.takes(*SCRIPT, share=share)
     if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
         return
-    line = case.code.hottest_line(_SCRIPT, is_own)
+    line = case.code.hottest_line(SCRIPT, is_own)
     yield Claim(
         Sentence("The script's own Python, outside of Keras, takes"),
         takes,
@@ -186,7 +187,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
     )
 
 
-def _of_no_engine() -> Callable[[Sample], bool]:
-    """Tells whether Python itself, a library of its kin or the script runs, and not an engine that it called."""
+def of_no_engine() -> Callable[[Sample], bool]:
+    """Tells whether Python itself, a library of its kin or the script runs in a sample, and no engine."""
     engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
     return lambda sample: not sample.frames[0].file.startswith(engines)

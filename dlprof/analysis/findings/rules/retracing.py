@@ -12,17 +12,19 @@ from dlprof.analysis.columns import integers, steps_of, total
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
 
 _STEP_TITLE = Title("The step function was compiled more than once", "compiling the step function again")
+_ANEW_TITLE = Title("A compiled function was made anew again and again", "compiling functions that were made anew")
 TITLE = Title("Graphs were compiled again", "compiling graphs again")
 _SHARE_OF_WORK = 0.05
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
-"""The short batch at the end of an epoch, and its kin, are compiled once more: no cause for a word."""
+"""The short batch at the end of an epoch, and its kin, have a function compiled once more: no cause for a word. So do
+the engine's own small functions, each for one more shape, however many they are."""
 _GUARD_TEXT = 120
 _LONGER = (Tree.FIT_STEPS_EDGES, Tree.FIT_STEPS / StepPart.DISPATCH, Tree.FIT_GRAPH_COMPILE)
 """Where the time is that a step with a compilation takes beyond that."""
@@ -37,10 +39,43 @@ def look(case: Case) -> Iterator[Claim]:
     again, firsts = _again(case), _first_calls(case)
     work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
     compiled = sum(call.dur_ns for call in again)
-    if len(again) > _USUAL and compiled >= _SHARE_OF_WORK * work:
+    if again and compiled >= _SHARE_OF_WORK * work:
         yield _of_arguments(case, again)
     elif len(firsts) > _USUAL and sum(end - begin for begin, end in firsts[1:]) >= _SHARE_OF_WORK * work:
         yield _of_new_functions(case, firsts)
+    else:
+        anew = _made_anew(case)
+        if len(anew) > _USUAL and sum(call.dur_ns for call in anew) >= _SHARE_OF_WORK * work:
+            yield _of_functions_made_anew(case, anew)
+
+
+# -- functions of the script that were made anew, and compiled each time -----------------------------------
+
+
+def _made_anew(case: Case) -> list[Call]:
+    """Compilations of functions of one name at one line, each for the first time: they are not the same function.
+
+    The first one is left out. Engines make functions of their own for each operator and shape; these are not meant.
+    """
+    places: dict[tuple[str, SourceLine], list[Call]] = {}
+    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+        name = call.compiled.get("function")
+        if name and call.line is not None and not call.compiled.get("again") and _is_in_loop(case, call):
+            places.setdefault((name, call.line), []).append(call)
+    theirs = [calls for (name, line), calls in places.items() if case.code.defines(name, line)]
+    return max(theirs, key=len, default=[])[1:]
+
+
+def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
+    by_phase = case.phases.of(call.interval for call in anew)
+    return Claim(
+        Sentence(f"{anew[0].compiled['function']} was made anew {len(anew)} times, and compiled each time:"),
+        _with_longer_steps(case, by_phase),
+        [queries.spans(SpanKind.GRAPH_COMPILE)],
+        "Make the compiled function once, outside of the loop, and call it with what changes as an argument.",
+        anew[0].line,
+        title=_ANEW_TITLE,
+    )
 
 
 # -- step functions that were made anew -------------------------------------------------------------------
@@ -104,9 +139,15 @@ def _with_longer_steps(case: Case, by_phase: dict[TreePath, int]) -> dict[TreePa
 
 
 def _again(case: Case) -> list[Call]:
-    """Recompilations inside loops: what building a model compiles once for each shape is left out."""
-    again = [call for call in case.calls.of(SpanKind.GRAPH_COMPILE) if call.compiled.get("again")]
-    return [call for call in again if _is_in_loop(case, call)]
+    """Recompilations inside loops, of functions that had more than is usual.
+
+    What building a model compiles once for each shape is left out.
+    """
+    of_functions: dict[str, list[Call]] = {}
+    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+        if call.compiled.get("again") and _is_in_loop(case, call):
+            of_functions.setdefault(call.compiled.get("function") or call.name, []).append(call)
+    return [call for calls in of_functions.values() if len(calls) > _USUAL for call in calls]
 
 
 def _is_in_loop(case: Case, call: Call) -> bool:

@@ -4,6 +4,7 @@ import os
 import sys
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import uncompiled
 from dlprof_probes.inproc.engines import torch_loops, torch_models
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
@@ -129,6 +130,7 @@ class Torch(Engine):
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
+        _leave_out(uncompiled.codes())
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code)
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))
         name = "get_and_maybe_log_recompilation_reasons"
@@ -229,3 +231,10 @@ def _tell_guards(recorder, reasons):
 
 def _optimizer_name(model):
     return getattr(getattr(model, "optimizer", None), "name", "")
+
+
+def _leave_out(codes):
+    """Have Dynamo pass over code that it would compile else, in the middle of the program's."""
+    skip = getattr(sys.modules.get("torch._dynamo.eval_frame"), "skip_code", None)
+    for code in codes if skip is not None else ():
+        skip(code)

@@ -15,6 +15,7 @@ def watch(engine, module):
     """Listen to loaders that are made and iterated; give those of a trial run its settings."""
     probe, own, loaders = engine.probe, engine.probe.own_loops, engine.probe.loaders
     is_grad_enabled = sys.modules["torch"].is_grad_enabled
+    own_asked, own_over = own.asking(lambda: not is_grad_enabled()), own.ending(lambda: not is_grad_enabled())
 
     def opened(loader, iterator, begin):
         own.opened(iterator, begin, _rows(loader))
@@ -22,7 +23,7 @@ def watch(engine, module):
             loaders.opened(loader, iterator, begin, facts(loader))
 
     def asked(iterator):
-        own.asked(iterator, not is_grad_enabled())
+        own_asked(iterator)
         loaders.asked(iterator)
 
     def given(iterator):
@@ -31,7 +32,7 @@ def watch(engine, module):
 
     def over(iterator):
         loaders.over(iterator)
-        own.over(iterator, not is_grad_enabled())
+        own_over(iterator)
 
     wrappers, guard = probe.wrappers, probe.guard
     hooks = [guard(hook, goes_on=True) for hook in (opened, asked, given, over)]

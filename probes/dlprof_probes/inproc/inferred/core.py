@@ -79,10 +79,14 @@ class _Fit(object):
         feed: The loader that its steps begin with, or None.
         closing: The optimiser that ends each turn, where no loader does; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
-        seen: Counter of other people's loops when it last did something.
+        before: The step before, or None.
+        usual, usual_site: Optimiser and site of the step before; no site: more took part in it.
     """
 
-    __slots__ = ("closing", "epoch", "feed", "handle", "last", "leaves", "optimizers", "own", "seen", "step", "turns")
+    __slots__ = (
+        "before", "closing", "epoch", "feed", "handle", "last", "leaves", "optimizers", "own", "step", "turns", "usual",
+        "usual_site",
+    )  # fmt: skip
 
     def __init__(self, path, begin):
         self.handle = None
@@ -92,6 +96,7 @@ class _Fit(object):
         self.last = begin
         self.feed = None
         self.closing = None
+        self.before = self.usual = self.usual_site = None
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
@@ -118,25 +123,42 @@ class OwnLoops(object):
 
     # -- updates -----------------------------------------------------------------------------------------
 
-    def update(self, optimizer, end, place, cause=None):
+    def update(self, optimizer, end, site, frame=None, *cause):
         """An optimiser has changed the weights.
 
         Args:
             optimizer: What tells it from others; never that of another one, also of one that is gone.
             end: When it was done (ns).
-            place: Where it was called: `sites.Place`.
-            cause: What the log needs to describe the training.
+            site: Where it was called: `sites.Site`.
+            frame: The frame that called.
+            cause: What the log needs to describe the training: engine and optimiser.
         """
-        path = place.path
+        fit = self._fit
+        if fit is None or fit.usual_site is not site or fit.usual != optimizer or fit.step is not None:
+            self._any_update(optimizer, end, site, frame, cause)
+        elif fit.feed is None:
+            if self._feeds or site.turns(frame) != fit.turns:
+                self._any_update(optimizer, end, site, frame, cause)
+            else:
+                self._log.step(fit.handle, fit.last, end, None, 1, 0)
+                fit.last = end
+        elif fit.feed.items == 1 and fit.feed.evaluation is None and len(self._feeds) == 1:
+            self._usual_update(fit, fit.feed, end)
+        else:
+            self._any_update(optimizer, end, site, frame, cause)
+
+    def _any_update(self, optimizer, end, site, frame, cause):
+        """An update that is not known to be like the one before."""
+        fit = self._fit
+        path = site.path
         if not path:
             self.orphans += 1
             return
         feed, waited = self._leading(path)
-        fit = self._fit
         turns = None
         if fit is not None:
             if fit.feed is None and feed is None:
-                turns = place.turns()
+                turns = site.turns(frame)
             if self._is_another(fit, optimizer, path, feed, turns):
                 self._close_fit()
                 fit = None
@@ -144,13 +166,28 @@ class OwnLoops(object):
             fit.closing = fit.step.optimizers[-1]
             self._end_step(fit, fit.step.end)
         if fit is None:
-            fit = self._open_fit(path, feed, place, end, cause)
+            fit = self._open_fit(feed, site, frame, end, cause)
             turns = fit.turns
-        if fit.step is None:
+        begins = fit.step is None
+        if begins:
             self._begin_step(fit, path, feed, waited, turns)
+        is_alone = begins and (fit.feed is feed if feed is not None else fit.feed is None and fit.closing == optimizer)
+        fit.usual, fit.usual_site = optimizer, site if is_alone else None
         self._took_part(fit, optimizer, path, end)
         if fit.feed is None and fit.closing == optimizer:
             self._end_step(fit, end)
+
+    @staticmethod
+    def _usual_update(fit, feed, end):
+        """The same as `update`, for a step that is like the one before. Hot."""
+        fit.step = step = fit.before
+        begin, last, waited = feed.first, fit.last, feed.waited
+        step.begin = begin = begin if begin > last else last
+        step.waited = waited if waited < begin - last else begin - last
+        step.items = 1
+        step.end = end
+        feed.items = feed.waited = 0
+        feed.updated = True
 
     def _leading(self, path):
         """The loader whose item the step began with, unless it is opened anew in each step; and the wait for items."""
@@ -182,13 +219,13 @@ class OwnLoops(object):
         short, long = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
         return long[len(long) - len(short) :] != short  # loops beside each other: each has its steps
 
-    def _open_fit(self, path, feed, place, end, cause):
+    def _open_fit(self, feed, site, frame, end, cause):
         begin = feed.opened if feed is not None else min(end, self.idle_since or end)
-        fit = self._fit = _Fit(path, begin)
+        fit = self._fit = _Fit(site.path, begin)
         if feed is None:
-            fit.turns = place.turns()
+            fit.turns = site.turns(frame)
         facts = feed.facts if feed is not None else {}
-        fit.handle = self._log.open(TRAIN, begin, place.where(), facts, cause)
+        fit.handle = self._log.open(TRAIN, begin, site.where, facts, cause + (site.frames(frame),))
         return fit
 
     def _begin_step(self, fit, path, feed, waited, turns):
@@ -227,7 +264,8 @@ class OwnLoops(object):
                 feed.taken()
 
     def _end_step(self, fit, end):
-        step, fit.step = fit.step, None
+        step = fit.before = fit.step
+        fit.step = None
         fit.last = end
         self._log.step(fit.handle, step.begin, max(end, step.begin), step.waited, 1, step.items)
 
@@ -242,13 +280,13 @@ class OwnLoops(object):
 
     # -- input -------------------------------------------------------------------------------------------
 
-    def input_opened(self, key, time, place, facts=None, tells=False):
+    def input_opened(self, key, time, site, facts=None, tells=False):
         """A loader is iterated from now on; `key` tells this iteration from others.
 
         Args:
             key: Number.
             time: When (ns).
-            place: `sites.Place`.
+            site: `sites.Site`.
             facts: What is known of the loader.
             tells: It is one that begins its epochs itself, in the middle of a loop over steps.
         """
@@ -256,11 +294,11 @@ class OwnLoops(object):
             self.input_over(key, time)
         fit = self._fit
         if fit is not None:
-            if fit.step is not None and (tells or fit.step.path[0] not in place.path):
+            if fit.step is not None and (tells or fit.step.path[0] not in site.path):
                 self._end_step(fit, time)
-            if not (tells or fit.own.intersection(place.path)):
+            if not (tells or fit.own.intersection(site.path)):
                 self._close_fit()
-        self._feeds[key] = Feed(time, place.path, place.line(), facts or {}, tells)
+        self._feeds[key] = Feed(time, site.path, site.line, facts or {}, tells)
 
     def input_begin(self, key, time, evaluates):
         """The next item is asked for; `evaluates`: the model is not being trained now."""

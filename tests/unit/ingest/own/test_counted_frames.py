@@ -13,8 +13,8 @@ CALL = CodeFrame("keras/src/layers/layer.py", "Layer.__call__", None, 900, users
 CALLBACKS = CodeFrame("keras/src/callbacks/callback_list.py", "on_epoch_end", None, 9, users=False)
 NUMPY = CodeFrame("numpy/lib/function_base.py", "vectorize.__call__", None, 9, users=False)
 JAX = CodeFrame("jax/_src/api.py", "eval_shape", None, 9, users=False)
-RAN = {("train.py", 1): Registered("train.py", "<module>", 1, frozenset({50}))}
-LOAD_RAN = RAN | {("train.py", 5): Registered("train.py", "load", 5, frozenset({6}))}
+RAN = {("train.py", 1, "<module>"): Registered("train.py", "<module>", 1, frozenset({50}))}
+LOAD_RAN = RAN | {("train.py", 5, "load"): Registered("train.py", "load", 5, frozenset({6}))}
 
 
 def counted(counting: Counting, *stack: CodeFrame, main: bool = True, building: bool = False) -> list[bool]:
@@ -54,7 +54,7 @@ def test_on_another_thread_nothing_is_counted_before_python_3_12_and_all_after()
 
 def test_what_a_function_under_profile_calls_is_counted_anywhere() -> None:
     """It takes the trace function along."""
-    profiled = {("train.py", 9): Registered("train.py", "work", 9, frozenset({10}), everywhere=True)}
+    profiled = {("train.py", 9, "work"): Registered("train.py", "work", 9, frozenset({10}), everywhere=True)}
     work = CodeFrame("train.py", "work", 9, 10, users=True)
 
     assert counted(Counting(LOAD_RAN | profiled), MAIN, FIT, work, LOAD) == [True, True, True]
@@ -75,11 +75,21 @@ def test_a_line_is_known_by_its_function_and_number() -> None:
 
 def test_the_nearest_function_of_a_name_begins_last_above_the_line() -> None:
     """Where no source tells where functions begin and end."""
-    later = {("train.py", 20): Registered("train.py", "B.load", 20, frozenset())}
+    later = {("train.py", 20, "load"): Registered("train.py", "B.load", 20, frozenset())}
     counting = Counting(LOAD_RAN | later)
 
     assert [counting.nearest(Frame("load", "train.py", line)) for line in (4, 9, 25)] == [
         None,
-        LOAD_RAN["train.py", 5],
-        later["train.py", 20],
+        LOAD_RAN["train.py", 5, "load"],
+        later["train.py", 20, "load"],
     ]
+
+
+def test_a_function_in_the_first_line_of_a_file_is_not_the_file_s_own_code() -> None:
+    """Both begin there."""
+    first = Registered("train.py", "first", 1, frozenset({2}))
+    counting = Counting({one.place: one for one in (first, *RAN.values())})
+
+    assert counting.has(CodeFrame("train.py", "first", 1, 2, users=True))
+    assert counting.has(MAIN)
+    assert not counting.has(CodeFrame("train.py", "first", 1, 50, users=True))

@@ -56,8 +56,8 @@ def test_where_lines_were_counted_is_read(tmp_path: Path) -> None:
 
     assert counting.on_threads
     assert counting.registered == {
-        ("a.py", 3): Registered("a.py", "f", 3, frozenset({4}), everywhere=True),
-        ("a.py", 1): Registered("a.py", "<module>", 1, frozenset()),
+        ("a.py", 3, "f"): Registered("a.py", "f", 3, frozenset({4}), everywhere=True),
+        ("a.py", 1, "<module>"): Registered("a.py", "<module>", 1, frozenset()),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dlprof.ingest.own.counted_frames import Counting, Registered
+from dlprof.ingest.own.counted_frames import Counting, Place, Registered
 from dlprof.ingest.own.sampled_lines import SampledLines
 from dlprof.ingest.own.stood import Stood
 from dlprof.ingest.parse.sampled_stacks import Frame
@@ -33,7 +33,7 @@ def found(
     *stood: Stood, registered: tuple[Registered, ...] = (MODULE_RAN,), source: list[str] | None = None
 ) -> SampledLines:
     """The lines of some stacks, at 20 samples a second; `train.py` is the user's."""
-    known: Mapping[tuple[str, int], Registered] = {(one.file, one.first_line): one for one in registered}
+    known: Mapping[Place, Registered] = {one.place: one for one in registered}
     lines = SampledLines(
         Counting(known), lambda file: file == "train.py", lambda _: SOURCE if source is None else source, 20.0
     )

@@ -28,3 +28,12 @@ def test_threads_in_step_lose_what_the_slowest_of_them_waits(tmp_path: Path) -> 
     finding = pick(planted().diagnosis(tmp_path), "cpu-contention")
 
     assert finding.at_stake_ns == pytest.approx(2 * 0.85 * 0.4 * 6 * S, rel=0.01)
+
+
+def test_no_more_is_lost_than_all_threads_waited(tmp_path: Path) -> None:
+    """A process that hardly runs: 0.1 s on a core, and 0.4 s without one, of 6 s."""
+    rarely = {"run_ns": S // 10, "wait_ns": 4 * S // 10, "main_run_ns": 0, "main_wait_ns": 0}
+    tables = quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, rarely), others=150.0))
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow"), **tables), "cpu-contention")
+
+    assert finding.at_stake_ns == pytest.approx(0.4 * S, rel=0.01)

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, parts, pick, quiet, slugs
 from tests.unit.runs import MS
@@ -76,6 +78,15 @@ def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(2)))
 
 
+def test_functions_that_were_compiled_once_more_each_are_no_retracing(tmp_path: Path) -> None:
+    """Six of the engine's own small ones, each for one more shape."""
+    tables = compiling(6)
+    for n, row in enumerate(tables["spans"][1:]):
+        row["detail"] = row["detail"].replace('"step"', f'"step{n}"')
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
 def test_a_guard_is_told_as_it_is(tmp_path: Path) -> None:
     """Dynamo's guards have braces of their own."""
     guard = {"what": "guard", "now": "set(L['kwargs']) == {'training'}"}
@@ -87,3 +98,28 @@ def test_a_guard_is_told_as_it_is(tmp_path: Path) -> None:
     assert (
         "(set(L['kwargs']) == {'training'}): 1.20 s, " in pick(diagnosed(tmp_path / "r", **tables), "retracing").claim
     )
+
+
+def made_anew(path: Path, name: str) -> Diagnosis:
+    """Of a run in which six functions of one name were compiled at one line, each for the first time."""
+    tables = compiling(6)
+    detail = json.dumps({"compiled": {"function": name, "again": False, "cause": []}})
+    tables["spans"] = [row if row["kind"] == "fit" else {**row, "detail": detail} for row in tables["spans"]]
+    run = runs.trained(path / "r", **tables)
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("def g(x):\n    return x\n")
+    return diagnose.diagnose(run)
+
+
+def test_a_function_that_is_made_anew_and_compiled_each_time_is_told_with_its_line(tmp_path: Path) -> None:
+    """Six of one name, whose `def` is in the script: five too many."""
+    finding = pick(made_anew(tmp_path, "g"), "retracing")
+
+    assert "g was made anew 5 times, and compiled each time" in finding.claim
+    assert (finding.at_stake_ns, finding.line) == (1_000 * MS, 12)
+
+
+def test_functions_that_an_engine_makes_for_its_operators_are_not_the_script_s(tmp_path: Path) -> None:
+    """Nothing in the script is called so."""
+    assert "retracing" not in slugs(made_anew(tmp_path, "broadcast_in_dim"))

@@ -1,0 +1,44 @@
+"""What a thread was seen to do, by the libraries on its stack."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from dlprof.analysis.stacks import Frame
+from dlprof.engines.base import EngineSpec
+
+_BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("importing", ("<frozen importlib", "<python>/importlib/")),
+    ("waiting for a process", ("<python>/subprocess.py", "<python>/multiprocessing/")),
+    ("waiting for a thread", ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")),
+    ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
+    (
+        "compiling",
+        (
+            "jax/_src/compiler.py", "jax/_src/interpreters/mlir.py", "jax/_src/interpreters/partial_eval.py",
+            "torch/_inductor/", "torch/_dynamo/", "torch/_functorch/", "torch/fx/",
+            "tensorflow/python/eager/polymorphic_function/", "tensorflow/python/framework/func_graph.py",
+            "theano/compile/", "theano/gof/", "theano/link/", "theano/graph/", "numba/core/",
+        ),
+    ),
+    ("packing and unpacking data", ("<python>/pickle.py", "<python>/json/", "<python>/gzip.py", "<python>/zipfile")),
+)  # fmt: skip
+
+
+def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec) -> str | None:
+    """What the user's innermost line had called, as `compiling`; None: its stack does not tell.
+
+    Args:
+        frames: Innermost first.
+        users: Files of the user's own code.
+        engine: What is known of the engine.
+    """
+    for frame in frames:
+        if frame.file in users:
+            return None
+        if frame.function in engine.backward_functions:
+            return "computing gradients"
+        told = next((name for name, files in _BY_FILES if frame.file.startswith(files)), None)
+        if told is not None:
+            return told
+    return None

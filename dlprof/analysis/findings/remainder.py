@@ -1,0 +1,67 @@
+"""What no finding explains: where it is, and what was seen there. A name for it is better than silence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dlprof.analysis.findings import doing
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.rest import Rest, Stood
+from dlprof.analysis.samples import Sample
+from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, StepPart, Tree, TreePath
+
+_MOST = 3
+_NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
+"""The script has not begun, only asks for modules, or is over: the last sample of its stacks may reach into that."""
+_LEAST = 0.05
+"""Share of the wall time that a place must have left to be named."""
+_WORTH_A_LINE = 0.2
+"""Share of a place's samples below which its hottest line says little of it."""
+
+
+def of_case(case: Case, left: Mapping[TreePath, int]) -> tuple[Rest, ...]:
+    """The places with most time left, the largest first.
+
+    Args:
+        case: The run.
+        left: Leaf to time that no finding has taken (ns).
+    """
+    least_ns = _LEAST * case.whole_ns
+    found = sorted((ns, leaf) for leaf, ns in left.items() if ns >= least_ns and leaf not in OWN_PATHS)[::-1]
+    return tuple(Rest(leaf, ns, ns / case.whole_ns, _stood(case, leaf)) for ns, leaf in found[:_MOST])
+
+
+def _stood(case: Case, leaf: TreePath) -> Stood | None:
+    place = next((steps for steps in IN_PARTS if steps.holds(leaf)), leaf)
+    if leaf in _NOT_THE_SCRIPT or (place != leaf and (place / StepPart.KERNELS).holds(leaf)):
+        return None
+    inside = [sample for sample in case.code.samples if sample.main and place.holds(sample.phase)]
+    whole = sum(sample.dur_ns for sample in inside)
+    lines: dict[tuple[str, int], list[Sample]] = {}
+    for sample in inside:
+        frame = case.code.user_frame(sample)
+        if frame is not None:
+            lines.setdefault((frame.file, frame.line), []).append(sample)
+    if not lines:
+        return None
+    line = max(lines, key=lambda place: _time(lines[place]))
+    share = _time(lines[line]) / whole
+    if share < _WORTH_A_LINE:
+        return None
+    most = max(lines[line], key=lambda sample: sample.dur_ns)
+    told = _longest(case, lines[line])
+    return Stood(*line, share, most.frames[0].function, most.frames[0].file, told)
+
+
+def _longest(case: Case, samples: list[Sample]) -> str | None:
+    """What these stacks tell for more than half of their time."""
+    times: dict[str | None, int] = {}
+    for sample in samples:
+        told = doing.of_stack(sample.frames, case.code.user_files, case.engine)
+        times[told] = times.get(told, 0) + sample.dur_ns
+    told = max(times, key=lambda name: times[name])
+    return told if 2 * times[told] > sum(times.values()) else None
+
+
+def _time(samples: list[Sample]) -> int:
+    return sum(sample.dur_ns for sample in samples)

@@ -1,0 +1,57 @@
+"""The script stands still: it waits for something that is no work of its process, in its own code outside of Keras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries, standing
+from dlprof.analysis.findings.case import WORK, Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.rules import python_overhead
+from dlprof.analysis.findings.standing import Standing
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Phase
+
+TITLE = Title("The script stood waiting", "waiting in the script")
+_SHARE_OF_WORK = 0.05
+_STOOD = 0.25
+"""A thread that works hands its core over now and then, too."""
+_CHILDREN = 0.5
+"""Cores that the program's other processes use while it waits for them."""
+_EVIDENCE = Query(
+    "time of the main thread on a core, and waiting for one, from the process's start",
+    "SELECT time_ns, main_run_ns, main_wait_ns FROM process_samples WHERE main_run_ns IS NOT NULL ORDER BY time_ns",
+)
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Stacks stand in the script's own code while its thread neither runs nor could."""
+    case.code.need_samples()
+    stood = standing.of_phases(case, python_overhead.SCRIPT)
+    if stood is None:
+        raise Abstain("whether the script's thread was running was measured for too little of its own code")
+    if stood.share < _STOOD:
+        return
+    is_own = python_overhead.of_no_engine()
+    takes = case.takes(*python_overhead.SCRIPT, share=stood.share * case.code.share(python_overhead.SCRIPT, is_own))
+    if sum(takes.values()) < _SHARE_OF_WORK * sum(case.own(top) for top in WORK):
+        return
+    yield Claim(
+        Sentence(f"The script stands still for {100 * stood.share:.0f} % of its own code{_meanwhile(stood)}:"),
+        takes,
+        [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
+        _advice(stood),
+        case.code.hottest_line(python_overhead.SCRIPT, is_own),
+    )
+
+
+def _meanwhile(stood: Standing) -> str:
+    if stood.others < _CHILDREN:
+        return ", without work for a core in any of its processes"
+    return f", while processes that it started use {stood.others:.1f} cores"
+
+
+def _advice(stood: Standing) -> str:
+    if stood.others < _CHILDREN:
+        return "See what the line waits for: a pause (sleep), a lock, the network, a disk, another program."
+    return "Have these processes work while the training runs, use more of them, or keep their results in a file."

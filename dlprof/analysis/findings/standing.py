@@ -1,0 +1,66 @@
+"""For how much of some phases the main thread stood still: neither on a core nor waiting for one.
+
+Sampled stacks show where a thread is, not whether it does anything there. The kernel's counters of its time on a core
+and of its time in the queue for one tell that, once a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.findings.case import Case
+from dlprof.schema.vocabulary import TreePath, known_phase
+
+_INSIDE = 0.8
+"""Share of the time between two samples of the counters that must be of the phases, for it to speak of them."""
+_COVERED = 0.5
+"""Share of the phases that such stretches must cover, to speak of all."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The main thread in some phases.
+
+    Attributes:
+        share: Of the time, without a core and without wanting one: 0 to 1.
+        others: Cores that other processes of the program used meanwhile, on average.
+    """
+
+    share: float
+    others: float
+
+
+def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
+    """How the main thread stood in some phases; None: too little was measured there.
+
+    Args:
+        case: The run.
+        paths: The phases.
+    """
+    rows = case.machine.process_samples("main_run_ns", "main_wait_ns", around_ns=case.tree.wall_ns)
+    time = integers(rows["time_ns"])
+    length = np.diff(time)
+    inside = _inside(case, paths, time) >= _INSIDE * length
+    covered = int(length[inside].sum())
+    if not covered or covered < _COVERED * sum(case.own(path) for path in paths):
+        return None
+    wanted = np.diff(integers(rows["main_run_ns"])) + np.diff(integers(rows["main_wait_ns"]))
+    share = 1 - float(wanted[inside].sum()) / covered
+    begins, ends = time[:-1][inside], time[1:][inside]
+    return Standing(min(1.0, max(0.0, share)), case.machine.children_cores(begins, ends))
+
+
+def _inside(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:
+    """How much of the time between each two samples lies in the phases (ns)."""
+    lookup = case.phases.lookup
+    wanted = pa.array(
+        [any(path.holds(known_phase(phase).root) for path in paths) for phase in lookup.phases], pa.bool_()
+    )
+    of, phase, dur = lookup.shares(time[:-1], time[1:])
+    mine = np.asarray(wanted.to_numpy(zero_copy_only=False), bool)[phase]
+    return np.bincount(of[mine], weights=dur[mine], minlength=max(0, len(time) - 1)).astype(np.int64)

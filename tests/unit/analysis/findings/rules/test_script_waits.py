@@ -1,0 +1,85 @@
+"""A script that stands still in its own code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    Planted,
+    Tables,
+    cpu,
+    diagnosed,
+    parts,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
+from tests.unit.runs import S
+
+_STOOD = sampled((1, 4, [("<module>", "train.py", 5), ("prepare", "train.py", 3)]))
+
+
+def before_fit(*, run_s: float, wait_s: float = 0.0, **more: Any) -> Tables:
+    """3 s of the script's own before 4 s of fit, in which its thread runs and waits for a core for so long."""
+    ran = {"main_run_ns": int(run_s * S), "main_wait_ns": int(wait_s * S)}
+    samples = cpu((1, BEGIN), (2, BEGIN), (4, {**BEGIN, **ran}), (8, {**BEGIN, **ran}), tree=0.0)
+    return quiet(
+        phases=parts(import_=1, script=3, fit_steps=4, teardown=2),
+        steps=runs.steps(200, start_s=4),
+        phase_intervals=runs.intervals(("import", 0, 1), ("script", 1, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
+        **_STOOD,
+        **{**samples, **more},
+    )
+
+
+def planted() -> Planted:
+    """A pause of 3 s before fit."""
+    return Planted(before_fit(run_s=0))
+
+
+def test_a_script_that_sleeps_stands_waiting(tmp_path: Path) -> None:
+    """At the line where it stands; and its Python did not take that time."""
+    diagnosis = planted().diagnosis(tmp_path)
+
+    assert slugs(diagnosis) == ["script-waits"]
+    assert (pick(diagnosis, "script-waits").at_stake_ns, pick(diagnosis, "script-waits").line) == (3 * S, 3)
+
+
+def test_of_code_that_works_and_waits_each_part_is_told(tmp_path: Path) -> None:
+    """It runs for 1.5 of 3 s: for the other half it stands."""
+    diagnosis = diagnosed(tmp_path / "r", **before_fit(run_s=1.5))
+
+    assert pick(diagnosis, "script-waits").at_stake_ns == pytest.approx(1.5 * S, rel=0.01)
+    assert pick(diagnosis, "python-overhead").at_stake_ns == pytest.approx(1.5 * S, rel=0.01)
+
+
+def test_a_thread_that_waits_for_a_core_does_not_stand(tmp_path: Path) -> None:
+    """It would run if it could."""
+    diagnosis = diagnosed(tmp_path / "r", **before_fit(run_s=1.5, wait_s=1.5))
+
+    assert "script-waits" not in slugs(diagnosis)
+
+
+def test_processes_that_it_waits_for_are_named(tmp_path: Path) -> None:
+    """One of its own uses a core meanwhile."""
+    tables = before_fit(run_s=0)
+    child = {**tables["process_samples"][0], "pid": 43, "cpu_pct": 100.0}
+    tables["process_samples"] = [*tables["process_samples"], *({**child, "time_ns": at * S} for at in (2, 3, 4))]
+
+    text = pick(diagnosed(tmp_path / "r", **tables), "script-waits").claim
+
+    assert "while processes that it started use 1.0 cores" in text
+
+
+def test_nothing_is_said_where_the_thread_was_measured_too_seldom(tmp_path: Path) -> None:
+    """One sample before fit, and one after."""
+    tables = before_fit(run_s=0)
+    tables["process_samples"] = tables["process_samples"][::3]
+
+    assert "script-waits" not in slugs(diagnosed(tmp_path / "r", **tables))

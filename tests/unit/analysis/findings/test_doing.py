@@ -1,0 +1,33 @@
+"""What a stack tells of what a thread does."""
+
+from __future__ import annotations
+
+from dlprof.analysis.findings import doing
+from dlprof.analysis.stacks import Frame
+from dlprof.engines.base import UNKNOWN
+
+MAIN = Frame("<module>", "train.py", 3)
+
+
+def of(*frames: Frame) -> str | None:
+    """What a stack tells, innermost frame first, whose outermost is the script's."""
+    return doing.of_stack((*frames, MAIN), {"train.py"}, UNKNOWN)
+
+
+def test_what_a_line_has_called_tells() -> None:
+    """The innermost frame that is known; frames around it may be others'."""
+    assert (
+        of(Frame("backend_compile", "jax/_src/compiler.py", 1), Frame("cache_miss", "jax/_src/pjit.py", 2))
+        == "compiling"
+    )
+    assert (
+        of(Frame("wait", "<python>/threading.py", 1), Frame("wait", "<python>/subprocess.py", 2))
+        == "waiting for a thread"
+    )
+    assert of(Frame("poll", "other/file.py", 1), Frame("wait", "<python>/subprocess.py", 2)) == "waiting for a process"
+
+
+def test_a_line_of_the_script_itself_tells_nothing() -> None:
+    """Nor does what stands above it: it has been left."""
+    assert of() is None
+    assert doing.of_stack((MAIN, Frame("call", "<python>/subprocess.py", 2)), {"train.py"}, UNKNOWN) is None

@@ -1,0 +1,51 @@
+"""What no finding explains, and what was seen there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.analysis.findings.rest import Rest, Stood
+from dlprof.schema.vocabulary import Tree
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Tables, diagnosed, parts, quiet, sampled
+from tests.unit.runs import S
+
+_COMPILING = [("<module>", "train.py", 5), ("backend_compile", "jax/_src/compiler.py", 7)]
+
+
+def built(share: float) -> Tables:
+    """A model that is built for 4 s before a training of 2 s; the script stands in a compilation for a share of that, else in a library."""
+    end = 2 + 4 * share
+    stood = sampled((2, end, _COMPILING), (end, 6, [("<module>", "library/run.py", 5)]))
+    return quiet(
+        phases=parts(construct=4, fit_steps=2, teardown=2),
+        steps=runs.steps(100, start_s=6),
+        phase_intervals=runs.intervals(("import", 0, 2), ("construct", 2, 6), ("fit.steps", 6, 8), ("teardown", 8, 10)),
+        **stood,
+    )
+
+
+def building(path: Path, share: float) -> Rest:
+    """What is left of that."""
+    return next(rest for rest in diagnosed(path / "r", **built(share)).rest if rest.path == Tree.CONSTRUCT)
+
+
+def test_the_largest_place_is_named_with_its_line_and_what_it_does(tmp_path: Path) -> None:
+    """4 of 10 s, all of them under line 5."""
+    stood = Stood("train.py", 5, 1.0, "backend_compile", "jax/_src/compiler.py", "compiling")
+
+    assert building(tmp_path, 1.0) == Rest(Tree.CONSTRUCT, 4 * S, 0.4, stood)
+
+
+def test_a_line_that_was_seldom_seen_is_not_named(tmp_path: Path) -> None:
+    """A tenth of the samples says nothing of the place."""
+    assert building(tmp_path, 0.1).stood is None
+
+
+def test_places_come_by_their_time_and_small_ones_not_at_all(tmp_path: Path) -> None:
+    """No more than three, each of 5 % and more; what dlprof took is its own."""
+    rests = diagnosed(tmp_path / "r", **built(1.0)).rest
+
+    assert rests[0].path == Tree.CONSTRUCT
+    assert len(rests) == 3
+    assert all(rest.share >= 0.05 and not rest.path.startswith("dlprof") for rest in rests)
