@@ -93,14 +93,13 @@ def _environment(kept: Mapping[str, str], remedy: Remedy | None) -> dict[str, st
 
 
 def between_ns(run: Run) -> int:
-    """The same without start, imports and end, which differ by seconds as files are in the system's cache or not.
+    """Without start, imports and end, too: these differ by seconds as files are in the system's cache or not (ns).
 
     Raises:
         DlprofError: The run has no phases.
     """
-    ends = sum(
-        row["dur_ns"] for row in run.rows("phases") if row["phase"] in (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
-    )
+    around = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
+    ends = sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in around)
     return net_ns(run) - int(ends)
 
 
