@@ -71,7 +71,7 @@ def test_sleeping_items_without_workers_are_found_and_workers_save_time(tmp_path
     assert {one["slug"]: one["failed"] for one in trials}["too-few-workers"] is None
     for number in (1, 2, 3):
         query = "SELECT max(workers) AS workers FROM loaders"
-        changed = runner.sql(tmp_path, query, run=f"run/confirm/too-few-workers-{number:03d}")
+        changed = runner.sql(tmp_path, query, f"run/confirm/too-few-workers-{number:03d}")
         assert changed[0]["workers"] > 1
 
 
