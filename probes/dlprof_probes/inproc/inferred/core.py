@@ -6,6 +6,7 @@ update follows, while the model is not being trained, are the steps of an evalua
 """
 
 TRAIN, EVALUATE = "fit", "evaluate"
+_NO = object()
 
 
 class Feed(object):
@@ -75,26 +76,67 @@ class _Fit(object):
         handle: What the log calls it.
         own: The loops that are its own: the innermost, and the one around it.
         step: The step that is not over, or None.
-        last: Up to when it is known to last (ns).
+        last: When its last step was over (ns).
+        lasts: Up to when its loops are known to have gone on after that (ns).
         feed: The loader that its steps begin with, or None.
         closing: The optimiser that ends each turn, where no loader does; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
+        inner: What the innermost loop tells of the one around it.
         seen: Counter of other people's loops when it last did something.
     """
 
-    __slots__ = ("closing", "epoch", "feed", "handle", "last", "leaves", "optimizers", "own", "seen", "step", "turns")
+    __slots__ = (
+        "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "optimizers", "own", "seen", "step",
+        "turns",
+    )  # fmt: skip
 
     def __init__(self, path, begin):
         self.handle = None
         self.own = frozenset(path[:2])
         self.leaves = set(path[:1])
         self.step = None
-        self.last = begin
+        self.last = self.lasts = begin
         self.feed = None
+        self.inner = _Count()
         self.closing = None
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
+
+
+def _is_new_turn(fit, turns, inner):
+    """Whether the loop around has turned: its variable says so; else the count of the inner one, which begins anew."""
+    if not turns:
+        return False
+    return turns != fit.turns if turns[0] is not None else fit.inner.begins_anew(inner)
+
+
+class _Count(object):
+    """The number that the innermost loop sets, where the one around sets none: `while` around `for ... in range`.
+
+    It counts up, and begins again with its first value. Numbers in any other order, as of rows that are drawn, tell
+    nothing.
+    """
+
+    __slots__ = ("_first", "_last")
+
+    def __init__(self):
+        self._first = self._last = None
+
+    def begins_anew(self, number):
+        """Whether this number, of the next step, is the first of another pass."""
+        if number is None or (self._last is not None and self._last is not _NO and self._first < number <= self._last):
+            self._last = _NO
+        if self._last is _NO:
+            return False
+        anew = self._last is not None and number <= self._last
+        if self._first is None:
+            self._first = number
+        if number < self._first:
+            self._last = _NO
+            return False
+        self._last = number
+        return anew
 
 
 class OwnLoops(object):
@@ -133,10 +175,10 @@ class OwnLoops(object):
             return
         feed, waited = self._leading(path)
         fit = self._fit
-        turns = None
+        turns = inner = None
         if fit is not None:
             if fit.feed is None and feed is None:
-                turns = place.turns()
+                turns, inner = place.turns(), place.count()
             if self._is_another(fit, optimizer, path, feed, turns):
                 self._close_fit()
                 fit = None
@@ -145,9 +187,9 @@ class OwnLoops(object):
             self._end_step(fit, fit.step.end)
         if fit is None:
             fit = self._open_fit(path, feed, place, end, cause)
-            turns = fit.turns
+            turns, inner = fit.turns, place.count()
         if fit.step is None:
-            self._begin_step(fit, path, feed, waited, turns)
+            self._begin_step(fit, path, feed, waited, (turns, inner))
         self._took_part(fit, optimizer, path, end)
         if fit.feed is None and fit.closing == optimizer:
             self._end_step(fit, end)
@@ -191,15 +233,16 @@ class OwnLoops(object):
         fit.handle = self._log.open(TRAIN, begin, place.where(), facts, cause)
         return fit
 
-    def _begin_step(self, fit, path, feed, waited, turns):
-        """A step begins with its first batch, or where the one before ended."""
+    def _begin_step(self, fit, path, feed, waited, told):
+        """A step begins with its first batch, or where the one before ended; `told`: turns, and the inner count."""
+        turns, inner = told
         begin, is_first = fit.last, fit.epoch < 0
         if feed is not None:
             begin = max(begin, feed.first)
             if is_first or fit.feed is None or (feed is not fit.feed and fit.feed.is_before(feed)):
                 self._begin_epoch(fit, max(fit.last, feed.opened))
                 fit.feed = feed
-        elif is_first or (turns and turns[0] is not None and turns != fit.turns):
+        elif _is_new_turn(fit, turns, inner) or is_first:
             self._begin_epoch(fit, begin)
         if turns is not None:
             fit.turns = turns
@@ -235,10 +278,21 @@ class OwnLoops(object):
         fit, self._fit = self._fit, None
         if fit.step is not None:
             self._end_step(fit, fit.step.end)
+        end = max(fit.last, fit.lasts)
         if fit.epoch >= 0:
-            self._log.end_epoch(fit.handle, fit.last)
-        self._log.close(fit.handle, fit.last)
-        self.idle_since = max(self.idle_since, fit.last)
+            self._log.end_epoch(fit.handle, end)
+        self._log.close(fit.handle, end)
+        self.idle_since = max(self.idle_since, end)
+
+    def is_training(self):
+        """Whether a training runs, or has not been told to be over."""
+        return self._fit is not None
+
+    def goes_on(self, path, end):
+        """Something else was done until `end` (ns); in a loop of the training, that lasted until then."""
+        fit = self._fit
+        if fit is not None and fit.own.intersection(path):
+            fit.lasts = end
 
     # -- input -------------------------------------------------------------------------------------------
 

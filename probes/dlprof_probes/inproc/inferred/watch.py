@@ -23,11 +23,16 @@ class Earlier(object):
         self.end = end
         self.path = place.path
         self._turns = place.turns()
+        self._count = place.count()
         self._where = place.where()
 
     def turns(self):
         """As `Place.turns`."""
         return self._turns
+
+    def count(self):
+        """As `Place.count`."""
+        return self._count
 
     def where(self):
         """As `Place.where`."""
@@ -59,6 +64,7 @@ class Watch(object):
         self.asked = probe.guard(self._asked, goes_on=True)
         self.given = probe.guard(self._given, goes_on=True)
         self.over = probe.guard(self._over, goes_on=True)
+        self.goes_on = probe.guard(self._goes_on, goes_on=True)
         self._left = probe.guard(self._iterator_gone, goes_on=True)
         self.finish = probe.guard(self._finish, goes_on=True)
 
@@ -136,6 +142,12 @@ class Watch(object):
         self._made = now()
         for own in list(self._threads.values()):
             own.idle_since = max(own.idle_since, self._made)
+
+    def _goes_on(self):
+        """An engine has done something else than an update: in a loop of a training, that lasted until now."""
+        own = self._threads.get(get_ident())
+        if own is not None and own.is_training():
+            own.goes_on(self.sites.look(_getframe(1)).path, now())
 
     def evaluating(self):
         """The program said that a model is not being trained from here on."""

@@ -1,0 +1,41 @@
+"""Examples of Chainer."""
+
+from __future__ import annotations
+
+from tests.public.case import Case, Input, Loop, Source
+
+_COMMIT = "a8e15cbe55a90854a3918b8b5a976abbbff9ec94"
+_MNIST = "{root}"
+
+
+def _source(path: str, *also: str) -> Source:
+    return Source("chainer/chainer", _COMMIT, path, also)
+
+
+CASES = (
+    Case(
+        "chainer-mnist",
+        "chainer",
+        "chainer",
+        _source("examples/mnist/train_mnist.py"),
+        loops=(Loop("fit", 150, 3), Loop("evaluate", 15, None, 3)),
+        counted="5000 images by 100 are 50 steps, three times; 500 by 100 are 5 of a test, three times",
+        layers=("l1", "l2", "l3"),
+        inputs=(Input("data/pfnet/chainer/mnist", "chainer_mnist", (5000, 500)),),
+        arguments=("-e", "3"),
+        variables=(("CHAINER_DATASET_ROOT", "{root}/examples/mnist/data"),),
+        varies=(r"(?m)[\d.]+ *$", r"[\d.]+ iters/sec.*", r"\x1b\[\w+"),
+    ),
+    Case(
+        "chainer-mnist-own-loop",
+        "chainer",
+        "chainer",
+        _source("examples/mnist/train_mnist_custom_loop.py", "examples/mnist/train_mnist.py"),
+        loops=(Loop("fit", 150, 3), Loop("evaluate", 15, None, 3)),
+        counted="5000 images by 100 are 50 steps, three times; 500 by 100 are 5 of a test, three times",
+        layers=("l1", "l2", "l3"),
+        inputs=(Input("data/pfnet/chainer/mnist", "chainer_mnist", (5000, 500)),),
+        arguments=("-e", "3"),
+        variables=(("CHAINER_DATASET_ROOT", "{root}/examples/mnist/data"),),
+    ),
+)
