@@ -58,7 +58,7 @@ def _told(result: Result) -> str:
         return "no report"
     loops = ", ".join(f"{one.name} {one.runs}/{one.epochs}/{one.steps}" for one in found.loops)
     unnamed = "no kernels" if found.unnamed_percent is None else f"{found.unnamed_percent:.0f} % of kernels unnamed"
-    return f"{loops or 'no loops'}; script {found.script_percent:.1f} %; {len(found.layers)} layers, {unnamed}"
+    return f"{loops or 'no loops'}; script {found.script_percent:.1f} % ({found.script_in_all_percent:.0f} % in all); {len(found.layers)} layers, {unnamed}"
 
 
 def _listed(case: Case) -> str:

@@ -89,7 +89,7 @@ class Case:
         folders: Further folders that must be there, from the one that it runs in.
         variables: Of its environment.
         varies: Regular expressions of what it prints that is never twice the same, such as times.
-        script_percent: At most so much of the wall time may be `script`.
+        script_percent: At most so much of the time from the first loop on may be `script`.
         because: Why that is not 10.
     """
 

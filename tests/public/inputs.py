@@ -57,6 +57,16 @@ def chainer_mnist(target: Path, train: int, test: int) -> None:
             np.savez(file, x=images.reshape(count, -1), y=labels)
 
 
+def mnist_pickle(target: Path, train: int, valid: int, test: int) -> None:
+    """MNIST as three pickled pairs of images, from 0 to 1, and labels."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    sets = [_digits(count) for count in (train, valid, test)]
+    pairs = [
+        (images.reshape(len(images), -1).astype("float32") / 255, labels.astype("int64")) for images, labels in sets
+    ]
+    target.write_bytes(gzip.compress(pickle.dumps(pairs, protocol=2), mtime=0))
+
+
 def cifar_batches(target: Path, each: int) -> None:
     """The archive of CIFAR-10 for Python: five batches and a test batch of `each` images."""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +86,7 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 
 def words(target: Path, lines: int, each: int, vocabulary: int) -> None:
     """A text of `lines` lines with `each` words, of so many different ones."""
-    numbers = random.Random(lines)  # noqa: S311
+    numbers = random.Random(lines)
     names = [f"w{number}" for number in range(vocabulary)]
     rows = [" ".join(numbers.choice(names) for _ in range(each)) for _ in range(lines)]
     rows[0] = " ".join((names + rows[0].split())[: max(each, vocabulary)])
@@ -86,7 +96,7 @@ def words(target: Path, lines: int, each: int, vocabulary: int) -> None:
 
 def letters(target: Path, count: int) -> None:
     """A text of `count` characters."""
-    numbers = random.Random(count)  # noqa: S311
+    numbers = random.Random(count)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("".join(numbers.choice("abcdefgh ij\n") for _ in range(count)), encoding="utf-8")
 
@@ -105,6 +115,7 @@ def text(target: Path, content: str) -> None:
 
 
 KINDS: dict[str, Callable[..., None]] = {
-    one.__name__: one for one in (idx, mnist_arrays, chainer_mnist, cifar_batches, words, letters, waves, text)
+    one.__name__: one
+    for one in (idx, mnist_arrays, chainer_mnist, mnist_pickle, cifar_batches, words, letters, waves, text)
 }
 """By the names that the tables use."""

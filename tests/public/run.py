@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.public import environments, inputs, sources
 from tests.public.case import Case
@@ -16,6 +17,7 @@ from tests.public.check import Outcome, Told, complaints, told
 from tests.public.tables import ENVIRONMENTS
 
 LIMIT_S = 1200
+_SPANS = "select kind, start_ns, dur_ns from spans where thread_id = (select thread_id from spans where kind = 'script' limit 1)"
 _DLPROF = [sys.executable, "-m", "dlprof"]
 
 
@@ -57,7 +59,7 @@ class Workplace:
         try:
             bare = self._run(case, interpreter, None)
             traced = self._run(case, interpreter, run_folder)
-            found = told(_report(run_folder))
+            found = _told(run_folder)
         except (sources.SourceError, RuntimeError, subprocess.TimeoutExpired) as error:
             return Result(case, None, (str(error),))
         return Result(case, found, tuple(complaints(case, bare, traced, found)))
@@ -102,9 +104,15 @@ def variables(case: Case, root: Path, interpreter: environments.Interpreter) -> 
     return {**os.environ, **quiet, "PYTHONPATH": str(root), **interpreter.variables, **own}
 
 
-def _report(run_folder: Path) -> dict[str, object]:
-    done = subprocess.run([*_DLPROF, "report", str(run_folder), "--json"], capture_output=True, text=True, check=False)
+def _told(run_folder: Path) -> Told:
+    spans = _asked("sql", str(run_folder), _SPANS, "--format", "json")
+    report = _asked("report", str(run_folder), "--json")
+    layers = _asked("kernels", str(run_folder), "--by", "layer", "--json")["rows"] if report["kernels"] else []
+    return told(report, spans, layers)
+
+
+def _asked(*arguments: str) -> Any:
+    done = subprocess.run([*_DLPROF, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"dlprof report: {done.stderr.strip()[-800:]}")
-    content: dict[str, object] = json.loads(done.stdout)
-    return content
+        raise RuntimeError(f"dlprof {arguments[0]}: {done.stderr.strip()[-800:]}")
+    return json.loads(done.stdout)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.public.case import Case, Input, Loop, Source
 
 _COMMIT = "a8e15cbe55a90854a3918b8b5a976abbbff9ec94"
-_MNIST = "{root}"
+
+_TRAINER = (r"(?m)-?[\d.e+-]+ *$", r"[\d.]+ iters/sec.*", r"\x1b\[\w+")
 
 
 def _source(path: str, *also: str) -> Source:
@@ -24,7 +25,7 @@ CASES = (
         inputs=(Input("data/pfnet/chainer/mnist", "chainer_mnist", (5000, 500)),),
         arguments=("-e", "3"),
         variables=(("CHAINER_DATASET_ROOT", "{root}/examples/mnist/data"),),
-        varies=(r"(?m)[\d.]+ *$", r"[\d.]+ iters/sec.*", r"\x1b\[\w+"),
+        varies=_TRAINER,
     ),
     Case(
         "chainer-mnist-own-loop",
@@ -37,5 +38,17 @@ CASES = (
         inputs=(Input("data/pfnet/chainer/mnist", "chainer_mnist", (5000, 500)),),
         arguments=("-e", "3"),
         variables=(("CHAINER_DATASET_ROOT", "{root}/examples/mnist/data"),),
+    ),
+    Case(
+        "chainer-vae",
+        "chainer",
+        "chainer",
+        _source("examples/vae/train_vae.py", "examples/vae/net.py"),
+        loops=(Loop("fit", 60, 3), Loop("evaluate", 9, None, 3)),
+        counted="2000 images by 100 are 20 steps, three times; 300 by 100 are 3 of a test, three times",
+        inputs=(Input("data/pfnet/chainer/mnist", "chainer_mnist", (2000, 300)),),
+        arguments=("-e", "3", "--dim-h", "200"),
+        variables=(("CHAINER_DATASET_ROOT", "{root}/examples/vae/data"),),
+        varies=_TRAINER,
     ),
 )

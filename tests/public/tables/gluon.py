@@ -28,4 +28,13 @@ CASES = (
         inputs=(Input("data", "idx", (2050, 300)),),
         arguments=("--epochs", "3"),
     ),
+    Case(
+        "gluon-lstm-crf",
+        "gluon",
+        "mxnet",
+        _source("example/gluon/lstm_crf/lstm_crf.py"),
+        loops=(Loop("fit", 20, 10),),
+        counted="two sentences are 2 steps, ten times",
+        edits=(Edit("for epoch in range(300):", "for epoch in range(10):"),),
+    ),
 )

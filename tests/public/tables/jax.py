@@ -31,6 +31,7 @@ def _flax(path: str, *also: str) -> Source:
 _OPTAX = "2edbcbe2390da13983b92cbef94ac0460ecde1c5"
 _HAIKU = "f4d858a5cbb29140855d68f81f5fd625e078a5ae"
 _EQUINOX = "9336d820b2ef66b360fc6cb3611b3da5cefbb14d"
+_PLOTS = "it is short, and plots behind its loop"
 _SEEDED = Edit("X = np.linspace(0, 1, 100)[:, None]", "np.random.seed(0)\nX = np.linspace(0, 1, 100)[:, None]")
 
 CASES = (
@@ -63,18 +64,22 @@ CASES = (
         "flax",
         "jax",
         _flax("examples/nnx_toy_examples/02_lifted_transforms.py"),
-        loops=(Loop("fit", 2000, 1),),
-        counted="2000 steps of one loop",
-        edits=(Edit("total_steps = 10_000", "total_steps = 2_000"), _SEEDED),
+        loops=(Loop("fit", 5000, 1),),
+        counted="5000 steps of one loop",
+        edits=(Edit("total_steps = 10_000", "total_steps = 5_000"), _SEEDED),
+        script_percent=30.0,
+        because=_PLOTS,
     ),
     Case(
         "flax-train-state",
         "flax",
         "jax",
         _flax("examples/nnx_toy_examples/03_train_state.py"),
-        loops=(Loop("fit", 2000, 1),),
-        counted="2000 steps of one loop",
-        edits=(Edit("total_steps = 10_000", "total_steps = 2_000"), _SEEDED),
+        loops=(Loop("fit", 5000, 1),),
+        counted="5000 steps of one loop",
+        edits=(Edit("total_steps = 10_000", "total_steps = 5_000"), _SEEDED),
+        script_percent=30.0,
+        because=_PLOTS,
     ),
     Case(
         "optax-flax",
@@ -98,9 +103,14 @@ CASES = (
         "equinox",
         "jax",
         Source("patrick-kidger/equinox", _EQUINOX, "docs/examples/train_rnn.ipynb"),
-        loops=(Loop("fit", 200, 1),),
-        counted="200 steps of one loop",
-        edits=(Edit("import numpy as np\n", "import numpy as np\nnp.random.seed(0)\n"),),
+        loops=(Loop("fit", 1000, 1),),
+        counted="1000 steps of one loop",
+        edits=(
+            Edit("import numpy as np\n", "import numpy as np\nnp.random.seed(0)\n"),
+            Edit("    steps=200,", "    steps=1000,"),
+        ),
+        script_percent=30.0,
+        because="its accuracy, behind the loop, is computed by operators that are compiled one by one",
     ),
     Case(
         "equinox-frozen-layer",

@@ -161,7 +161,7 @@ class _Function(object):
 
 
 class _KeptHook(object):
-    """The state of JAX's hook, where ours stays whenever JAX takes its own away: `jax.debug_nans` is left, and so on."""
+    """The state of JAX's hook; ours stays where JAX takes its own away, as behind `with jax.debug_nans(...)`."""
 
     def __init__(self, state, hook):
         self._state = state
