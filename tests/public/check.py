@@ -77,9 +77,9 @@ def script_percent(spans: list[dict[str, Any]]) -> float:
     loops = [one for one in spans if one["kind"] in _LOOPS]
     if whole is None or not loops:
         return 100.0
-    end = whole["start_ns"] + whole["dur_ns"]
-    begin = reached = min(one["start_ns"] for one in loops)
-    alone = 0
+    end: int = whole["start_ns"] + whole["dur_ns"]
+    begin: int = min(one["start_ns"] for one in loops)
+    reached, alone = begin, 0
     for one in sorted(spans, key=lambda one: int(one["start_ns"])):
         if one["kind"] != "script" and one["start_ns"] >= begin:
             alone += max(0, min(one["start_ns"], end) - reached)
