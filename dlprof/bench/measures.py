@@ -33,7 +33,7 @@ def measure(run: Run) -> dict[str, float | None]:
     """The measures of a run; None where a run has none of that kind."""
     report = summary.summarise(run, top=1)
     phases = {phase.name: phase.dur_ns for phase in report.phases}
-    loops = {loop.loop: loop for loop in report.loops}
+    loops = {loop.loop: loop for loop in report.step_summaries}
     steady = loops.get(Loop.TRAIN) or loops.get(Loop.PREDICT) or loops.get(Loop.TEST)
     epochs = [epoch.dur_ns for epoch in report.epochs]
     losses = [epoch.metrics["loss"] for epoch in report.epochs if "loss" in epoch.metrics]

@@ -60,7 +60,7 @@ def of_run(report: Report, found: Diagnosis | None) -> str:
         f"<p>{_text(report.verdict)}</p>" if not report.imported else "",
         _causes(found),
         _phase_bar(report),
-        _steps(report.loops),
+        _steps(report.step_summaries),
         _health(report.health),
     )
 

@@ -69,7 +69,7 @@ def _head(page: Page, report: Report) -> Text:
         what, rest = ", ".join(source.file for source in report.sources) or report.run, "imported"
     else:
         what = " ".join([_script(page, report.script or ""), *report.arguments])
-        on = "" if report.outside else f" on {report.backend or 'no engine that dlprof knows'}"
+        on = "" if report.outside else f" on {head.engine(report)}"
         what, rest = f"{what}{on}", f"{duration(report.wall_ns)}, {head.ended(report)}, {head.versions(report)}"
     name = Text(safe(what), style="bold")
     return page.cut(name, page.console.width // 2) + Text(f"  {safe(rest)}", style="dim")

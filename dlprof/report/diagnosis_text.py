@@ -116,7 +116,7 @@ def _explained(page: Page, diagnosis: Diagnosis) -> None:
 
 def _rest(rest: Rest) -> str:
     """`script 2.10 s, 41 %: 96 % at train.py:33, in backend_compile (jax/_src/compiler.py), compiling`."""
-    text = f"{rest.path} {duration(rest.ns)}, {100 * rest.share:.0f} %"
+    text = f"{rest.path.replace('/', '.')} {duration(rest.ns)}, {100 * rest.share:.0f} %"
     stood = rest.stood
     if stood is None:
         return text

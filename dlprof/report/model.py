@@ -18,7 +18,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.lines import HotLine
-from dlprof.analysis.loop_places import LoopPlace
+from dlprof.analysis.loops import LoopSummary
 from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
@@ -339,7 +339,10 @@ class Report(Struct, frozen=True, kw_only=True):
     phases: tuple[PhaseTime, ...]
     unattributed_ns: int | None
     steps: MainLoop | None
-    loops: tuple[StepSummary, ...]
+    step_summaries: tuple[StepSummary, ...]
+    """The steps of all loops of a kind: training, evaluation, prediction."""
+    loops: tuple[LoopSummary, ...] = ()
+    """The loops by the lines that run them, and how each was found."""
     epochs: tuple[EpochTime, ...]
     recompilations: tuple[Recompilation, ...]
     step_split: StepParts | None
@@ -375,8 +378,6 @@ class Report(Struct, frozen=True, kw_only=True):
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
-    loop_places: tuple[LoopPlace, ...] = ()
-    """The loops by the lines that run them, and how each was found; `loops` sums those of a kind."""
     unrecorded: UnrecordedTime | None = None
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from dlprof.analysis.loop_places import FoundBy, LoopPlace
+from dlprof.analysis.loops import FoundBy, LoopSummary
 from dlprof.analysis.steps import StepSummary
 from dlprof.schema.vocabulary import Loop, StepTime
 from dlprof.units import duration, safe
@@ -40,7 +40,7 @@ def sentence(loop: StepSummary) -> str:
     return f"A {kind(loop.loop)} takes {duration(loop.median_ns)}{rate}{note}."
 
 
-def place(found: LoopPlace) -> str:
+def place(found: LoopSummary) -> str:
     """A loop of the script's own: where it is, and what it did."""
     parts = [_counted(found.steps, "step")]
     if found.epochs is not None:
@@ -51,7 +51,7 @@ def place(found: LoopPlace) -> str:
     return f"{found.name} at {_line(found)}: {', '.join(parts)}{how}"
 
 
-def own_loop(places: Sequence[LoopPlace]) -> str:
+def own_loop(places: Sequence[LoopSummary]) -> str:
     """Where the training loop that the script wrote itself is, for the end of a line; empty: it has none."""
     trained = [found for found in places if found.how is FoundBy.INFERRED and found.name == "fit"]
     if not trained:
@@ -64,5 +64,5 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def _line(found: LoopPlace) -> str:
+def _line(found: LoopSummary) -> str:
     return safe(f"{found.file}:{found.line}") if found.file else "a line that is not known"

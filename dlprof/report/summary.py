@@ -17,7 +17,7 @@ from dlprof.analysis import (
     gpu_idle,
     kernels,
     lines,
-    loop_places,
+    loops,
     overhead,
     processes,
     program,
@@ -118,7 +118,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
     manifest = run.manifest
     in_short = in_short and manifest.state != RunState.IMPORTED  # an imported run has little else
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
-    loops = tuple(steps.of_run(run))
+    summaries = tuple(steps.of_run(run))
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -135,8 +135,8 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         wall_ns=run.wall_ns,
         phases=phases,
         unattributed_ns=None if run.missing("phases") else _unattributed(run.wall_ns, phases),
-        steps=_main_loop(run, loops),
-        loops=loops,
+        steps=_main_loop(run, summaries),
+        step_summaries=summaries,
         epochs=_epochs(run),
         recompilations=() if in_short else tuple(recompilations.find(run.table("spans", recompilations.COLUMNS))),
         step_split=None if in_short else _step_parts(run),
@@ -158,7 +158,7 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
-        loop_places=() if manifest.state == RunState.IMPORTED else loop_places.of_run(run),
+        loops=() if manifest.state == RunState.IMPORTED else loops.of_run(run),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
@@ -207,12 +207,12 @@ def _unattributed(wall_ns: int | None, phases: tuple[PhaseTime, ...]) -> int | N
     return None if wall_ns is None else wall_ns - sum(phase.dur_ns for phase in phases if phase.parent is None)
 
 
-def _main_loop(run: Run, loops: tuple[steps.StepSummary, ...]) -> MainLoop | None:
-    if not loops:
+def _main_loop(run: Run, summaries: tuple[steps.StepSummary, ...]) -> MainLoop | None:
+    if not summaries:
         return None
     backend = run.manifest.backend
     return MainLoop(
-        **asdict(loops[0]),
+        **asdict(summaries[0]),
         asynchronous_dispatch=backend.asynchronous_dispatch,
         input_inside_step=backend.input_inside_step,
     )

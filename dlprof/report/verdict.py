@@ -77,7 +77,17 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
     )
     what = f"{duration(wall)}" if report.unrecorded is None else f"recorded {duration(report.unrecorded.since_ns)}"
     largest = "" if report.lost_tables and not findings else _largest(diagnosis, findings)
-    return f"The {what} went to {shares}{largest}."
+    return f"The {what} went to {shares}{largest}{_stood(diagnosis)}."
+
+
+def _stood(diagnosis: Diagnosis | None) -> str:
+    """The line at which most of what no cause explains stood; empty: there is no such line."""
+    for rest in diagnosis.rest if diagnosis is not None else ():
+        if rest.stood is not None and rest.share * rest.stood.share >= _MOST_OF_IT:
+            doing = f", {rest.stood.doing}" if rest.stood.doing else ""
+            share = f"{100 * rest.stood.share:.0f} % of {rest.path.replace('/', '.')}"
+            return f"; {share} stood at {rest.stood.file}:{rest.stood.line}{doing}"
+    return ""
 
 
 def _seen(report: Report) -> str:

@@ -6,6 +6,7 @@
     cli       `dlprof --help`, and `dlprof report` on a stored run
     folder    size of the run folder of 10,000 steps
     record    what recording one step costs in the traced process
+    inferred  what finding one step of a script's own loop costs there, alone and in torch
     pages     the page of a run with 1,000,000 kernel events in headless Chromium: size, first paint, longest stall
     traces    import of large foreign traces, beside other tools: only when named first, has options of its own
               (see `python -m tests.benchmarks traces --help`)
@@ -183,9 +184,18 @@ def record(_pairs: int) -> None:
     print(f"record   {done.stdout.strip()}", flush=True)
 
 
+def inferred(_pairs: int) -> None:
+    """CPU time per step of finding own loops."""
+    for python, script in ((sys.executable, "inferred_step.py"), (_python("torch"), "inferred_torch.py")):
+        done = subprocess.run([python, str(HERE / script)], check=True, capture_output=True, text=True)
+        for line in done.stdout.splitlines():
+            print(f"inferred {line}", flush=True)
+
+
 BENCHMARKS: dict[str, Callable[[int], None]] = {
     "pages": lambda _pairs: pages.main(),
     "record": record,
+    "inferred": inferred,
     "cli": cli,
     "startup": startup.main,
     "folder": folder,

@@ -86,7 +86,7 @@ def test_every_phase_of_the_script_is_found(mlp: dict[str, Any]) -> None:
 
 def test_steps_are_counted_exactly(mlp: dict[str, Any]) -> None:
     """1,024 samples in batches of 128, two epochs: 16 training steps and 8 of evaluation; one compiled."""
-    loops = {loop["loop"]: loop for loop in runner.report(mlp["folder"])["loops"]}
+    loops = {loop["loop"]: loop for loop in runner.report(mlp["folder"])["step_summaries"]}
 
     assert loops["train"]["count"] == 16
     assert loops["test"]["count"] == 8

@@ -44,7 +44,7 @@ def test_marks_make_phases_epochs_and_steps(tmp_path: Path) -> None:
     assert found["construct"] >= 50_000_000
     assert found["fit.steps"] >= 60_000_000
     assert found["evaluate"] >= 20_000_000
-    assert {loop["loop"]: loop["count"] for loop in content["loops"]} == {"train": 6, "test": 2}
+    assert {loop["loop"]: loop["count"] for loop in content["step_summaries"]} == {"train": 6, "test": 2}
     assert content["steps"]["samples_per_s"] is not None
     assert [(e["epoch"], e["steps"], e["metrics"]) for e in content["epochs"]] == [
         (0, 3, {"loss": 1.0}),

@@ -69,8 +69,8 @@ IN_PLACE = """
         "step function": type(names["model"].train_function).__name__,
         "phases": {row["name"]: row["dur_ns"] for row in view.summary["phases"]},
         "wall_ns": view.wall_ns,
-        "loops": {loop["loop"]: loop["count"] for loop in view.summary["loops"]},
-        "second": {loop["loop"]: loop["count"] for loop in names["second"].summary["loops"]},
+        "steps": {loop["loop"]: loop["count"] for loop in view.summary["step_summaries"]},
+        "second": {loop["loop"]: loop["count"] for loop in names["second"].summary["step_summaries"]},
         "backend": view.backend,
         "kernels": sorted(set(view.kernels()["layer"].dropna())),
         "lines": view.lines().query("hits > 0")[["file", "line"]].drop_duplicates().to_dict("records"),
@@ -100,7 +100,7 @@ def test_a_cell_is_traced_in_place_and_leaves_keras_as_it_was(backend: str, tmp_
     assert sum(ns for name, ns in told["phases"].items() if "." not in name) == told["wall_ns"]
     assert told["phases"]["fit.steps"] > 0
     assert "import" not in told["phases"] or told["phases"]["import"] < told["wall_ns"] / 4
-    assert told["loops"] == {"train": 64}
+    assert told["steps"] == {"train": 64}
     assert told["second"] == {"test": 32}
     assert told["backend"] == backend
     assert {"dense_2", "dense_3"} <= set(told["kernels"])

@@ -29,7 +29,7 @@ def traced(tmp_path: Path, script: str, backend: str) -> dict[str, Any]:
 
 def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Name, line, runs, epochs and steps of each loop; all of them are inferred, in the script."""
-    found = content["loop_places"]
+    found = content["loops"]
     assert {one["how"] for one in found} == {"inferred"}
     return [tuple(one[name] for name in ("name", "line", "runs", "epochs", "steps")) for one in found]
 
@@ -39,6 +39,8 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
     [
         ("jax_steps", "native-jax", [("fit", 27, 1, 3, 18), ("fit", 39, 1, 1, 5)]),
         ("tensorflow_tape", "native-tensorflow", [("fit", 22, 1, 2, 16), ("fit", 27, 1, 1, 5)]),
+        ("tensorflow_session", "native-tensorflow", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
+        ("tensorflow_session", "native-tensorflow1", [("fit", 27, 1, 3, 12), ("fit", 33, 1, 1, 6)]),
         ("gluon_mlp", "native-gluon", [("fit", 16, 1, 2, 12)]),
         ("chainer_loop", "native-chainer", [("fit", 13, 1, 2, 12), ("fit", 34, 1, 3, 18)]),
         ("theano_functions", "native-lasagne", [("fit", 15, 1, 3, 15)]),

@@ -98,7 +98,7 @@ def test_a_scenario_runs_with_a_whole_report(backend: str, name: str, tmp_path: 
     assert done.code == 0, done.err
     content = runner.report(tmp_path)
     assert content["backend"] == backend
-    loops = {loop["loop"]: loop for loop in content["loops"]}
+    loops = {loop["loop"]: loop for loop in content["step_summaries"]}
     wanted = "predict" if backend == "openvino" or name == "lenet" else "train"
     assert loops[wanted]["count"] >= 2
     found = runner.phases(content)
@@ -149,7 +149,7 @@ def test_a_model_without_keras_has_phases_steps_kernels_and_the_loss_of_keras(
     assert losses(done.out)[0] == pytest.approx(first_losses["tensorflow"][0], rel=1e-3)
     content = runner.report(tmp_path)
     assert (content["backend"], content["keras_version"]) == (backend, None)
-    assert {loop["loop"]: loop["count"] for loop in content["loops"]} == {"train": 4, "test": 4}
+    assert {loop["loop"]: loop["count"] for loop in content["step_summaries"]} == {"train": 4, "test": 4}
     found = runner.phases(content)
     assert found["construct"] > 0 and found["data"] > 0 and found["fit.steps"] > 0
     assert content["unattributed_ns"] <= 0.005 * content["wall_ns"]

@@ -55,7 +55,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop as `loop_places` of the report has it, counted by hand from the script and its sizes.
+    """A loop as `loops` of the report has it, counted by hand from the script and its sizes.
 
     Attributes:
         name: `fit`, `evaluate`, `predict`, `train_on_batch` ...

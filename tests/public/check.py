@@ -53,7 +53,7 @@ def told(report: dict[str, Any], spans: list[dict[str, Any]], layers: list[dict[
         spans: The spans of its main thread: `kind`, `start_ns`, `dur_ns`.
         layers: The rows of `dlprof kernels --by layer --json`.
     """
-    places = report["loop_places"]
+    places = report["loops"]
     loops = [Loop(one["name"], one["steps"], one["epochs"], one["runs"]) for one in places]
     kernels = report["kernels"]
     every = kernels["all_ns"] if kernels else 0

@@ -84,7 +84,7 @@ def test_figures_are_read_out_of_the_report() -> None:
     """Loops in one order, layers of kernels, the share of those without a name."""
     place = {"line": 3, "how": "inferred", "runs": 1, "epochs": None}
     report = {
-        "loop_places": [{**place, "name": "fit", "steps": 6, "epochs": 2}, {**place, "name": "evaluate", "steps": 2}],
+        "loops": [{**place, "name": "fit", "steps": 6, "epochs": 2}, {**place, "name": "evaluate", "steps": 2}],
         "kernels": {"all_ns": 200, "unattributed_ns": 50},
         "phases": [{"name": "script", "parent": None, "dur_ns": 10}],
         "wall_ns": 100,

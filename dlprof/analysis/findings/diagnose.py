@@ -94,7 +94,7 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
     least = _least_ns(case)
     kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
-    rest = remainder.of_case(case, left) if with_rows and not case.pair else ()
+    rest = remainder.of_case(case, left) if not case.pair else ()
     return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole, rest)
 
 

@@ -11,8 +11,8 @@ from dlprof.analysis.samples import Sample
 from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, StepPart, Tree, TreePath
 
 _MOST = 3
-_NOT_THE_SCRIPT = (Tree.STARTUP, Tree.TEARDOWN)
-"""The script has not begun, or is over: the last sample of its stacks may reach into it."""
+_NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
+"""The script has not begun, only asks for modules, or is over: the last sample of its stacks may reach into that."""
 _LEAST = 0.05
 """Share of the wall time that a place must have left to be named."""
 _WORTH_A_LINE = 0.2

@@ -49,7 +49,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
     table = kernel_json.as_json(kernels.summarise(run, "layer"), "layer", None)
     rows = [row for row in table.rows if row.total_ns]
     charts: dict[str, Any] = {
-        "steps": step_chart.of_run(run, report.loops),
+        "steps": step_chart.of_run(run, report.step_summaries),
         "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
     }

@@ -15,7 +15,7 @@ _SOURCES_NAMED = 4
 def traced(page: Page, report: Report) -> None:
     """What was run, on what, and where the time went."""
     arguments = " ".join([report.script or "", *report.arguments])
-    on = "" if report.outside else f"  on {report.backend or 'no engine that dlprof knows'}"
+    on = "" if report.outside else f"  on {engine(report)}"
     page.console.print()
     page.say(safe(f"{arguments}{on}"), "bold")
     page.say(f"{versions(report)}; {report.machine.cores} cores, {report.machine.cpu or 'unknown CPU'}", "dim")
@@ -30,10 +30,17 @@ def versions(report: Report) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def engine(report: Report) -> str:
+    """What it ran on: the backend of Keras, or an engine without it."""
+    without_keras = report.engine.name if report.engine is not None else ""
+    return report.backend or without_keras or "no engine that dlprof knows"
+
+
 def _keras(report: Report) -> str:
-    """The version of Keras: as it said itself, else as its package says; no backend of its own name has one."""
+    """The version of Keras: as it said itself, else as its package says, unless that was not loaded."""
     native = (report.backend or "").startswith("native-")
-    version = report.keras_version or (None if native else report.versions.get("keras"))
+    may_be_loaded = (report.backend or report.unrecorded) and not native
+    version = report.keras_version or (report.versions.get("keras") if may_be_loaded else None)
     if version:
         return f"Keras {version}"
     if report.attached:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from dlprof.analysis.loop_places import FoundBy
+from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words
@@ -58,17 +58,17 @@ def steps(page: Page, report: Report) -> None:
     page.title("Steps", "median, p95 and throughput over steps in which nothing was compiled")
     names = ("loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled")
     table = page.table(*[(name, "left" if name == "loop" else "right") for name in names])
-    for loop in report.loops:
+    for loop in report.step_summaries:
         table.add_row(*_loop_row(loop, input_inside_step=main.input_inside_step))
     page.show(table)
     if main.input_inside_step:
         page.say("input: this backend fetches the batch inside the step function; that wait is not measured", "dim", 2)
-    for loop in report.loops:
+    for loop in report.step_summaries:
         if loop.how is not StepTime.MEASURED:
             page.say(f"{loop.loop}: {step_words.how(loop) or loop.unknown}", "dim", 2)
     if main.asynchronous_dispatch:
         page.say("call: dispatch only; the work itself goes on after the call", "dim", 2)
-    for place in report.loop_places:
+    for place in report.loops:
         if place.how is FoundBy.INFERRED:
             page.say(step_words.place(place), "dim", 2)
     _epochs(page, report.epochs)

@@ -64,7 +64,7 @@ def steps(report: Report) -> str:
     rate = f"; {loop.samples_per_s:,.0f} samples/s" if loop.samples_per_s else ""
     how = "" if loop.median_ns is None or loop.how is StepTime.MEASURED else f" ({step_words.how(loop)})"
     kind = f"{step_words.kind(loop.loop)}{'s' * (loop.count != 1)}"
-    where = step_words.own_loop(report.loop_places)
+    where = step_words.own_loop(report.loops)
     return f"{loop.count:,} {kind}: {', '.join(figure for figure in figures if figure)}{rate}{how}{where}"
 
 

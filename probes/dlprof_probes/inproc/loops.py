@@ -205,7 +205,9 @@ class Loop(object):
             )
         self.previous_end = end
         self.step_index = step + count
-        self._clear()
+        self.begin = self.callbacks = self.device_wait = self.waited = self.call_start = self.call_ns = 0
+        self.compiled = self.compiles[0]
+        self.first = False
         if self.watch is not None:
             self.watch(self, count, flags)
 

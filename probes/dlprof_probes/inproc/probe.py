@@ -66,11 +66,11 @@ class Probe(object):
             default: What a call gives that failed.
             goes_on: Its arguments are the program's own, so that a failure says nothing of the next call.
         """
-        calls = self.calls
+        calls, broken = self.calls, self._broken
 
         def guarded(*args):
             calls[0] += 1
-            if self.ended or hook in self._broken:
+            if self.ended or (broken and hook in broken):
                 return default
             try:
                 return hook(*args)
@@ -84,11 +84,11 @@ class Probe(object):
 
     def guard_enter(self, hook):
         """The same for what begins spans and loops: where an exception comes out of it, none of them stays open."""
-        calls, stack, running = self.calls, self.recorder.stack, self.loops.depth
+        calls, broken, stack, running = self.calls, self._broken, self.recorder.stack, self.loops.depth
 
         def guarded(*args):
             calls[0] += 1
-            if self.ended or hook in self._broken:
+            if self.ended or (broken and hook in broken):
                 return None
             spans, loops = len(stack()), running()
             try:
@@ -108,6 +108,12 @@ class Probe(object):
         self.recorder.unwind(spans)
         if not spans:
             self.lines.resume()
+
+    def failed(self, hook, error):
+        """A hook that guards itself has failed, with what its arguments, the program's own, may be the cause of."""
+        if interrupts.is_from_handler(error):
+            raise error
+        self._failed(hook, error, True)
 
     def _failed(self, hook, error, goes_on):
         """Note the failure of a hook. Want of memory or of stack is not its own: it will work again."""

@@ -37,6 +37,7 @@ class Recorder(object):
     """The stream of one process.
 
     Attributes:
+        stacks: The open spans of each thread (`stack`), for those that ask in every step.
         idle_since: When the last outermost span ended that is none of `_IN_STEPS` (ns), by thread.
 
     Args:
@@ -60,7 +61,7 @@ class Recorder(object):
         self._queue = collections.deque()
         self._strings = {}
         self._threads = set()
-        self._stacks = {}
+        self.stacks = {}
         self.idle_since = {}
         self._said = set()
         # Counters of C, and no lock around them: a signal's handler may come in here again, on the same thread.
@@ -80,9 +81,9 @@ class Recorder(object):
         """The open spans of the calling thread, outermost first: a list of (number, kind)."""
         ident = get_ident()
         try:
-            return self._stacks[ident]
+            return self.stacks[ident]
         except KeyError:
-            return self._stacks.setdefault(ident, [])
+            return self.stacks.setdefault(ident, [])
 
     def begin(self, kind, name, frame=None, time_ns=None, nests=True):
         """Begin a span on the calling thread.

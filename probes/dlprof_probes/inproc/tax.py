@@ -39,7 +39,7 @@ def _silent(recorder):
     silent.__dict__.update(recorder.__dict__)
     silent._queue = deque()
     silent._strings = dict(recorder._strings)
-    silent._stacks = {}
+    silent.stacks = {}
     silent._threads = set(recorder._threads)
     silent.flush = _nothing
     return silent

@@ -89,6 +89,18 @@ def timed(original, hook, now):
     return wrapper
 
 
+def timed_call(original, hook, now):
+    """Call `hook(args, keywords, begin)` after `original` returned."""
+
+    def wrapper(*args, **kwargs):
+        begin = now()
+        result = original(*args, **kwargs)
+        hook(args, kwargs, begin)
+        return result
+
+    return wrapper
+
+
 def with_keywords(original, change, hook):
     """Call `original` with the keywords that `change(keywords)` adds, and `hook(result, args)` after it."""
 

@@ -39,7 +39,7 @@ def report(**changes: Any) -> Report:
         "phases": (),
         "unattributed_ns": 10 * S,
         "steps": None,
-        "loops": (),
+        "step_summaries": (),
         "epochs": (),
         "recompilations": (),
         "step_split": None,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dlprof.analysis.loop_places import FoundBy, LoopPlace
+from dlprof.analysis.loops import FoundBy, LoopSummary
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words
 from dlprof.schema.vocabulary import Loop, StepTime
@@ -47,7 +47,7 @@ def test_steps_of_a_loop_that_is_not_known_are_only_steps() -> None:
 
 def test_a_loop_of_the_script_s_own_says_where_it_is() -> None:
     """And that nobody told it."""
-    found = LoopPlace("fit", FoundBy.INFERRED, "train.py", 7, 3, 6, 1200)
+    found = LoopSummary("fit", FoundBy.INFERRED, "train.py", 7, 6, 1200, 3)
 
     assert (
         step_words.place(found)
@@ -58,7 +58,7 @@ def test_a_loop_of_the_script_s_own_says_where_it_is() -> None:
 
 def test_a_loop_of_keras_is_not_inferred() -> None:
     """Nor is its place known, where Keras itself called it."""
-    found = LoopPlace("evaluate", FoundBy.KERAS, None, None, 1, None, 1)
+    found = LoopSummary("evaluate", FoundBy.KERAS, None, None, None, 1, 1)
 
     assert step_words.place(found) == "evaluate at a line that is not known: 1 step"
     assert step_words.own_loop([found]) == ""

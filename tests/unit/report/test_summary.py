@@ -67,13 +67,15 @@ def test_the_main_loop_says_how_its_steps_return(tmp_path: Path) -> None:
     backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
     content = made(tmp_path, manifest(backend=backend))
 
-    assert content.steps == MainLoop(**vars(content.loops[0]), asynchronous_dispatch=True, input_inside_step=False)
+    assert content.steps == MainLoop(
+        **vars(content.step_summaries[0]), asynchronous_dispatch=True, input_inside_step=False
+    )
 
 
 def test_a_loop_whose_steps_are_only_dispatched_has_no_time_of_a_step(tmp_path: Path) -> None:
     """No value was read, and no epoch was seen: not known, and why."""
     backend = {"name": "jax", "source": "managed", "asynchronous_dispatch": True, "input_inside_step": False}
-    (loop,) = made(tmp_path, manifest(backend=backend)).loops
+    (loop,) = made(tmp_path, manifest(backend=backend)).step_summaries
 
     assert (loop.median_ns, loop.p95_ns, loop.samples_per_s, loop.how) == (None, None, None, None)
     assert (loop.unknown or "").startswith("Its steps return before the device has done them")
@@ -84,7 +86,7 @@ def test_a_run_without_steps_has_no_main_loop(tmp_path: Path) -> None:
     """Nor any other."""
     content = made(tmp_path, steps=[])
 
-    assert (content.steps, content.loops) == (None, ())
+    assert (content.steps, content.step_summaries) == (None, ())
 
 
 def test_an_epoch_has_the_metrics_of_its_end(tmp_path: Path) -> None:
@@ -230,6 +232,7 @@ REPORT_KEYS = [
     "phases",
     "unattributed_ns",
     "steps",
+    "step_summaries",
     "loops",
     "epochs",
     "recompilations",
@@ -256,7 +259,6 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
-    "loop_places",
     "unrecorded",
     "lost_tables",
 ]
@@ -277,7 +279,8 @@ def test_json_has_the_fields_of_the_contract_in_their_order(tmp_path: Path) -> N
         "loop", "count", "first_ns", "median_ns", "p95_ns", "samples_per_s", "call_median_ns", "input_median_ns",
         "compiled", "how", "unknown", "asynchronous_dispatch", "input_inside_step",
     ]  # fmt: skip
-    assert list(content["loops"][0]) == list(content["steps"])[:-2]
+    assert list(content["step_summaries"][0]) == list(content["steps"])[:-2]
+    assert list(content["loops"][0]) == ["name", "how", "file", "line", "epochs", "steps", "runs"]
 
 
 def test_a_report_has_the_findings_of_the_diagnosis_it_is_given(tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Finding
+from dlprof.analysis.findings.rest import Rest, Stood
 from dlprof.analysis.findings.title import Title
 from dlprof.report import verdict
 from dlprof.report.model import Exit, PhaseTime
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Tree
 from tests.unit.report.reports import report
 from tests.unit.runs import S
 
@@ -74,6 +75,16 @@ def test_a_run_without_a_cause_says_so() -> None:
 
     assert of(none).endswith("import 1.00 s (10.0 %); no cause of lost time was found.")
     assert of(late).endswith("import 1.00 s (10.0 %).")
+
+
+def test_the_line_where_most_of_the_unexplained_time_stood_is_named() -> None:
+    """Where that is a fifth of the run and more; what its stacks tell is said, too."""
+    stood = Stood("train.py", 10, 0.97, "backend_compile", "jax/_src/compiler.py", "compiling")
+    much = Diagnosis((), (), 10 * S, rest=(Rest(Tree.FIT_STEPS, 5 * S, 0.5, stood),))
+    little = Diagnosis((), (), 10 * S, rest=(Rest(Tree.FIT_STEPS, S, 0.1, stood),))
+
+    assert of(much).endswith("; no cause of lost time was found; 97 % of fit.steps stood at train.py:10, compiling.")
+    assert of(little).endswith("; no cause of lost time was found.")
 
 
 def test_a_script_that_failed_is_told_so_first() -> None:

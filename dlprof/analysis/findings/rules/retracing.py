@@ -23,7 +23,8 @@ TITLE = Title("Graphs were compiled again", "compiling graphs again")
 _SHARE_OF_WORK = 0.05
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
-"""The short batch at the end of an epoch, and its kin, are compiled once more: no cause for a word."""
+"""The short batch at the end of an epoch, and its kin, have a function compiled once more: no cause for a word. So do
+the engine's own small functions, each for one more shape, however many they are."""
 _GUARD_TEXT = 120
 _LONGER = (Tree.FIT_STEPS_EDGES, Tree.FIT_STEPS / StepPart.DISPATCH, Tree.FIT_GRAPH_COMPILE)
 """Where the time is that a step with a compilation takes beyond that."""
@@ -38,7 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
     again, firsts = _again(case), _first_calls(case)
     work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
     compiled = sum(call.dur_ns for call in again)
-    if len(again) > _USUAL and compiled >= _SHARE_OF_WORK * work:
+    if again and compiled >= _SHARE_OF_WORK * work:
         yield _of_arguments(case, again)
     elif len(firsts) > _USUAL and sum(end - begin for begin, end in firsts[1:]) >= _SHARE_OF_WORK * work:
         yield _of_new_functions(case, firsts)
@@ -138,9 +139,15 @@ def _with_longer_steps(case: Case, by_phase: dict[TreePath, int]) -> dict[TreePa
 
 
 def _again(case: Case) -> list[Call]:
-    """Recompilations inside loops: what building a model compiles once for each shape is left out."""
-    again = [call for call in case.calls.of(SpanKind.GRAPH_COMPILE) if call.compiled.get("again")]
-    return [call for call in again if _is_in_loop(case, call)]
+    """Recompilations inside loops, of functions that had more than is usual.
+
+    What building a model compiles once for each shape is left out.
+    """
+    of_functions: dict[str, list[Call]] = {}
+    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+        if call.compiled.get("again") and _is_in_loop(case, call):
+            of_functions.setdefault(call.compiled.get("function") or call.name, []).append(call)
+    return [call for calls in of_functions.values() if len(calls) > _USUAL for call in calls]
 
 
 def _is_in_loop(case: Case, call: Call) -> bool:

@@ -193,14 +193,15 @@ class Chainer(Engine):
         def is_evaluating():
             return not (chainer.config.train and chainer.config.enable_backprop)
 
+        asks = own.asking(is_evaluating)
+
         def asked(items):
             if items not in begun or items.is_new_epoch:
                 begun.add(items)
                 own.opened(items, now(), None, True)
-            own.asked(items, is_evaluating())
+            asks(items)
 
-        asked = probe.guard(asked, goes_on=True)
-        over = probe.guard(lambda items: own.over(items, is_evaluating()), goes_on=True)
+        asked, over = probe.guard(asked, goes_on=True), own.ending(is_evaluating)
         make = probe.wrappers.iterating
         probe.replace(iterator, "__next__", lambda f: make(f, asked, own.given, over))
         if "next" in vars(iterator):

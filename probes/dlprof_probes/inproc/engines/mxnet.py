@@ -171,8 +171,7 @@ class MXNet(Engine):
         if loader is None:
             return
         opened = probe.guard(lambda _loader, iterator, begin: own.opened(iterator, begin), goes_on=True)
-        asked = probe.guard(lambda iterator: own.asked(iterator, False))
-        over = probe.guard(lambda iterator: own.over(iterator, False))
+        asked, over = own.asking(lambda: False), own.ending(lambda: False)
         make = probe.wrappers.giving_items
         probe.replace(loader, "__iter__", lambda f: make(f, opened, asked, own.given, over, now))
 

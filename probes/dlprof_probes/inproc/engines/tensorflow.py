@@ -5,7 +5,7 @@ import re
 import sys
 
 from dlprof_probes import wire
-from dlprof_probes.inproc.engines import tensorflow_loops
+from dlprof_probes.inproc.engines import tensorflow_loops, tensorflow_sessions
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
@@ -97,6 +97,7 @@ class TensorFlow(Engine):
         if iterator is not None:
             probe.on_batch(iterator, "__next__", "tf.data")
         self._graphs = tensorflow_loops.watch(self, module)
+        tensorflow_sessions.watch(self)
 
     def _time_first_runs(self, tracing):
         """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""

@@ -5,6 +5,7 @@ import sys
 import weakref
 
 from dlprof_probes.inproc import own_files
+from dlprof_probes.inproc.engines import tensorflow_sessions
 from dlprof_probes.inproc.engines.tensorflow import TensorFlow
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -77,6 +78,7 @@ class TensorFlow1(TensorFlow):
             probe.replace(base, "_make_callable_from_options", self._sessions.making, again=True)
             self._sessions.make = getattr(make, "__wrapped__", make)
             probe.replace(base, "run", self._sessions.running, again=True)
+        tensorflow_sessions.watch(self)
 
     def make_tracer(self):
         """The tracer of the sessions; None where none were found."""

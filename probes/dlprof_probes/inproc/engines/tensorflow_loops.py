@@ -59,8 +59,7 @@ def watch(engine, tensorflow):
     iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
     if dataset is not None and iterator is not None:
         opened = probe.guard(lambda _dataset, items, begin: own.opened(items, begin), goes_on=True)
-        asked = probe.guard(lambda items: own.asked(items, False), goes_on=True)
-        over = probe.guard(lambda items: own.over(items, False), goes_on=True)
+        asked, over = own.asking(lambda: False), own.ending(lambda: False)
         wrappers = probe.wrappers
         probe.replace(dataset, "__iter__", lambda f: wrappers.opening(f, opened, now), again=True)
         probe.replace(iterator, "__next__", lambda f: wrappers.iterating(f, asked, own.given, over), again=True)

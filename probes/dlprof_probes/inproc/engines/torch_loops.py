@@ -63,8 +63,7 @@ def _watch_loaders(engine, module):
     probe, own = engine.probe, engine.probe.own_loops
     is_grad_enabled = sys.modules["torch"].is_grad_enabled
     opened = probe.guard(lambda loader, iterator, begin: own.opened(iterator, begin, _facts(loader)), goes_on=True)
-    asked = probe.guard(lambda iterator: own.asked(iterator, not is_grad_enabled()), goes_on=True)
-    over = probe.guard(lambda iterator: own.over(iterator, not is_grad_enabled()), goes_on=True)
+    asked, over = own.asking(lambda: not is_grad_enabled()), own.ending(lambda: not is_grad_enabled())
     wrappers = probe.wrappers
     probe.replace(module.DataLoader, "__iter__", lambda f: wrappers.opening(f, opened, now))
     items = module._BaseDataLoaderIter

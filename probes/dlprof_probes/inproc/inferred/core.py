@@ -82,12 +82,13 @@ class _Fit(object):
         closing: The optimiser that ends each turn, where no loader does; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
         inner: What the innermost loop tells of the one around it.
-        seen: Counter of other people's loops when it last did something.
+        before: The step before, or None.
+        usual, usual_site: Optimiser and site of the step before; no site: more took part in it.
     """
 
     __slots__ = (
-        "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "optimizers", "own", "seen", "step",
-        "turns",
+        "before", "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "optimizers", "own", "step",
+        "turns", "usual", "usual_site",
     )  # fmt: skip
 
     def __init__(self, path, begin):
@@ -99,44 +100,39 @@ class _Fit(object):
         self.feed = None
         self.inner = _Count()
         self.closing = None
+        self.before = self.usual = self.usual_site = None
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
 
 
-def _is_new_turn(fit, turns, inner):
-    """Whether the loop around has turned: its variable says so; else the count of the inner one, which begins anew."""
-    if not turns:
-        return False
-    return turns != fit.turns if turns[0] is not None else fit.inner.begins_anew(inner)
-
-
 class _Count(object):
     """The number that the innermost loop sets, where the one around sets none: `while` around `for ... in range`.
 
-    It counts up, and begins again with its first value. Numbers in any other order, as of rows that are drawn, tell
-    nothing.
+    It counts up, and begins again with its first value. Numbers in any other order, as of rows that are drawn, or the
+    same one twice, tell nothing.
     """
 
-    __slots__ = ("_first", "_last")
+    __slots__ = ("_first", "_is_told", "_last")
 
     def __init__(self):
         self._first = self._last = None
+        self._is_told = True
 
     def begins_anew(self, number):
         """Whether this number, of the next step, is the first of another pass."""
-        if number is None or (self._last is not None and self._last is not _NO and self._first < number <= self._last):
-            self._last = _NO
-        if self._last is _NO:
-            return False
-        anew = self._last is not None and number <= self._last
+        return self._is_told and self._last is not None and number == self._first < self._last
+
+    def seen(self, number):
+        """A step had this number."""
+        if not self._is_told:
+            return
         if self._first is None:
             self._first = number
-        if number < self._first:
-            self._last = _NO
-            return False
+        elif number is not None and not (number > self._last or number == self._first < self._last):
+            number = None
+        self._is_told = number is not None
         self._last = number
-        return anew
 
 
 class OwnLoops(object):
@@ -160,25 +156,45 @@ class OwnLoops(object):
 
     # -- updates -----------------------------------------------------------------------------------------
 
-    def update(self, optimizer, end, place, cause=None):
+    def update(self, optimizer, end, site, frame=None, *cause):
         """An optimiser has changed the weights.
 
         Args:
             optimizer: What tells it from others; never that of another one, also of one that is gone.
             end: When it was done (ns).
-            place: Where it was called: `sites.Place`.
-            cause: What the log needs to describe the training.
+            site: Where it was called: `sites.Site`.
+            frame: The frame that called.
+            cause: What the log needs to describe the training: engine and optimiser.
         """
-        path = place.path
+        fit = self._fit
+        if fit is None or fit.usual_site is not site or fit.usual != optimizer or fit.step is not None:
+            self._any_update(optimizer, end, site, frame, cause)
+        elif fit.feed is None:
+            turns = site.turns(frame)
+            number = site.count(frame) if turns and turns[0] is None else None
+            if self._feeds or turns != fit.turns or fit.inner.begins_anew(number):
+                self._any_update(optimizer, end, site, frame, cause)
+            else:
+                fit.inner.seen(number)
+                self._log.step(fit.handle, fit.last, end, None, 1, 0)
+                fit.last = end
+        elif fit.feed.items == 1 and fit.feed.evaluation is None and len(self._feeds) == 1:
+            self._usual_update(fit, fit.feed, end)
+        else:
+            self._any_update(optimizer, end, site, frame, cause)
+
+    def _any_update(self, optimizer, end, site, frame, cause):
+        """An update that is not known to be like the one before."""
+        fit = self._fit
+        path = site.path
         if not path:
             self.orphans += 1
             return
         feed, waited = self._leading(path)
-        fit = self._fit
-        turns = inner = None
+        turns = None
         if fit is not None:
             if fit.feed is None and feed is None:
-                turns, inner = place.turns(), place.count()
+                turns = site.turns(frame)
             if self._is_another(fit, optimizer, path, feed, turns):
                 self._close_fit()
                 fit = None
@@ -186,13 +202,41 @@ class OwnLoops(object):
             fit.closing = fit.step.optimizers[-1]
             self._end_step(fit, fit.step.end)
         if fit is None:
-            fit = self._open_fit(path, feed, place, end, cause)
-            turns, inner = fit.turns, place.count()
-        if fit.step is None:
-            self._begin_step(fit, path, feed, waited, (turns, inner))
+            fit = self._open_fit(feed, site, frame, end, cause)
+            turns = fit.turns
+        begins = fit.step is None
+        if begins:
+            self._begin_step(fit, path, feed, waited, self._turned(fit, turns, site, frame))
+        is_alone = begins and (fit.feed is feed if feed is not None else fit.feed is None and fit.closing == optimizer)
+        fit.usual, fit.usual_site = optimizer, site if is_alone else None
         self._took_part(fit, optimizer, path, end)
         if fit.feed is None and fit.closing == optimizer:
             self._end_step(fit, end)
+
+    @staticmethod
+    def _turned(fit, turns, site, frame):
+        """Whether the loop around has turned: its variable says so; else the count of the inner one."""
+        if not turns:
+            return False
+        before, fit.turns = fit.turns, turns
+        if turns[0] is not None:
+            return turns != before
+        number = site.count(frame)
+        turned = fit.inner.begins_anew(number)
+        fit.inner.seen(number)
+        return turned
+
+    @staticmethod
+    def _usual_update(fit, feed, end):
+        """The same as `update`, for a step that is like the one before. Hot."""
+        fit.step = step = fit.before
+        begin, last, waited = feed.first, fit.last, feed.waited
+        step.begin = begin = begin if begin > last else last
+        step.waited = waited if waited < begin - last else begin - last
+        step.items = 1
+        step.end = end
+        feed.items = feed.waited = 0
+        feed.updated = True
 
     def _leading(self, path):
         """The loader whose item the step began with, unless it is opened anew in each step; and the wait for items."""
@@ -224,28 +268,25 @@ class OwnLoops(object):
         short, long = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
         return long[len(long) - len(short) :] != short  # loops beside each other: each has its steps
 
-    def _open_fit(self, path, feed, place, end, cause):
+    def _open_fit(self, feed, site, frame, end, cause):
         begin = feed.opened if feed is not None else min(end, self.idle_since or end)
-        fit = self._fit = _Fit(path, begin)
+        fit = self._fit = _Fit(site.path, begin)
         if feed is None:
-            fit.turns = place.turns()
+            fit.turns = site.turns(frame)
         facts = feed.facts if feed is not None else {}
-        fit.handle = self._log.open(TRAIN, begin, place.where(), facts, cause)
+        fit.handle = self._log.open(TRAIN, begin, site.where, facts, cause + (site.frames(frame),))
         return fit
 
-    def _begin_step(self, fit, path, feed, waited, told):
-        """A step begins with its first batch, or where the one before ended; `told`: turns, and the inner count."""
-        turns, inner = told
+    def _begin_step(self, fit, path, feed, waited, turned):
+        """A step begins with its first batch, or where the one before ended; `turned`: the loop around has."""
         begin, is_first = fit.last, fit.epoch < 0
         if feed is not None:
             begin = max(begin, feed.first)
             if is_first or fit.feed is None or (feed is not fit.feed and fit.feed.is_before(feed)):
                 self._begin_epoch(fit, max(fit.last, feed.opened))
                 fit.feed = feed
-        elif _is_new_turn(fit, turns, inner) or is_first:
+        elif is_first or turned:
             self._begin_epoch(fit, begin)
-        if turns is not None:
-            fit.turns = turns
         step = fit.step = _Step(begin, path)
         if waited:  # a wait inside the step is told as one before it, which begins that much later
             inside = waited - (feed.first_waited if feed is not None else 0)
@@ -270,7 +311,8 @@ class OwnLoops(object):
                 feed.taken()
 
     def _end_step(self, fit, end):
-        step, fit.step = fit.step, None
+        step = fit.before = fit.step
+        fit.step = None
         fit.last = end
         self._log.step(fit.handle, step.begin, max(end, step.begin), step.waited, 1, step.items)
 
@@ -296,13 +338,13 @@ class OwnLoops(object):
 
     # -- input -------------------------------------------------------------------------------------------
 
-    def input_opened(self, key, time, place, facts=None, tells=False):
+    def input_opened(self, key, time, site, facts=None, tells=False):
         """A loader is iterated from now on; `key` tells this iteration from others.
 
         Args:
             key: Number.
             time: When (ns).
-            place: `sites.Place`.
+            site: `sites.Site`.
             facts: What is known of the loader.
             tells: It is one that begins its epochs itself, in the middle of a loop over steps.
         """
@@ -310,11 +352,11 @@ class OwnLoops(object):
             self.input_over(key, time)
         fit = self._fit
         if fit is not None:
-            if fit.step is not None and (tells or fit.step.path[0] not in place.path):
+            if fit.step is not None and (tells or fit.step.path[0] not in site.path):
                 self._end_step(fit, time)
-            if not (tells or fit.own.intersection(place.path)):
+            if not (tells or fit.own.intersection(site.path)):
                 self._close_fit()
-        self._feeds[key] = Feed(time, place.path, place.line(), facts or {}, tells)
+        self._feeds[key] = Feed(time, site.path, site.line, facts or {}, tells)
 
     def input_begin(self, key, time, evaluates):
         """The next item is asked for; `evaluates`: the model is not being trained now."""

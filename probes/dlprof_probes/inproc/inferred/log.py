@@ -4,23 +4,6 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import loops
 
 
-class Cause(object):
-    """What showed that there is a training: for describing it.
-
-    Args:
-        engine: The `Engine`.
-        optimizer: Its optimiser, of whatever kind.
-        frames: The frames around the update, innermost first.
-    """
-
-    __slots__ = ("engine", "frames", "optimizer")
-
-    def __init__(self, engine, optimizer, frames):
-        self.engine = engine
-        self.optimizer = optimizer
-        self.frames = frames
-
-
 class _Running(object):
     """A loop that is written."""
 
@@ -46,11 +29,20 @@ class Log(object):
         self._describe = probe.guard(self._described, {}, goes_on=True)
 
     def open(self, kind, begin, place, facts, cause):
-        """A loop has begun, at `begin` (ns), at a place (file, line)."""
+        """A loop has begun.
+
+        Args:
+            kind: `fit` or `evaluate`.
+            begin: When (ns).
+            place: File and line.
+            facts: What is known of it.
+            cause: What showed that there is a training: engine, optimiser of whatever kind, and the frames around
+                the update, innermost first. None: it is none.
+        """
         probe = self._probe
         told = dict(facts, how="inferred")
         if cause is not None:
-            told.update(self._describe(cause()) or {})
+            told.update(self._describe(*cause) or {})
         span = probe.recorder.begin_at(kind, kind, begin, place)
         probe.recorder.detail(span, told)
         loop = loops.Loop(probe.recorder, probe.loops.compiles, span, probe.loops.waits)
@@ -61,11 +53,11 @@ class Log(object):
         probe.windows.opened(loop, kind, nested=cause is None)
         return _Running(kind, span, loop)
 
-    def _described(self, cause):
+    def _described(self, engine, optimizer, frames):
         """Facts about the training, as Keras' hooks have them; its engine takes the windows."""
-        self._trace(cause.engine)
-        name = type(cause.optimizer).__name__
-        layers = cause.engine.trained_layers(cause.optimizer, cause.frames) or []
+        self._trace(engine)
+        name = getattr(optimizer, "dlprof_name", None) or type(optimizer).__name__
+        layers = engine.trained_layers(optimizer, frames) or []
         return {"model": {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}}
 
     def _trace(self, engine):

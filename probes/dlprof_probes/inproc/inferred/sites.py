@@ -10,7 +10,11 @@ from sys import getrefcount, version_info
 
 _DEEPEST = 128
 """Frames that are looked at."""
+_DEPTHS = range(_DEEPEST)
 _CODES_AT_MOST = 4096
+_BRANCHES_AT_MOST = 20000
+_SITE = "site"
+"""Where a branch of the tree has what it leads to; its other keys are places in code."""
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 _OWN_NAMESPACE = 2
 """Flag of code objects: its names are its own (a function), not those of a module."""
@@ -40,52 +44,60 @@ class LoopCode(object):
         self.target = target
 
 
-class Place(object):
-    """Where a call came from. It holds frames: not to be kept longer than the call.
+class Site(object):
+    """Where in the program a call is made: the same for each call through the same lines.
 
     Attributes:
         path: Numbers of the loops around it, innermost first.
+        where: File and line of the innermost loop that is the user's own, else of the user's call; ("", 0): unknown.
+        line: File and line of the user's call; ("", 0): unknown.
     """
 
-    __slots__ = ("_levels", "_user", "path")
+    __slots__ = ("_levels", "_user", "line", "path", "where")
 
-    def __init__(self, path, levels, user):
-        self.path = path
+    def __init__(self, levels, user, where, line):
+        self.path = tuple([loop.number for _, loop in levels])
+        self.where = where
+        self.line = line
         self._levels = levels
         self._user = user
 
-    def turns(self):
-        """What tells the turns of the outer loops apart; None for one that nothing tells of."""
-        return tuple(_turn(frame, loop) for frame, loop, _ in self._levels[1:])
+    def turns(self, frame):
+        """What tells the turns of the outer loops apart; None for one that nothing tells of. `frame` makes the call."""
+        found, depth = [], 0
+        for level, loop in self._levels[1:]:
+            while depth < level:
+                frame = frame.f_back
+                depth += 1
+            found.append(_turn(frame, loop))
+        return tuple(found)
 
-    def count(self):
-        """The number that the innermost loop sets in each of its turns; None: it sets none."""
+    def count(self, frame):
+        """The number that the innermost loop sets in each of its turns; None: it sets none. `frame` makes the call."""
         if len(self._levels) < 2:
             return None
-        value = _set_by(*self._levels[0][:2])
+        level, loop = self._levels[0]
+        for _ in range(level):
+            frame = frame.f_back
+        value = _set_by(frame, loop)
         return value if type(value) is int else None
 
-    def where(self):
-        """File and line of the innermost loop that is the user's own, else of the user's call; ("", 0): unknown."""
-        for frame, loop, is_users in self._levels:
-            if is_users:
-                return frame.f_code.co_filename, loop.line
-        return self.line()
-
-    def line(self):
-        """File and line of the user's call; ("", 0): unknown."""
-        if self._user is None:
-            return "", 0
-        return self._user.f_code.co_filename, self._user.f_lineno or 0
-
-    def frames(self):
-        """The frame that called, and those around it."""
-        found = [frame for frame, _, _ in self._levels]
-        return found + [self._user] if self._user is not None else found
+    def frames(self, frame):
+        """The frames of the user's call and of the loops around it; `frame` makes the call."""
+        wanted = {level for level, _ in self._levels} | {self._user}
+        found, depth = [], 0
+        while frame is not None and depth < _DEEPEST:
+            if depth in wanted:
+                found.append(frame)
+            frame = frame.f_back
+            depth += 1
+        return found
 
 
 class Sites(object):
-    """Looks up places.
+    """Looks up sites.
+
+    The frames of a call, by their code and place in it, lead down a tree to what was learnt of them the first time.
 
     Args:
         is_user_file: Function from a file name to whether it is the user's own code.
@@ -97,33 +109,69 @@ class Sites(object):
         self._known = {}
         self._codes = {}
         self._count = 0
+        self._tree = {}
+        self._branches = 0
 
     def skip(self, start):
         """Pass over the loops of code whose file's path begins so: an engine's own."""
         self._skipped += (start,)
         self._known.clear()
         self._codes.clear()
+        self._tree.clear()
 
     def look(self, frame):
-        """The place from which `frame` runs. Hot: called in every step."""
-        levels, outermost, user, known = [], None, None, self._known
-        depth = 0
-        while frame is not None and depth < _DEEPEST:
+        """The site from which `frame` runs. Hot: called in every step, and each frame around it counts."""
+        node, at = self._tree, frame
+        try:
+            for _ in _DEPTHS:
+                branch, code = node[at.f_lasti], at.f_code
+                while branch[0] is not code:
+                    branch = branch[2]
+                node, at = branch[1], at.f_back
+                if at is None:
+                    break
+            return node[_SITE]
+        except (KeyError, TypeError):  # a branch that is not there yet, or the end of those beside each other
+            return self._explore(frame)
+
+    def _explore(self, frame):
+        """Learn a site, and the way to it."""
+        if self._branches > _BRANCHES_AT_MOST:
+            self._tree.clear()
+            self._branches = 0
+        site, node = self._learn_site(frame), self._tree
+        for _ in _DEPTHS:
+            first, code = node.get(frame.f_lasti), frame.f_code
+            branch = first
+            while branch is not None and branch[0] is not code:
+                branch = branch[2]
+            if branch is None:
+                branch = node[frame.f_lasti] = (code, {}, first)
+                self._branches += 1
+            node, frame = branch[1], frame.f_back
+            if frame is None:
+                break
+        node[_SITE] = site
+        return site
+
+    def _learn_site(self, frame):
+        levels, where, line, user = [], None, ("", 0), None
+        outermost = 0
+        for depth in _DEPTHS:
             code = frame.f_code
-            entry = known.get((id(code), frame.f_lasti))
-            if entry is None:
-                entry = self._learn(code, frame.f_lasti)
-            if entry[0]:
-                levels.extend([(frame, loop, entry[1]) for loop in entry[0]])
-            if entry[1]:
+            loops, is_users = self._known.get((id(code), frame.f_lasti)) or self._learn(code, frame.f_lasti)
+            levels.extend([(depth, loop) for loop in loops])
+            if is_users:
                 if user is None:
-                    user = frame
+                    user, line = depth, (code.co_filename, frame.f_lineno or 0)
+                if loops and where is None:
+                    where = code.co_filename, loops[0].line
                 outermost = len(levels)
             frame = frame.f_back
-            depth += 1
+            if frame is None:
+                break
         # What calls the user's outermost function is no loop of theirs: a notebook's, a runner of tests.
-        levels = levels[:outermost]
-        return Place(tuple([level[1].number for level in levels]), levels, user)
+        return Site(levels[:outermost], user, where or line, line)
 
     def _learn(self, code, offset):
         known = self._codes.get(id(code))

@@ -7,7 +7,7 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.inferred.core import OwnLoops
-from dlprof_probes.inproc.inferred.log import Cause, Log
+from dlprof_probes.inproc.inferred.log import Log
 from dlprof_probes.inproc.inferred.sites import Sites
 
 _IMPORT = wire.SpanKind.IMPORT
@@ -16,27 +16,28 @@ _ORPHANS_TOLD = 3
 
 
 class Earlier(object):
-    """A call that is over, and the place from which it came, without its frames."""
+    """A call that is over, and the site from which it came."""
 
-    def __init__(self, begin, end, place):
+    def __init__(self, begin, end, site, frame):
         self.begin = begin
         self.end = end
-        self.path = place.path
-        self._turns = place.turns()
-        self._count = place.count()
-        self._where = place.where()
+        self.path = site.path
+        self.where = site.where
+        self._turns = site.turns(frame)
+        self._count = site.count(frame)
 
-    def turns(self):
-        """As `Place.turns`."""
+    def turns(self, _frame):
+        """As `Site.turns`, at the time of the call."""
         return self._turns
 
-    def count(self):
-        """As `Place.count`."""
+    def count(self, _frame):
+        """As `Site.count`, at the time of the call."""
         return self._count
 
-    def where(self):
-        """As `Place.where`."""
-        return self._where
+    @staticmethod
+    def frames(_frame):
+        """They are gone."""
+        return []
 
 
 class Watch(object):
@@ -53,17 +54,16 @@ class Watch(object):
         self.sites = Sites(probe.is_user_file)
         self._probe = probe
         self._log = Log(probe)
+        self._current = probe.loops.current
+        self._stacks, self._idle = probe.recorder.stacks, probe.recorder.idle_since
         self._threads = {}
         self._iterators = {}
         self._tokens = {}
         self._next_token = 0
         self._not_training = {}
         self._made = 0
-        self.update = probe.guard(self._update, goes_on=True)
+        self._calls = probe.calls
         self.opened = probe.guard(self._opened, goes_on=True)
-        self.asked = probe.guard(self._asked, goes_on=True)
-        self.given = probe.guard(self._given, goes_on=True)
-        self.over = probe.guard(self._over, goes_on=True)
         self.goes_on = probe.guard(self._goes_on, goes_on=True)
         self._left = probe.guard(self._iterator_gone, goes_on=True)
         self.finish = probe.guard(self._finish, goes_on=True)
@@ -72,24 +72,23 @@ class Watch(object):
         """The loops of the calling thread; None: Keras or a mark says what runs."""
         ident = get_ident()
         found = self._threads.get(ident)
-        if self._is_told(ident):
+        if self._current.get(ident) is not None or (self._stacks.get(ident) and self._is_told(ident)):
             if found is not None:
                 found.interrupted()
             return None
-        if found is None:
+        if found is None and not self._probe.ended:
             found = self._threads[ident] = OwnLoops(self._log, self._made)
         return found
 
     def _is_told(self, ident):
-        if self._probe.loops.current.get(ident) is not None:
+        if self._current.get(ident) is not None:
             return True
-        stack = self._probe.recorder.stack()
-        return bool(stack) and any(kind != _IMPORT for _, kind in stack)
+        return any(kind != _IMPORT for _, kind in self._stacks.get(ident) or ())
 
     def token(self, thing):
         """A number that no other object has, nor will have."""
         known = self._tokens.get(id(thing))
-        if known is not None and known[0]() is thing:
+        if known is not None:  # it lives, or it would have been taken out
             return known[1]
         self._next_token += 1
         key, tokens = id(thing), self._tokens
@@ -98,22 +97,36 @@ class Watch(object):
 
     # -- what engines tell -------------------------------------------------------------------------------
 
-    def _update(self, engine, optimizer, begin=0):
-        """An optimiser has just changed the weights, in a call that began at `begin` (ns), if that is known."""
-        own = self._own()
-        if own is None:
-            return
-        end, place = now(), self.sites.look(_getframe(1))
-        ident = get_ident()
-        own.idle_since = max(own.idle_since, self._probe.recorder.idle_since.get(ident, 0)) or begin
-        self._not_training.pop(ident, None)
-        own.update(self.token(optimizer), end, place, lambda: Cause(engine, optimizer, place.frames()))
+    def update(self, engine, optimizer, begin=0):
+        """An optimiser has just changed the weights, in a call that began at `begin` (ns), if that is known.
+
+        Hot, as are `asking` and `given`: they guard themselves, which takes half the time of `Probe.guard`.
+        """
+        self._calls[0] += 1
+        try:
+            ident = get_ident()
+            own = self._threads.get(ident)
+            if own is None or self._stacks.get(ident) or self._current.get(ident) is not None:
+                own = self._own()
+                if own is None:
+                    return
+            end = now()
+            idle = self._idle.get(ident, begin if not own.idle_since else 0)
+            own.idle_since = max(own.idle_since, idle)
+            if self._not_training:
+                self._not_training.pop(ident, None)
+            known, frame = self._tokens.get(id(optimizer)), _getframe(1)
+            token = known[1] if known is not None else self.token(optimizer)
+            own.update(token, end, self.sites.look(frame), frame, engine, optimizer)
+        except Exception as error:
+            self._probe.failed(self.update, error)
 
     def earlier(self, begin):
         """A call that may turn out to be the first update of a training; gives what `repeated` needs to know of it."""
         if self._is_told(get_ident()):
             return None
-        return Earlier(begin, now(), self.sites.look(_getframe(1)))
+        frame = _getframe(1)
+        return Earlier(begin, now(), self.sites.look(frame), frame)
 
     def repeated(self, engine, state):
         """A call has updated a state of weights (`name`, `first`: the call before, or None), which stands for them."""
@@ -124,8 +137,8 @@ class Watch(object):
         if first is not None and first.path:
             token = self.token(state)
             own.idle_since = max(own.idle_since, first.begin)
-            own.update(token, first.end, first, lambda: Cause(engine, state, []))
-        self._update(engine, state)
+            own.update(token, first.end, first, None, engine, state)
+        self.update(engine, state)
 
     def updates(self, engine, owner, name, is_real=lambda args: True):
         """Each call of the method `owner.name` is an update by its object, where `is_real(args)` says so."""
@@ -163,15 +176,38 @@ class Watch(object):
         self._iterators[key] = weakref.ref(iterator, lambda _gone: left(key, ident))
         own.input_opened(key, begin, self.sites.look(_getframe(1)), facts, tells)
 
-    def _asked(self, iterator, evaluates):
-        own = self._threads.get(get_ident())
-        if own is not None:
-            own.input_begin(self.token(iterator), now(), evaluates)
+    def asking(self, is_evaluating):
+        """A function that is to be called with an iterator before it is asked for its next item.
 
-    def _given(self, iterator):
-        own = self._threads.get(get_ident())
-        if own is not None:
-            own.input_end(self.token(iterator), now())
+        Args:
+            is_evaluating: Function that says whether the model is not being trained now.
+        """
+        calls, threads, tokens, failed = self._calls, self._threads, self._tokens, self._probe.failed
+
+        def asked(iterator):
+            calls[0] += 1
+            own, known = threads.get(get_ident()), tokens.get(id(iterator))
+            if own is not None and known is not None:
+                try:
+                    own.input_begin(known[1], now(), is_evaluating())
+                except Exception as error:
+                    failed(asked, error)
+
+        return asked
+
+    def given(self, iterator):
+        """It has given an item."""
+        self._calls[0] += 1
+        own, known = self._threads.get(get_ident()), self._tokens.get(id(iterator))
+        if own is not None and known is not None:
+            try:
+                own.input_end(known[1], now())
+            except Exception as error:
+                self._probe.failed(self.given, error)
+
+    def ending(self, is_evaluating):
+        """The same for its end: it has no more items, or asking it failed."""
+        return self._probe.guard(lambda iterator: self._over(iterator, is_evaluating()), goes_on=True)
 
     def _over(self, iterator, evaluates):
         """A loader has given all, or was left."""

@@ -25,8 +25,9 @@ def look(sites: Sites) -> Callable[[], Any]:
     """Path, turns and line of the place that calls it."""
 
     def here() -> Any:
-        place = sites.look(sys._getframe(1))
-        return place.path, place.turns(), place.where()[1] - place.frames()[-1].f_code.co_firstlineno
+        frame = sys._getframe(1)
+        site = sites.look(frame)
+        return site.path, site.turns(frame), site.where[1] - site.frames(frame)[-1].f_code.co_firstlineno
 
     return here
 
@@ -144,8 +145,12 @@ def test_the_code_of_an_engine_is_passed_over(sites: Sites, look: Callable[[], A
 def test_a_module_tells_turns_by_its_globals(sites: Sites) -> None:
     """Its names are no copies."""
     found: list[Any] = []
+
+    def turns_at(frame: FrameType) -> Any:
+        return sites.look(frame).turns(frame)
+
     code = "for epoch in (5, 6):\n    for batch in (1,):\n        look()\n"
-    scope = {"look": lambda: found.append(sites.look(sys._getframe(1)).turns())}
+    scope = {"look": lambda: found.append(turns_at(sys._getframe(1)))}
     exec(compile(code, __file__, "exec"), scope)
 
     assert found == [(5,), (6,)]
@@ -215,7 +220,36 @@ def test_the_innermost_loop_tells_its_count(sites: Sites) -> None:
     def _counts() -> Iterator[Any]:
         while True:
             for _number in range(2):
-                yield sites.look(sys._getframe(0)).count()
+                yield sites.look(sys._getframe(0)).count(sys._getframe(0))
             return
 
     assert train() == [0, 1]
+
+
+def test_codes_at_one_offset_are_told_apart(look: Callable[[], Any]) -> None:
+    """Two functions of the same byte code, called from the same line."""
+
+    def one() -> Any:
+        for _batch in range(1):
+            found = look()[0]
+        return found
+
+    def other() -> Any:
+        for _batch in range(1):
+            found = look()[0]
+        return found
+
+    paths = [step() for _ in range(2) for step in (one, other)]
+
+    assert paths[:2] == paths[2:]
+    assert paths[0][0] != paths[1][0]
+
+
+def test_a_site_is_found_again_where_many_others_were_seen(sites: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was learnt is forgotten then, and learnt again: the loops keep their numbers."""
+    monkeypatch.setattr("dlprof_probes.inproc.inferred.sites._BRANCHES_AT_MOST", 1)
+    found = []
+    for _ in range(2):
+        found.append(sites.look(sys._getframe()).path)
+
+    assert found[0] == found[1] != ()

@@ -28,12 +28,21 @@ def test_the_head_says_what_was_run_on_what() -> None:
         ({"keras_version": None, "versions": {"keras": "2.2.4"}}, "Keras 2.2.4"),
         ({"keras_version": None}, "no Keras"),
         ({"keras_version": None, "versions": {"keras": "3.0"}, "backend": "native-torch"}, "no Keras"),
+        ({"keras_version": None, "versions": {"keras": "3.0"}, "backend": None}, "no Keras"),
         ({"keras_version": None, "source": "program"}, "run from the outside"),
     ],
 )
 def test_the_version_of_keras_is_its_own_word_or_its_packages(changes: dict[str, Any], keras: str) -> None:
     """A backend without Keras may have a Keras beside it: that did not train."""
     assert printed(head.traced, report(**changes))[1].partition(", ")[0] == keras
+
+
+def test_a_script_without_keras_is_on_its_engine() -> None:
+    """There is no backend where there is no Keras."""
+    alone = {"backend": None, "keras_version": None}
+
+    assert printed(head.traced, report(**alone))[0] == "train.py  on torch"
+    assert printed(head.traced, report(**alone, engine=None))[0] == "train.py  on no engine that dlprof knows"
 
 
 def test_a_program_is_on_no_backend() -> None:

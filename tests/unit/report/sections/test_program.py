@@ -42,7 +42,7 @@ def test_phases_of_a_run_without_a_wall_time_have_no_share() -> None:
 
 def test_a_loop_is_a_row() -> None:
     """First, median and 95th percentile of its steps, its call, its wait, its rate."""
-    lines = printed(program.steps, report(steps=MAIN, loops=(LOOP,)))
+    lines = printed(program.steps, report(steps=MAIN, step_summaries=(LOOP,)))
 
     assert rows(lines[1:]) == [
         ["loop", "count", "first", "median", "p95", "call", "input", "samples/s", "compiled"],
@@ -54,7 +54,7 @@ def test_what_a_loop_does_not_tell_is_a_dash() -> None:
     """Not 0."""
     loop = replace(LOOP, median_ns=None, p95_ns=None, samples_per_s=None, call_median_ns=None, input_median_ns=None)
 
-    lines = printed(program.steps, report(steps=MAIN, loops=(loop,)))
+    lines = printed(program.steps, report(steps=MAIN, step_summaries=(loop,)))
 
     assert rows(lines[2:3]) == [["train", "250", "90.0 ms", "-", "-", "-", "-", "-", "1"]]
 
@@ -63,7 +63,7 @@ def test_a_wait_inside_the_call_is_said_to_be_there() -> None:
     """Its time is not measured."""
     main = replace(MAIN, input_inside_step=True)
 
-    lines = printed(program.steps, report(steps=main, loops=(LOOP,)))
+    lines = printed(program.steps, report(steps=main, step_summaries=(LOOP,)))
 
     assert rows(lines[2:3])[0][6] == "in call"
     assert lines[3].endswith("that wait is not measured")
@@ -73,14 +73,16 @@ def test_a_call_that_only_dispatches_is_said_to_do_so() -> None:
     """The work goes on."""
     main = replace(MAIN, asynchronous_dispatch=True)
 
-    assert printed(program.steps, report(steps=main, loops=(LOOP,)))[-1].strip().startswith("call: dispatch only")
+    assert (
+        printed(program.steps, report(steps=main, step_summaries=(LOOP,)))[-1].strip().startswith("call: dispatch only")
+    )
 
 
 def test_how_the_time_of_a_step_was_got_is_said() -> None:
     """Where it is not that of the steps themselves."""
     loop = replace(LOOP, how=StepTime.EPOCHS)
 
-    assert printed(program.steps, report(steps=MAIN, loops=(loop,)))[-1].strip() == "train: from epoch times"
+    assert printed(program.steps, report(steps=MAIN, step_summaries=(loop,)))[-1].strip() == "train: from epoch times"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_of_many_epochs_the_first_and_the_last_are_shown(count: int, shown: list
     """With their metrics."""
     epochs = tuple(EpochTime(1, n, S, 125, {"loss": 0.25}) for n in range(count))
 
-    lines = printed(program.steps, report(steps=MAIN, loops=(LOOP,), epochs=epochs))
+    lines = printed(program.steps, report(steps=MAIN, step_summaries=(LOOP,), epochs=epochs))
 
     found = [line.split() for line in lines if line.strip().startswith("epoch")]
     assert [int(words[1]) for words in found] == shown

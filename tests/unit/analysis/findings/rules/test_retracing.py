@@ -78,6 +78,15 @@ def test_the_short_last_batch_is_no_retracing(tmp_path: Path) -> None:
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(2)))
 
 
+def test_functions_that_were_compiled_once_more_each_are_no_retracing(tmp_path: Path) -> None:
+    """Six of the engine's own small ones, each for one more shape."""
+    tables = compiling(6)
+    for n, row in enumerate(tables["spans"][1:]):
+        row["detail"] = row["detail"].replace('"step"', f'"step{n}"')
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
 def test_a_guard_is_told_as_it_is(tmp_path: Path) -> None:
     """Dynamo's guards have braces of their own."""
     guard = {"what": "guard", "now": "set(L['kwargs']) == {'training'}"}

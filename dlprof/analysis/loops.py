@@ -28,28 +28,28 @@ class FoundBy(StrEnum):
 
 
 @dataclass(frozen=True)
-class LoopPlace:
+class LoopSummary:
     """The loops that one line of the program ran.
 
     Attributes:
         name: What ran: `fit`, `train_on_batch`, `evaluate` ...; for loops of the script's own `fit` and `evaluate`.
         how: How they are known.
         file, line: Where; None: not known.
-        runs: How often such a loop began: the folds of a cross-validation, the validations of a training.
         epochs: Epochs of all of them; None: they have none.
         steps: Steps of all of them.
+        runs: How often such a loop began: the folds of a cross-validation, the validations of a training.
     """
 
     name: str
     how: FoundBy
     file: str | None
     line: int | None
-    runs: int
     epochs: int | None
     steps: int
+    runs: int
 
 
-def of_run(run: Run) -> tuple[LoopPlace, ...]:
+def of_run(run: Run) -> tuple[LoopSummary, ...]:
     """The loops that have steps, in the order in which the first of each began."""
     steps = run.table("steps", ("loop_id", "loop", "count"))
     steps = steps.filter(pc.not_equal(steps["loop"].cast(pa.string()), Loop.DATA.value))
@@ -59,14 +59,14 @@ def of_run(run: Run) -> tuple[LoopPlace, ...]:
     sums = [("span_id", "count"), ("count_sum", "sum"), ("epoch_count_distinct", "sum"), ("start_ns", "min")]
     places = found.group_by(list(_PLACE)).aggregate(sums).sort_by("start_ns_min")
     return tuple(
-        LoopPlace(
+        LoopSummary(
             row["name"],
             FoundBy(row["how"]),
             row["file"],
             row["line"],
-            row["span_id_count"],
             row["epoch_count_distinct_sum"],
             row["count_sum_sum"],
+            row["span_id_count"],
         )
         for row in places.to_pylist()
     )

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dlprof.analysis import loop_places
-from dlprof.analysis.loop_places import FoundBy, LoopPlace
+from dlprof.analysis import loops
+from dlprof.analysis.loops import FoundBy, LoopSummary
 from tests.unit import runs
 from tests.unit.runs import S
 
@@ -34,9 +34,9 @@ def test_loops_of_a_line_are_one_row(tmp_path: Path) -> None:
     rows = [step(1), step(1), step(2), step(3, "test", 5)]
     epochs = [epoch(1, 0), epoch(1, 1), epoch(2, 0)]
 
-    assert loop_places.of_run(runs.make(tmp_path / "r", spans=spans, steps=rows, epochs=epochs)) == (
-        LoopPlace("fit", FoundBy.INFERRED, "train.py", 7, 2, 3, 3),
-        LoopPlace("evaluate", FoundBy.INFERRED, "train.py", 9, 1, None, 5),
+    assert loops.of_run(runs.make(tmp_path / "r", spans=spans, steps=rows, epochs=epochs)) == (
+        LoopSummary("fit", FoundBy.INFERRED, "train.py", 7, 3, 3, 2),
+        LoopSummary("evaluate", FoundBy.INFERRED, "train.py", 9, None, 5, 1),
     )
 
 
@@ -48,8 +48,8 @@ def test_what_does_not_say_how_it_was_found_is_of_keras(tmp_path: Path) -> None:
     ]
     tables: Any = {"spans": spans, "steps": [step(1)]}
 
-    with_keras = loop_places.of_run(runs.make(tmp_path / "a", **tables))
-    without = loop_places.of_run(runs.make(tmp_path / "b", runs.manifest(keras=None), **tables))
+    with_keras = loops.of_run(runs.make(tmp_path / "a", **tables))
+    without = loops.of_run(runs.make(tmp_path / "b", runs.manifest(keras=None), **tables))
 
     assert [(one.name, one.how, one.steps) for one in with_keras] == [("train_on_batch", FoundBy.KERAS, 1)]
     assert [one.how for one in without] == [FoundBy.MARKS]
@@ -59,6 +59,6 @@ def test_marks_beside_keras_say_so(tmp_path: Path) -> None:
     """In the detail of their span."""
     spans = [runs.span("fit", 2, 3, name="fit", span_id=2, detail=json.dumps({"how": "marks"}))]
 
-    (found,) = loop_places.of_run(runs.make(tmp_path / "r", spans=spans, steps=[step(2)]))
+    (found,) = loops.of_run(runs.make(tmp_path / "r", spans=spans, steps=[step(2)]))
 
     assert found.how is FoundBy.MARKS
