@@ -61,6 +61,7 @@ class Calls(object):
         if state is None:
             state = known.begun(self._own.earlier(begin) if is_update and known.looks() else None)
         elif is_update:
+            state.is_trained = True
             self._own.repeated(self._engine, state)
         if not is_update:
             self._own.goes_on()
@@ -74,7 +75,7 @@ class Calls(object):
         for other in self._functions.values():
             if other is not known and other.takes_gradient:
                 state = other.state_of(given)
-                if state is not None:
+                if state is not None and state.is_trained:  # else it may be gradients, which an update was given
                     state.hold(chosen)
 
 
@@ -85,12 +86,14 @@ class State(object):
         name: Of the function.
         first: The call that gave it for the first time, for the log, or None.
         held: The arrays that stand for it: weak references by their `id`.
+        is_trained: Whether it was handed on by a function that updates it.
     """
 
     def __init__(self, name, first):
         self.name = name
         self.first = first
         self.held = {}
+        self.is_trained = False
 
     def hold(self, leaves):
         """These belong to it, too."""

@@ -195,6 +195,18 @@ def test_an_evaluation_that_gives_the_weights_back_is_none(calls: Calls, own: Ow
     assert [name for name, _ in own.updates] == ["step"] * 3
 
 
+def test_a_compiled_gradient_beside_a_compiled_update_is_no_update(calls: Calls, own: Own) -> None:
+    """`params = update(params, gradient(params))`: each call of `update` is one, and nothing else."""
+    params = Array()
+    for _ in range(5):
+        gradient = Array()
+        calls.called(step, (params, Array()), gradient)
+        given, params = params, Array()
+        calls.called(other, (given, gradient), params)
+
+    assert [name for name, _ in own.updates] == ["other"] * 4
+
+
 def test_arrays_are_never_compared(calls: Calls, own: Own) -> None:
     """Theirs is one truth value for each element."""
 
