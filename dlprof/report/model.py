@@ -17,6 +17,7 @@ from msgspec import Struct
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.graph_breaks import GraphBreak
+from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.latency import CallLatency
 from dlprof.analysis.lines import HotLine
@@ -367,6 +368,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Latencies of predictions, those that took most in all first."""
     followed: Followed | None = None
     """Pythons below the program that were traced as runs of their own; None: they were not followed."""
+    input_pipelines: tuple[InputPipeline, ...] = ()
+    """The loaders that gave something, with the work of their workers by stage; none: no loader was seen."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -10,7 +10,19 @@ from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.section_names import SECTIONS
-from dlprof.report.sections import causes, code, devices, followed, head, latency, machine, processes, program, quality
+from dlprof.report.sections import (
+    causes,
+    code,
+    devices,
+    followed,
+    head,
+    latency,
+    machine,
+    pipelines,
+    processes,
+    program,
+    quality,
+)
 from dlprof.store.run import Run
 from dlprof.units import safe
 
@@ -118,6 +130,7 @@ _SECTIONS: Mapping[str, Sequence[Section]] = {
     "kernels": (_kernels, devices.gpu_idle),
     "lines": (code.lines,),
     "stacks": (code.stacks,),
+    "input": (pipelines.all_pipelines,),
     "processes": (processes.all_processes,),
     "followed": (followed.all_runs,),
     "machine": (machine.cores, machine.gpu),
@@ -143,6 +156,7 @@ def _print_traced(page: Page, report: Report) -> None:
         devices.gpu_idle,
         code.lines,
         code.stacks,
+        pipelines.pipelines,
         processes.processes,
         followed.runs,
         machine.cores,

@@ -67,6 +67,31 @@ class ProcessRole(StrEnum):
     """What an older dlprof called the main one."""
 
 
+class InputStage(StrEnum):
+    """What a thread does for the next batch, by its sampled stack: from the source to the step."""
+
+    READING = "reading"
+    """Items are read: files, sockets."""
+    DECODING = "decoding"
+    """What was read is unpacked: images, compressed files, JSON, pickles."""
+    MAKING = "making items"
+    """The rest of the data set's own code: transformations, random numbers, waits of its own."""
+    COLLATING = "collating"
+    """Items are put together to a batch."""
+    HANDING_OVER = "handing over"
+    """A worker pickles and sends its batch."""
+    RESTING = "waiting for work"
+    """A worker has nothing to do: as many batches as the queue holds are made."""
+    STARTING = "starting and stopping"
+    """Workers are started, load what they need, and are stopped."""
+    WAITING = "waiting for a batch"
+    """What asks for batches waits for the workers."""
+    RECEIVING = "receiving"
+    """What asks for batches unpacks one that a worker has sent."""
+    PINNING = "pinning"
+    """A batch is copied into memory that a GPU can read."""
+
+
 class Phase(StrEnum):
     """Where the main thread's time belongs: column `phase`. Those inside `fit` sum to it."""
 

@@ -48,7 +48,15 @@ class Record(object):
     TRAILER = 12
     """JSON object {time_ns, crc32}: the probe finished in order. crc32 is of all bytes before; it may be missing."""
     CHILD = 13
-    """JSON object {pid, name}: `multiprocessing` has started a process. Older readers pass over it."""
+    """JSON object {pid, name}: `multiprocessing` has started a process. Older readers pass over it.
+
+    Also of other processes that the program starts; `file`, `line`: where it did."""
+    LOADER = 14
+    """JSON object: a pass over a loader that is over. Older readers pass over it.
+
+    loader (number), kind, dataset (its class), file, line (where it was made), thread, begin_ns, opened_ns, end_ns,
+    first_wait_ns, waited_ns, last_wait_ns, items, workers, uses_processes, persistent, queue, queue_per_worker,
+    batch_size, collate."""
 
 
 class SpanKind(object):

@@ -135,6 +135,7 @@ class Session(object):
             # Before our own: what is built on another engine loads that one, too.
             self.probe.engines = engines.Engines(self.probe, classes + list(engines.CLASSES))
         settings = config.get("overrides")
+        self.probe.trial = settings or {}
         self.imports = imports.Imports(self.probe, overrides.Overrides(self.probe, settings) if settings else None)
         self.imports.install()
         marks.Marks(self.probe, config.get("engine")).install()
@@ -162,6 +163,7 @@ class Session(object):
             self.recorder.close()
             self.probe.loops.forget()
             self.probe.own_loops.forget()
+            self.probe.loaders.forget()
             self._windows.forget()
             self._gc.remove()
             self.lines.forked()
@@ -205,6 +207,7 @@ class Session(object):
             return
         try:
             self.probe.own_loops.finish()
+            self.probe.loaders.finish()
             if self.lines.on:
                 self._end_lines()
             self.recorder.end(self._script)
@@ -242,6 +245,7 @@ class Session(object):
         start = now()
         try:
             self.probe.own_loops.finish()
+            self.probe.loaders.finish()
             self.probe.loops.finish()
             self._windows.finish()
             if self._script is not None:
