@@ -250,6 +250,7 @@ REPORT_KEYS = [
     "processes_left_out",
     "calls",
     "followed",
+    "input_pipelines",
     "gpu",
     "probes",
     "overhead",
