@@ -15,8 +15,8 @@ from dlprof.analysis import overhead
 from dlprof.backends import registry
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch
+from dlprof.ingest.own import loader_passes, stream_tables
 from dlprof.ingest.own import marks as marks_reader
-from dlprof.ingest.own import stream_tables
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.pipeline import stream_end
 from dlprof.pipeline.workspace import Workspace
@@ -78,6 +78,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.tables.health.extend(stream.notes)
     told_until = run.end_ns if stream.complete else min(run.end_ns, stream.last_ns)
     run.tables.put_pieces(stream_tables.pieces(stream, run.process, told_until, run.names))
+    run.tables.put({"loaders": loader_passes.table(stream.passes, run.process, run.names)})
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))

@@ -62,6 +62,13 @@ def _sampled(run: Workspace) -> set[int]:
 
 
 def _settled(row: Mapping[str, Any], run: Workspace, sampled_workers: Collection[int]) -> Mapping[str, Any]:
+    """A process with its role, its name and the line that started it."""
+    file, line = run.stream.started_at.get(row["pid"], (None, None))
+    place = {"file": run.names.short(file), "line": line} if file else {}
+    return {**_named(row, run, sampled_workers), **place}
+
+
+def _named(row: Mapping[str, Any], run: Workspace, sampled_workers: Collection[int]) -> Mapping[str, Any]:
     if row["role"] == ProcessRole.MAIN:
         return row
     told = run.stream.children.get(row["pid"])

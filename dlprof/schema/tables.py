@@ -15,6 +15,7 @@ History of SCHEMA_VERSION:
        lines: how is exact, scaled or sampled; hits of functions that were counted in windows are scaled
     8  processes: role is main, worker or child; name, CPU time, memory and I/O of each; stacks and lines have the
        process that they are of
+    9  loaders: passes over them; processes: the line that started each
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -53,6 +54,31 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("peak_rss_bytes", pa.int64()),
             ("read_bytes", pa.int64()),  # by system calls, from the page cache too; null: not seen for long enough
             ("write_bytes", pa.int64()),
+            ("file", _TEXT),  # the user's line that started it; null: not known
+            ("line", pa.int32()),
+        ),
+        # Passes over loaders (DataLoader, PyDataset ...), from `iter` to the end: an epoch, as a rule.
+        "loaders": _table(
+            ("thread_id", pa.int64()),
+            ("loader", pa.int32()),  # the same in all passes over one loader
+            ("kind", _TEXT),  # DataLoader | PyDataset | Sequence | generator
+            ("dataset", _TEXT),  # class of what it reads from
+            ("file", _TEXT),  # the user's line that made it, else the one that iterates it; null: none
+            ("line", pa.int32()),
+            ("start_ns", _NS),  # `iter` was called
+            ("open_ns", _NS),  # what that took: workers are started in it
+            ("dur_ns", _NS),  # from start_ns to the last that was seen of the pass
+            ("first_wait_ns", _NS),  # time inside the first `next`; null: there was none
+            ("waited_ns", _NS),  # in all that gave an item; on an engine's own thread that is no wait of the training
+            ("last_wait_ns", _NS),  # in the call that ended the pass: workers are stopped in it; null: it was left
+            ("item_count", pa.int64()),
+            ("workers", pa.int32()),  # 0: the calling thread does the work
+            ("uses_processes", pa.bool_()),  # else threads
+            ("persistent", pa.bool_()),  # workers outlive the pass; null: there are none
+            ("queue", pa.int32()),  # batches that are made ahead; null: none, or no bound
+            ("queue_per_worker", pa.bool_()),
+            ("batch_size", pa.int32()),
+            ("collate", _TEXT),  # function that makes a batch of items
         ),
         # Spans of the in-process probe: a call of the user's program into Keras, an import, an epoch.
         "spans": _table(

@@ -35,6 +35,7 @@ class SpanKind(StrEnum):
     WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
+    GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
     DLPROF = wire.SpanKind.DLPROF
 
 
@@ -49,6 +50,8 @@ class RunSource(StrEnum):
     NOTEBOOK = "notebook"
     ATTACHED = "attached"
     """A process that ran already (`dlprof attach`)."""
+    FOLLOWED = "followed"
+    """A Python below the program, traced from its import of an engine on (`--follow`)."""
 
 
 class ProcessRole(StrEnum):
@@ -62,6 +65,31 @@ class ProcessRole(StrEnum):
     """Any other that the script, or a process below it, has started."""
     SCRIPT = "script"
     """What an older dlprof called the main one."""
+
+
+class InputStage(StrEnum):
+    """What a thread does for the next batch, by its sampled stack: from the source to the step."""
+
+    READING = "reading"
+    """Items are read: files, sockets."""
+    DECODING = "decoding"
+    """What was read is unpacked: images, compressed files, JSON, pickles."""
+    MAKING = "making items"
+    """The rest of the data set's own code: transformations, random numbers, waits of its own."""
+    COLLATING = "collating"
+    """Items are put together to a batch."""
+    HANDING_OVER = "handing over"
+    """A worker pickles and sends its batch."""
+    RESTING = "waiting for work"
+    """A worker has nothing to do: as many batches as the queue holds are made."""
+    STARTING = "starting and stopping"
+    """Workers are started, load what they need, and are stopped."""
+    WAITING = "waiting for a batch"
+    """What asks for batches waits for the workers."""
+    RECEIVING = "receiving"
+    """What asks for batches unpacks one that a worker has sent."""
+    PINNING = "pinning"
+    """A batch is copied into memory that a GPU can read."""
 
 
 class Phase(StrEnum):
@@ -447,3 +475,9 @@ IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
 """Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""
+
+
+CHILD_FACTS = wire.CHILD_FACTS
+"""File in the folder of a followed Python that says what it is."""
+NO_EXIT_CODE = wire.NO_EXIT_CODE
+"""What its file of the exit code holds until it ends by itself."""

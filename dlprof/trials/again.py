@@ -15,6 +15,7 @@ from dlprof.errors import DlprofError, UsageError
 from dlprof.launch import children
 from dlprof.pipeline.opening import open_run
 from dlprof.rundir import writing_into
+from dlprof.schema.vocabulary import Tree
 from dlprof.store.run import Run
 from dlprof.trials import consent
 
@@ -89,6 +90,17 @@ def _environment(kept: Mapping[str, str], remedy: Remedy | None) -> dict[str, st
     if remedy.overrides:
         environment["DLPROF_OVERRIDES"] = json.dumps(dict(remedy.overrides))
     return environment
+
+
+def between_ns(run: Run) -> int:
+    """Without start, imports and end, too: these differ by seconds as files are in the system's cache or not (ns).
+
+    Raises:
+        DlprofError: The run has no phases.
+    """
+    around = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
+    ends = sum(row["dur_ns"] for row in run.rows("phases") if row["phase"] in around)
+    return net_ns(run) - int(ends)
 
 
 def net_ns(run: Run) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -68,25 +68,34 @@ def tries(run: Run, findings: Sequence[Finding], report: Report, *, repeats: int
         DlprofError: The script cannot even be run as it was.
     """
     place = run.folder.path / FOLDER
-    plain: list[int] = []
+    plain: list[Run] = []
     saved: dict[str, list[int]] = {finding.slug: [] for finding in findings}
     failed: dict[str, str] = {}
     for number in range(1, repeats + 1):
         report(f"round {number}/{repeats}: as it was")
-        plain.append(trials.net_ns(trials.run_again(run, place / f"plain-{number:03d}")))
+        plain.append(trials.run_again(run, place / f"plain-{number:03d}"))
         for finding in findings:
             if finding.slug in failed or finding.remedy is None:
                 continue
             report(f"round {number}/{repeats}: {finding.remedy.title}")
             try:
                 changed = trials.run_again(run, place / f"{finding.slug}-{number:03d}", finding.remedy)
-                saved[finding.slug].append(trials.net_ns(changed))
+                saved[finding.slug].append(_time_of(finding)(changed))
             except DlprofError as error:
                 failed[finding.slug] = error.message
                 report(f"  it cannot be tried: {error.message}")
-    made = [_judged(finding, plain, saved[finding.slug], failed.get(finding.slug)) for finding in findings]
+    made = []
+    for finding in findings:
+        times = [_time_of(finding)(one) for one in plain]
+        made.append(_judged(finding, times, saved[finding.slug], failed.get(finding.slug)))
     _keep(place, made)
     return made
+
+
+def _time_of(finding: Finding) -> Callable[[Run], int]:
+    """What of a run's time a remedy can change: settings of a loader change nothing at its start and end."""
+    settings = finding.remedy.overrides if finding.remedy else {}
+    return trials.between_ns if set(settings) == {"loader"} else trials.net_ns
 
 
 def _judged(finding: Finding, plain: Sequence[int], changed: Sequence[int], failed: str | None) -> Trial:

@@ -48,7 +48,15 @@ class Record(object):
     TRAILER = 12
     """JSON object {time_ns, crc32}: the probe finished in order. crc32 is of all bytes before; it may be missing."""
     CHILD = 13
-    """JSON object {pid, name}: `multiprocessing` has started a process. Older readers pass over it."""
+    """JSON object {pid, name}: `multiprocessing` has started a process. Older readers pass over it.
+
+    Also of other processes that the program starts; `file`, `line`: where it did."""
+    LOADER = 14
+    """JSON object: a pass over a loader that is over. Older readers pass over it.
+
+    loader (number), kind, dataset (its class), file, line (where it was made), thread, begin_ns, opened_ns, end_ns,
+    first_wait_ns, waited_ns, last_wait_ns, items, workers, uses_processes, persistent, queue, queue_per_worker,
+    batch_size, collate."""
 
 
 class SpanKind(object):
@@ -74,6 +82,8 @@ class SpanKind(object):
     """A loop of the user's own around train_on_batch and its kin: it has steps, but covers no time."""
     FIRST_RUN = "first_run"
     """The first call of a graph that was just compiled, outside loops: the engine makes it ready then. No phase."""
+    GRAPH_BREAK = "graph_break"
+    """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
     DLPROF = "dlprof"
 
 
@@ -152,3 +162,11 @@ def json_payload(value):
 def text_payload(text):
     """`text` as UTF-8; lone surrogates (odd file names) become question marks."""
     return text.encode("utf-8", "replace")
+
+
+# -- beside the stream ---------------------------------------------------------------------------------
+
+CHILD_FACTS = "child.json"
+"""File in the folder of a followed Python that says what it is; it is there once its stream is."""
+NO_EXIT_CODE = b"none"
+"""What its file of the exit code holds until it ends by itself: bytes that are no likely code."""

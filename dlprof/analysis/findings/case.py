@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from dlprof.analysis import breakdown, training
+from dlprof.analysis import breakdown, input_pipeline, training
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.compare import Comparison
-from dlprof.analysis.findings import gap_causes
+from dlprof.analysis.findings import gap_causes, input_waits
 from dlprof.analysis.findings.calls import Calls
 from dlprof.analysis.findings.finding import Abstain, SourceLine
 from dlprof.analysis.findings.gap_causes import GapCauses
+from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.machine_load import MachineLoad
 from dlprof.analysis.findings.phase_times import PhaseTimes
 from dlprof.analysis.findings.sampled_code import SampledCode
 from dlprof.analysis.findings.traced_devices import TracedDevices
 from dlprof.analysis.findings.traced_kernels import TracedKernels
+from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.steps import StepSummary, of_run
 from dlprof.engines import registry
 from dlprof.engines.base import UNKNOWN, EngineSpec
-from dlprof.schema.vocabulary import OWN_PATHS, Tree, TreePath, Whole
+from dlprof.schema.vocabulary import OWN_PATHS, StepPart, Tree, TreePath, Whole
 from dlprof.store.run import Run
 
 WORK = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.DATA)
@@ -94,6 +96,15 @@ class Case:
             for leaf, ns in self.available.items()
             if any(path.holds(leaf) for path in paths) and leaf not in OWN_PATHS
         }
+
+    def spent(self, ns: int) -> dict[TreePath, int]:
+        """Time that was spent around the passes of a loader: between epochs, then in waits (ns)."""
+        found: dict[TreePath, int] = {}
+        for path in (Tree.FIT_STEPS_EDGES, Tree.FIT_INPUT, Tree.FIT_STEPS / StepPart.INPUT):
+            for leaf, there in self.takes(path).items():
+                found[leaf] = min(ns, there)
+                ns -= found[leaf]
+        return found
 
     def spread(self, by_phase: Mapping[TreePath, int]) -> dict[TreePath, int]:
         """Times by leaf phase as times by leaf of the tree: what is in steps is shared by their parts."""
@@ -184,6 +195,34 @@ class Case:
     def code(self) -> SampledCode:
         """Whose Python code ran."""
         return SampledCode(self.run, self.tree, self.phases.lookup, self.kernels)
+
+    @cached_property
+    def input_waits(self) -> Mapping[TreePath, int]:
+        """What the training waited for its input, by leaf (ns); empty where that is usual."""
+        return input_waits.waits(self)
+
+    @cached_property
+    def input(self) -> InputLoad:
+        """The loader that the training is fed by.
+
+        Raises:
+            Abstain: None was seen, or this is about two runs.
+        """
+        if self.pair:
+            raise Abstain("of two runs the loaders are not compared")
+        fed = [(self._trained_with(one), one) for one in input_pipeline.of_run(self.run)]
+        ns, pipeline = max(fed, key=lambda item: item[0], default=(0, None))
+        if pipeline is None or not ns:
+            raise Abstain(
+                "no loader was seen to feed the training: none of PyTorch's or Keras' own, or it was not traced"
+            )
+        loop = input_waits.loop_ns(self)
+        return InputLoad(self.run, pipeline, self.input_waits, loop, self.phases.training_span, self.machine)
+
+    def _trained_with(self, pipeline: InputPipeline) -> int:
+        """For how long a loader was iterated while the training ran, not its validation (ns)."""
+        times = self.phases.lookup.by_place([(one.start_ns, one.end_ns) for one in pipeline.loader.passes])
+        return sum(times.get(path, 0) for path in (Tree.FIT_STEPS, Tree.FIT_INPUT))
 
     @cached_property
     def machine(self) -> MachineLoad:

@@ -60,5 +60,28 @@ def scheduled() -> Query:
     return Query("threads on a core, and waiting for one (counters)", query)
 
 
+def passes() -> Query:
+    """Passes over loaders."""
+    query = (
+        "SELECT loader, kind, file, line, workers, start_ns, open_ns, first_wait_ns, waited_ns, last_wait_ns, "
+        "item_count FROM loaders ORDER BY start_ns"
+    )
+    return Query("passes over loaders: their beginning, waits and end", query)
+
+
+def workers() -> Query:
+    """Worker processes, with their lives and CPU times."""
+    query = (
+        "SELECT name, pid, start_ns, end_ns, cpu_ns, read_bytes FROM processes WHERE role = 'worker' ORDER BY start_ns"
+    )
+    return Query("worker processes (no rows: the workers are threads)", query)
+
+
+def waits_by_step() -> Query:
+    """The steps that waited longest."""
+    query = "SELECT epoch, step, start_ns, input_ns FROM steps WHERE loop = 'train' ORDER BY input_ns DESC LIMIT 8"
+    return Query("the steps that waited longest for their batch", query)
+
+
 def _texts(names: tuple[str, ...]) -> str:
     return ", ".join("'" + name.replace("'", "''") + "'" for name in names)

@@ -16,6 +16,7 @@ from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
+from dlprof.ingest.own import loader_passes
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
 from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
@@ -79,6 +80,9 @@ class Stream:
     probes: list[dict[str, Any]] = field(default_factory=list)
     children: dict[int, str] = field(default_factory=dict)
     """Names of the processes that `multiprocessing` started, by their numbers."""
+    started_at: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """The user's lines that started processes, by their numbers."""
+    passes: list[loader_passes.Pass] = field(default_factory=list)
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     complete: bool = False
     last_ns: int = 0
@@ -158,7 +162,7 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     if layout is not None:
         fields, columns = layout
         return dict(zip(columns, fields(payload), strict=True))
-    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD):
+    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER):
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
         return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": _text(payload[wire.STRING_HEAD.size :])}
@@ -330,7 +334,19 @@ def _read_child(stream: Stream, payload: memoryview) -> None:
     if not isinstance(pid, int):
         raise TypeError("a process without a number")
     _whole(pid)
-    stream.children[pid] = str(told["name"])
+    if told["name"] is not None:
+        stream.children[pid] = str(told["name"])
+    file, line = told.get("file"), told.get("line")
+    if isinstance(file, str) and file and isinstance(line, int):
+        _whole(line)
+        stream.started_at[pid] = file, line
+
+
+def _read_loader(stream: Stream, payload: memoryview) -> None:
+    one = loader_passes.parse(bytes(payload))
+    for time in (one.begin_ns, one.end_ns):
+        _time(stream, time)
+    stream.passes.append(one)
 
 
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
@@ -352,4 +368,5 @@ _READERS = {
     Record.PROBE: _read_probe,
     Record.TRAILER: _read_trailer,
     Record.CHILD: _read_child,
+    Record.LOADER: _read_loader,
 }

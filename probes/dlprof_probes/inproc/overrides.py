@@ -8,8 +8,12 @@ Only such trial runs have any; the user's files stay as they are.
     threads                                           computing threads of the engine
     autotune                                          of the engine's input pipelines
     flags_off                                         switches for debugging, named as in `Engine.switches`
+    loader                                            of the loaders that one line makes (`file`, `line`; without a line
+                                                      of all): num_workers, persistent_workers, prefetch_factor of a
+                                                      DataLoader; workers, use_multiprocessing, max_queue_size of Keras
 
-The last three are the engine's own business (`Engine.apply`).
+threads, autotune and flags_off are the engine's own business (`Engine.apply`); those of loaders are taken where these
+are hooked (`engines/torch_loaders.py`, `hooks/keras_workers.py`).
 """
 
 import sys
@@ -17,6 +21,22 @@ import sys
 from dlprof_probes.inproc.patching import each_definer
 
 _OF_COMPILE = ("run_eagerly", "jit_compile", "steps_per_execution")
+
+
+def is_meant(probe, told, loader, frame):
+    """Whether a loader that is made below `frame` is one of the line that `told` names.
+
+    Args:
+        probe: `Probe`.
+        told: Setting `loader` of a trial run.
+        loader: What is made; its own constructors are not where that happens.
+        frame: Frame of the program.
+    """
+    wanted = told.get("file")
+    if not wanted:
+        return True
+    file, line = probe.loaders.place(loader, frame)
+    return line == told.get("line") and (file == wanted or file.endswith("/" + wanted))
 
 
 class Overrides(object):

@@ -9,6 +9,7 @@ from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.inferred.watch import Watch
+from dlprof_probes.inproc.loaders import Loaders
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.waits import Waits
 
@@ -31,6 +32,8 @@ class Probe(object):
         engines: `Engines`.
         waits: `Waits`.
         own_loops: `Watch`: what engines tell of training loops that the script wrote itself.
+        loaders: `Loaders`: passes over loaders.
+        trial: Settings that a trial run takes instead of the script's own (`overrides.py`).
         calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
@@ -54,6 +57,8 @@ class Probe(object):
         self.causes = Causes()
         self.waits = Waits(recorder, loops)
         self.own_loops = Watch(self)
+        self.loaders = Loaders(recorder, self.guard)
+        self.trial = {}
         self.engines = Engines(self)
 
     def guard(self, hook, default=None, goes_on=False):

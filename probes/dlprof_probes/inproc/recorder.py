@@ -103,7 +103,7 @@ class Recorder(object):
         outermost = nests and not stack
         if nests:
             stack.append((span, kind))
-        file, line = self._user_line(frame)
+        file, line = self.user_line(frame)
         time_ns = now() if time_ns is None else time_ns
         self._begin_record(span, kind, name, time_ns, file, line)
         # What begins now may last for minutes, or be what kills the process: it must be known by then.
@@ -153,7 +153,7 @@ class Recorder(object):
     def complete(self, kind, name, start_ns, end_ns, frame=None):
         """Record a span that is already over, without a user's line unless there is a `frame`; returns its number."""
         span = next(self._span_numbers)
-        file, line = self._user_line(frame)
+        file, line = self.user_line(frame)
         self._begin_record(span, kind, name, start_ns, file, line)
         self._add(wire.Record.END, wire.END.pack(span, end_ns))
         return span
@@ -168,7 +168,8 @@ class Recorder(object):
         payload = wire.BEGIN.pack(span, numbers[0], numbers[1], thread, time_ns, self.string(file), line)
         self._add(wire.Record.BEGIN, payload)
 
-    def _user_line(self, frame):
+    def user_line(self, frame):
+        """The innermost line of the user's own at or outside of a frame: (file, line); ("", 0): there is none."""
         for _ in range(64):
             if frame is None:
                 break
@@ -208,9 +209,13 @@ class Recorder(object):
         """Record facts about the process."""
         self._add_facts(wire.Record.META, facts)
 
-    def child(self, pid, name):
-        """Record that `multiprocessing` has started a process."""
-        self._add_facts(wire.Record.CHILD, {"pid": pid, "name": name})
+    def child(self, pid, name, place=("", 0)):
+        """Record that the program has started a process; `place`: in which line (file, line)."""
+        self._add_facts(wire.Record.CHILD, {"pid": pid, "name": name, "file": place[0], "line": place[1]})
+
+    def loader(self, facts):
+        """Record a pass over a loader: fields of `wire.Record.LOADER`."""
+        self._add_facts(wire.Record.LOADER, facts)
 
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""

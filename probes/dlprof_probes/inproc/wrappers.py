@@ -113,6 +113,18 @@ def with_keywords(original, change, hook):
     return wrapper
 
 
+def with_arguments(original, change):
+    """Call `original` with what `change(args, kwargs)` makes of its arguments; None: with these."""
+
+    def wrapper(*args, **kwargs):
+        changed = change(args, kwargs)
+        if changed is not None:
+            args, kwargs = changed
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
 def giving_batches(original, current, now):
     """A method that gives an iterator of batches, whose `next` is called inside a step."""
 

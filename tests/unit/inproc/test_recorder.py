@@ -263,8 +263,8 @@ def test_the_user_s_line_is_looked_for_outwards(out: Recorded) -> None:
     frames: list[object] = []
     exec(compile("frames.append(sys._getframe())", "/library.py", "exec"), {"frames": frames, "sys": sys})
 
-    assert out._user_line(frames[0])[0] == __file__
-    assert out._user_line(None) == ("", 0)
+    assert out.user_line(frames[0])[0] == __file__
+    assert out.user_line(None) == ("", 0)
 
 
 def test_the_trailer_has_the_checksum_of_all_before_it(tmp_path: Path) -> None:

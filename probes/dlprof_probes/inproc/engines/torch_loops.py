@@ -7,7 +7,7 @@ traces it must be gone with one constant test, or it would be part of the graph,
 import os
 import sys
 
-from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines import torch_loaders
 from dlprof_probes.inproc.engines.base import Attachment
 
 _OPTIMIZERS = "torch.optim.optimizer"
@@ -18,7 +18,7 @@ def attachments(engine):
     """What waits for the modules of optimisers and of loaders."""
     return [
         Attachment(_OPTIMIZERS, _is_ready, lambda module: _watch_updates(engine, module)),
-        Attachment(_LOADERS, _is_loaded, lambda module: _watch_loaders(engine, module)),
+        Attachment(_LOADERS, _is_loaded, lambda module: torch_loaders.watch(engine, module)),
     ]
 
 
@@ -56,21 +56,3 @@ def _post_hook(engine, torch):
         update(engine, optimizer)
 
     return updated
-
-
-def _watch_loaders(engine, module):
-    """Listen to loaders that are iterated."""
-    probe, own = engine.probe, engine.probe.own_loops
-    is_grad_enabled = sys.modules["torch"].is_grad_enabled
-    opened = probe.guard(lambda loader, iterator, begin: own.opened(iterator, begin, _facts(loader)), goes_on=True)
-    asked, over = own.asking(lambda: not is_grad_enabled()), own.ending(lambda: not is_grad_enabled())
-    wrappers = probe.wrappers
-    probe.replace(module.DataLoader, "__iter__", lambda f: wrappers.opening(f, opened, now))
-    items = module._BaseDataLoaderIter
-    probe.replace(items, "__next__", lambda f: wrappers.iterating(f, asked, own.given, over))
-
-
-def _facts(loader):
-    """Rows of a batch, where the loader makes them."""
-    size = loader.batch_size
-    return {"batch_size": size} if isinstance(size, int) else {}

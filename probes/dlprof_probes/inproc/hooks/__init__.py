@@ -38,4 +38,5 @@ _BESIDE_ENGINES = (
     Attachment("keras", _is_ready, _attach),
     Attachment("tf_keras", keras_modern.ready_tf_keras, keras_modern.attach),
     Attachment(workers.MODULE, workers.ready, workers.attach),
+    Attachment(workers.SUBPROCESS, workers.subprocess_ready, workers.attach_subprocess),
 )

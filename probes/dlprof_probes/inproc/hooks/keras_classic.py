@@ -5,6 +5,7 @@ import sys
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks import keras_common as common
+from dlprof_probes.inproc.hooks import keras_workers
 from dlprof_probes.inproc.patching import each_definer
 
 _GENERATORS = (
@@ -46,6 +47,7 @@ def attach(probe, keras):
     _metrics(probe, callback_list)
     _validation(probe)
     common.data_and_files(probe, keras)
+    keras_workers.attach(probe, sys.modules)
     common.use_engine(probe, backend, common.KerasClasses(keras, models, layer, is_classic=True))
 
 

@@ -6,6 +6,7 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.hooks import keras_common as common
+from dlprof_probes.inproc.hooks import keras_workers
 from dlprof_probes.inproc.patching import each_definer
 
 _BATCHES = tuple(("on_%s_batch_begin" % loop, "on_%s_batch_end" % loop) for loop in ("train", "test", "predict"))
@@ -44,6 +45,7 @@ def attach(probe, keras):
     _metrics(probe, callback_list)
     _waits(probe, callback_list)
     _input(probe, models)
+    keras_workers.attach(probe, sys.modules)
     classes = common.KerasClasses(keras, models, keras.layers.Layer, is_classic=False)
     common.use_engine(probe, _backend(keras), classes)
     common.data_and_files(probe, keras)

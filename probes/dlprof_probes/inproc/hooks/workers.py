@@ -1,6 +1,7 @@
-"""Processes that `multiprocessing` starts: their names, which nobody can see from outside."""
+"""Processes that the program starts: their lines, and of those of `multiprocessing` the names, unseen from outside."""
 
 from os import getpid
+from sys import _getframe
 
 MODULE = "multiprocessing.process"
 
@@ -19,9 +20,35 @@ def attach(probe, module):
     def leave(name, args):
         pid = getattr(args[0], "pid", None)
         if isinstance(pid, int) and getpid() == probe.recorder.pid:
-            probe.recorder.child(pid, name)
+            probe.recorder.child(pid, name, probe.recorder.user_line(_getframe(3)))
 
     probe.around(module.BaseProcess, "start", enter, leave)
+
+
+SUBPROCESS = "subprocess"
+MOST_CHILDREN = 1000
+"""Of `subprocess`, whose lines are told; a program may start them without end."""
+
+
+def subprocess_ready(modules):
+    """Whether `subprocess` is loaded to its end."""
+    return hasattr(modules[SUBPROCESS], "getstatusoutput") and hasattr(modules[SUBPROCESS], "Popen")
+
+
+def attach_subprocess(probe, module):
+    """Note the line that started each process."""
+    told = [0]
+
+    def started(_result, args):
+        pid = getattr(args[0], "pid", None)
+        if isinstance(pid, int) and told[0] < MOST_CHILDREN and getpid() == probe.recorder.pid:
+            told[0] += 1
+            place = probe.recorder.user_line(_getframe(3))
+            if place[0]:
+                probe.recorder.child(pid, None, place)
+
+    hook = probe.guard(started, goes_on=True)
+    probe.replace(module.Popen, "__init__", lambda f: probe.wrappers.after(f, hook))
 
 
 def _name(probe, process):

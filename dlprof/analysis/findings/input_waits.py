@@ -1,0 +1,78 @@
+"""What a training waited for its input, by leaf of the tree: between the steps, in them, and where neither shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dlprof.schema.vocabulary import EDGES, StepPart, Tree, TreePath
+
+if TYPE_CHECKING:
+    from dlprof.analysis.findings.case import Case
+
+_SHARE_OF_LOOP = 0.10
+"""Waiting for less than this share of the training is usual."""
+_SHARE_OF_ARRAYS = 0.35
+"""Cutting batches out of whole arrays costs Keras more than that only where steps are tiny: a cause of its own."""
+_USERS = 0.2
+"""Share of the waits in which code of the user's own must run to be behind them."""
+_MOSTLY = 0.5
+"""Share of the waits from which on the user's own code, on the calling thread, is what they are."""
+_WAITED = Tree.FIT_STEPS / StepPart.INPUT
+_HIDDEN_IN = (StepPart.IDLE, StepPart.SYNC, StepPart.DISPATCH, StepPart.HOST_PYTHON, EDGES)
+"""Parts of a step that may be waits for a batch, in the order in which they are."""
+
+
+def waits(case: Case) -> dict[TreePath, int]:
+    """Waits in the loop of `fit`, by leaf (ns); empty where they are usual."""
+    takes = {**case.takes(Tree.FIT_INPUT, share=_of_waits(case)), **case.takes(_WAITED)}
+    for leaf, ns in _hidden(case).items():
+        takes[leaf] = max(takes.get(leaf, 0), ns)
+    loop = loop_ns(case)
+    users = case.code.share([Tree.FIT_INPUT], case.code.feeds) > _USERS
+    least = _SHARE_OF_ARRAYS if case.calls.feed_arrays and not users and not case.pair else _SHARE_OF_LOOP
+    total = sum(takes.values())
+    if total < least * loop:
+        return {}
+    if case.input_inside_step and not case.pair:
+        # An iterator of the engine's own costs so much whatever it is fed with.
+        unusual = max(0.0, 1 - _SHARE_OF_LOOP * loop / max(1, total))
+        return {leaf: int(ns * unusual) for leaf, ns in takes.items()}
+    return takes
+
+
+def _of_waits(case: Case) -> float:
+    """Share of the waits between steps that is for batches.
+
+    Where the step itself fetches its batch, these are waits for a pipeline that is set up or taken down. Code of the
+    user's own that makes batches all through the steps, but rests meanwhile, is not what is waited for. Where that code
+    runs on the calling thread for most of the wait, the rest is what Keras does with every batch.
+    """
+    main = case.code.share([Tree.FIT_INPUT], case.code.feeds)
+    if not case.input_inside_step:
+        return main if main > _MOSTLY else 1.0
+    if case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False) < _USERS:
+        return 1.0
+    return max(main, case.code.share([Tree.FIT_INPUT], case.code.feeds, main=False))
+
+
+def _hidden(case: Case) -> dict[TreePath, int]:
+    """Waits inside the step that its parts do not show: samples of user code that makes batches meanwhile.
+
+    TensorFlow fetches the batch inside the step, from threads of its own; the step waits for them where no kernel runs.
+    """
+    main = case.code.share([Tree.FIT_STEPS], case.code.feeds)
+    beside = case.code.share([Tree.FIT_STEPS], case.code.feeds, main=False)
+    whole = max(1, case.own(Tree.FIT_STEPS))
+    kernels = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
+    wanted = int(max(main, beside - kernels) * whole) - case.own(_WAITED)
+    hidden = {}
+    for part in _HIDDEN_IN:
+        for leaf, ns in case.takes(Tree.FIT_STEPS / part).items():
+            hidden[leaf] = max(0, min(ns, wanted))
+            wanted -= hidden[leaf]
+    return hidden
+
+
+def loop_ns(case: Case) -> int:
+    """Steps, waits and callbacks of the training (ns)."""
+    return sum(case.own(path) for path in (Tree.FIT_INPUT, Tree.FIT_STEPS, Tree.FIT_WAIT, Tree.FIT_CALLBACKS))

@@ -1,0 +1,114 @@
+"""The training waits for batches that more workers would make beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence
+from dlprof.analysis.findings.input_load import InputLoad
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.loaders import OF_TORCH
+from dlprof.analysis.samples import user_files
+from dlprof.schema.vocabulary import Basis
+
+TITLE = Title("The loader had too few workers", "batches that more workers would have made")
+_BUSY = 0.75
+"""Workers that rest more than this are not too few."""
+_SURE = 0.8
+"""Of what the model says: sending batches from process to process, and what cores share, is not in it."""
+_LEAST = 0.10
+"""Of the training that must be saved."""
+_USERS = 0.5
+"""Of the work on batches that must be in code of the user's own, or called by it: what a library does with each row is
+better done with whole batches."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """All workers are busy, or there are none, and the training waits."""
+    load = case.input
+    if not load.waits or (load.pipeline.workers and 1 - load.resting_share() < _BUSY):
+        return
+    if _users_share(load) < _USERS:
+        return
+    processes = load.loader.kind == OF_TORCH or load.computes or load.loader.uses_processes
+    count = load.best_workers(processes=processes, least=_least(load))
+    saved = min(load.waited_ns, load.loop_ns - load.loop_with(count, processes=processes))
+    saved = int(saved * (_SURE if load.computes else 1.0))
+    if saved < _LEAST * load.loop_ns or not _is_other(load, count, processes=processes):
+        return
+    yield Claim(
+        Sentence(f"{_said(load)} {_advice(load, count, processes=processes)} would save about"),
+        load.takes(saved),
+        [queries.passes(), queries.workers()],
+        f"{_change(load, count, processes=processes)}{_where(load)}.{_note(load)}",
+        load.loader.place or load.item_line,
+        _remedy(load, count, processes=processes),
+        basis=Basis.ESTIMATED,
+    )
+
+
+def _least(load: InputLoad) -> int:
+    """Keras makes batches beside the training from two workers on; with one, in the thread that asks."""
+    return 1 if load.loader.kind == OF_TORCH else 2
+
+
+def _users_share(load: InputLoad) -> float:
+    """Share of the work on batches in which a line of the user's own stood, or called what did."""
+    lines = load.pipeline.lines
+    users = user_files(load.run)
+    return sum(line.share for line in lines if line.file in users)
+
+
+def _is_other(load: InputLoad, count: int, *, processes: bool) -> bool:
+    """Whether that is another setting than the script's."""
+    return count > load.loader.workers or processes != load.loader.uses_processes
+
+
+def _said(load: InputLoad) -> str:
+    loader, item = load.loader, load.item_line
+    many = f"{loader.workers} worker{'s were' if loader.workers > 1 else ' was'} busy"
+    who = many if loader.workers else "no worker"
+    made = f" in {item[0]}:{item[1]}" if item else ""
+    kind = "computes" if load.computes else "mostly sleeps or waits for files"
+    what = load.stages_text()
+    return (
+        f"{loader.called}, {who}: a batch takes {load.busy_ns / max(1, load.loader.items) / 1e6:.1f} ms of work{made}"
+        f"{f' ({what})' if what else ''}, which {kind};"
+    )
+
+
+def _advice(load: InputLoad, count: int, *, processes: bool) -> str:
+    kind = "processes" if processes and load.loader.kind != OF_TORCH else ""
+    return f"{count} worker{'s' * (count > 1)}{f' as {kind}' if kind else ''} on {load.cores} cores"
+
+
+def _change(load: InputLoad, count: int, *, processes: bool) -> str:
+    if load.loader.kind == OF_TORCH:
+        lasting = ", persistent_workers=True" if len(load.passes) > 1 else ""
+        return f"DataLoader(..., num_workers={count}{lasting})"
+    return f"{load.loader.kind}: workers={count}{', use_multiprocessing=True' if processes else ''}"
+
+
+def _where(load: InputLoad) -> str:
+    place = load.loader.place
+    return f" at {place[0]}:{place[1]}" if place else ""
+
+
+def _note(load: InputLoad) -> str:
+    if not load.computes:
+        return " Such work needs no core while it waits: more workers than cores are right."
+    return " More workers than cores would not help: what is left is in the work on each batch itself."
+
+
+def _remedy(load: InputLoad, count: int, *, processes: bool) -> Remedy:
+    file, line = load.loader.place or (None, None)
+    settings: dict[str, object] = {"file": file, "line": line}
+    if load.loader.kind == OF_TORCH:
+        settings |= {"num_workers": count}
+        if len(load.passes) > 1:
+            settings |= {"persistent_workers": True}
+    else:
+        settings |= {"workers": count, "use_multiprocessing": processes}
+    return Remedy(f"{count} worker{'s' * (count > 1)}", {}, {"loader": settings})
