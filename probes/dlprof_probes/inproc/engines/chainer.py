@@ -201,7 +201,13 @@ class Chainer(Engine):
                 own.opened(items, now(), None, True)
             asks(items)
 
-        asked, over = probe.guard(asked, goes_on=True), own.ending(is_evaluating)
+        ended = own.ending(is_evaluating)
+
+        def over(items):
+            begun.discard(items)  # it may be reset, and iterated again, as Chainer's `Evaluator` does
+            ended(items)
+
+        asked, over = probe.guard(asked, goes_on=True), probe.guard(over, goes_on=True)
         make = probe.wrappers.iterating
         probe.replace(iterator, "__next__", lambda f: make(f, asked, own.given, over))
         if "next" in vars(iterator):
