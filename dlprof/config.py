@@ -58,6 +58,8 @@ class TraceConfig:
     """Steps of a kernel window, at most."""
     gpu_tracer: str = "auto"
     """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
+    follow: bool | None = None
+    """Trace Pythons below the script that import an engine, each as a run of its own; None: below a program only."""
     budget: float | None = 0.01
     """Share of the wall time that all probes together may cost; None: no limit. Probes are thinned to keep it."""
     output: str | None = None
@@ -87,6 +89,12 @@ class TraceConfig:
     def wants(self, probe: str) -> bool:
         """Whether `probe` is to run."""
         return probe in self.probes and not (probe == "kernels" and self.kernels == "off")
+
+    @property
+    def follows(self) -> bool:
+        """Whether Pythons below the script are traced too: under `--exec` unless it is declined."""
+        wanted = self.program is not None if self.follow is None else self.follow
+        return wanted and self.wants("phases")
 
     def is_given(self, setting: str) -> bool:
         """Whether the user chose the value of `setting`: it is obeyed then, whatever it costs."""
@@ -261,6 +269,7 @@ _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "arguments": _texts,
     "budget": _budget,
     "cores_hz": _rate,
+    "follow": _switch,
     "gpu_tracer": _choice,
     "keep_arguments": _switch,
     "kernel_steps": _count,

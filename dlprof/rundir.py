@@ -3,6 +3,7 @@
     RUN/manifest.json      what was run, where, with which probes, and how it ended (versioned)
     RUN/raw/               artifacts of the probes, verbatim
     RUN/tables/*.parquet   the same, in the schema of dlprof.schema
+    RUN/children/*         runs of the Pythons below a program that were followed
 
 A run that was killed at any moment leaves a folder that opens: the manifest is written before the
 script starts, always replaced as a whole, and its `state` says how far things got.
@@ -43,6 +44,8 @@ SOURCE_MOST = 32 << 20
 _READ = ("manifest.json", "raw", "tables")
 """What of a run folder is read, but for single files that `safe_files` opens."""
 _COPY = "if it is a run of yours, put files in the place of links: cp -rL RUN COPY"
+CHILDREN = "children"
+"""Folder, in that of a program's run, that takes the runs of the Pythons that it started and that were followed."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 
@@ -315,7 +318,9 @@ def free_name(folder: Path, name: str) -> Path:
 
 
 def find(folder: Path) -> list[RunDir]:
-    """All run folders directly below `folder`, oldest first."""
+    """All run folders directly below `folder`, oldest first; in a run's own folder those of its children."""
+    if _has_manifest(folder):
+        folder = folder / CHILDREN
     if not folder.is_dir():
         return []
     found = [RunDir(path.absolute()) for path in folder.iterdir() if _has_manifest(path)]
@@ -338,11 +343,16 @@ def _age(path: Path) -> int:
 def resolve(text: str) -> RunDir:
     """The run that the user means: a path, the name of a run below `dlprof_runs/`, `last`, or `last~N`, N before it.
 
+    What follows a slash after these lies in that run's folder: `last/children/001-train`.
+
     Raises:
         NoInputError: There is no such run; the nearest name is suggested.
     """
-    before = _LAST.fullmatch(text)
-    if before:
+    first, slash, rest = text.partition("/")
+    before = _LAST.fullmatch(first)
+    if before and slash and not Path(text).exists():
+        return resolve(str(_from_the_end(int(before[1] or 0)).path / rest))
+    if before and not slash:
         return _from_the_end(int(before[1] or 0))
     for path in _places(text):
         if (path / "manifest.json").is_file():
@@ -353,7 +363,9 @@ def resolve(text: str) -> RunDir:
 
 
 def is_run(text: str) -> bool:
-    """Whether this is the path or the name of a run."""
+    """Whether this is the path or the name of a run, or of one below the last."""
+    if _LAST.fullmatch(text.partition("/")[0]) and "/" in text:
+        return True
     return any((path / "manifest.json").is_file() for path in _places(text))
 
 

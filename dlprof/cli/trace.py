@@ -34,6 +34,9 @@ examples:
   dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
   dlprof trace train.py --repeat 5 -o runs/base  five runs, so that `compare` and `gate` can give intervals
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
+  dlprof trace --exec -- make train              Pythons below it that import an engine: a run of their own each
+  dlprof trace sweep.py --follow                 the same for what a script starts
+  dlprof trace -m pytest tests/test_train.py     whatever python -m would run
 
 probes: {", ".join(PROBES)}. Settings may also be in pyproject.toml, as [tool.dlprof], and in
 environment variables DLPROF_BACKEND, DLPROF_PYTHON, DLPROF_PROBES, ..."""
@@ -54,6 +57,7 @@ class Arguments:
     python: str | None
     program: bool
     """Run what stands after `--`, whatever it is."""
+    follow: bool | None
     probes: str | None
     lines: Sequence[str] | None
     stacks_hz: float | None
@@ -82,6 +86,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     target.add_argument("--python", metavar="PATH", help="an interpreter of your own (default: the one dlprof runs in)")
     target.add_argument(
         "--exec", dest="program", action="store_true", help="run any program, which comes after --, from the outside"
+    )
+    target.add_argument(
+        "--follow",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="trace Pythons below it that import an engine, each as a run of its own (default: with --exec)",
     )
     what = parser.add_argument_group("what to measure")
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")

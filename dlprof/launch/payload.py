@@ -32,7 +32,7 @@ def stage(run: RunDir, config: ProcessConfig) -> list[str]:
         CannotCreateError: The run folder cannot be written to.
     """
     with writing_into(run.path):
-        run.payload.mkdir(parents=True)
+        run.payload.mkdir(parents=True, exist_ok=True)
         package = probe_copy.place(run.payload) / "dlprof_probes"
         plugins = _copy_plugins(run.payload / "plugged_in")
         reserve_status(run)

@@ -14,7 +14,13 @@ from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessCo
 
 
 def of_script(
-    run: RunDir, config: TraceConfig, target: Target, *, engine_traces_gpu: bool, wrapped: bool
+    run: RunDir,
+    config: TraceConfig,
+    target: Target,
+    *,
+    engine_traces_gpu: bool,
+    wrapped: bool,
+    follow: Path | None = None,
 ) -> ProcessConfig:
     """What the probe in a script's process is told.
 
@@ -24,6 +30,7 @@ def of_script(
         target: What it runs on.
         engine_traces_gpu: Whether the engine's own tracer is the one of GPUs.
         wrapped: Whether a GPU tool runs around the process, so that its number is to be told.
+        follow: Folder that follows Python children, in front on PYTHONPATH behind the entry; None: they are not.
     """
     return ProcessConfig(
         raw=str(run.raw),
@@ -37,6 +44,18 @@ def of_script(
         live=config.live,
         pid=str(pid_file(run)) if wrapped else None,
         overrides=config.overrides or None,
+        follow=str(follow) if follow is not None else None,
+    )
+
+
+def of_child(config: TraceConfig, *, engine_traces_gpu: bool) -> ProcessConfig:
+    """What the probe in a Python below the program is told, but for its folders: it makes these itself."""
+    return ProcessConfig(
+        raw="",
+        status="",
+        script="",
+        kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
+        engine_plugins=payload.engine_plugins(),
     )
 
 

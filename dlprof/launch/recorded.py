@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -12,7 +13,9 @@ from msgspec.structs import replace
 
 from dlprof.config import PROBES, TraceConfig
 from dlprof.launch.process import Outcome
+from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Anchor, Clock, GpuTracer, Probe
+from dlprof.schema.process_config import ChildFacts
 from dlprof.schema.vocabulary import ProbeState
 
 
@@ -25,6 +28,9 @@ class Recorded(Struct, frozen=True):
         clock: The run's clock against the wall clock.
         gpu_tracer: What traced GPUs, and why that.
         probes: What became of each probe, as far as it is known outside of the traced process.
+        children: Pythons below it that were followed.
+        pythons: How many Pythons below it were seen to begin.
+        not_followed: How many of those loaded an engine and were not followed, for there were too many.
     """
 
     outcome: Outcome
@@ -32,6 +38,28 @@ class Recorded(Struct, frozen=True):
     clock: Clock
     gpu_tracer: GpuTracer
     probes: tuple[Probe, ...]
+    children: tuple[Child, ...] = ()
+    pythons: int = 0
+    not_followed: int = 0
+
+
+@dataclass
+class Child:
+    """A Python below the program that was followed.
+
+    Attributes:
+        folder: Its run folder.
+        facts: What it says of itself.
+        recorded: What was recorded, once the program is over.
+        went_on: Whether it still ran when the program was over.
+        replaced: Whether its process went on as another program (`exec`).
+    """
+
+    folder: RunDir
+    facts: ChildFacts
+    recorded: Recorded | None = None
+    went_on: bool = False
+    replaced: bool = False
 
 
 class ProbeStates:

@@ -159,7 +159,8 @@ def _handle(pid: int) -> int | None:
 
 def _refusal(pid: int) -> UnavailableError:
     """Why the memory of a process may not be read, and the command that mends it."""
-    again = f"sudo {sys.argv[0]} attach {pid}"
+    program = f"{sys.executable} -m dlprof" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
+    again = f"sudo {program} attach {pid}"
     try:
         owner = Path(f"/proc/{pid}").stat().st_uid
     except OSError:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 from dlprof.config import PROBES, TraceConfig
-from dlprof.launch import budget, gpu_tracers, payload, probe_settings, stack_sampling
+from dlprof.launch import budget, follow_folder, following, gpu_tracers, payload, probe_settings, stack_sampling
 from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
-from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
+from dlprof.launch.recorded import Child, ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.sampler import Sampler
 from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.launch.stack_sampling import PythonSearch, StackSampling
@@ -26,6 +27,8 @@ _TICK_S = 0.1
 _STOP_S = 5.0
 _SAMPLED = ("cores", "gpu")
 """Probes of the sampler."""
+_NO_KERNELS = "inside a program of another kind only nsys and nvprof see kernels"
+_KERNELS_FOLLOWED = "those of the Pythons that it started are in their own runs"
 
 
 class TracedScript:
@@ -36,9 +39,17 @@ class TracedScript:
         target: What it runs on.
         run: The run folder.
         preloading: What is loaded while the script runs.
+        begin: Takes each Python below it that is followed, when it is found.
     """
 
-    def __init__(self, config: TraceConfig, target: Target, run: RunDir, preloading: Preloading | None = None) -> None:
+    def __init__(
+        self,
+        config: TraceConfig,
+        target: Target,
+        run: RunDir,
+        preloading: Preloading | None = None,
+        begin: following.Begin | None = None,
+    ) -> None:
         self._config = config
         self._target = target
         self._run = run
@@ -48,6 +59,9 @@ class TracedScript:
         self._stacks: StackSampling | None = None
         self._marks: MarkFile | None = None
         self._entry: str | None = None
+        self._begin = begin
+        self._follow: Path | None = None
+        self._following: following.Following | None = None
         self._gpu_tracer = gpu_tracers.GpuTracer("off", "not asked for")
 
     def go(self, view: View) -> Recorded:
@@ -59,6 +73,8 @@ class TracedScript:
         """
         if self._config.wants("kernels"):
             self._gpu_tracer = gpu_tracers.choose(self._config.gpu_tracer)
+        if self._config.follows and self._begin is not None:
+            self._stage_following(self._begin)
         command = self._command()
         environment = self._environment()
         try:
@@ -70,6 +86,14 @@ class TracedScript:
         finally:
             self._end_beside(view)
         return self._recorded(process, outcome, start)
+
+    def _stage_following(self, begin: following.Begin) -> None:
+        gpu = self._gpu_tracer.name == "framework"
+        self._follow = follow_folder.stage(self._run, probe_settings.of_child(self._config, engine_traces_gpu=gpu))
+        self._following = following.Following(self._config, self._run, begin, self._gpu_tracer_told())
+
+    def _gpu_tracer_told(self) -> GpuTracer:
+        return GpuTracer(name=self._gpu_tracer.name, reason=self._gpu_tracer.reason)
 
     def _watch(self, process: TracedProcess, view: View) -> Outcome:
         """Measure beside the process until it ends. It runs: no failure of ours may come out of here."""
@@ -104,6 +128,7 @@ class TracedScript:
 
     def _recorded(self, process: TracedProcess, outcome: Outcome, start: Anchor) -> Recorded:
         end = read_anchor()
+        children, counts = self._end_following(outcome)
         self._harmless(self._judge_phases, "phases")
         self._harmless(lambda: payload.remove(self._run))
         self._harmless(lambda: payload.remove_keras_home(self._run))
@@ -111,9 +136,22 @@ class TracedScript:
             outcome=outcome,
             pid=process.pid,
             clock=clock_between(start, end, process.start_ns),
-            gpu_tracer=GpuTracer(name=self._gpu_tracer.name, reason=self._gpu_tracer.reason),
+            gpu_tracer=self._gpu_tracer_told(),
             probes=self._states.all_probes(),
+            children=children,
+            pythons=counts[0],
+            not_followed=counts[1],
         )
+
+    def _end_following(self, outcome: Outcome) -> tuple[tuple[Child, ...], tuple[int, int]]:
+        """The Pythons that were followed, and how many there were beside them; nothing of ours may come out of here."""
+        found: list[Child] = []
+        counts = [(0, 0)]
+        if self._following is not None:
+            followed = self._following
+            self._harmless(lambda: found.extend(followed.stop(outcome.interrupts)))
+            self._harmless(lambda: counts.append(followed.counts))
+        return tuple(found), counts[-1]
 
     # -- before ------------------------------------------------------------------------------------
 
@@ -138,6 +176,7 @@ class TracedScript:
             # Two tracers cannot have the GPU at once: under a tool the engine's own keeps to the host.
             engine_traces_gpu=self._gpu_tracer.name == "framework",
             wrapped=self._gpu_tracer.wraps,
+            follow=self._follow,
         )
         staged = payload.stage(self._run, settings)
         self._entry = staged[0]
@@ -146,7 +185,7 @@ class TracedScript:
     def _command_of_program(self) -> list[str]:
         """A program that is no Python script: only what stands beside it can measure."""
         if self._config.wants("kernels") and not self._gpu_tracer.wraps:
-            reason = "inside a program of another kind only nsys and nvprof see kernels"
+            reason = _KERNELS_FOLLOWED if self._follow is not None else _NO_KERNELS
             self._states.note("kernels", ProbeState.UNAVAILABLE, reason)
         if self._config.wants("phases"):
             self._marks = MarkFile(self._run.raw)
@@ -156,8 +195,9 @@ class TracedScript:
         home = payload.make_keras_home(self._run, own=self._target.source != "managed")
         marks = {"DLPROF_MARK": str(self._marks.path)} if self._marks is not None else {}
         environment = {**self._target.environment, "KERAS_HOME": str(home), **marks}
-        if self._entry is not None:
-            environment["PYTHONPATH"] = payload.python_path(self._entry, environment.get("PYTHONPATH"))
+        for folder in (self._follow, self._entry):
+            if folder is not None:
+                environment["PYTHONPATH"] = payload.python_path(str(folder), environment.get("PYTHONPATH"))
         return environment
 
     # -- meanwhile ---------------------------------------------------------------------------------
@@ -187,6 +227,9 @@ class TracedScript:
     def _tick(self, process: TracedProcess, view: View) -> None:
         if self._stacks is not None:
             self._harmless(lambda: self._tick_stacks(process), "stacks")
+        if self._following is not None:
+            for pid in self._following.tick():
+                process.ignore(pid)
         if self._is_itself(process):
             process.look_at_program()
         self._preloading.tick(process.start_ns)

@@ -20,6 +20,7 @@ from dlprof.launch.preloading import Preloading
 from dlprof.launch.recorded import ProbeStates, read_anchor
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
+from dlprof.pipeline import followed
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState
@@ -70,11 +71,14 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
         script = Path(config.script).resolve()
         sources.keep_sources(folder, {script.name: str(script)})
     needed = Preloading((*_NEEDED, *meanwhile))
-    recorded = TracedScript(config, goal, folder, needed).go(view)
+    begins = followed.Begins(config, manifest)
+    recorded = TracedScript(config, goal, folder, needed, begins).go(view)
     needed.wait()
     from dlprof.pipeline import storing  # noqa: PLC0415  (large: not before the script has run)
 
-    return storing.store(folder, manifest, recorded)
+    traced = storing.store(folder, followed.indexed(manifest, config, recorded), recorded)
+    followed.store(begins, recorded)
+    return traced
 
 
 def trace_cell(config: TraceConfig, cell: Cell) -> Traced:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dlprof.report.console import Page
 from dlprof.report.model import Report
-from dlprof.report.sections import causes, head, short
+from dlprof.report.sections import causes, followed, head, latency, short
 from dlprof.units import duration, safe
 
 MOST_LINES = 25
@@ -19,6 +19,7 @@ _NO_CAUSE = "No cause is claimed: what the files hold supports none (dlprof diag
 _PARTS = (
     ("Phases", short.phases, 3),
     ("Steps", short.steps, 1),
+    ("Latency", latency.in_short, 1),
     ("Kernels", short.kernels, 1),
     ("Lines", lambda report: short.lines(report) if report.imported else "", 1),
     ("Cores", short.cores, 1),
@@ -46,6 +47,7 @@ def lines(page: Page, report: Report, name: str) -> list[Text]:
     blocks = [
         [_head(page, report), *page.wrapped(Text(safe(report.verdict)), most=4 if report.imported else 2)],
         list(_findings(page, report)),
+        list(followed.lines(page, report)),
         list(_parts(page, report)),
         _next(page, report, name),
     ]

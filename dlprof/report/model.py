@@ -16,15 +16,17 @@ from msgspec import Struct
 
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
+from dlprof.analysis.latency import CallLatency
 from dlprof.analysis.lines import HotLine
 from dlprof.analysis.loops import LoopSummary
 from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
-from dlprof.schema.manifest import Engine, Machine, Thinned
+from dlprof.schema.manifest import Engine, Followed, Machine, Thinned
 from dlprof.schema.vocabulary import RunSource, RunState
 
 SCHEMA = "dlprof.report/1"
@@ -364,6 +366,10 @@ class Report(Struct, frozen=True, kw_only=True):
     """How many more were seen."""
     input_pipelines: tuple[InputPipeline, ...] = ()
     """The loaders that gave something, with the work of their workers by stage; none: no loader was seen."""
+    calls: tuple[CallLatency, ...] = ()
+    """Latencies of predictions, those that took most in all first."""
+    followed: Followed | None = None
+    """Pythons below the program that were traced as runs of their own; None: they were not followed."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead
@@ -381,6 +387,8 @@ class Report(Struct, frozen=True, kw_only=True):
     tree: tuple[TreeTime, ...] | None = None
     """Of a run of foreign traces: where its time went; with what was not traced the leaves sum to the wall time.
     None: its files hold no times; and of runs that dlprof traced."""
+    graph_breaks: tuple[GraphBreak, ...] = ()
+    """Where graphs had to end, and why."""
     unrecorded: UnrecordedTime | None = None
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()

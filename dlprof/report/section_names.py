@@ -13,6 +13,7 @@ SECTIONS: Mapping[str, str] = {
     "stacks": "the hottest stacks of each phase",
     "input": "loaders and their workers: where their time went, from the source to the step",
     "processes": "what the script started: workers and other processes",
+    "followed": "Pythons below the program that were traced as runs of their own",
     "machine": "cores, memory and GPUs",
     "costs": "what each probe cost",
     "health": "what was dropped, cut, killed or odd",

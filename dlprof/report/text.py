@@ -10,7 +10,19 @@ from dlprof.report import answer, summary
 from dlprof.report.console import Page, make_page
 from dlprof.report.model import MeasuredGpus, Report
 from dlprof.report.section_names import SECTIONS
-from dlprof.report.sections import causes, code, devices, head, machine, pipelines, processes, program, quality
+from dlprof.report.sections import (
+    causes,
+    code,
+    devices,
+    followed,
+    head,
+    latency,
+    machine,
+    pipelines,
+    processes,
+    program,
+    quality,
+)
 from dlprof.store.run import Run
 from dlprof.units import safe
 
@@ -67,6 +79,7 @@ def print_sections(run: Run, names: Sequence[str], *, file: TextIO, top: int = 1
 _MADE_OF: Mapping[Section, tuple[str, Sequence[str]]] = {
     program.phases: ("Phases", ("phases",)),
     program.recompilations: ("Compiled again", ("spans",)),
+    program.graph_breaks: ("Graph breaks", ("spans",)),
     program.step_parts: ("Parts of a step", ("kernel_windows", "kernel_ops", "kernel_events")),
     devices.kernels: ("Kernels", ("kernel_ops", "kernel_events")),
     devices.gpu_idle: ("Idle time of devices", ("gpu_gaps", "kernel_events")),
@@ -113,12 +126,13 @@ def _sources(page: Page, report: Report) -> None:
 _SECTIONS: Mapping[str, Sequence[Section]] = {
     "findings": (causes.all_findings,),
     "phases": (program.phases,),
-    "steps": (program.steps, program.recompilations, program.step_parts),
+    "steps": (program.steps, latency.calls, program.recompilations, program.graph_breaks, program.step_parts),
     "kernels": (_kernels, devices.gpu_idle),
     "lines": (code.lines,),
     "stacks": (code.stacks,),
     "input": (pipelines.all_pipelines,),
     "processes": (processes.all_processes,),
+    "followed": (followed.all_runs,),
     "machine": (machine.cores, machine.gpu),
     "costs": (quality.costs,),
     "health": (quality.health,),
@@ -133,7 +147,9 @@ def _print_traced(page: Page, report: Report) -> None:
         causes.all_findings,
         program.phases,
         program.steps,
+        latency.calls,
         program.recompilations,
+        program.graph_breaks,
         program.step_parts,
         devices.busy,
         devices.kernels,
@@ -142,6 +158,7 @@ def _print_traced(page: Page, report: Report) -> None:
         code.stacks,
         pipelines.pipelines,
         processes.processes,
+        followed.runs,
         machine.cores,
         machine.gpu,
         quality.costs,

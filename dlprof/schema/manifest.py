@@ -236,6 +236,38 @@ class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
     count: Amount | None = None
 
 
+class FollowedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A Python below the program that was traced as a run of its own."""
+
+    run: str
+    """Its folder, in that of the program's run."""
+    pid: Number
+    parent: Number
+    command: str
+    """Its command line; what looks like a secret is hidden, unless the user had them kept."""
+    engine: str | None = None
+    """The module with whose import its tracing began."""
+    ended: str
+    """`exited`, `signalled`, `replaced` (by another program, `exec`), `running` when the program was over, or
+    `unknown`."""
+    exit_code: Number | None = None
+    signal: Number | None = None
+    wall_ns: Amount | None = None
+    """From its first line of dlprof to its end (ns)."""
+    ranks: Mapping[str, str] = field(default_factory=dict)
+    """Variables that number the processes of a distributed training, as far as it has them."""
+
+
+class Followed(msgspec.Struct, frozen=True, kw_only=True):
+    """The Pythons below a program that was traced with `--follow` or `--exec`."""
+
+    runs: tuple[FollowedRun, ...] = ()
+    pythons: Amount = 0
+    """Pythons that began below it, those that were followed included; one that replaced itself counts again."""
+    not_followed: Amount = 0
+    """Those that loaded an engine and were not followed, for as many as are allowed were."""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -272,6 +304,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """None: GPUs were not looked at."""
     gpu_tracer: GpuTracer | None = None
     probes: tuple[Probe, ...] = ()
+    followed: Followed | None = None
+    """None: Pythons below it were not followed."""
     health: tuple[HealthEntry, ...] = ()
     unrecorded: Unrecorded | None = None
     """None: the stream is whole, or the end of the process is not known."""

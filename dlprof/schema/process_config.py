@@ -67,6 +67,8 @@ class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
     """File that takes the process number: under a GPU tool dlprof starts another process; None: it is known."""
     overrides: Mapping[str, Any] | None = None
     """Settings that a trial run takes instead of the script's own."""
+    follow: str | None = None
+    """Folder that follows Python children of the script, in front on its PYTHONPATH; None: they are not followed."""
 
 
 class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,6 +110,35 @@ class SamplerReport(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time that it took (ns), where that can be said of it alone."""
     thinned: Thinned | None = None
     """What was left out to keep the budget; None: nothing was."""
+
+
+class ChildFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a followed Python says of itself when it imports an engine (`dlprof_probes.inproc.followed`)."""
+
+    pid: int
+    parent: int
+    boot_ns: int
+    """When it first ran a line of dlprof, on the run's clock: right after Python's own start."""
+    begun_ns: int
+    """When its probe began to load."""
+    engine: str
+    """The module that it was about to import."""
+    command: tuple[str, ...]
+    folder: str
+    """Its working directory then."""
+    executable: str
+    python: str
+    implementation: str
+    ranks: Mapping[str, str] = field(default_factory=dict)
+    """Variables that number the processes of a distributed training, as far as it has them."""
+
+
+def decode_facts(content: bytes) -> ChildFacts | None:
+    """What such a file holds; None: nothing that makes sense."""
+    try:
+        return msgspec.json.decode(content, type=ChildFacts)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def encode(config: ProcessConfig | SamplerConfig) -> bytes:

@@ -35,6 +35,7 @@ class SpanKind(StrEnum):
     WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
+    GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
     DLPROF = wire.SpanKind.DLPROF
 
 
@@ -49,6 +50,8 @@ class RunSource(StrEnum):
     NOTEBOOK = "notebook"
     ATTACHED = "attached"
     """A process that ran already (`dlprof attach`)."""
+    FOLLOWED = "followed"
+    """A Python below the program, traced from its import of an engine on (`--follow`)."""
 
 
 class ProcessRole(StrEnum):
@@ -472,3 +475,9 @@ IN_PARTS = (*STEPS_OF_LOOP.values(), Tree.OUTSIDE_STEPS, Tree.TRACE)
 """Places that consist of parts of a step."""
 OWN_PATHS = (Tree.OWN, Tree.TRACING)
 """Leaves that are dlprof's own cost."""
+
+
+CHILD_FACTS = wire.CHILD_FACTS
+"""File in the folder of a followed Python that says what it is."""
+NO_EXIT_CODE = wire.NO_EXIT_CODE
+"""What its file of the exit code holds until it ends by itself."""

@@ -82,6 +82,8 @@ class SpanKind(object):
     """A loop of the user's own around train_on_batch and its kin: it has steps, but covers no time."""
     FIRST_RUN = "first_run"
     """The first call of a graph that was just compiled, outside loops: the engine makes it ready then. No phase."""
+    GRAPH_BREAK = "graph_break"
+    """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
     DLPROF = "dlprof"
 
 
@@ -160,3 +162,11 @@ def json_payload(value):
 def text_payload(text):
     """`text` as UTF-8; lone surrogates (odd file names) become question marks."""
     return text.encode("utf-8", "replace")
+
+
+# -- beside the stream ---------------------------------------------------------------------------------
+
+CHILD_FACTS = "child.json"
+"""File in the folder of a followed Python that says what it is; it is there once its stream is."""
+NO_EXIT_CODE = b"none"
+"""What its file of the exit code holds until it ends by itself: bytes that are no likely code."""

@@ -121,6 +121,23 @@ def recompilations(page: Page, report: Report) -> None:
         page.say(f"and {len(every) - _RECOMPILATIONS} more: --json", "dim", indent=2)
 
 
+def graph_breaks(page: Page, report: Report) -> None:
+    """Where graphs had to end, and why."""
+    every = report.graph_breaks
+    if not every:
+        return
+    page.title(
+        f"Graph breaks  {len(every)}", "where a compiled graph ends and Python goes on; as the compiler met them"
+    )
+    table = page.table(("line", "left"), ("met", "right"), ("reason", "left"))
+    for one in every[:_RECOMPILATIONS]:
+        line = f"{one.file}:{one.line}" if one.file else "-"
+        table.add_row(Text(safe(line)), str(one.count), Text(safe(one.reason)))
+    page.show(table)
+    if len(every) > _RECOMPILATIONS:
+        page.say(f"and {len(every) - _RECOMPILATIONS} more: --json", "dim", indent=2)
+
+
 def _why(recompilation: Recompilation) -> str:
     """The cause of a recompilation, for people."""
     if recompilation.what is None:

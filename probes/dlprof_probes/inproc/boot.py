@@ -20,6 +20,7 @@ from dlprof_probes.inproc import (
     marks,
     overrides,
     own_files,
+    pass_on,
     process_life,
     profile_decorator,
     recorder,
@@ -80,6 +81,7 @@ def _ready(config_path, boot_ns, known):
         own_files.save(config["pid"], str(os.getpid()).encode("ascii"))
     program = Program(config)
     program.prepare_interpreter()
+    _follow(config.get("follow"))
     session = None
     try:
         session = Session(config, program.path, boot_ns)
@@ -92,6 +94,17 @@ def _ready(config_path, boot_ns, known):
     return program.call(session.profiled if session is not None else None), session
 
 
+def _follow(folder):
+    """Have Python children followed, where the conductor wants that, and hide it from the program."""
+    if folder:
+        handed = pass_on.PassOn(folder)
+        handed.own_workers = True
+        try:
+            handed.install()
+        except Exception:  # an interpreter that is unlike others: its children are not followed
+            pass
+
+
 class Session(object):
     """The probes of this process, from start to end.
 
@@ -99,16 +112,17 @@ class Session(object):
         config: What the conductor has written.
         script: Path of the script.
         boot_ns: When this process first ran a line of dlprof.
+        begun_ns: When the probe began to load, if that was later.
     """
 
-    def __init__(self, config, script, boot_ns):
+    def __init__(self, config, script, boot_ns, begun_ns=None):
         raw = config["raw"]
         self._is_user_file = _UserFiles()
         stream = os.path.join(raw, "inproc.wire")
         live = bool(config.get("live"))
         self.recorder = recorder.Recorder(stream, config["status"], self._is_user_file, live)
         self.recorder.meta(_process_facts(boot_ns))
-        boot = self.recorder.begin(wire.SpanKind.DLPROF, "start", time_ns=boot_ns)
+        boot = self.recorder.begin(wire.SpanKind.DLPROF, "start", time_ns=begun_ns or boot_ns)
         self._finished = False
         self._script = None
         wrappers = load_wrappers()
@@ -182,9 +196,9 @@ class Session(object):
             self.lines.on = False
         return code
 
-    def start_script(self):
-        """The user's code begins."""
-        self._script = self.recorder.begin(wire.SpanKind.SCRIPT, "script", nests=False)
+    def start_script(self, time_ns=None):
+        """The user's code begins, or began at a time that is past."""
+        self._script = self.recorder.begin(wire.SpanKind.SCRIPT, "script", time_ns=time_ns, nests=False)
         self.recorder.flush()
 
     def end_script(self):
@@ -296,7 +310,7 @@ def _process_facts(boot_ns):
         "pid": os.getpid(),
         "python": ".".join(str(part) for part in sys.version_info[:3]),
         "implementation": sys.implementation.name,
-        "main_thread": threading.get_ident(),
+        "main_thread": threading.main_thread().ident,
         "boot_ns": boot_ns,
         "clock_start": anchor(),
     }

@@ -23,7 +23,10 @@ def told(config: TraceConfig, backend: str | None = None, **changes: bool) -> Pr
     facts = InterpreterFacts(Path(sys.executable), (3, 11, 7), "cpython", "linux-x86_64", sys.prefix, {})
     spec = registry.get(backend) if backend else None
     target = Target(facts, spec, "managed", {}, Path("/tools/lp"), None)
-    return probe_settings.of_script(RUN, config, target, **{"engine_traces_gpu": True, "wrapped": False, **changes})
+    flags = {"engine_traces_gpu": True, "wrapped": False, **changes}
+    return probe_settings.of_script(
+        RUN, config, target, engine_traces_gpu=flags["engine_traces_gpu"], wrapped=flags["wrapped"]
+    )
 
 
 def test_a_script_is_named_in_full_and_by_its_user() -> None:

@@ -248,6 +248,8 @@ REPORT_KEYS = [
     "process",
     "processes",
     "processes_left_out",
+    "calls",
+    "followed",
     "gpu",
     "probes",
     "overhead",
@@ -259,6 +261,7 @@ REPORT_KEYS = [
     "findings",
     "not_asked",
     "tree",
+    "graph_breaks",
     "unrecorded",
     "lost_tables",
 ]

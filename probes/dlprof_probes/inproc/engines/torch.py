@@ -5,7 +5,7 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import uncompiled
-from dlprof_probes.inproc.engines import torch_loops, torch_models
+from dlprof_probes.inproc.engines import torch_breaks, torch_loops, torch_models
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
@@ -124,6 +124,7 @@ class Torch(Engine):
         """Torch, its optimisers, its loaders and its compiler."""
         waiting = super(Torch, self).attachments()
         waiting.extend(torch_loops.attachments(self))
+        waiting.append(torch_breaks.attachment(self.probe))
         waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
         return waiting
 
@@ -135,6 +136,7 @@ class Torch(Engine):
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))
         name = "get_and_maybe_log_recompilation_reasons"
         probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))
+        torch_breaks.watch(probe, dynamo)
 
     def _code_name(self, args):
         self._compiles = True

@@ -25,6 +25,8 @@ _RUN_FOLDER = "_run_module_as_main"
 class _RunPy(types.ModuleType):
     """Stands for `runpy` until somebody wants something of it."""
 
+    dlprof_entry = True
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
@@ -180,3 +181,17 @@ def test_parts_of_a_step_without_a_plain_one_are_those_of_the_window() -> None:
 def test_a_run_without_a_kernel_window_has_no_parts() -> None:
     """Nothing is printed."""
     assert printed(program.step_parts, report()) == []
+
+
+def test_graph_breaks_are_named_by_their_lines() -> None:
+    """With the reason, and how often the compiler met each; where there is none, nothing is printed."""
+    breaks = (GraphBreak("Unsupported Tensor.item() call", 2, "train.py", 7), GraphBreak("skipped", 1, None, None))
+
+    lines = printed(program.graph_breaks, report(graph_breaks=breaks))
+
+    assert lines[0].startswith("Graph breaks  2")
+    assert [line.split(maxsplit=2) for line in lines[-2:]] == [
+        ["train.py:7", "2", "Unsupported Tensor.item() call"],
+        ["-", "1", "skipped"],
+    ]
+    assert printed(program.graph_breaks, report()) == []

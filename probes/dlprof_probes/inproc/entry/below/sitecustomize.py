@@ -1,0 +1,105 @@
+"""The `sitecustomize` of Pythons below a followed program: traces those that import a known engine, and no others.
+
+A copy lies in the run folder, with its settings (`follow_settings.py`: package, folder, names of engines) beside it;
+that folder is in front on PYTHONPATH. All other Pythons lose a look-up per module that they load, no more. Python's own
+`sitecustomize`, if there is one, runs after this.
+"""
+
+import sys
+import time
+
+_BOOT_NS = int(time.perf_counter() * 1e9) if not hasattr(time, "perf_counter_ns") else time.perf_counter_ns()
+
+import os  # noqa: E402
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
+_BESIDE = ("dlprof_pass_on", "follow_settings")
+"""Modules that lie in this folder too."""
+_MACHINERY = "<frozen importlib._bootstrap>"
+_WATCH = """
+def watching(original, begins, again):
+    def _find_and_load(name, import_):
+        return (again() if begins(name) else original)(name, import_)
+    return _find_and_load
+"""
+"""Compiled under the name of the import machinery: Python leaves frames of that out of tracebacks."""
+
+
+class Watch(object):
+    """Waits for the import of an engine.
+
+    Args:
+        settings: The module `follow_settings`.
+        pass_on: What hands the folder on to children.
+    """
+
+    def __init__(self, settings, pass_on):
+        self._settings = settings
+        self._names = frozenset(settings.ENGINES)
+        self._pass_on = pass_on
+        self._machinery = sys.modules["_frozen_importlib"]
+        self._original = self._machinery._find_and_load
+
+    def install(self):
+        """Begin to wait."""
+        space = {}
+        exec(compile(_WATCH, _MACHINERY, "exec"), space)  # noqa: S102
+        self._machinery._find_and_load = space["watching"](self._original, self._begins, self._again)
+
+    def _again(self):
+        """What loads modules now: the probe's, where it could begin."""
+        return self._machinery._find_and_load
+
+    def _begins(self, name):
+        """Begin to trace if this is an engine; returns whether the import is to begin anew."""
+        if name not in self._names or name in sys.modules:
+            return False
+        self._names = frozenset()
+        self._machinery._find_and_load = self._original
+        try:
+            self._trace(name)
+        except Exception:  # the program goes its way
+            pass
+        return True
+
+    def _trace(self, name):
+        known, path = set(sys.modules), list(sys.path)
+        sys.path[:] = [self._settings.PACKAGE] + [each for each in path if _is_pythons(each)]
+        try:
+            from dlprof_probes.inproc import followed
+        finally:
+            sys.path[:] = path
+        self._pass_on.own_workers = followed.start(self._settings, name, _BOOT_NS, known)
+
+
+def _is_pythons(folder):
+    """Whether it holds the standard library: the program's own modules are none that we may load."""
+    inside = folder[len(_LIBRARY) :].strip(os.sep)
+    return folder.startswith(_LIBRARY) and inside in ("", "lib-dynload")
+
+
+def _begin():
+    module, settings = (__import__(name) for name in _BESIDE)
+    for name in _BESIDE:
+        del sys.modules[name]
+    pass_on = module.PassOn(_HERE)
+    pass_on.install()
+    Watch(settings, pass_on).install()
+    settings.seen()
+
+
+def _load_own():
+    """The `sitecustomize` that Python would have loaded; ImportError, which it expects, where there is none."""
+    sys.path[:] = [each for each in sys.path if os.path.abspath(each) != _HERE]
+    sys.path_importer_cache.pop(_HERE, None)
+    del sys.modules["sitecustomize"]
+    __import__("sitecustomize")
+
+
+try:
+    if not hasattr(type(sys.modules.get("runpy")), "dlprof_entry"):  # else this is the script that is traced already
+        _begin()
+except Exception:  # a folder that is gone, a Python that is unlike others: it goes its way
+    pass
+_load_own()

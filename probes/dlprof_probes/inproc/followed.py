@@ -1,0 +1,117 @@
+"""The probes in a Python below a followed program, from the import of an engine on (`entry/below`).
+
+Its run folder is made here, by the process itself: nobody else knows of it yet. The conductor finds it there.
+"""
+
+import io
+import json
+import os
+import re
+import sys
+
+from dlprof_probes.inproc import boot, exit_status, own_files, process_life, program, tracebacks
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.patching import Patches
+from dlprof_probes.wire import CHILD_FACTS
+
+STATUS_BYTES = 1024
+_NAME_LENGTH = 40
+_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID")
+"""What tells the processes of one distributed training apart: they may become one run."""
+
+
+def start(settings, engine, boot_ns, known):
+    """Take a folder among the children, and begin to trace there.
+
+    Args:
+        settings: The module `follow_settings`.
+        engine: Name of the module that is about to be imported.
+        boot_ns: When this process first ran a line of dlprof.
+        known: Names of the modules that were loaded before.
+
+    Returns:
+        bool: Whether this process is traced now; it is not where there are enough of them already.
+    """
+    begun = now()
+    folder = _take(settings)
+    if folder is None:
+        settings.passed_over()
+        return False
+    with io.open(settings.CONFIG, encoding="utf-8") as source:
+        config = json.load(source)
+    raw = os.path.join(folder, "raw")
+    os.mkdir(raw, 0o700)
+    config.update(raw=raw, status=os.path.join(raw, "inproc.status"))
+    own_files.save(config["status"], b" " * STATUS_BYTES)
+    try:
+        Followed(config, boot_ns, begun)
+    except Exception as error:
+        own_files.overwrite(config["status"], json.dumps({"failed": "%s: %s" % (type(error).__name__, error)}).encode())
+    exit_status.watch(os.path.join(raw, "exit"), settings.CONDUCTOR)
+    facts = json.dumps(_facts(engine, boot_ns, begun)).encode("ascii")
+    own_files.save_whole(os.path.join(folder, CHILD_FACTS), facts)
+    program.forget_shadowed(sys.path[0] if sys.path else "", known)
+    return True
+
+
+class Followed(boot.Session):
+    """The session of such a process: it began before its probe did.
+
+    Args:
+        config: As of a script's process.
+        boot_ns: When this process first ran a line of dlprof: the script begins there.
+        begun_ns: When the probe began to load.
+    """
+
+    def __init__(self, config, boot_ns, begun_ns):
+        super(Followed, self).__init__(config, config["script"], boot_ns, begun_ns)
+        self.imports.attach()
+        tracebacks.install(Patches())
+        self.start_script(boot_ns)
+        tracebacks.hook_printing()
+        process_life.at_shutdown(self)
+        _KEPT.append(self)
+
+
+_KEPT = []  # type: ignore[var-annotated]
+"""The session lives as long as the process."""
+
+
+def _take(settings):
+    """A new folder; None: as many as are allowed are there."""
+    name = _label()
+    for number in range(len(os.listdir(settings.TAKEN)) + 1, settings.MOST + 1):
+        lock = os.path.join(settings.TAKEN, "%03d" % number)
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError:  # another one was faster
+            continue
+        folder = os.path.join(settings.CHILDREN, "%03d-%s" % (number, name))
+        os.mkdir(folder, 0o700)
+        return folder
+    return None
+
+
+def _label():
+    """A name for this program that any file system takes."""
+    words = list(getattr(sys, "orig_argv", [])) or list(sys.argv)
+    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+    name = module or os.path.splitext(os.path.basename(sys.argv[0] if sys.argv else ""))[0]
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:_NAME_LENGTH] or "python"
+
+
+def _facts(engine, boot_ns, begun_ns):
+    argv = list(getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv)
+    return {
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "boot_ns": boot_ns,
+        "begun_ns": begun_ns,
+        "engine": engine,
+        "command": argv,
+        "folder": os.getcwd(),
+        "executable": sys.executable,
+        "python": ".".join(str(part) for part in sys.version_info[:3]),
+        "implementation": sys.implementation.name,
+        "ranks": dict((name, os.environ[name]) for name in _RANKS if name in os.environ),
+    }
