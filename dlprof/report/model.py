@@ -364,12 +364,12 @@ class Report(Struct, frozen=True, kw_only=True):
     """The program and what it started, those that used most; none where they were not looked at."""
     processes_left_out: int = 0
     """How many more were seen."""
-    input_pipelines: tuple[InputPipeline, ...] = ()
-    """The loaders that gave something, with the work of their workers by stage; none: no loader was seen."""
     calls: tuple[CallLatency, ...] = ()
     """Latencies of predictions, those that took most in all first."""
     followed: Followed | None = None
     """Pythons below the program that were traced as runs of their own; None: they were not followed."""
+    input_pipelines: tuple[InputPipeline, ...] = ()
+    """The loaders that gave something, with the work of their workers by stage; none: no loader was seen."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -62,8 +62,14 @@ def label(path: str, model: Model) -> Label:
 
     The last part of the path is the operator's own name. Layers are those of the model where they are
     known; else the scope around the operator stands for the layer. In a step of Keras' own all but the
-    metrics work within a scope.
+    metrics work within a scope. XLA joins the paths of operators that it merges by `;`: the first of them that tells a
+    layer stands for all.
     """
+    labels = [_label(one, model) for one in path.split(";")]
+    return next((one for one in labels if one.layer is not None), labels[0])
+
+
+def _label(path: str, model: Model) -> Label:
     parts, backward = components(path)
     direction = Direction.BACKWARD if backward else Direction.FORWARD
     inner = parts[:-1]

@@ -116,7 +116,13 @@ class Jax(Engine):
         self.probe.waits.watch()
         value = vars(array).get("_value") if array is not None else None
         if isinstance(value, property):
-            over, waits = self.probe.guard(self.probe.waits.over), self.probe.waits
+            waits, own = self.probe.waits, self.probe.own_loops
+
+            def got(start, end):
+                waits.over(start, end)
+                own.goes_on()
+
+            over = self.probe.guard(got)
             array._value = property(self.probe.wrappers.waiting(value.fget, waits, over, now), doc=value.__doc__)
             self.probe.patches.on_undo(lambda: setattr(array, "_value", value))
 

@@ -2,7 +2,7 @@
 
 JAX calls `post_hook` after each call of a compiled function that it does not have to look up in Python; calls that it
 has to are seen in `_run_python_pjit`. The functions of JAX itself (`jax.numpy`) are passed over, and so are calls while
-another function is traced.
+another function is traced. Whether a function takes a gradient is seen while it is traced (`jax_gradients`).
 """
 
 import os
@@ -10,12 +10,16 @@ import sys
 import weakref
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.jax_gradients import Gradients, innermost
 
-_KEPT = 16
-"""Results of a function that are remembered, as many as it may train models in turn."""
-_DEEPEST = 6
+_STATES = 16
+"""States of a function that are remembered: it may train as many models in turn."""
+_LEAVES = 32
+"""Arrays of a result that stand for it: the largest."""
+_HELD = 4 * _LEAVES
 _FIRST_CALLS = 3
 """Calls without a state that are remembered: the first of a training is known to be one only by the second."""
+_FLOATS = ("float", "bfloat")
 
 
 class Calls(object):
@@ -23,50 +27,56 @@ class Calls(object):
 
     Args:
         engine: The `Engine`.
+        leaves: Function from anything to a list of the arrays in it.
         is_array: Function from an object to whether it is an array with a value.
+        gradients: `Gradients`.
     """
 
-    def __init__(self, engine, is_array):
+    def __init__(self, engine, leaves, is_array, gradients):
         self._engine = engine
         self._own = engine.probe.own_loops
+        self._leaves = leaves
         self._is_array = is_array
+        self._gradients = gradients
         self._functions = {}
 
     def called(self, function, args, results, begin=0):
         """A compiled function has returned, from a call that began at `begin` (ns), if that is known."""
-        function = getattr(function, "__wrapped__", function)
-        code = getattr(function, "__code__", None)
-        if code is None or str(getattr(function, "__module__", "")).split(".")[0] in ("jax", "jaxlib"):
+        key = innermost(function)
+        if key is None:
             return
-        known = self._functions.get(id(code))
+        takes_gradient = self._gradients.in_function(key)
+        told = self._leaves(results)
+        if takes_gradient:
+            self._gradients.count += 1
+        if not told or not self._is_array(told[0]):
+            return
+        known = self._functions.get(key)
         if known is None:
-            known = self._functions[id(code)] = _Function(code)
-        given = [leaf for leaf in (self._leaf(one) for one in args) if leaf is not None]
+            known = self._functions[key] = _Function(key[1], takes_gradient)
+        given = self._leaves(args)
         state = known.state_of(given)
-        told = results if type(results) in (tuple, list) else (results,)
-        leaves = [leaf for leaf in (self._leaf(one) for one in told) if leaf is not None]
-        if not leaves:
-            return
+        is_update = takes_gradient or known.gradients != self._gradients.count
+        known.gradients = self._gradients.count
         if state is None:
-            state = known.begun(self._own.earlier(begin) if known.looks() else None)
-        else:
+            state = known.begun(self._own.earlier(begin) if is_update and known.looks() else None)
+        elif is_update:
+            state.is_trained = True
             self._own.repeated(self._engine, state)
-        known.remember(state, leaves)
+        if not is_update:
+            self._own.goes_on()
+        chosen = known.standing_for(told)
+        known.remember(state, chosen)
+        if not takes_gradient:
+            self._pass_on(known, given, chosen)
 
-    def _leaf(self, value):
-        """The first array in a result or an argument: it stands for the whole."""
-        for _ in range(_DEEPEST):
-            if self._is_array(value):
-                return value
-            if isinstance(value, dict):
-                value = next(iter(value.values()), None)
-            elif isinstance(value, (tuple, list)):
-                value = next((one for one in value if one is not None and one != ()), None) if value else None
-            else:
-                held = getattr(value, "__dict__", None)
-                inner = (one for one in held.values() if isinstance(one, dict) or self._is_array(one)) if held else ()
-                value = next(iter(inner), None)
-        return None
+    def _pass_on(self, known, given, chosen):
+        """A function that only looks at weights may give them back as new arrays: as Flax's `nnx.jit` does."""
+        for other in self._functions.values():
+            if other is not known and other.takes_gradient:
+                state = other.state_of(given)
+                if state is not None and state.is_trained:  # else it may be gradients, which an update was given
+                    state.hold(chosen)
 
 
 class State(object):
@@ -75,20 +85,45 @@ class State(object):
     Attributes:
         name: Of the function.
         first: The call that gave it for the first time, for the log, or None.
+        held: The arrays that stand for it: weak references by their `id`.
+        is_trained: Whether it was handed on by a function that updates it.
     """
 
     def __init__(self, name, first):
         self.name = name
         self.first = first
+        self.held = {}
+        self.is_trained = False
+
+    def hold(self, leaves):
+        """These belong to it, too."""
+        if len(self.held) > _HELD:
+            self.held = dict((key, one) for key, one in self.held.items() if one() is not None)
+        if len(self.held) <= _HELD:
+            self.held.update((id(leaf), weakref.ref(leaf)) for leaf in leaves)
+
+    def has(self, leaf):
+        """Whether an array is one of them; the `id` of one that is gone may be that of another."""
+        held = self.held.get(id(leaf))
+        return held is not None and held() is leaf
 
 
 class _Function(object):
-    """A compiled function: the states that its last calls gave, by the arrays that stand for them."""
+    """A compiled function: the states that its last calls gave.
 
-    def __init__(self, code):
-        self._code = code
-        self._given = []
+    Attributes:
+        takes_gradient: Whether it takes a gradient.
+        gradients: How many had been taken when it was last called.
+    """
+
+    def __init__(self, name, takes_gradient):
+        self._name = name
+        self._states = []
         self._stateless = 0
+        self._place = 0  # of the argument that was one of a state the last time
+        self._chosen = (None, ())
+        self.takes_gradient = takes_gradient
+        self.gradients = -1
 
     def looks(self):
         """Whether a call without a state is worth a look at where it came from."""
@@ -97,25 +132,58 @@ class _Function(object):
 
     def state_of(self, leaves):
         """The state that one of these arrays belongs to; None: it was not given by this function."""
-        for held, state in self._given:
-            leaf = held()
-            if leaf is not None and any(one is leaf for one in leaves):
-                self._stateless = 0  # it trains: the next one without a state may be the first of another model
+        place = self._place
+        if place < len(leaves) and self._states and self._states[0].has(leaves[place]):
+            return self._states[0]
+        for state in self._states:
+            place = next((number for number, leaf in enumerate(leaves) if state.has(leaf)), None)
+            if place is not None:
+                self._place = place
                 return state
         return None
 
     def begun(self, first):
         """A state that is new."""
-        return State(self._code.co_name, first)
+        return State(self._name, first)
+
+    def standing_for(self, leaves):
+        """The largest arrays of floats of a result."""
+        count, places = self._chosen
+        if count != len(leaves):
+            sizes = [(-leaf.size, n) for n, leaf in enumerate(leaves) if str(leaf.dtype).startswith(_FLOATS)]
+            self._chosen = count, places = len(leaves), tuple(n for _, n in sorted(sizes)[:_LEAVES])
+        return [leaves[place] for place in places]
 
     def remember(self, state, leaves):
-        """A call gave these."""
-        fresh = [(weakref.ref(leaf), state) for leaf in leaves]
-        self._given = (fresh + [one for one in self._given if one[0]() is not None])[:_KEPT]
+        """A call gave these; without any array of floats it hands on no weights."""
+        self._stateless = 0 if state in self._states else self._stateless
+        state.held = {}
+        state.hold(leaves)
+        if leaves:
+            self._states = ([state] + [one for one in self._states if one is not state])[:_STATES]
+
+
+class _KeptHook(object):
+    """The state of JAX's hook; ours stays where JAX takes its own away, as behind `with jax.debug_nans(...)`."""
+
+    def __init__(self, state, hook):
+        self._state = state
+        self._hook = hook
+
+    def set_global(self, hook):
+        """JAX sets its hook for all threads, or None."""
+        self._state.set_global(hook or self._hook)
+
+    def set_local(self, hook):
+        """JAX sets its hook for this thread, or None."""
+        self._state.set_local(hook or self._hook)
+
+    def __getattr__(self, name):
+        return getattr(self._state, name)
 
 
 def watch(engine, jax):
-    """Listen to calls of compiled functions, and to optax."""
+    """Listen to calls of compiled functions, and to gradients."""
     probe = engine.probe
     array = getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None)
     api, pjit = sys.modules.get("jax._src.api"), sys.modules.get("jax._src.pjit")
@@ -126,28 +194,43 @@ def watch(engine, jax):
     if jax.config.jax_debug_nans or jax.config.jax_debug_infs:
         return  # the hook is taken
     probe.own_loops.sites.skip(os.path.dirname(jax.__file__) + os.sep)
-    calls = Calls(engine, lambda value: isinstance(value, array))
+    gradients = Gradients(probe, sys.modules.get("jax._src.interpreters.ad"), pjit)
+    calls = Calls(engine, jax.tree_util.tree_leaves, lambda value: isinstance(value, array), gradients)
     called = probe.guard(calls.called, goes_on=True)
+    _set(probe, api, state, lambda function, args, keywords, results: called(function, (args, keywords), results))
 
-    def post_hook(function, args, _keywords, results):
-        called(function, args, results)
+    def seen(result, args, begin):
+        if gradients.is_tracing():
+            gradients.used(args[2])
+        else:
+            calls.called(args[2], (args[3], args[4:5]), result[0], begin)
 
-    state.set_global(post_hook)
-    probe.patches.on_undo(lambda: state.set_global(None))
-    missed = probe.guard(lambda result, args, begin: calls.called(args[2], args[3], result[0], begin), goes_on=True)
+    missed = probe.guard(seen, goes_on=True)
     probe.replace(pjit, "_run_python_pjit", lambda f: probe.wrappers.timed(f, missed, now))
+
+
+def _set(probe, api, state, hook):
+    """Set the hook, and keep it set."""
+    state.set_global(hook)
+    api._post_hook_state = _KeptHook(state, hook)
+
+    def undo():
+        api._post_hook_state = state
+        state.set_global(None)
+        state.set_local(None)
+
+    probe.patches.on_undo(undo)
 
 
 def watch_optax(engine, module):
     """Listen to `optax.apply_updates` outside of compiled functions."""
     probe = engine.probe
-    tracer = sys.modules["jax"].core.Tracer
-    is_array = lambda value: hasattr(value, "dtype")  # noqa: E731
-    first = Calls(engine, is_array)._leaf
+    jax = sys.modules["jax"]
     applied = State("optax.apply_updates", None)
 
     def updated(result, _args):
-        if not isinstance(first(result), tracer):
+        leaves = jax.tree_util.tree_leaves(result)
+        if leaves and not isinstance(leaves[0], jax.core.Tracer):
             probe.own_loops.repeated(engine, applied)
 
     hook = probe.guard(updated, goes_on=True)

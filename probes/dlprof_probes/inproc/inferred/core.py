@@ -6,6 +6,7 @@ update follows, while the model is not being trained, are the steps of an evalua
 """
 
 TRAIN, EVALUATE = "fit", "evaluate"
+_NO = object()
 
 
 class Feed(object):
@@ -75,17 +76,19 @@ class _Fit(object):
         handle: What the log calls it.
         own: The loops that are its own: the innermost, and the one around it.
         step: The step that is not over, or None.
-        last: Up to when it is known to last (ns).
+        last: When its last step was over (ns).
+        lasts: Up to when its loops are known to have gone on after that (ns).
         feed: The loader that its steps begin with, or None.
         closing: The optimiser that ends each turn, where no loader does; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
+        inner: What the innermost loop tells of the one around it.
         before: The step before, or None.
         usual, usual_site: Optimiser and site of the step before; no site: more took part in it.
     """
 
     __slots__ = (
-        "before", "closing", "epoch", "feed", "handle", "last", "leaves", "optimizers", "own", "step", "turns", "usual",
-        "usual_site",
+        "before", "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "optimizers", "own", "step",
+        "turns", "usual", "usual_site",
     )  # fmt: skip
 
     def __init__(self, path, begin):
@@ -93,13 +96,43 @@ class _Fit(object):
         self.own = frozenset(path[:2])
         self.leaves = set(path[:1])
         self.step = None
-        self.last = begin
+        self.last = self.lasts = begin
         self.feed = None
+        self.inner = _Count()
         self.closing = None
         self.before = self.usual = self.usual_site = None
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
+
+
+class _Count(object):
+    """The number that the innermost loop sets, where the one around sets none: `while` around `for ... in range`.
+
+    It counts up, and begins again with its first value. Numbers in any other order, as of rows that are drawn, or the
+    same one twice, tell nothing.
+    """
+
+    __slots__ = ("_first", "_is_told", "_last")
+
+    def __init__(self):
+        self._first = self._last = None
+        self._is_told = True
+
+    def begins_anew(self, number):
+        """Whether this number, of the next step, is the first of another pass."""
+        return self._is_told and self._last is not None and number == self._first < self._last
+
+    def seen(self, number):
+        """A step had this number."""
+        if not self._is_told:
+            return
+        if self._first is None:
+            self._first = number
+        elif number is not None and not (number > self._last or number == self._first < self._last):
+            number = None
+        self._is_told = number is not None
+        self._last = number
 
 
 class OwnLoops(object):
@@ -137,9 +170,12 @@ class OwnLoops(object):
         if fit is None or fit.usual_site is not site or fit.usual != optimizer or fit.step is not None:
             self._any_update(optimizer, end, site, frame, cause)
         elif fit.feed is None:
-            if self._feeds or site.turns(frame) != fit.turns:
+            turns = site.turns(frame)
+            number = site.count(frame) if turns and turns[0] is None else None
+            if self._feeds or turns != fit.turns or fit.inner.begins_anew(number):
                 self._any_update(optimizer, end, site, frame, cause)
             else:
+                fit.inner.seen(number)
                 self._log.step(fit.handle, fit.last, end, None, 1, 0)
                 fit.last = end
         elif fit.feed.items == 1 and fit.feed.evaluation is None and len(self._feeds) == 1:
@@ -170,12 +206,25 @@ class OwnLoops(object):
             turns = fit.turns
         begins = fit.step is None
         if begins:
-            self._begin_step(fit, path, feed, waited, turns)
+            self._begin_step(fit, path, feed, waited, self._turned(fit, turns, site, frame))
         is_alone = begins and (fit.feed is feed if feed is not None else fit.feed is None and fit.closing == optimizer)
         fit.usual, fit.usual_site = optimizer, site if is_alone else None
         self._took_part(fit, optimizer, path, end)
         if fit.feed is None and fit.closing == optimizer:
             self._end_step(fit, end)
+
+    @staticmethod
+    def _turned(fit, turns, site, frame):
+        """Whether the loop around has turned: its variable says so; else the count of the inner one."""
+        if not turns:
+            return False
+        before, fit.turns = fit.turns, turns
+        if turns[0] is not None:
+            return turns != before
+        number = site.count(frame)
+        turned = fit.inner.begins_anew(number)
+        fit.inner.seen(number)
+        return turned
 
     @staticmethod
     def _usual_update(fit, feed, end):
@@ -228,18 +277,16 @@ class OwnLoops(object):
         fit.handle = self._log.open(TRAIN, begin, site.where, facts, cause + (site.frames(frame),))
         return fit
 
-    def _begin_step(self, fit, path, feed, waited, turns):
-        """A step begins with its first batch, or where the one before ended."""
+    def _begin_step(self, fit, path, feed, waited, turned):
+        """A step begins with its first batch, or where the one before ended; `turned`: the loop around has."""
         begin, is_first = fit.last, fit.epoch < 0
         if feed is not None:
             begin = max(begin, feed.first)
             if is_first or fit.feed is None or (feed is not fit.feed and fit.feed.is_before(feed)):
                 self._begin_epoch(fit, max(fit.last, feed.opened))
                 fit.feed = feed
-        elif is_first or (turns and turns[0] is not None and turns != fit.turns):
+        elif is_first or turned:
             self._begin_epoch(fit, begin)
-        if turns is not None:
-            fit.turns = turns
         step = fit.step = _Step(begin, path)
         if waited:  # a wait inside the step is told as one before it, which begins that much later
             inside = waited - (feed.first_waited if feed is not None else 0)
@@ -273,10 +320,21 @@ class OwnLoops(object):
         fit, self._fit = self._fit, None
         if fit.step is not None:
             self._end_step(fit, fit.step.end)
+        end = max(fit.last, fit.lasts)
         if fit.epoch >= 0:
-            self._log.end_epoch(fit.handle, fit.last)
-        self._log.close(fit.handle, fit.last)
-        self.idle_since = max(self.idle_since, fit.last)
+            self._log.end_epoch(fit.handle, end)
+        self._log.close(fit.handle, end)
+        self.idle_since = max(self.idle_since, end)
+
+    def is_training(self):
+        """Whether a training runs, or has not been told to be over."""
+        return self._fit is not None
+
+    def goes_on(self, path, end):
+        """Something else was done until `end` (ns); in a loop of the training, that lasted until then."""
+        fit = self._fit
+        if fit is not None and fit.own.intersection(path):
+            fit.lasts = end
 
     # -- input -------------------------------------------------------------------------------------------
 

@@ -72,6 +72,16 @@ class Site(object):
             found.append(_turn(frame, loop))
         return tuple(found)
 
+    def count(self, frame):
+        """The number that the innermost loop sets in each of its turns; None: it sets none. `frame` makes the call."""
+        if len(self._levels) < 2:
+            return None
+        level, loop = self._levels[0]
+        for _ in range(level):
+            frame = frame.f_back
+        value = _set_by(frame, loop)
+        return value if type(value) is int else None
+
     def frames(self, frame):
         """The frames of the user's call and of the loops around it; `frame` makes the call."""
         wanted = {level for level, _ in self._levels} | {self._user}
@@ -209,8 +219,10 @@ def _line(starts, offset):
 
 def _target(instructions, first):
     """The first name that a `for` at that offset sets."""
-    place = next((n for n, one in enumerate(instructions) if one.offset == first), None)
-    if place is None or instructions[place].opname != "FOR_ITER":
+    place = next((n for n, one in enumerate(instructions) if one.offset == first), len(instructions))
+    while place < len(instructions) and instructions[place].opname == "EXTENDED_ARG":
+        place += 1  # a long loop: the jump back goes to what widens the argument of its `for`
+    if place == len(instructions) or instructions[place].opname != "FOR_ITER":
         return None
     for one in instructions[place + 1 : place + 6]:
         if one.opname.startswith(_STORES):
@@ -231,11 +243,16 @@ def _told_apart(around):
 
 
 def _turn(frame, loop):
+    return None if loop.target is None else _plain(_set_by(frame, loop))
+
+
+def _set_by(frame, loop):
+    """The value of the name that a loop sets."""
     if loop.target is None:
         return None
     if not frame.f_code.co_flags & _OWN_NAMESPACE:
-        return _plain(frame.f_globals.get(loop.target))
-    return _plain(_local(frame, loop.target))
+        return frame.f_globals.get(loop.target)
+    return _local(frame, loop.target)
 
 
 def _local(frame, name):

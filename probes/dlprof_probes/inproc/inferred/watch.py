@@ -24,10 +24,15 @@ class Earlier(object):
         self.path = site.path
         self.where = site.where
         self._turns = site.turns(frame)
+        self._count = site.count(frame)
 
     def turns(self, _frame):
         """As `Site.turns`, at the time of the call."""
         return self._turns
+
+    def count(self, _frame):
+        """As `Site.count`, at the time of the call."""
+        return self._count
 
     @staticmethod
     def frames(_frame):
@@ -59,6 +64,7 @@ class Watch(object):
         self._made = 0
         self._calls = probe.calls
         self.opened = probe.guard(self._opened, goes_on=True)
+        self.goes_on = probe.guard(self._goes_on, goes_on=True)
         self._left = probe.guard(self._iterator_gone, goes_on=True)
         self.finish = probe.guard(self._finish, goes_on=True)
 
@@ -149,6 +155,12 @@ class Watch(object):
         self._made = now()
         for own in list(self._threads.values()):
             own.idle_since = max(own.idle_since, self._made)
+
+    def _goes_on(self):
+        """An engine has done something else than an update: in a loop of a training, that lasted until now."""
+        own = self._threads.get(get_ident())
+        if own is not None and own.is_training():
+            own.goes_on(self.sites.look(_getframe(1)).path, now())
 
     def evaluating(self):
         """The program said that a model is not being trained from here on."""

@@ -24,6 +24,8 @@ MODEL = Model(("dense_1", "dense_2", "dense_1_1"), ("sequential",), ("rm_sprop",
         ("jit(train_step)/jvp(dense_1)/dot_general", ("dense_1", "forward")),
         ("jit(train_step)/transpose(jvp(dense_2))/dot_general", ("dense_2", "backward")),
         ("jit(train_step)/jvp(dense_1)/jit(_bernoulli)/jit(_uniform)/while", ("dense_1", "forward")),
+        ("jit(train_step)/mul;jit(train_step)/transpose(jvp(dense_1))/dot_general", ("dense_1", "backward")),
+        ("jit(update)/mul;jit(update)/add", (None, None)),
         ("StatefulPartitionedCall/ArgMax", (None, None)),
     ],
 )

@@ -12,6 +12,26 @@ from dlprof_probes.inproc.engines.jax_loops import Calls
 class Array:
     """Stands for an array of JAX."""
 
+    def __init__(self, size: int = 9, dtype: str = "float32") -> None:
+        self.size = size
+        self.dtype = dtype
+
+
+class Gradients:
+    """Stands for `Gradients`: `step` takes one, other functions do not."""
+
+    count = 0
+
+    def in_function(self, key: Any) -> bool:
+        return bool(key[1] == "step")
+
+
+def leaves(value: Any) -> list[Any]:
+    """As `jax.tree_util.tree_leaves`."""
+    if isinstance(value, dict):
+        return leaves(list(value.values()))
+    return [leaf for one in value for leaf in leaves(one)] if isinstance(value, (tuple, list)) else [value]
+
 
 class Own:
     """Stands for `Watch`: keeps what it is told."""
@@ -23,6 +43,9 @@ class Own:
     def earlier(self, _begin: int) -> str:
         self.looked += 1
         return "earlier"
+
+    def goes_on(self) -> None:
+        """Not looked at here."""
 
     def repeated(self, _engine: Any, state: Any) -> None:
         self.updates.append((state.name, state.first))
@@ -44,9 +67,16 @@ def own() -> Own:
 
 
 @pytest.fixture
-def calls(own: Own) -> Calls:
+def gradients() -> Gradients:
+    """None was taken yet."""
+    return Gradients()
+
+
+@pytest.fixture
+def calls(own: Own, gradients: Gradients) -> Calls:
     """No call was made yet."""
-    return Calls(SimpleNamespace(probe=SimpleNamespace(own_loops=own)), lambda value: isinstance(value, Array))
+    engine = SimpleNamespace(probe=SimpleNamespace(own_loops=own))
+    return Calls(engine, leaves, lambda value: isinstance(value, Array), gradients)
 
 
 def test_a_function_that_is_given_its_own_result_updates(calls: Calls, own: Own) -> None:
@@ -107,8 +137,88 @@ def test_values_that_are_only_traced_are_none(calls: Calls, own: Own) -> None:
 
 
 def test_calls_without_a_state_are_looked_at_a_few_times(calls: Calls, own: Own) -> None:
-    """An evaluation that is called ten thousand times."""
+    """A gradient that is asked for ten thousand times."""
     for _ in range(10):
-        calls.called(other, (Array(),), Array())
+        calls.called(step, (Array(),), Array())
 
     assert own.looked == 3
+
+
+def test_the_weights_need_not_be_the_first_that_is_given_back(calls: Calls, own: Own) -> None:
+    """`return loss, model, state`, as with Equinox."""
+    params = [Array(), Array()]
+    for _ in range(3):
+        given, params = params, [Array(), Array()]
+        calls.called(step, (Array(), given), (Array(1), params))
+
+    assert [name for name, _ in own.updates] == ["step", "step"]
+
+
+def test_a_simulation_without_a_gradient_is_no_training(calls: Calls, own: Own) -> None:
+    """Its state is handed on all the same."""
+    state = Array()
+    for _ in range(5):
+        given, state = state, Array()
+        calls.called(other, (given,), state)
+
+    assert own.updates == []
+
+
+def test_an_update_by_gradients_that_were_taken_outside_counts(calls: Calls, own: Own, gradients: Gradients) -> None:
+    """`jax.grad` without `jit`, and a compiled update."""
+    params = Array()
+    for _ in range(4):
+        gradients.count += 1
+        given, params = params, Array()
+        calls.called(other, (given, Array()), params)
+
+    assert [name for name, _ in own.updates] == ["other"] * 3
+
+
+def test_a_key_that_is_handed_on_is_no_weight(calls: Calls, own: Own) -> None:
+    """It is made of integers."""
+    key = Array(2, "uint32")
+    for _ in range(4):
+        given, key = key, Array(2, "uint32")
+        calls.called(step, (Array(), given), (key,))
+
+    assert own.updates == []
+
+
+def test_an_evaluation_that_gives_the_weights_back_is_none(calls: Calls, own: Own) -> None:
+    """Flax's `nnx.jit` gives all that it was given; the training goes on with what it gave."""
+    params = Array()
+    for call in (step, step, other, other, other, step, step):
+        given, params = params, Array()
+        calls.called(call, (given, Array()), (params, Array(1)))
+
+    assert [name for name, _ in own.updates] == ["step"] * 3
+
+
+def test_a_compiled_gradient_beside_a_compiled_update_is_no_update(calls: Calls, own: Own) -> None:
+    """`params = update(params, gradient(params))`: each call of `update` is one, and nothing else."""
+    params = Array()
+    for _ in range(5):
+        gradient = Array()
+        calls.called(step, (params, Array()), gradient)
+        given, params = params, Array()
+        calls.called(other, (given, gradient), params)
+
+    assert [name for name, _ in own.updates] == ["other"] * 4
+
+
+def test_arrays_are_never_compared(calls: Calls, own: Own) -> None:
+    """Theirs is one truth value for each element."""
+
+    class Strict(Array):
+        def __eq__(self, _other: object) -> bool:
+            raise TypeError
+
+        __hash__ = None  # type: ignore[assignment]
+
+    params = [(Strict(), ()), ()]
+    for _ in range(3):
+        given, params = params, [(Strict(), ()), ()]
+        calls.called(step, (given,), params)
+
+    assert len(own.updates) == 2

@@ -52,12 +52,16 @@ class Place:
 
     path: tuple[int, ...]
     outer: tuple[Any, ...] = ()
+    number: int | None = None
 
     where: tuple[str, int] = ("train.py", 1)
     line: tuple[str, int] = ("train.py", 1)
 
     def turns(self, _frame: None) -> tuple[Any, ...]:
         return self.outer
+
+    def count(self, _frame: None) -> int | None:
+        return self.number
 
     def frames(self, _frame: None) -> list[Any]:
         return []
@@ -73,10 +77,16 @@ class Program:
     def __post_init__(self) -> None:
         self.loops = OwnLoops(self.log, idle_since=self.time)
 
-    def update(self, optimizer: int = 1, path: Sequence[int] = (BATCH, EPOCH), turns: Sequence[Any] = (None,)) -> None:
+    def update(
+        self,
+        optimizer: int = 1,
+        path: Sequence[int] = (BATCH, EPOCH),
+        turns: Sequence[Any] = (None,),
+        count: int | None = None,
+    ) -> None:
         """The optimiser works for 5."""
         self.time += 5
-        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns)))
+        self.loops.update(optimizer, self.time, Place(tuple(path), tuple(turns), count))
 
     def open(self, key: int, path: Sequence[int] = (EPOCH,)) -> None:
         self.loops.input_opened(key, self.time, Place(tuple(path)))
@@ -206,6 +216,36 @@ def test_an_outer_loop_that_sets_nothing_tells_no_epochs(program: Program) -> No
     program.finished()
 
     assert len(program.log.only("epoch")) == 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "epochs"),
+    [([0, 1, 2, 0, 1, 2], 2), ([0, 0, 1, 1], 1), ([5, 6, 5, 6], 2), ([4, 1, 3, 4, 1, 3], 1), ([0, 2, 1, 0, 2, 1], 1)],
+)
+def test_an_inner_loop_that_counts_from_its_first_number_again_is_an_epoch(
+    program: Program, counts: list[int], epochs: int
+) -> None:
+    """`while` around `for i in range`; numbers in another order are rows that were drawn."""
+    for count in counts:
+        program.update(count=count)
+    program.finished()
+
+    assert len([line for line in program.log.only("epoch") if " epoch -" in line]) == epochs
+
+
+def test_a_training_lasts_for_as_long_as_its_loops_do_something(program: Program) -> None:
+    """What is waited for behind its last step; what is done outside of its loops is none of it."""
+    program.update()
+    program.loops.goes_on((EPOCH,), 150)
+    program.loops.goes_on((FOLD,), 170)
+
+    assert program.finished() == [
+        "fit1 100-",
+        "fit1 epoch 0 100-",
+        "fit1 step 100-105",
+        "fit1 epoch -150",
+        "fit1 -150",
+    ]
 
 
 def test_several_optimisers_in_turn_are_one_step(program: Program) -> None:

@@ -202,6 +202,30 @@ def test_a_comprehension_is_a_loop() -> None:
     assert sum(len(loops_of(one)) for one in (code, *inner)) == 1
 
 
+def test_a_long_loop_tells_its_turns() -> None:
+    """The argument of its `for` is too large for one instruction."""
+    body = "\n".join(f"        x{n} = [n for n in (1, 2, 3)]" for n in range(300))
+    code = compile(f"def f():\n    for epoch in range(3):\n{body}\n", "long.py", "exec")
+    function = next(one for one in code.co_consts if hasattr(one, "co_code"))
+
+    assert "epoch" in {loop.target for loop in loops_of(function)}
+
+
+def test_the_innermost_loop_tells_its_count(sites: Sites) -> None:
+    """The number that it sets."""
+
+    def train() -> list[Any]:
+        return [count for _ in range(1) for count in _counts()]
+
+    def _counts() -> Iterator[Any]:
+        while True:
+            for _number in range(2):
+                yield sites.look(sys._getframe(0)).count(sys._getframe(0))
+            return
+
+    assert train() == [0, 1]
+
+
 def test_codes_at_one_offset_are_told_apart(look: Callable[[], Any]) -> None:
     """Two functions of the same byte code, called from the same line."""
 
