@@ -183,6 +183,8 @@ class _Stood:
             self._count(owner, stage or input_stages.of_worker(frames, is_main=is_main == 1), frames, ns)
         elif pid not in self._beside and place >= 0 and stage is not None:
             number = self._passes[place][2]
+            if stage is InputStage.WAITING and not self._by_number[number].workers:
+                stage = InputStage.MAKING  # nobody is waited for: it draws the indices of the next batch
             key = self._of_program(number, place, thread, stage, is_main=is_main == 1)
             if key is not None:
                 self._count(key, stage, frames, ns)

@@ -47,3 +47,15 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
         "no process of its workers was seen: their CPU time is not known",
     )
     assert pipeline.workers[0].busy is None
+
+
+def test_nobody_is_waited_for_without_workers(tmp_path: Path) -> None:
+    """Indices are drawn there."""
+    draws = [*ASKS[:-2], ("__iter__", "torch/utils/data/sampler.py", 9)]
+    loaders = passes(workers=0, persistent=None, queue=None)
+    (pipeline,) = input_pipeline.of_run(
+        runs.trained(tmp_path / "r", None, **trained([20], loaders=loaders, **sampled((2, 5, draws))))
+    )
+
+    assert pipeline.calling is not None
+    assert [one.stage.value for one in pipeline.calling.stages] == ["making items"]
