@@ -7,11 +7,14 @@ a descriptor that the program could close or use. A process that a signal ends w
 
 import mmap
 import os
+from os import O_CLOEXEC, O_CREAT, O_EXCL, O_RDWR, close, getpid, write
+from os import open as open_
 
 from dlprof_probes.wire import NO_EXIT_CODE
 
 _PR_SET_PTRACER = 0x59616D61
 _NOT_BUFFERED = 2
+_register_at_fork = getattr(os, "register_at_fork", None)
 _FIXED = 0x10
 _READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 
@@ -46,12 +49,12 @@ def _libc():
 
 def _memory(libc, path):
     """Address of a piece of memory that is a file; it is there until the process is gone, longer than any object."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fd = open_(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     try:
-        os.write(fd, NO_EXIT_CODE)
+        write(fd, NO_EXIT_CODE)
         address = libc.mmap(None, mmap.PAGESIZE, _READ_WRITE, mmap.MAP_SHARED, fd, 0)
     finally:
-        os.close(fd)
+        close(fd)
     if address in (None, (1 << 64) - 1):
         raise OSError("no memory")
     return address
@@ -65,9 +68,9 @@ def _watch(libc, address):
         return
     libc.setvbuf(stream, None, _NOT_BUFFERED, 0)
     libc.on_exit(ctypes.cast(libc.putw, ctypes.c_void_p), stream)
-    if hasattr(os, "register_at_fork"):  # a child shares the memory until it has its own: its code is none of ours
+    if _register_at_fork is not None:  # a child shares the memory until it has its own: its code is none of ours
         private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _FIXED
-        os.register_at_fork(after_in_child=lambda: libc.mmap(address, mmap.PAGESIZE, _READ_WRITE, private, -1, 0))
+        _register_at_fork(after_in_child=lambda: libc.mmap(address, mmap.PAGESIZE, _READ_WRITE, private, -1, 0))
     _tell_of_os_exit(address)
 
 
@@ -75,10 +78,10 @@ def _tell_of_os_exit(address):
     """`os._exit` goes past all of it."""
     import ctypes
 
-    original, pid = os._exit, os.getpid()
+    original, pid = os._exit, getpid()
 
     def _exit(status):
-        if os.getpid() == pid and isinstance(status, int):
+        if getpid() == pid and isinstance(status, int):
             ctypes.memmove(address, (status & 0xFF).to_bytes(len(NO_EXIT_CODE), "little"), len(NO_EXIT_CODE))
         original(status)
 

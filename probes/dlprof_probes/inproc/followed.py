@@ -3,11 +3,13 @@
 Its run folder is made here, by the process itself: nobody else knows of it yet. The conductor finds it there.
 """
 
-import io
-import json
 import os
 import re
 import sys
+from io import open as open_text
+from json import dumps, load
+from os import O_CREAT, O_EXCL, O_WRONLY, close, getcwd, getpid, getppid, listdir, mkdir
+from os import open as open_
 
 from dlprof_probes.inproc import boot, exit_status, own_files, process_life, program, tracebacks
 from dlprof_probes.inproc.clock import now
@@ -37,18 +39,18 @@ def start(settings, engine, boot_ns, known):
     if folder is None:
         settings.passed_over()
         return False
-    with io.open(settings.CONFIG, encoding="utf-8") as source:
-        config = json.load(source)
+    with open_text(settings.CONFIG, encoding="utf-8") as source:
+        config = load(source)
     raw = os.path.join(folder, "raw")
-    os.mkdir(raw, 0o700)
+    mkdir(raw, 0o700)
     config.update(raw=raw, status=os.path.join(raw, "inproc.status"))
     own_files.save(config["status"], b" " * STATUS_BYTES)
     try:
         Followed(config, boot_ns, begun)
     except Exception as error:
-        own_files.overwrite(config["status"], json.dumps({"failed": "%s: %s" % (type(error).__name__, error)}).encode())
+        own_files.overwrite(config["status"], dumps({"failed": "%s: %s" % (type(error).__name__, error)}).encode())
     exit_status.watch(os.path.join(raw, "exit"), settings.CONDUCTOR)
-    facts = json.dumps(_facts(engine, boot_ns, begun)).encode("ascii")
+    facts = dumps(_facts(engine, boot_ns, begun)).encode("ascii")
     own_files.save_whole(os.path.join(folder, CHILD_FACTS), facts)
     program.forget_shadowed(sys.path[0] if sys.path else "", known)
     return True
@@ -80,14 +82,14 @@ _KEPT = []  # type: ignore[var-annotated]
 def _take(settings):
     """A new folder; None: as many as are allowed are there."""
     name = _label()
-    for number in range(len(os.listdir(settings.TAKEN)) + 1, settings.MOST + 1):
+    for number in range(len(listdir(settings.TAKEN)) + 1, settings.MOST + 1):
         lock = os.path.join(settings.TAKEN, "%03d" % number)
         try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            close(open_(lock, O_CREAT | O_EXCL | O_WRONLY, 0o600))
         except OSError:  # another one was faster
             continue
         folder = os.path.join(settings.CHILDREN, "%03d-%s" % (number, name))
-        os.mkdir(folder, 0o700)
+        mkdir(folder, 0o700)
         return folder
     return None
 
@@ -103,13 +105,13 @@ def _label():
 def _facts(engine, boot_ns, begun_ns):
     argv = list(getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv)
     return {
-        "pid": os.getpid(),
-        "parent": os.getppid(),
+        "pid": getpid(),
+        "parent": getppid(),
         "boot_ns": boot_ns,
         "begun_ns": begun_ns,
         "engine": engine,
         "command": argv,
-        "folder": os.getcwd(),
+        "folder": getcwd(),
         "executable": sys.executable,
         "python": ".".join(str(part) for part in sys.version_info[:3]),
         "implementation": sys.implementation.name,

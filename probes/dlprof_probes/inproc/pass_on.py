@@ -8,9 +8,10 @@ Python below a followed program, from a copy in the run folder (`inproc/entry/be
 
 import os
 import sys
+from os import fsdecode, fsencode
 
 _NAME = b"PYTHONPATH"
-_SEPARATOR = os.fsencode(os.pathsep)
+_SEPARATOR = fsencode(os.pathsep)
 _IN_OS = ("posix_spawn", "posix_spawnp", "execve")
 """Functions (program, arguments, environment, ...)."""
 _ENVIRONMENT = 5
@@ -31,7 +32,7 @@ class PassOn(object):
     """
 
     def __init__(self, folder):
-        self._folder = os.fsencode(folder)
+        self._folder = fsencode(folder)
         self.own_workers = False
         self._left = None
         self._environ = None
@@ -94,7 +95,7 @@ class PassOn(object):
 
     def _given(self, command, given):
         """An environment as a list, or None: that of this process."""
-        is_own = self.own_workers and _is_worker([os.fsencode(word) for word in command])
+        is_own = self.own_workers and _is_worker([fsencode(word) for word in command])
         if given is None:
             if not is_own and self._environ.get(_NAME) == self._left:
                 return None  # C's environment, which has the folder
@@ -103,12 +104,12 @@ class PassOn(object):
 
     def _mapping(self, command, env):
         try:
-            if self.own_workers and _is_worker([os.fsencode(word) for word in command]):
+            if self.own_workers and _is_worker([fsencode(word) for word in command]):
                 return env
             given = dict(env.items())
-            key = next((key for key in given if os.fsencode(key) == _NAME), "PYTHONPATH")
-            path = _joined([self._folder, os.fsencode(given.get(key, b""))])
-            given[key] = path if isinstance(key, bytes) else os.fsdecode(path)
+            key = next((key for key in given if fsencode(key) == _NAME), "PYTHONPATH")
+            path = _joined([self._folder, fsencode(given.get(key, b""))])
+            given[key] = path if isinstance(key, bytes) else fsdecode(path)
             return given
         except Exception:
             return env

@@ -14,8 +14,8 @@ MODULES = {
     "atexit", "builtins", "collections", "gc", "glob", "io", "itertools", "json", "os", "runpy", "shutil", "signal",
     "socket", "struct", "subprocess", "sys", "tempfile", "threading", "time",
 }  # fmt: skip
-STATE = {"sys.modules", "sys.path", "sys.argv", "sys.orig_argv", "sys.stderr", "sys.version_info", "sys.implementation",
-         "sys.excepthook", "sys.__excepthook__", "sys.monitoring", "os.path", "os.sep", "os.environ", "os.__file__", "os.supports_fd",
+STATE = {"sys.modules", "sys.path", "sys.argv", "sys.orig_argv", "sys.executable", "sys.stderr", "sys.version_info", "sys.implementation",
+         "sys.excepthook", "sys.__excepthook__", "sys.monitoring", "os.path", "os.sep", "os.environ", "os.__file__", "os.supports_fd", "os.supports_follow_symlinks",
          "gc.callbacks"}  # fmt: skip
 """Read as it is now, on purpose; of `os.path` only what computes with texts."""
 AT_THE_START = {"boot.py", "program.py", "__main__.py", "sitecustomize.py", "process_life.py"}
@@ -25,6 +25,7 @@ ALLOWED = {
     ("lines.py", "sys.settrace"): "the same",
     ("lines.py", "sys._getframe"): "the same",
     ("in_place.py", "sys.gettrace"): "the same",
+    ("exit_status.py", "os._exit"): "is hooked: the one that the program has",
     ("census.py", "sys.gettrace"): "the same",
     ("census.py", "sys.settrace"): "the same",
     ("recorder.py", "collections.deque"): "made at the start",
