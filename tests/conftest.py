@@ -13,6 +13,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
+def pytest_configure() -> None:
+    """A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `quick` what needs neither an engine nor the network nor much time: `pytest -m quick`."""
     for item in items:
