@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.unit.analysis.findings.cases import diagnosed, pick, slugs
+from tests.unit.analysis.findings.cases import Planted, diagnosed, pick, slugs
 from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS
 
@@ -14,9 +14,14 @@ FEW = [36, 0, 0, 0, 0, 0, 0, 0]
 """One step of eight waits for long."""
 
 
+def planted() -> Planted:
+    """Few long waits, while the workers rest."""
+    return Planted(trained(FEW, **RESTING))
+
+
 def test_few_long_waits_while_the_workers_rest_want_a_longer_queue(tmp_path: Path) -> None:
     """19 steps of 150 wait 36 ms; three of these are the first of an epoch."""
-    finding = pick(diagnosed(tmp_path / "r", **trained(FEW, **RESTING)), "small-queue")
+    finding = pick(planted().diagnosis(tmp_path), "small-queue")
 
     assert finding.at_stake_ns == 345_600_000
     assert finding.remedy is not None

@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.unit.analysis.findings.cases import FIT, cpu, diagnosed, pick, sampled, slugs
+from tests.unit.analysis.findings.cases import FIT, Planted, cpu, diagnosed, pick, sampled, slugs
 from tests.unit.analysis.findings.loading import ASKS, FETCH, HALF, IDLE, passes, processes, stood, trained
 from tests.unit.runs import S
 
 ALONE: dict[str, Any] = {"workers": 0, "persistent": None, "queue": None, "waited_ns": S}
 
 
+def planted() -> Planted:
+    """Sleeping work without workers."""
+    return Planted(trained([20], loaders=passes(**ALONE), **sampled((2, 5, ASKS))))
+
+
 def test_sleeping_work_without_workers_is_made_beside_the_training(tmp_path: Path) -> None:
     """3 s of waits in a training of 6 s, whose thread sleeps for 3 s: two workers keep up with the steps."""
-    found = diagnosed(tmp_path / "r", **trained([20], loaders=passes(**ALONE), **sampled((2, 5, ASKS))))
-    finding = pick(found, "too-few-workers")
+    finding = pick(planted().diagnosis(tmp_path), "too-few-workers")
 
     assert (finding.file, finding.line, finding.at_stake_ns) == ("train.py", 5, 2_960_000_000)
     assert "train.py:21" in finding.claim

@@ -5,17 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.unit.analysis.findings.cases import diagnosed, pick, slugs
+from tests.unit.analysis.findings.cases import Planted, diagnosed, pick, slugs
 from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS
 
 EIGHT: dict[str, Any] = {"workers": 8, "open_ns": 160 * MS, "last_wait_ns": 80 * MS, "first_wait_ns": 80 * MS}
 
 
+def planted() -> Planted:
+    """Eight that compute, on two cores."""
+    workers = {"processes": processes(*[0.45] * 8), **stood(*[(0.3, FETCH)] * 8)}
+    return Planted(trained([8], loaders=passes(**EIGHT), **workers))
+
+
 def test_workers_that_compute_and_are_more_than_the_cores_are_too_many(tmp_path: Path) -> None:
     """Eight on two cores: three quarters of starting and stopping them, and of the first waits."""
-    workers = {"processes": processes(*[0.45] * 8), **stood(*[(0.3, FETCH)] * 8)}
-    finding = pick(diagnosed(tmp_path / "r", **trained([8], loaders=passes(**EIGHT), **workers)), "too-many-workers")
+    finding = pick(planted().diagnosis(tmp_path), "too-many-workers")
 
     assert (finding.at_stake_ns, finding.line) == (720 * MS, 5)
     assert finding.remedy is not None

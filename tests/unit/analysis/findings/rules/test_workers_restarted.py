@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.unit.analysis.findings.cases import diagnosed, pick, slugs
+from tests.unit.analysis.findings.cases import Planted, diagnosed, pick, slugs
 from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS
 
 WORKERS = {"processes": processes(0.5, 0.5), **stood((0.5, FETCH), (0.5, FETCH))}
 
 
+def planted() -> Planted:
+    """Three passes of 150 ms to begin and 50 to end."""
+    return Planted(trained([4], loaders=passes(open_ns=150 * MS, last_wait_ns=50 * MS), **WORKERS))
+
+
 def test_beginnings_and_ends_of_passes_but_the_first_and_the_last_are_at_stake(tmp_path: Path) -> None:
     """Three passes of 150 ms to begin and 50 to end: two of each."""
-    loaders = passes(open_ns=150 * MS, last_wait_ns=50 * MS)
-    finding = pick(diagnosed(tmp_path / "r", **trained([4], loaders=loaders, **WORKERS)), "workers-restarted")
+    finding = pick(planted().diagnosis(tmp_path), "workers-restarted")
 
     assert (finding.at_stake_ns, finding.file, finding.line) == (400 * MS, "train.py", 5)
     assert "6 processes" in finding.claim
