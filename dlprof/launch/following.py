@@ -107,9 +107,14 @@ class Following:
         self._begin(child.folder, facts)
 
     def _replace(self, facts: ChildFacts) -> None:
-        """The same process may be another program by now: what it was before is over."""
+        """The same process may be another program by now: what it was before is over.
+
+        Both may be found at once, after the process has ended. A number that the kernel gave away again is another
+        process: that one began at another time.
+        """
         for one in self._live:
-            if one.child.facts.pid == facts.pid and one.end is None:
+            before = one.child.facts
+            if one.replaced is None and (before.pid, before.started) == (facts.pid, facts.started):
                 one.replaced = End(facts.boot_ns, None)
                 one.child.replaced = True
 

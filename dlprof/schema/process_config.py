@@ -131,6 +131,8 @@ class ChildFacts(msgspec.Struct, frozen=True, kw_only=True):
     implementation: str
     ranks: Mapping[str, str] = field(default_factory=dict)
     """Variables that number the processes of a distributed training, as far as it has them."""
+    started: int | None = None
+    """When the kernel made the process (clock ticks since boot): the same across `exec`. None: `/proc` is not there."""
 
 
 def decode_facts(content: bytes) -> ChildFacts | None:

@@ -146,6 +146,27 @@ def test_what_counting_costs_is_not_looked_at_inside_keras(tmp_path: Path) -> No
     assert [row["how"] for row in found["data set"]] == ["sampled"]
 
 
+def test_no_hit_is_lost_where_dlprof_looks_at_what_counting_costs(tmp_path: Path) -> None:
+    """It does so now and then: here while `nap` sleeps."""
+    script = """
+    import time
+
+    def nap():
+        time.sleep(0.1)  # nap
+
+    for _ in range(10):
+        nap()  # call
+        sum(range(500_000))  # work
+    """
+    runner.write(tmp_path, "busy.py", script)
+    assert runner.trace("busy.py", cwd=tmp_path).code == 0
+
+    rows = json.loads(runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=tmp_path).out)
+
+    hits = {row["source"].partition("  # ")[2]: (row["how"], row["hits"]) for row in rows if "  # " in row["source"]}
+    assert hits == {"nap": ("exact", 10), "call": ("exact", 10), "work": ("exact", 10)}
+
+
 def test_what_was_neither_counted_nor_seen_is_named(tmp_path: Path) -> None:
     """In the health section."""
     lines(tmp_path, GENERATOR, "jax")

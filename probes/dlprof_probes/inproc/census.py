@@ -1,7 +1,8 @@
 """A count of the events of a thread, one by one, for some moments: how dear would it be to count its lines?
 
 A trace function of Python sees what the line profiler's does, also where lines are not profiled, and ends by
-itself after some events. It counts the hits of profiled lines meanwhile, so that none is lost.
+itself after some events. It stands in the profiler's place: where all lines are counted it hands every event on, so
+that the profiler misses none; where they are counted in windows it counts the hits of profiled lines itself.
 """
 
 import sys
@@ -21,9 +22,10 @@ class Census(object):
         is_profiled: Function from a code object to whether its lines are counted.
         event_ns: What telling one event takes (ns).
         over: Called when it has ended by itself, on the thread, instead of the trace function.
+        hand_on: The line profiler's trace function; None: it is not to be told.
     """
 
-    def __init__(self, is_profiled, event_ns, over):
+    def __init__(self, is_profiled, event_ns, over, hand_on=None):
         self.hits = {}
         """(code, line) to hits."""
         self.events = 0
@@ -31,6 +33,7 @@ class Census(object):
         self._is_profiled = is_profiled
         self._event_ns = event_ns
         self._over = over
+        self._hand_on = hand_on
         self._start = self._end = 0
 
     def start(self, frame):
@@ -40,17 +43,21 @@ class Census(object):
         for _ in range(_FRAMES):
             if frame is None:
                 break
-            if frame.f_trace is None:
+            if frame.f_trace is None or _is_census(frame.f_trace):
                 frame.f_trace = self.tell
             frame = frame.f_back
 
     def tell(self, frame, event, arg):
         """The trace function."""
         if self.done:
+            if self._hand_on is not None and sys.gettrace() is self._hand_on:
+                self._hand_on(frame, event, arg)  # it ended as this event was on its way here
             if frame.f_trace is not None:
                 frame.f_trace = None  # a frame that outlived the census
             return None
         self.events += 1
+        if self._hand_on is not None:
+            self._hand_on(frame, event, arg)
         if event == "line" and self._is_profiled(frame.f_code):
             place = frame.f_code, frame.f_lineno
             self.hits[place] = self.hits.get(place, 0) + 1
@@ -83,6 +90,11 @@ class Census(object):
     def rate(self):
         """Events per second of the program's own time."""
         return self.events * 1e9 / self.bare_ns
+
+
+def _is_census(trace):
+    """Whether it is that of an earlier census, which the frame has outlived."""
+    return isinstance(getattr(trace, "__self__", None), Census)
 
 
 def cost_of_event():

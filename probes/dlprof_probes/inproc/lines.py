@@ -200,6 +200,10 @@ class Lines(object):
             return True
         return False
 
+    def trace_function(self):
+        """What counts an event that a trace function of Python is told of; None: line_profiler < 5 has none."""
+        return self._manager if self._manager is not self.profiler else None
+
     def hits(self):
         """Hits of all lines so far."""
         return sum(line[1] for lines in self.profiler.get_stats().timings.values() for line in lines)

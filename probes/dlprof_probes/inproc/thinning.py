@@ -163,7 +163,7 @@ class Thinning(object):
 
     def _take_census(self):
         """Events per second of the thread now; None: nothing was counted then."""
-        if self._monitoring:
+        if self._monitoring or (self.mode == duty.EXACT and self._lines.trace_function() is None):
             return self._rate_of_hits()
         self._ask(self._begin_census)
         for wait in (_CENSUS_S / 4, _CENSUS_S):
@@ -328,9 +328,14 @@ class Thinning(object):
 
     def _begin_census(self):
         self._census = None
-        on = self.wanted if self.mode == duty.THINNED else self._lines.counts_now()
-        if on and self._lines.switch(False):
-            self._census = census.Census(self._lines.is_profiled, self._cost.told_ns, self._over)
+        thinned = self.mode == duty.THINNED
+        if not (self.wanted if thinned else self._lines.counts_now()):
+            return
+        each, hand_on = self._cost.told_ns, None
+        if not thinned:
+            each, hand_on = each + self._cost.event_ns, self._lines.trace_function()
+        if self._lines.switch(False):
+            self._census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
             self._census.start(_frames(self._main))
 
     def end_census(self):
@@ -343,15 +348,15 @@ class Thinning(object):
         return self._census is not None and not self._census.done
 
     def _over(self):
-        """A census ended; the events that it told are hits as others are."""
+        """A census ended. What it told in a stretch of windows are hits as others are; else the profiler has them."""
         told = self._census
         hits = sum(told.hits.values())
         self._all_events += told.events
         self._profiled_events += hits
         self._spent_ns += int(told.own_ns)
-        for place, count in told.hits.items():
-            self._census_hits[place] = self._census_hits.get(place, 0) + count
         if self.mode == duty.THINNED:
+            for place, count in told.hits.items():
+                self._census_hits[place] = self._census_hits.get(place, 0) + count
             self._count(told.bare_ns, hits, told.own_ns)
         elif self._lines.counts_now() is False:
             self._lines.switch(True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dlprof_probes.inproc import census
 from dlprof_probes.inproc.census import Census
+from line_profiler import LineProfiler
 
 
 @pytest.fixture(autouse=True)
@@ -20,12 +23,21 @@ def _no_other() -> Iterator[None]:
     sys.settrace(before)
 
 
+FRAME: Any = SimpleNamespace(f_trace=None)
+
+
 def work(turns: int) -> int:
     """Lines to count."""
     total = 0
     for i in range(turns):
         total += i
     return total
+
+
+def nap() -> None:
+    """One line that takes its time, and one that does not."""
+    time.sleep(0.02)
+    return None  # noqa: PLR1711, RET501
 
 
 def taken(turns: int) -> Any:
@@ -44,6 +56,56 @@ def test_hits_of_profiled_lines_are_kept() -> None:
     hits = {line - first: count for (code, line), count in taken(3).hits.items() if code is work.__code__}
 
     assert hits == {2: 1, 3: 4, 4: 3, 5: 1}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="line_profiler has no trace function from 3.12 on")
+def test_a_line_profiler_that_it_stands_in_for_misses_nothing() -> None:
+    """Hits and time of a function that begins and ends within a census."""
+    profiler = LineProfiler(nap)
+    profiler.enable()
+    manager = sys.gettrace()
+    sys.settrace(None)
+    made = Census(lambda code: code is nap.__code__, 0, lambda: None, manager)
+
+    made.start(sys._getframe())
+    nap()
+    made.stop()
+    profiler.disable()
+
+    ((_, lines),) = profiler.get_stats().timings.items()
+    first = nap.__code__.co_firstlineno
+    assert [(line - first, hits) for line, hits, _ in lines] == [(2, 1), (3, 1)]
+    assert lines[0][2] * profiler.get_stats().unit == pytest.approx(0.02, rel=0.5)
+
+
+def test_an_event_that_is_on_its_way_when_it_ends_is_handed_on() -> None:
+    """A call between two instructions may end it right there, before it has seen the event; not so one that comes later."""
+    told: list[str] = []
+
+    def manager(_frame: Any, event: str, _arg: Any) -> None:
+        told.append(event)  # calls too, from when it is the interpreter's trace function
+
+    made = Census(lambda _: False, 0, lambda: sys.settrace(manager), manager)
+    made.start(None)
+    made.stop()
+    told.clear()
+    made.tell(FRAME, "on its way", None)
+    sys.settrace(None)
+    made.tell(FRAME, "later", None)
+
+    assert [event for event in told if event != "call"] == ["on its way"]
+
+
+def test_a_frame_that_outlived_a_census_is_told_of_by_the_next() -> None:
+    """Its local trace function is still that of the one before."""
+    first, second = (Census(lambda _: True, 0, lambda: None) for _ in range(2))
+    first.start(sys._getframe())
+    first.stop()
+    second.start(sys._getframe())
+    len("a line")
+    second.stop()
+
+    assert sys._getframe().f_code in {code for code, _ in second.hits}
 
 
 def test_it_ends_by_itself() -> None:

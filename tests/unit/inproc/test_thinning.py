@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,8 +25,9 @@ class Lines:
         self.on = True
         self.count = 0
         self.scaled: list[Any] = []
+        self.told: list[Any] = []
         self.tally = SimpleNamespace(
-            exact=lambda: None, windows=lambda factor, _more: self.scaled.append((factor, self.count))
+            exact=lambda: None, windows=lambda factor, more: self.scaled.append((factor, self.count + len(more)))
         )
 
     def counts_now(self) -> bool:
@@ -37,6 +39,12 @@ class Lines:
 
     def hits(self) -> int:
         return self.count
+
+    def trace_function(self) -> Any:
+        return lambda *event: self.told.append(event)
+
+    def is_profiled(self, _code: Any) -> bool:
+        return True
 
     def touch(self, _frame: Any) -> None:
         pass
@@ -112,6 +120,21 @@ def test_counting_all_again_ends_the_stretch(made: Any) -> None:
     made._all()
 
     assert (made.mode, made.lines.on, made.spans[0][1] is None) == (duty.EXACT, True, False)
+
+
+def test_a_census_counts_nothing_itself_where_all_lines_are_counted(made: Any) -> None:
+    """It tells the profiler, which counts them as it does all others."""
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        made._begin_census()
+        len("a line")
+        made.end_census()
+    finally:
+        sys.settrace(before)
+
+    assert made.lines.told
+    assert (made._census_hits, made.lines.on) == ({}, True)
 
 
 def test_a_pending_call_reaches_a_loop_that_calls_nothing() -> None:

@@ -123,6 +123,37 @@ def test_a_process_that_goes_on_as_another_program_is_two_runs(
     )
 
 
+def test_a_process_that_went_on_and_ended_before_it_was_found_is_two_runs(tmp_path: Path) -> None:
+    """Both are found at once: the first was replaced, and the code is that of the second."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    program = Program(tmp_path)
+    for name, boot_ns in (("001-a", 2_000), ("002-b", 5_000)):
+        folder = program.child(name, gone.pid, started=77, boot_ns=boot_ns, begun_ns=boot_ns)
+        (folder / "raw/exit").write_bytes(b"\4\0\0\0")
+
+    first, second = program.following.stop(0)
+
+    assert (first.replaced, second.replaced) == (True, False)
+    assert first.recorded is not None
+    assert second.recorded is not None
+    assert (first.recorded.outcome.end_ns, first.recorded.outcome.exit_code) == (5_000, None)
+    assert second.recorded.outcome.exit_code == 4
+
+
+def test_a_number_that_the_kernel_gives_away_again_is_another_process(tmp_path: Path) -> None:
+    """It was made at another time."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    program = Program(tmp_path)
+    program.child("001-a", gone.pid, started=77)
+    program.child("002-b", gone.pid, started=99)
+
+    first, second = program.following.stop(0)
+
+    assert (first.replaced, second.replaced) == (False, False)
+
+
 def test_facts_that_make_no_sense_are_no_child(tmp_path: Path) -> None:
     """Nor is a folder whose process has not said yet what it is."""
     program = Program(tmp_path)
