@@ -70,15 +70,23 @@ class Watch(object):
 
     def _own(self):
         """The loops of the calling thread; None: Keras or a mark says what runs."""
+        if self.is_silent():
+            return None
         ident = get_ident()
         found = self._threads.get(ident)
-        if self._current.get(ident) is not None or (self._stacks.get(ident) and self._is_told(ident)):
-            if found is not None:
-                found.interrupted()
-            return None
         if found is None and not self._probe.ended:
             found = self._threads[ident] = OwnLoops(self._log, self._made)
         return found
+
+    def is_silent(self):
+        """Whether Keras or a mark says what the calling thread does: a loop of its own that it was in is over then."""
+        ident = get_ident()
+        if not self._is_told(ident):
+            return False
+        found = self._threads.get(ident)
+        if found is not None:
+            found.interrupted()
+        return True
 
     def _is_told(self, ident):
         if self._current.get(ident) is not None:

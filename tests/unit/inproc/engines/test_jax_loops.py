@@ -39,6 +39,10 @@ class Own:
     def __init__(self) -> None:
         self.updates: list[tuple[str, Any]] = []
         self.looked = 0
+        self.silent = False
+
+    def is_silent(self) -> bool:
+        return self.silent
 
     def earlier(self, _begin: int) -> str:
         self.looked += 1
@@ -205,6 +209,21 @@ def test_a_compiled_gradient_beside_a_compiled_update_is_no_update(calls: Calls,
         calls.called(other, (given, gradient), params)
 
     assert [name for name, _ in own.updates] == ["other"] * 4
+
+
+def test_under_keras_and_marks_no_array_is_looked_at(gradients: Gradients, own: Own) -> None:
+    """Keras's own step hands the weights on, too, and has many of them."""
+    seen: list[Any] = []
+
+    def looked(tree: Any) -> list[Any]:
+        seen.append(tree)
+        return []
+
+    own.silent = True
+    engine = SimpleNamespace(probe=SimpleNamespace(own_loops=own))
+    Calls(engine, looked, lambda _: True, gradients).called(step, (Array(),), Array())
+
+    assert seen == []
 
 
 def test_arrays_are_never_compared(calls: Calls, own: Own) -> None:
