@@ -154,7 +154,7 @@ class LiveRun:
     def doing(self) -> str:
         """What is being done: the phase, or what is imported or compiled in it."""
         spans = self.phases.open()
-        if spans and spans[-1].kind in (SpanKind.IMPORT, SpanKind.GRAPH_COMPILE):
+        if spans and spans[-1].kind in (SpanKind.IMPORT, SpanKind.GRAPH_COMPILE, SpanKind.GRAPH_STAGE):
             return f"{spans[-1].kind.replace('_', ' ')} {spans[-1].name}"
         return self.phases.current
 

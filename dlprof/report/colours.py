@@ -82,6 +82,7 @@ _OTHER_PACKAGES = ("#e3cfa8", "#d9c3d6", "#b8d8dc", "#dadd9c", "#c8c3b4")
 _SPANS: Mapping[str, str] = {
     "build": Phase.FIT_BUILD,
     "graph_compile": Phase.FIT_GRAPH_COMPILE,
+    "graph_stage": Phase.FIT_GRAPH_COMPILE,
     "first_run": Phase.FIT_GRAPH_COMPILE,
     "callbacks": Phase.FIT_CALLBACKS,
     "on_batch": Phase.FIT_STEPS,

@@ -17,6 +17,7 @@ from msgspec import Struct
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.graph_breaks import GraphBreak
+from dlprof.analysis.graph_compilations import GraphCompilation
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.latency import CallLatency
@@ -393,6 +394,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()
     """Tables that are damaged for good: what is made of them is empty or null."""
+    graph_compilations: tuple[GraphCompilation, ...] = ()
+    """What it took to make graphs, by function and stage."""
 
     def missing(self, *tables: str) -> str | None:
         """Why what is made of some tables is not there, as a clause; None: all of them could be read."""

@@ -16,6 +16,7 @@ from dlprof.analysis import (
     device_time,
     gpu_idle,
     graph_breaks,
+    graph_compilations,
     input_pipeline,
     kernels,
     latency,
@@ -32,6 +33,7 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.graph_compilations import GraphCompilation
 from dlprof.report import imported_parts, imported_verdict, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
@@ -165,10 +167,15 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
         loops=() if manifest.state == RunState.IMPORTED else loops.of_run(run),
+        graph_compilations=() if in_short else _graph_compilations(run),
         graph_breaks=() if in_short else tuple(graph_breaks.find(run.table("spans", graph_breaks.COLUMNS))),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
+
+
+def _graph_compilations(run: Run) -> tuple[GraphCompilation, ...]:
+    return tuple(graph_compilations.find(run.table("spans", graph_compilations.COLUMNS)))
 
 
 def as_builtins(report: Report) -> dict[str, Any]:

@@ -79,6 +79,7 @@ def print_sections(run: Run, names: Sequence[str], *, file: TextIO, top: int = 1
 _MADE_OF: Mapping[Section, tuple[str, Sequence[str]]] = {
     program.phases: ("Phases", ("phases",)),
     program.recompilations: ("Compiled again", ("spans",)),
+    program.graph_compilations: ("Graphs", ("spans",)),
     program.graph_breaks: ("Graph breaks", ("spans",)),
     program.step_parts: ("Parts of a step", ("kernel_windows", "kernel_ops", "kernel_events")),
     devices.kernels: ("Kernels", ("kernel_ops", "kernel_events")),
@@ -126,7 +127,14 @@ def _sources(page: Page, report: Report) -> None:
 _SECTIONS: Mapping[str, Sequence[Section]] = {
     "findings": (causes.all_findings,),
     "phases": (program.phases,),
-    "steps": (program.steps, latency.calls, program.recompilations, program.graph_breaks, program.step_parts),
+    "steps": (
+        program.steps,
+        latency.calls,
+        program.graph_compilations,
+        program.recompilations,
+        program.graph_breaks,
+        program.step_parts,
+    ),
     "kernels": (_kernels, devices.gpu_idle),
     "lines": (code.lines,),
     "stacks": (code.stacks,),
@@ -148,6 +156,7 @@ def _print_traced(page: Page, report: Report) -> None:
         program.phases,
         program.steps,
         latency.calls,
+        program.graph_compilations,
         program.recompilations,
         program.graph_breaks,
         program.step_parts,

@@ -35,6 +35,7 @@ class SpanKind(StrEnum):
     WAIT = wire.SpanKind.WAIT
     ON_BATCH = wire.SpanKind.ON_BATCH
     FIRST_RUN = wire.SpanKind.FIRST_RUN
+    GRAPH_STAGE = wire.SpanKind.GRAPH_STAGE
     GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
     DLPROF = wire.SpanKind.DLPROF
 

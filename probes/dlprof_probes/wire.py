@@ -82,6 +82,8 @@ class SpanKind(object):
     """A loop of the user's own around train_on_batch and its kin: it has steps, but covers no time."""
     FIRST_RUN = "first_run"
     """The first call of a graph that was just compiled, outside loops: the engine makes it ready then. No phase."""
+    GRAPH_STAGE = "graph_stage"
+    """A part of making a graph that its engine tells apart, beside `graph_compile` or in it: tracing, lowering."""
     GRAPH_BREAK = "graph_break"
     """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
     DLPROF = "dlprof"

@@ -14,7 +14,15 @@ from dlprof.ingest.parse.sampled_stacks import Frame
 from dlprof.schema.vocabulary import SpanKind
 
 _BUILDING = frozenset(
-    {SpanKind.CONSTRUCT, SpanKind.COMPILE, SpanKind.SAVE, SpanKind.DATA, SpanKind.GRAPH_COMPILE, SpanKind.FIRST_RUN}
+    {
+        SpanKind.CONSTRUCT,
+        SpanKind.COMPILE,
+        SpanKind.SAVE,
+        SpanKind.DATA,
+        SpanKind.GRAPH_COMPILE,
+        SpanKind.GRAPH_STAGE,
+        SpanKind.FIRST_RUN,
+    }
 )
 """Spans of Keras outside of its loops in which lines are not counted before Python 3.12."""
 

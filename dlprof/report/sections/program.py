@@ -10,7 +10,7 @@ from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report import step_words
-from dlprof.report.console import Page
+from dlprof.report.console import Column, Page
 from dlprof.report.model import EpochTime, PartTime, PhaseTime, Report, StepParts
 from dlprof.schema.vocabulary import Phase, StepTime
 from dlprof.units import bar, duration, percent, safe
@@ -116,6 +116,26 @@ def recompilations(page: Page, report: Report) -> None:
     for one in every[:_RECOMPILATIONS]:
         line = f"{one.file}:{one.line}" if one.file else "-"
         table.add_row(Text(safe(one.function)), str(one.count), duration(one.time_ns), line, Text(safe(_why(one))))
+    page.show(table)
+    if len(every) > _RECOMPILATIONS:
+        page.say(f"and {len(every) - _RECOMPILATIONS} more: --json", "dim", indent=2)
+
+
+def graph_compilations(page: Page, report: Report) -> None:
+    """What it took to make graphs, where an engine tells the stages of that apart."""
+    every = report.graph_compilations
+    if not any(one.trace_ns is not None for one in every):
+        return
+    whole = sum(one.time_ns for one in every)
+    page.title(f"Graphs made  {duration(whole)} in all", "by function; - where the engine does not tell it apart")
+    names = ("trace", "lower", "compile", "first run")
+    right: tuple[Column, ...] = tuple((name, "right") for name in ("times", "all", *names))
+    table = page.table(("function", "left"), *right, ("line", "left"))
+    for one in every[:_RECOMPILATIONS]:
+        stages = (one.trace_ns, one.lower_ns, one.compile_ns, one.first_run_ns)
+        line = f"{one.file}:{one.line}" if one.file else "-"
+        times = ["-" if ns is None else duration(ns) for ns in (one.time_ns, *stages)]
+        table.add_row(Text(safe(one.function)), str(one.count), *times, Text(safe(line)))
     page.show(table)
     if len(every) > _RECOMPILATIONS:
         page.say(f"and {len(every) - _RECOMPILATIONS} more: --json", "dim", indent=2)

@@ -298,7 +298,7 @@ class Probe(object):
         """The loop that runs on the calling thread, or None."""
         return self.loops.current.get(get_ident())
 
-    def graph_compile(self, owner, name, label=None, in_loops=False, when=None, signature=None):
+    def graph_compile(self, owner, name, label=None, in_loops=False, when=None, signature=None, stage=None):  # noqa: PLR0913, PLR0917
         """Record a compilation around each call of `owner.name`, and count it.
 
         Args:
@@ -308,6 +308,8 @@ class Probe(object):
             in_loops: Only inside fit, evaluate and predict.
             when: Function from the call's arguments to whether it compiles; None: each call does.
             signature: Function from the call's arguments to what `Causes.note` takes, or None.
+            stage: Which part of making a graph the call is, but for what is told in it apart (`SpanKind.GRAPH_STAGE`);
+                None: the engine does not tell.
         """
         told = self.guard(signature or (lambda _args: None))
 
@@ -323,8 +325,11 @@ class Probe(object):
             text = label(args) if label else name
             was_on = self.lines.pause()
             span = self.recorder.begin(wire.SpanKind.GRAPH_COMPILE, text, _getframe(3))
-            if cause:
-                self.recorder.detail(span, {"compiled": cause})
+            facts = {"compiled": cause} if cause else {}
+            if stage:
+                facts["graph"] = {"stage": stage}
+            if facts:
+                self.recorder.detail(span, facts)
             return span, was_on
 
         def leave(token, _args):

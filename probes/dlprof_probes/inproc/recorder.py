@@ -29,7 +29,7 @@ LAST_WAIT_S = 1.0
 """For how long the end waits for another thread that writes."""
 
 
-_IN_STEPS = (wire.SpanKind.GRAPH_COMPILE, wire.SpanKind.IMPORT, wire.SpanKind.DLPROF)
+_IN_STEPS = (wire.SpanKind.GRAPH_COMPILE, wire.SpanKind.GRAPH_STAGE, wire.SpanKind.IMPORT, wire.SpanKind.DLPROF)
 """Outermost spans that may be part of the first step of a loop that nobody tells of."""
 
 

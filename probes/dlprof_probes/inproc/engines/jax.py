@@ -14,6 +14,11 @@ from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _COMPILING = "/jax/core/compile/backend_compile_duration"
+_STAGES = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+}
+"""What JAX does before it compiles a function, one after the other."""
 
 
 class JaxTracer(Tracer):
@@ -95,11 +100,13 @@ class Jax(Engine):
     def attach(self, module):
         """Note the version, and listen to compilations."""
         self.note_version(module)
-        compiled = self.probe.guard(self._compiled)
+        compiled, prepared = self.probe.guard(self._compiled), self.probe.guard(self._prepared)
 
         def listener(event, duration, **facts):
             if event == _COMPILING:
                 compiled(duration, facts.get("fun_name"))
+            elif event in _STAGES:
+                prepared(_STAGES[event], duration, facts.get("fun_name"))
 
         module.monitoring.register_event_duration_secs_listener(listener)
         forget = getattr(module.monitoring, "unregister_event_duration_listener", None)
@@ -144,20 +151,37 @@ class Jax(Engine):
         """The name of a function, out of that of its program."""
         return str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
 
+    def _is_told(self, name):
+        """Whether a function is one of the script, or part of a call of Keras; else it is one of its own operators."""
+        probe = self.probe
+        return bool(probe.current_loop() is not None or probe.recorder.stack() or name in self._own_functions)
+
+    def _prepared(self, stage, duration, name):
+        """A function was traced or lowered, which took `duration` seconds."""
+        function, end = self._plain(name), now()
+        if self._is_told(function):
+            recorder, begin = self.probe.recorder, end - int(duration * 1e9)
+            kind = wire.SpanKind.GRAPH_STAGE
+            span = recorder.complete(kind, "%s %s" % (stage, function), begin, end, _getframe())
+            recorder.detail(span, {"graph": {"stage": stage, "function": function}})
+
     def _compiled(self, duration, name):
         """A compilation is over that took `duration` seconds."""
         probe = self.probe
         probe.loops.compiles[0] += 1
         probe.loops.compiled_at = end = now()
-        is_own = self._plain(name) in self._own_functions
-        if probe.current_loop() is None and not probe.recorder.stack() and not is_own:
-            return  # the script's own operators, one by one: each is compiled
+        if not self._is_told(self._plain(name)):
+            return  # each operator is compiled for itself
         text = "compile %s" % name if name else "compile"
         kind = wire.SpanKind.GRAPH_COMPILE
         span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, _getframe())
-        facts = self._traced.pop(self._plain(name), None)
+        function = self._plain(name)
+        facts = {"graph": {"stage": "compile", "function": function}} if function else {}
+        known = self._traced.pop(function, None)
+        if known:
+            facts["compiled"] = known
         if facts:
-            probe.recorder.detail(span, {"compiled": facts})
+            probe.recorder.detail(span, facts)
 
     def under_keras(self, keras):
         """The step function fetches the batch: what that takes is no part of the call."""

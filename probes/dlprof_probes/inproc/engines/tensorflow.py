@@ -86,7 +86,9 @@ class TensorFlow(Engine):
         probe = self.probe
         tracing = sys.modules.get(_TRACING)
         if tracing is not None and hasattr(tracing, "_create_concrete_function"):
-            probe.graph_compile(tracing, "_create_concrete_function", _function_name, signature=_signature)
+            probe.graph_compile(
+                tracing, "_create_concrete_function", _function_name, signature=_signature, stage="trace"
+            )
             self._time_first_runs(tracing)
         else:
             probe.missing.append("tf.function tracing")
@@ -101,7 +103,7 @@ class TensorFlow(Engine):
 
     def _time_first_runs(self, tracing):
         """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""
-        hook = self.probe.guard(lambda function, _args: time_first_run(self.probe, function))
+        hook = self.probe.guard(lambda function, args: time_first_run(self.probe, function, str(args[3].name)))
         wrappers = self.probe.wrappers
         self.probe.replace(tracing, "_create_concrete_function", lambda f: wrappers.after(f, hook), again=True)
 
@@ -139,17 +141,26 @@ class TensorFlow(Engine):
         self.probe.replace(module.data.Dataset, "__iter__", make, again=True)
 
 
-def time_first_run(probe, function):
-    """Record a span around the first call of `function` that is made outside of steps and of other graphs."""
+def time_first_run(probe, function, name):
+    """Record a span around the first call of `function` that is made outside of steps and of other graphs.
+
+    Args:
+        probe: `Probe`.
+        function: What was traced.
+        name: Of the function of Python that it was traced from.
+    """
     recorder = probe.recorder
     if probe.current_loop() is not None or any(kind == wire.SpanKind.GRAPH_COMPILE for _, kind in recorder.stack()):
         return  # a step, whose time is known, or a part of another graph
-    run, name = function._call_flat, "first run of %s" % getattr(function, "name", "a graph")
+    run, text = function._call_flat, "first run of %s" % getattr(function, "name", "a graph")
     begin, end = probe.guard(recorder.begin), probe.guard(recorder.end)
+    tell = probe.guard(recorder.detail)
 
     def first(*args, **kwargs):
         vars(function).pop("_call_flat", None)
-        span = begin(wire.SpanKind.FIRST_RUN, name)
+        span = begin(wire.SpanKind.FIRST_RUN, text)
+        if span is not None:
+            tell(span, {"graph": {"stage": "first_run", "function": name}})
         try:
             return run(*args, **kwargs)
         finally:

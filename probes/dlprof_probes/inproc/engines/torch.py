@@ -132,7 +132,8 @@ class Torch(Engine):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
         _leave_out(uncompiled.codes())
-        probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code)
+        probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
+        _time_compilers(probe, sys.modules.get("torch._dynamo.output_graph"))
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))
         name = "get_and_maybe_log_recompilation_reasons"
         probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))
@@ -221,6 +222,24 @@ class _Nothing(object):
 def _code(args):
     """The function that is compiled; what differs is told by the guards that failed."""
     return args[0], getattr(args[0], "co_name", ""), {}
+
+
+def _time_compilers(probe, module):
+    """Tell what the compiler takes of a graph, AOTAutograd and Inductor, from what tracing it takes."""
+    graph = getattr(module, "OutputGraph", None)
+    if hasattr(graph, "call_user_compiler"):
+        recorder = probe.recorder
+
+        def enter(_args):
+            span = recorder.begin(wire.SpanKind.GRAPH_STAGE, "compile", None)
+            recorder.detail(span, {"graph": {"stage": "compile"}})
+            return span
+
+        def leave(span, _args):
+            if span is not None:
+                recorder.end(span)
+
+        probe.around(graph, "call_user_compiler", enter, leave)
 
 
 def _tell_guards(recorder, reasons):

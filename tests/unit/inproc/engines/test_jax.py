@@ -37,7 +37,27 @@ def test_functions_of_the_script_itself_are_spans_outside_of_loops(probed: Calla
     jax.jit(lambda value: value)(np.ones(2))
 
     assert [(span.kind, span.name) for span in setup.stream().spans.values()] == [
-        ("graph_compile", "compile jit(<lambda>)")
+        ("graph_stage", "trace <lambda>"),
+        ("graph_stage", "lower <lambda>"),
+        ("graph_compile", "compile jit(<lambda>)"),
+    ]
+
+
+def test_what_comes_before_a_compilation_is_told_by_function(probed: Callable[..., Any]) -> None:
+    """Under the name that it has in Python, as the compilation itself."""
+    setup = probed("jax")
+    import jax
+
+    def doubled(value: Any) -> Any:
+        return value * 2
+
+    jax.jit(doubled)(np.ones(2))
+
+    spans = setup.stream().spans.values()
+    assert [(span.detail["graph"], (span.end or 0) - span.start) for span in spans] == [
+        ({"stage": "trace", "function": "doubled"}, 1_000_000),
+        ({"stage": "lower", "function": "doubled"}, 500_000),
+        ({"stage": "compile", "function": "doubled"}, 2_000_000),
     ]
 
 

@@ -45,7 +45,7 @@ def spans(probe: SimpleNamespace, folder: Path) -> list[tuple[str, str]]:
 def test_only_the_first_call_is_timed(probe: SimpleNamespace, tmp_path: Path) -> None:
     """The second is the class's own again."""
     function = Traced()
-    time_first_run(probe, function)
+    time_first_run(probe, function, "step")
 
     results = [function._call_flat(1), function._call_flat(2)]
 
@@ -57,7 +57,7 @@ def test_only_the_first_call_is_timed(probe: SimpleNamespace, tmp_path: Path) ->
 def test_a_first_call_that_fails_raises_what_it_raised(probe: SimpleNamespace, tmp_path: Path) -> None:
     """And its span ends."""
     function = Traced()
-    time_first_run(probe, function)
+    time_first_run(probe, function, "step")
 
     with pytest.raises(ValueError, match="below 0"):
         function._call_flat(-1)
@@ -75,7 +75,7 @@ def test_steps_and_parts_of_graphs_are_left_alone(probe: SimpleNamespace, inside
     else:
         probe.recorder.begin(wire.SpanKind.GRAPH_COMPILE, "trace")
 
-    time_first_run(probe, function)
+    time_first_run(probe, function, "step")
 
     assert vars(function) == {}
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dlprof.analysis.graph_breaks import GraphBreak
+from dlprof.analysis.graph_compilations import GraphCompilation
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.report.model import EpochTime, MainLoop, PartTime, PhaseTime, StepParts
@@ -181,6 +182,25 @@ def test_parts_of_a_step_without_a_plain_one_are_those_of_the_window() -> None:
 def test_a_run_without_a_kernel_window_has_no_parts() -> None:
     """Nothing is printed."""
     assert printed(program.step_parts, report()) == []
+
+
+def test_the_stages_of_graphs_are_shown_by_function() -> None:
+    """What the engine does not tell apart is a dash; where none tells any, nothing is printed."""
+    step = GraphCompilation(
+        function="step",
+        count=2,
+        time_ns=3_000_000_000,
+        trace_ns=1_000_000_000,
+        compile_ns=2_000_000_000,
+        file="t.py",
+        line=7,
+    )
+
+    lines = printed(program.graph_compilations, report(graph_compilations=(step,)))
+
+    assert lines[0].startswith("Graphs made  3.00 s in all")
+    assert lines[-1].split() == ["step", "2", "3.00", "s", "1.00", "s", "-", "2.00", "s", "-", "t.py:7"]
+    assert printed(program.graph_compilations, report(graph_compilations=(replace(step, trace_ns=None),))) == []
 
 
 def test_graph_breaks_are_named_by_their_lines() -> None:

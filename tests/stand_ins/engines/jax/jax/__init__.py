@@ -49,6 +49,8 @@ def jit(function):
             made.add(value.shape)
             pjit.trace(function, "float32%s" % list(value.shape))
             monitoring.tell("/jax/core/compile/jaxpr_trace_duration", 0.001, fun_name=function.__name__)
+            module = "jit_%s" % function.__name__
+            monitoring.tell("/jax/core/compile/jaxpr_to_mlir_module_duration", 0.0005, fun_name=module)
             name = "jit(%s)" % function.__name__
             monitoring.tell("/jax/core/compile/backend_compile_duration", 0.002, fun_name=name)
         return Array(function(numpy.asarray(value)))
