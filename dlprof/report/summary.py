@@ -33,7 +33,6 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.analysis.graph_compilations import GraphCompilation
 from dlprof.report import imported_parts, imported_verdict, strict_json, verdict
 from dlprof.report.json_text import plain
 from dlprof.report.model import (
@@ -84,7 +83,9 @@ def summarise(run: Run, *, top: int = 10, diagnosis: Diagnosis | None = None, in
         in_short: Leave out what the answer of a traced run does not show and takes long to sum: lines, stacks, kernels,
             what was compiled again, what a step consists of.
     """
-    report = _without_answer(run, top, in_short=in_short)
+    report = _quickly_summed(run)
+    if not in_short or report.imported:  # an imported run has little else
+        report = _with_the_rest(run, report, top)
     if report.imported:
         tree = breakdown.of_run(run)
         parts = imported_parts.leaves(tree), imported_parts.step_parts(run, tree)
@@ -119,9 +120,9 @@ def _not_asked(diagnosis: Diagnosis | None) -> tuple[str, ...]:
     return tuple(rule.slug for rule in abstained if rule.because == NO_TIME)
 
 
-def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
-    manifest = run.manifest
-    in_short = in_short and manifest.state != RunState.IMPORTED  # an imported run has little else
+def _quickly_summed(run: Run) -> Report:
+    """What the answer of a traced run shows; the answer itself is not in it."""
+    manifest, is_imported = run.manifest, run.manifest.state == RunState.IMPORTED
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
     summaries = tuple(steps.of_run(run))
     return Report(
@@ -143,21 +144,20 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         steps=_main_loop(run, summaries),
         step_summaries=summaries,
         epochs=_epochs(run),
-        recompilations=() if in_short else tuple(recompilations.find(run.table("spans", recompilations.COLUMNS))),
-        step_split=None if in_short else _step_parts(run),
-        kernels=None if in_short else _kernels(run, top),
+        recompilations=(),
+        step_split=None,
+        kernels=None,
         devices=tuple(device_time.of_run(run)),
         gpu_idle=tuple(gpu_idle.of_run(run)),
         sources=_typed(run.rows("sources"), Source),
         window_starts={row["source"]: row["start_ns"] for row in run.rows("kernel_windows")},
-        lines=() if in_short else tuple(lines.hottest(_functions(run), top)),
-        stacks=() if in_short else _stacks(run, max(1, top // _STACKS_SHARE)),
+        lines=(),
+        stacks=(),
         cores=cores(run),
         process=_process(run),
-        processes=() if in_short and manifest.backend.source != RunSource.ATTACHED else processes.of_run(run),
-        input_pipelines=() if in_short else input_pipeline.of_run(run),
+        processes=processes.of_run(run) if manifest.backend.source == RunSource.ATTACHED else (),
         processes_left_out=max(0, processes.count(run) - processes.MOST),
-        calls=() if manifest.state == RunState.IMPORTED else latency.of_run(run),
+        calls=() if is_imported else latency.of_run(run),
         followed=manifest.followed,
         gpu=_gpu(run),
         probes=_probes(run),
@@ -166,16 +166,28 @@ def _without_answer(run: Run, top: int, *, in_short: bool) -> Report:
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
         exit=Exit(manifest.process.exit_code, manifest.process.signal),
-        loops=() if manifest.state == RunState.IMPORTED else loops.of_run(run),
-        graph_compilations=() if in_short else _graph_compilations(run),
-        graph_breaks=() if in_short else tuple(graph_breaks.find(run.table("spans", graph_breaks.COLUMNS))),
+        loops=() if is_imported else loops.of_run(run),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
     )
 
 
-def _graph_compilations(run: Run) -> tuple[GraphCompilation, ...]:
-    return tuple(graph_compilations.find(run.table("spans", graph_compilations.COLUMNS)))
+def _with_the_rest(run: Run, report: Report, top: int) -> Report:
+    """With what takes long to sum."""
+    columns = {*recompilations.COLUMNS, *graph_compilations.COLUMNS, *graph_breaks.COLUMNS}
+    spans = run.table("spans", sorted(columns))
+    return structs.replace(
+        report,
+        recompilations=tuple(recompilations.find(spans)),
+        step_split=_step_parts(run),
+        kernels=_kernels(run, top),
+        lines=tuple(lines.hottest(_functions(run), top)),
+        stacks=_stacks(run, max(1, top // _STACKS_SHARE)),
+        processes=processes.of_run(run),
+        input_pipelines=input_pipeline.of_run(run),
+        graph_compilations=tuple(graph_compilations.find(spans)),
+        graph_breaks=tuple(graph_breaks.find(spans)),
+    )
 
 
 def as_builtins(report: Report) -> dict[str, Any]:

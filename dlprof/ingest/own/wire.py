@@ -139,11 +139,11 @@ def _take(stream: Stream, kind: int, payload: memoryview) -> None:
 
 
 def _is_changed(path: Path, size: int, trailer: memoryview) -> bool:
-    """Whether what is before the trailer is not what was written; never for a dlprof that kept no checksum."""
-    told = json.loads(bytes(trailer)).get("crc32")
-    if told is None:
-        return False
-    found = 0
+    """Whether what is before the trailer is not what was written; not known of a dlprof that kept no checksum."""
+    facts = json.loads(bytes(trailer))
+    if "crc32" not in facts:
+        return bool(facts.keys() != {"time_ns"})  # else it was there, and its name is damaged
+    found, told = 0, facts["crc32"]
     with safe_files.opened(path.parent, path.name) as source:
         while size > 0 and (piece := source.read(min(size, _PIECE))):
             found, size = zlib.crc32(piece, found), size - len(piece)

@@ -108,7 +108,7 @@ def test_the_right_is_that_of_reading_memory(child: subprocess.Popen[bytes]) -> 
 @pytest.mark.parametrize(
     ("words", "script", "module", "arguments"),
     [
-        (["python", "train.py", "--epochs", "3"], "/work/train.py", None, ("--epochs", "3")),
+        (["python", "train.py", "--epochs", "3"], "/home/me/train.py", None, ("--epochs", "3")),
         (["python", "-u", "-W", "ignore", "/x/train.py"], "/x/train.py", None, ()),
         (["python", "-X", "dev", "-m", "pkg.train", "-v"], None, "pkg.train", ("-v",)),
         (["python", "-c", "x = 1"], None, None, ("-c", "x = 1")),
@@ -120,7 +120,7 @@ def test_a_command_line_of_python_tells_what_it_runs(
     words: list[str], script: str | None, module: str | None, arguments: tuple[str, ...]
 ) -> None:
     """Options of Python come before it."""
-    found = described(words, Path("/work"), python=True)
+    found = described(words, Path("/home/me"), python=True)
 
     assert (found.script and str(found.script), found.module, found.arguments) == (script, module, arguments)
 

@@ -128,6 +128,18 @@ def test_many_streams_may_be_damaged_in_many_ways(tmp_path: Path) -> None:
         flipped(tmp_path / "run", content, flips)
 
 
+def test_a_checksum_whose_name_is_damaged_is_no_missing_one(stream: bytes, tmp_path: Path) -> None:
+    """A stream of an old dlprof has none, and nothing in its place."""
+    renamed = opened(tmp_path / "renamed", stream.replace(b'"crc32"', b'"crcJ2"'))
+    start = stream.rindex(b',"crc32"')
+    shorter = bytearray(stream[:start] + b"}")
+    head = shorter.rindex(b'{"time_ns"') - wire.HEAD.size
+    wire.HEAD.pack_into(shorter, head, wire.Record.TRAILER, len(shorter) - head - wire.HEAD.size)
+    old = opened(tmp_path / "old", bytes(shorter))
+
+    assert (is_said(renamed), is_said(old)) == (True, False)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_any_stream_sums_to_the_wall_time(tmp_path: Path, seed: int) -> None:
     """Of spans that nest in any way, and steps anywhere."""
