@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from dlprof.config import TraceConfig
-from dlprof.launch import budget
 from dlprof.launch.recorded import ProbeStates
-from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import SAMPLED, Sampler, config_of
 from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.launch.stack_sampling import StackSampling
 from dlprof.rundir import RunDir
-from dlprof.schema.process_config import SamplerConfig
 from dlprof.schema.vocabulary import ProbeState
 
-SAMPLED = ("cores", "gpu")
-"""Probes of the sampler."""
 _STOP_S = 5.0
 
 
@@ -78,20 +75,10 @@ class Beside:
         self._harmless(self._judge_sampler, *SAMPLED)
 
     def _start_sampler(self) -> None:
-        wanted = tuple(name for name in SAMPLED if self._config.wants(name))
-        if not wanted:
+        config = config_of(self._config, self._run.raw, self._pid)
+        if config is None:
             return
-        config = SamplerConfig(
-            raw=str(self._run.raw),
-            pid=self._pid,
-            conductor=os.getpid(),
-            ends_traced=False,
-            probes=wanted,
-            hz=self._config.cores_hz,
-            share=budget.of("cores", self._config),
-            keep_arguments=self._config.keep_arguments,
-        )
-        self._sampler = Sampler(config, in_child=self._in_child)
+        self._sampler = Sampler(replace(config, ends_traced=False), in_child=self._in_child)
         self._sampler.prepare()
         self._sampler_pid = self._sampler.start()
 

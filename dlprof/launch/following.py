@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -16,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlprof.config import TraceConfig
-from dlprof.launch import follow_folder, payload
-from dlprof.launch.beside import SAMPLED, Beside
+from dlprof.launch import follow_folder, payload, signals
+from dlprof.launch.beside import Beside
 from dlprof.launch.process import Outcome
 from dlprof.launch.process_end import End, Ends, Watched, left_status
 from dlprof.launch.recorded import Child, ProbeStates, Recorded, clock_between, read_anchor
+from dlprof.launch.sampler import SAMPLED
 from dlprof.rundir import CHILDREN, RunDir
 from dlprof.schema.manifest import Anchor, GpuTracer
 from dlprof.schema.process_config import ChildFacts, decode_facts
@@ -136,7 +136,7 @@ class Following:
                     one.states.note(name, ProbeState.UNAVAILABLE, reason)
             return
         pid = one.child.facts.pid
-        one.beside = Beside(self._config, one.child.folder, pid, one.states, _unblock_signals)
+        one.beside = Beside(self._config, one.child.folder, pid, one.states, signals.unblock)
         one.beside.start(lambda: pid, tree=False)
         one.beside.tick()
 
@@ -207,8 +207,3 @@ def _unseen_end(one: _Live) -> End | None:
         age_ns = time.time_ns() - (raw / "inproc.wire").stat().st_mtime_ns
         return End(time.perf_counter_ns() - max(0, age_ns), left_status(raw / "exit"))
     return End(time.perf_counter_ns(), left_status(raw / "exit"))
-
-
-def _unblock_signals() -> None:
-    """Between fork and exec: a helper is not to inherit what dlprof blocks."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from dlprof.config import TraceConfig
+from dlprof.launch import budget
 from dlprof.schema import process_config
 from dlprof.schema.manifest import Probe
 from dlprof.schema.process_config import SamplerConfig, SamplerReport
 from dlprof.schema.vocabulary import ProbeState
+
+SAMPLED = ("cores", "gpu")
+"""Probes that it has everywhere."""
+
+
+def config_of(config: TraceConfig, raw: Path, pid: int, probes: Sequence[str] = SAMPLED) -> SamplerConfig | None:
+    """What a sampler of dlprof's is told; None: none of these probes is wanted.
+
+    Args:
+        config: How to trace.
+        raw: Folder that takes its files.
+        pid: The process that is looked at.
+        probes: Those that it may have.
+    """
+    wanted = tuple(name for name in probes if config.wants(name))
+    if not wanted:
+        return None
+    return SamplerConfig(
+        raw=str(raw),
+        pid=pid,
+        conductor=os.getpid(),
+        probes=wanted,
+        hz=config.cores_hz,
+        share=budget.of("cores", config),
+        keep_arguments=config.keep_arguments,
+    )
 
 
 class Sampler:

@@ -134,3 +134,8 @@ def _next(waited: ctypes.Array[ctypes.c_ulong], timeout_s: float) -> Arrived | N
     if number <= 0:
         return None
     return Arrived(number, info[2] <= 0, info[_SENDER])
+
+
+def unblock() -> None:
+    """Between fork and exec: a helper is not to inherit what dlprof blocks."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())

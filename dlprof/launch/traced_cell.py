@@ -19,17 +19,18 @@ from types import CodeType, FunctionType
 from typing import Protocol
 
 from dlprof_probes.inproc import in_place, tracebacks
+from msgspec.structs import replace
 
 from dlprof.config import TraceConfig
 from dlprof.launch import budget, payload, probe_settings, stack_sampling
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
-from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import Sampler, config_of
 from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.rundir import RunDir, writing_into
 from dlprof.schema import process_config
 from dlprof.schema.manifest import GpuTracer, Probe
-from dlprof.schema.process_config import SamplerConfig, SamplerReport
+from dlprof.schema.process_config import SamplerReport
 from dlprof.schema.vocabulary import ProbeState
 
 _PR_SET_PTRACER = 0x59616D61
@@ -144,27 +145,17 @@ class TracedCell:
     # -- beside it ---------------------------------------------------------------------------------
 
     def _start_sampler(self) -> None:
-        wanted = tuple(name for name in _BESIDE if self._config.wants(name))
-        if not wanted:
+        config = config_of(self._config, self._run.raw, os.getpid(), _BESIDE)
+        if config is None:
             return
-        config = SamplerConfig(
-            raw=str(self._run.raw),
-            pid=os.getpid(),
-            conductor=None,
-            probes=wanted,
-            hz=self._config.cores_hz,
-            share=budget.of("cores", self._config),
-            stacks_hz=self._config.stacks_hz,
-            stacks_share=budget.of("stacks", self._config),
-            keep_arguments=self._config.keep_arguments,
-        )
-        sampler = Sampler(config)
+        stacks = {"stacks_hz": self._config.stacks_hz, "stacks_share": budget.of("stacks", self._config)}
+        sampler = Sampler(replace(config, conductor=None, **stacks))
         with writing_into(self._run.path):
             sampler.prepare()
         try:
             _allow_tracing_by(sampler.start())
         except OSError as error:
-            for name in wanted:
+            for name in config.probes:
                 self._states.note(name, ProbeState.FAILED, f"the sampler cannot be started: {error.strerror}")
             return
         self._sampler = sampler

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from dlprof.config import PROBES, TraceConfig
-from dlprof.launch import budget, follow_folder, following, gpu_tracers, payload, probe_settings, stack_sampling
+from dlprof.launch import follow_folder, following, gpu_tracers, payload, probe_settings, signals, stack_sampling
 from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
 from dlprof.launch.recorded import Child, ProbeStates, Recorded, clock_between, read_anchor
-from dlprof.launch.sampler import Sampler
+from dlprof.launch.sampler import SAMPLED, Sampler, config_of
 from dlprof.launch.sampler import outcome as sampler_outcome
 from dlprof.launch.stack_sampling import PythonSearch, StackSampling
 from dlprof.launch.target import Target
 from dlprof.launch.view import STARTING, Progress, View
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import Anchor, GpuTracer, Probe
-from dlprof.schema.process_config import SamplerConfig
 from dlprof.schema.vocabulary import ProbeState
 
 _TICK_S = 0.1
 _STOP_S = 5.0
-_SAMPLED = ("cores", "gpu")
 """Probes of the sampler."""
 _NO_KERNELS = "inside a program of another kind only nsys and nvprof see kernels"
 _KERNELS_FOLLOWED = "those of the Pythons that it started are in their own runs"
@@ -97,7 +95,7 @@ class TracedScript:
 
     def _watch(self, process: TracedProcess, view: View) -> Outcome:
         """Measure beside the process until it ends. It runs: no failure of ours may come out of here."""
-        self._harmless(lambda: self._start_sampler(process), *_SAMPLED)
+        self._harmless(lambda: self._start_sampler(process), *SAMPLED)
         self._harmless(lambda: self._preloading.tick(process.start_ns))
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
@@ -117,9 +115,9 @@ class TracedScript:
 
     def _end_beside(self, view: View) -> None:
         # The samplers first: closing the view may take a while, and measures nothing of the script.
-        self._harmless(self._stop_sampler, *_SAMPLED)
+        self._harmless(self._stop_sampler, *SAMPLED)
         self._harmless(self._stop_stacks, "stacks")
-        self._harmless(self._judge_sampler, *_SAMPLED)
+        self._harmless(self._judge_sampler, *SAMPLED)
         if self._marks is not None:
             self._harmless(self._marks.stop, "phases")
         probe = view.close()
@@ -203,25 +201,15 @@ class TracedScript:
     # -- meanwhile ---------------------------------------------------------------------------------
 
     def _start_sampler(self, process: TracedProcess) -> None:
-        wanted = tuple(name for name in _SAMPLED if self._config.wants(name))
-        if not wanted:
+        config = config_of(self._config, self._run.raw, process.pid)
+        if config is None:
             return
-        config = SamplerConfig(
-            raw=str(self._run.raw),
-            pid=process.pid,
-            conductor=os.getpid(),
-            probes=wanted,
-            hz=self._config.cores_hz,
-            share=budget.of("cores", self._config),
-            live=self._config.live,
-            keep_arguments=self._config.keep_arguments,
-        )
-        self._sampler = Sampler(config, in_child=_unblock_signals)
+        self._sampler = Sampler(replace(config, live=self._config.live), in_child=signals.unblock)
         try:
             self._sampler.prepare()
             process.ignore(self._sampler.start())
         except OSError as error:  # the script runs already: it goes on without the sampler
-            for name in wanted:
+            for name in config.probes:
                 self._states.note(name, ProbeState.FAILED, f"the sampler cannot be started: {error.strerror}")
 
     def _tick(self, process: TracedProcess, view: View) -> None:
@@ -261,7 +249,7 @@ class TracedScript:
         states.update({probe.name: probe for probe in self._states})
         ended = self._sampler.ended if self._sampler is not None else None
         if ended is not None:
-            wanted = (name for name in _SAMPLED if self._config.wants(name))
+            wanted = (name for name in SAMPLED if self._config.wants(name))
             states.update({name: Probe(name=name, state=ProbeState.FAILED, reason=ended) for name in wanted})
         stacks = self._stacks.state_now() if self._stacks is not None else None
         return {**states, "stacks": stacks} if stacks is not None else states
@@ -295,7 +283,7 @@ class TracedScript:
             return
         reports, ended = self._sampler.reports(), self._sampler.ended
         disk_full = self._run.disk_full()
-        for name in _SAMPLED:
+        for name in SAMPLED:
             if self._config.wants(name) and self._states.get(name) is None:
                 self._states.put(sampler_outcome(name, reports.get(name), ended, disk_full))
 
@@ -308,8 +296,3 @@ class TracedScript:
         if reason is not None:
             self._states.note("phases", ProbeState.FAILED, reason)
         payload.status_file(self._run).unlink(missing_ok=True)
-
-
-def _unblock_signals() -> None:
-    """Between fork and exec: a helper is not to inherit what dlprof blocks."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())
