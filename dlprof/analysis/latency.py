@@ -15,8 +15,6 @@ from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
 ON_BATCH = "predict_on_batch"
-MOST = 100
-"""So many places are told at most: a page has all of them in it."""
 _LEAST = {50: 2, 95: 20, 99: 100}
 """From fewer calls a percentile would be the slowest call alone."""
 _Key = tuple[str, str | None, int | None]
@@ -64,10 +62,7 @@ class _Calls:
 
 
 def of_run(run: Run) -> tuple[CallLatency, ...]:
-    """The calls of each place, those that took most in all first, at most `MOST` places.
-
-    Calls that never returned are in none.
-    """
+    """The calls of each place, those that took most in all first. Calls that never returned are in none."""
     columns = ("kind", "name", "thread_id", "span_id", "start_ns", "dur_ns", "ended", "file", "line", "detail")
     rows = run.chosen("spans", "kind", (SpanKind.PREDICT, SpanKind.ON_BATCH), columns)
     calls: dict[_Key, _Calls] = defaultdict(_Calls)
@@ -82,7 +77,7 @@ def of_run(run: Run) -> tuple[CallLatency, ...]:
     if batches:
         _add_batches(run, batches, calls)
     found = (_summary(key, one) for key, one in calls.items() if one.times or one.beside)
-    return tuple(sorted(found, key=lambda one: -one.total_ns)[:MOST])
+    return tuple(sorted(found, key=lambda one: -one.total_ns))
 
 
 def _is_inferred(detail: str | None) -> bool:

@@ -396,6 +396,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Tables that are damaged for good: what is made of them is empty or null."""
     graph_compilations: tuple[GraphCompilation, ...] = ()
     """What it took to make graphs, by function and stage."""
+    calls_left_out: int = 0
+    """Places of predictions that are not among `calls`: those that took least."""
 
     def missing(self, *tables: str) -> str | None:
         """Why what is made of some tables is not there, as a clause; None: all of them could be read."""

@@ -68,6 +68,8 @@ from dlprof.schema.vocabulary import RunSource, RunState, StepPart
 from dlprof.store.run import Run
 
 STRIP_PARTS = 60
+_CALLS = 100
+"""Places of calls, at most: a page has all of them in it."""
 _STACKS_SHARE = 4
 """A phase has one stack for so many lines that are asked for."""
 T = TypeVar("T")
@@ -125,6 +127,7 @@ def _quickly_summed(run: Run) -> Report:
     manifest, is_imported = run.manifest, run.manifest.state == RunState.IMPORTED
     phases = tuple(PhaseTime(row["phase"], row["parent"], row["dur_ns"], row["count"]) for row in run.rows("phases"))
     summaries = tuple(steps.of_run(run))
+    calls = () if is_imported else latency.of_run(run)
     return Report(
         run=run.name,
         script=manifest.command.text,
@@ -157,7 +160,8 @@ def _quickly_summed(run: Run) -> Report:
         process=_process(run),
         processes=processes.of_run(run) if manifest.backend.source == RunSource.ATTACHED else (),
         processes_left_out=max(0, processes.count(run) - processes.MOST),
-        calls=() if is_imported else latency.of_run(run),
+        calls=calls[:_CALLS],
+        calls_left_out=max(0, len(calls) - _CALLS),
         followed=manifest.followed,
         gpu=_gpu(run),
         probes=_probes(run),

@@ -26,6 +26,9 @@ def calls(page: Page, report: Report) -> None:
             safe(one.name), _place(one), f"{one.count:,}", str(one.threads), *(duration(figure) for figure in figures)
         )
     page.show(table)
+    left = max(0, len(several) - _ROWS) + report.calls_left_out
+    if left:
+        page.say(f"and {left:,} more lines; --json has those that took most", "dim", 2)
     if any(one.p99_ns is None for one in several[:_ROWS]):
         page.say("-: from fewer than 20 calls there is no p95, from fewer than 100 no p99", "dim", 2)
 

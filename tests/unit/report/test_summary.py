@@ -266,6 +266,7 @@ REPORT_KEYS = [
     "unrecorded",
     "lost_tables",
     "graph_compilations",
+    "calls_left_out",
 ]
 
 

@@ -24,6 +24,13 @@ def test_a_loop_of_requests_is_in_the_answer() -> None:
     assert latency.in_short(report()) == ""
 
 
+def test_lines_that_are_not_shown_are_counted() -> None:
+    """Those of the JSON that find no room, and those that are not in it."""
+    out = io.StringIO()
+    latency.calls(make_page(out, plain=True), structs.replace(report(), calls=(MANY,) * 10, calls_left_out=3))
+    assert "and 5 more lines; --json has those that took most" in out.getvalue()
+
+
 def test_the_table_says_why_there_is_no_percentile() -> None:
     """A `-` is not 0."""
     out = io.StringIO()
