@@ -13,6 +13,8 @@ FALSE_SHARE = 0.05
 """A finding above this share of the wall time on the fixed script is a false one."""
 SILENT_SHARE = 0.03
 """Where no finding has this share of the wall time, nothing was said."""
+OF_MACHINE = frozenset({"cpu-contention", "cpu-throttled", "gpu-throttled"})
+"""What a problem's truth cannot know: other programs on the machine. True or not, such a finding takes no rank."""
 CLOSE = 0.2
 """A time at stake is right when it misses the cost by no more than this share of it."""
 
@@ -67,19 +69,29 @@ class Answer(Struct, frozen=True):
         return self.problem.truth
 
     @property
+    def of_script(self) -> tuple[Said, ...]:
+        """Findings on the script with the cause, without those on the machine."""
+        return _of_script(self.said, self.truth)
+
+    @property
+    def machine_told(self) -> bool:
+        """Whether something was said of the machine: of either script."""
+        return len(self.of_script) < len(self.said) or len(_of_script(self.on_fixed, self.truth)) < len(self.on_fixed)
+
+    @property
     def rank(self) -> int | None:
-        """Place of the first accepted finding, from 1 on; None: there is none."""
-        return _rank(self.said, self.truth)
+        """Place of the first accepted finding among those on the script, from 1 on; None: there is none."""
+        return _rank(self.of_script, self.truth)
 
     @property
     def pair_rank(self) -> int | None:
         """The same, where both runs were compared."""
-        return _rank(self.in_pair, self.truth)
+        return _rank(_of_script(self.in_pair, self.truth), self.truth)
 
     @property
     def right(self) -> Said | None:
         """The first accepted finding."""
-        return self.said[self.rank - 1] if self.rank else None
+        return self.of_script[self.rank - 1] if self.rank else None
 
     @property
     def line_right(self) -> bool | None:
@@ -114,14 +126,17 @@ class Answer(Struct, frozen=True):
     @property
     def silent(self) -> bool:
         """Whether nothing of SILENT_SHARE or more was said."""
-        return not any(one.share >= SILENT_SHARE for one in self.said)
+        return not any(one.share >= SILENT_SHARE for one in self.of_script)
 
     @property
     def false_on_fixed(self) -> tuple[Said, ...]:
         """Findings above FALSE_SHARE on the fixed script that its truth does not allow."""
-        return tuple(
-            one for one in self.on_fixed if one.share > FALSE_SHARE and one.slug not in self.truth.true_of_fixed
-        )
+        told = _of_script(self.on_fixed, self.truth)
+        return tuple(one for one in told if one.share > FALSE_SHARE and one.slug not in self.truth.true_of_fixed)
+
+
+def _of_script(said: Sequence[Said], truth: Truth) -> tuple[Said, ...]:
+    return tuple(one for one in said if one.slug in truth.accept or one.slug not in OF_MACHINE)
 
 
 def _rank(said: Sequence[Said], truth: Truth) -> int | None:

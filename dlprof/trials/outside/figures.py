@@ -24,6 +24,7 @@ class Figures(Struct, frozen=True):
         other_first: In how many another finding came first.
         silent: In how many nothing of 3 % or more was said.
         false_on_fixed: In how many something false above 5 % was said of the fixed script.
+        machine_told: In how many something was said of the machine, as that others used it; that takes no rank.
     """
 
     group: str
@@ -42,6 +43,7 @@ class Figures(Struct, frozen=True):
     other_first: int
     silent: int
     false_on_fixed: int
+    machine_told: int
 
 
 def of_all(answers: Sequence[Answer]) -> tuple[Figures, ...]:
@@ -82,9 +84,10 @@ def _of(group: str, answers: Sequence[Answer]) -> Figures:
         fixes_judged=len(fixes),
         stake_close=sum(stakes),
         stakes_judged=len(stakes),
-        other_first=sum(answer.rank != 1 and bool(answer.said) for answer in ran),
+        other_first=sum(answer.rank != 1 and bool(answer.of_script) for answer in ran),
         silent=sum(answer.silent for answer in ran),
         false_on_fixed=sum(bool(answer.false_on_fixed) for answer in ran),
+        machine_told=sum(answer.machine_told for answer in ran),
     )
 
 

@@ -13,7 +13,7 @@ from dlprof.trials.outside.figures import Figures
 
 SCHEMA = "dlprof.exam-outside/1"
 _HEADS = ("", "problems", "first", "found", "pair: first", "pair: found", "line right", "fix named", "within 20 %",
-          "other first", "silent", "false on fixed")  # fmt: skip
+          "other first", "silent", "false on fixed", "machine")  # fmt: skip
 
 
 class ProblemReport(Struct, frozen=True):
@@ -112,11 +112,12 @@ def _cells(row: Figures) -> list[str]:
         row.group, f"{row.problems}{failed}", str(row.first), str(row.found), str(row.pair_first), str(row.pair_found),
         f"{row.line_right} of {row.lines_judged}", f"{row.fix_named} of {row.fixes_judged}",
         f"{row.stake_close} of {row.stakes_judged}", str(row.other_first), str(row.silent), str(row.false_on_fixed),
+        str(row.machine_told),
     ]  # fmt: skip
 
 
 def _row(answer: Answer) -> str:
-    first = f"{answer.said[0].slug} {answer.said[0].share:.0%}" if answer.said else "nothing"
+    first = f"{answer.of_script[0].slug} {answer.of_script[0].share:.0%}" if answer.of_script else "nothing"
     slower = f"{answer.buggy_ns / answer.fixed_ns:.1f} x" if answer.buggy_ns and answer.fixed_ns else "-"
     words = {None: "-", True: "yes", False: "no"}
     false = ", ".join(f"{one.slug} {one.share:.0%}" for one in answer.false_on_fixed)

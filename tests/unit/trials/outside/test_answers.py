@@ -79,3 +79,20 @@ def test_a_finding_on_the_fixed_script_is_false_unless_the_truth_allows_it() -> 
     given = answer(on_fixed=found, problem=problem(true_of_fixed=["dispatch-bound"]))
 
     assert [one.slug for one in given.false_on_fixed] == ["input-bound"]
+
+
+def test_what_is_said_of_the_machine_takes_no_rank() -> None:
+    """That others used its cores is no wrong story of the script, and no story of it either."""
+    busy = said("cpu-contention", 0.5)
+
+    given = answer(busy, said("io-bound"), in_pair=(busy, said("io-bound")), on_fixed=(busy,))
+
+    assert (given.rank, given.pair_rank, given.right) == (1, 1, said("io-bound"))
+    assert given.false_on_fixed == ()
+    assert given.machine_told
+    assert answer(busy).silent
+
+
+def test_a_busy_machine_that_is_the_cause_has_a_rank() -> None:
+    """Where the truth accepts it."""
+    assert answer(said("cpu-contention"), problem=problem(accept=["cpu-contention"])).rank == 1

@@ -38,6 +38,7 @@ def test_the_figures_count_what_ran() -> None:
         other_first=2,
         silent=1,
         false_on_fixed=1,
+        machine_told=0,
     )
 
 
