@@ -25,7 +25,7 @@ HOW = (
 )
 _WARM_UP = 0.25
 _BLOCKS = 24
-_LEAST_SAMPLES, _LEAST_STEPS, _LEAST_NS = 24, 24, 2_000_000_000
+_LEAST_SAMPLES, _LEAST_STEPS, _LEAST_NS = 16, 24, 1_500_000_000
 _DRAWS = 400
 _SEED = 1
 _LEAST_BYTES, _LEAST_SHARE = 16 << 20, 0.03
@@ -81,7 +81,7 @@ def of_run(run: Run, series: MemorySeries) -> Growth:
     steps = np.interp(time, done_ns, done)
     if len(time) < _LEAST_SAMPLES or steps[-1] - steps[0] < _LEAST_STEPS or time[-1] - time[0] < _LEAST_NS:
         raise NotMeasured(
-            "fewer than 24 samples or steps, or less than 2 s of training, are left behind the warm-up of memory"
+            "fewer than 16 samples or 24 steps, or less than 1.5 s of training, are left behind the warm-up of memory"
         )
     return over_steps(time, steps, own.astype(np.float64))
 

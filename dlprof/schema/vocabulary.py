@@ -37,6 +37,7 @@ class SpanKind(StrEnum):
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     GRAPH_STAGE = wire.SpanKind.GRAPH_STAGE
     GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
+    OUT_OF_MEMORY = wire.SpanKind.OUT_OF_MEMORY
     DLPROF = wire.SpanKind.DLPROF
 
 

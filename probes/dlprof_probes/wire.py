@@ -92,6 +92,8 @@ class SpanKind(object):
     """A part of making a graph that its engine tells apart, beside `graph_compile` or in it: tracing, lowering."""
     GRAPH_BREAK = "graph_break"
     """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
+    OUT_OF_MEMORY = "out_of_memory"
+    """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
     DLPROF = "dlprof"
 
 

@@ -23,14 +23,14 @@ def split(time_s: float, anonymous: int, file: int = 0, **more: Any) -> dict[str
     return sample(time_s, anonymous + file, **{**kinds, **more})
 
 
-def over_training(own: Sequence[int], path: Path, **tables: list[dict[str, Any]]) -> Run:
+def over_training(own: Sequence[int], path: Path, **tables: Any) -> Run:
     """A run of 500 steps between 2 s and 7 s; memory (bytes) at equal times between."""
     each = 5 / len(own)
     samples = [split(2 + number * each, value) for number, value in enumerate(own)]
     return trained(path, **{"process_samples": samples, "steps": steps(500, dur_ms=10), **tables})
 
 
-def stood(begin_s: float, end_s: float, line: int) -> dict[str, list[dict[str, Any]]]:
+def stood(begin_s: float, end_s: float, line: int) -> dict[str, Any]:
     """Tables of a stack of the main thread, in a line of train.py."""
     start = round(begin_s * S)
     stack = {"thread_id": 1, "thread": "MainThread", "start_ns": start, "dur_ns": round(end_s * S) - start}

@@ -88,8 +88,8 @@ def test_the_first_quarter_of_the_steps_is_left_out(tmp_path: Path) -> None:
 
 def test_of_a_short_training_nothing_is_said(tmp_path: Path) -> None:
     """Not that it does not grow."""
-    with pytest.raises(memory_growth.NotMeasured, match="fewer than 24 samples"):
-        of_run([MB] * 20, tmp_path)
+    with pytest.raises(memory_growth.NotMeasured, match="fewer than 16 samples"):
+        of_run([MB] * 15, tmp_path)
 
 
 def test_without_steps_nothing_is_said(tmp_path: Path) -> None:

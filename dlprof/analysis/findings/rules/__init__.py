@@ -14,6 +14,8 @@ from types import MappingProxyType
 from dlprof.analysis.findings.rule import Rule
 
 _ORDER = (
+    "out-of-memory",
+    "memory-growth",
     "gc-pressure",
     "checkpoint-heavy",
     "validation-heavy",
