@@ -12,8 +12,10 @@ MOST_MODELS = 100
 _WRAPPED = ("layer", "forward_layer", "backward_layer")
 
 
-def of_keras(model):
+def of_keras(model, kept=()):
     """The facts of a model of Keras: variables, and the shapes of what its layers give.
+
+    `kept`: slots that the engine keeps, pairs of the name of the variable that one is for, and an array.
 
     A variable is [layer, name, kind, shape, type, trainable, device]; an output [layer, shape, type], with None for
     the batch. A layer that is not known is None. None: the model is not built yet.
@@ -26,6 +28,8 @@ def of_keras(model):
     known = {id(one) for one in trained}
     told = [_variable(one, owners.get(id(one)), "parameters", id(one) in known) for one in weights]
     told.extend(_slots(getattr(model, "optimizer", None), trained, owners))
+    layers_of = dict((_name(one), owners.get(id(one))) for one in trained)
+    told.extend(_variable(one, layers_of.get(name), "optimizer", False, name) for name, one in kept)
     return _facts(str(getattr(model, "name", "")) or None, told, _outputs(layers))
 
 

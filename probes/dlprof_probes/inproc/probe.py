@@ -230,7 +230,12 @@ class Probe(object):
         """Tell what a model of Keras holds: now, and again when the first step of a loop is over."""
         tell, span = self._tell_model, loop.span
         tell(span, model, model_memory.of_keras, (model,), True)
-        loop.on_first = lambda: tell(span, model, model_memory.of_keras, (model,))
+        loop.on_first = lambda: tell(span, model, self._held_by, (model,))
+
+    def _held_by(self, model):
+        """What a model holds, with the slots that the engines keep for themselves."""
+        kept = [slot for engine, _ in self.engines.loaded() for slot in engine.slots_of(model)]
+        return model_memory.of_keras(model, kept)
 
     def tell_optimizer(self, span, optimizer, read):
         """Tell, once, what an optimiser of a loop of the script's own holds: `read()` gives the facts, or None."""

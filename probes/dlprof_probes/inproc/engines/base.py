@@ -162,6 +162,14 @@ class Engine(object):
             return None
         return model_memory.of_keras_optimizer(optimizer)
 
+    def slots_of(self, model):
+        """Slots of the optimiser of a model of Keras that the engine keeps for itself.
+
+        Returns:
+            list: Pairs of a variable's name and an array with `shape` and `dtype`; empty: Keras has them.
+        """
+        return []
+
     def watch_layers(self, keras, called):
         """Call `called(layer, result)` after each call of a layer of Keras."""
         probe = self.probe
