@@ -14,6 +14,8 @@ from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.store.run import Run
 
 MOST_EPOCHS = 200
+_MOST_LOOKED_AT = 20_000
+"""Samples between which growth is looked at; of a longer run each n-th."""
 PARTS = 100
 """Stretches that a run is cut into."""
 
@@ -139,8 +141,9 @@ class Parts:
             end_ns: Until when.
         """
         time = self._series.time_ns
-        rows = np.flatnonzero((time[1:] > begin_ns) & (time[1:] <= end_ns)) + 1
-        grown = self._series.own_bytes[rows] - self._series.own_bytes[rows - 1]
+        inside = np.flatnonzero((time >= begin_ns) & (time <= end_ns))
+        inside = inside[:: -(-len(inside) // _MOST_LOOKED_AT) or 1]
+        rows, grown = inside[1:], np.diff(self._series.own_bytes[inside])
         sums: dict[tuple[str | None, Place | None], int] = {}
         for moment, change in zip(self.moments(rows.tolist()), grown.tolist(), strict=True):
             place = (moment.file, moment.line) if moment.file is not None and moment.line is not None else None

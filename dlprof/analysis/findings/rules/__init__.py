@@ -15,7 +15,6 @@ from dlprof.analysis.findings.rule import Rule
 
 _ORDER = (
     "out-of-memory",
-    "memory-growth",
     "gc-pressure",
     "checkpoint-heavy",
     "validation-heavy",
@@ -55,6 +54,7 @@ _ORDER = (
     "graph-compile-dominates",
     "import-heavy",
     "profiler-overhead",
+    "memory-growth",
 )
 
 
