@@ -12,7 +12,7 @@ from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
 from dlprof.units import size
 
-TITLE = Title("Memory grows with each step of the training", "")
+TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _EVIDENCE = (
     Query(
         "memory by tenths of the run",

@@ -13,7 +13,7 @@ from dlprof.analysis.memory_end import MemoryEnd
 from dlprof.schema.vocabulary import MemoryKind
 from dlprof.units import size
 
-TITLE = Title("The run was ended for want of memory", "")
+TITLE = Title("The run was ended for want of memory", "memory that ran out")
 _EVIDENCE = (
     Query(
         "memory at the end",
