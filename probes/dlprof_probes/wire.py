@@ -57,6 +57,8 @@ class Record(object):
     loader (number), kind, dataset (its class), file, line (where it was made), thread, begin_ns, opened_ns, end_ns,
     first_wait_ns, waited_ns, last_wait_ns, items, workers, uses_processes, persistent, queue, queue_per_worker,
     batch_size, collate."""
+    STRETCH = 15
+    """A thread that an engine made ran Python (`STRETCH`). Older readers pass over it."""
 
 
 class SpanKind(object):
@@ -112,6 +114,10 @@ METRIC = struct.Struct("<Id")
 GC = struct.Struct("<qqBI")
 """begin, duration, generation, objects collected."""
 THREAD_HEAD = struct.Struct("<Q")
+STRETCH = struct.Struct("<Qqqq")
+"""thread (its number for the system; before Python 3.8 for Python), begin, end, for how long of that it ran Python.
+
+In a stream that is complete, these are all of the threads that have any."""
 
 NONE = -1
 """In the epoch and step fields of STEP and METRICS: there is none."""

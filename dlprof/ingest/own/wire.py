@@ -83,6 +83,8 @@ class Stream:
     started_at: dict[int, tuple[str, int]] = field(default_factory=dict)
     """The user's lines that started processes, by their numbers."""
     passes: list[loader_passes.Pass] = field(default_factory=list)
+    stretches: Columns = field(default_factory=lambda: Columns("qqqq"))
+    """When threads of an engine ran Python: rows of the fields of `wire.STRETCH`."""
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     complete: bool = False
     last_ns: int = 0
@@ -183,6 +185,7 @@ _LAYOUTS: dict[int, tuple[Callable[[memoryview], tuple[Any, ...]], tuple[str, ..
     ),
     Record.METRICS: (wire.METRICS.unpack_from, ("loop", "epoch", "step", "time_ns")),
     Record.GC: (wire.GC.unpack_from, ("begin_ns", "dur_ns", "generation", "collected")),
+    Record.STRETCH: (wire.STRETCH.unpack_from, ("thread", "begin_ns", "end_ns", "inside_ns")),
 }  # fmt: skip
 
 
@@ -349,6 +352,16 @@ def _read_loader(stream: Stream, payload: memoryview) -> None:
     stream.passes.append(one)
 
 
+def _read_stretch(stream: Stream, payload: memoryview) -> None:
+    thread, begin, end, inside = wire.STRETCH.unpack(payload)
+    _whole(thread, below=_INT64)
+    stream.bounds.check(begin, end)
+    if not 0 <= inside <= end - begin:
+        raise ValueError("the time in which a thread ran Python makes no sense")
+    _time(stream, end)
+    stream.stretches.append(thread, begin, end, inside)
+
+
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
     _time(stream, int(_object(payload)["time_ns"]))
     stream.complete = True
@@ -369,4 +382,5 @@ _READERS = {
     Record.TRAILER: _read_trailer,
     Record.CHILD: _read_child,
     Record.LOADER: _read_loader,
+    Record.STRETCH: _read_stretch,
 }

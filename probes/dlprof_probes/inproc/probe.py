@@ -10,6 +10,7 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.loaders import Loaders
+from dlprof_probes.inproc.native_calls import NativeCalls
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.waits import Waits
 
@@ -33,6 +34,7 @@ class Probe(object):
         waits: `Waits`.
         own_loops: `Watch`: what engines tell of training loops that the script wrote itself.
         loaders: `Loaders`: passes over loaders.
+        native_calls: `NativeCalls`: when Python ran on threads of engines.
         trial: Settings that a trial run takes instead of the script's own (`overrides.py`).
         calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
@@ -58,6 +60,7 @@ class Probe(object):
         self.waits = Waits(recorder, loops)
         self.own_loops = Watch(self)
         self.loaders = Loaders(recorder, self.guard)
+        self.native_calls = NativeCalls(self)
         self.trial = {}
         self.engines = Engines(self)
 

@@ -217,6 +217,12 @@ class Recorder(object):
         """Record a pass over a loader: fields of `wire.Record.LOADER`."""
         self._add_facts(wire.Record.LOADER, facts)
 
+    def stretch(self, thread, begin_ns, end_ns, inside_ns):
+        """Record that a thread of an engine ran Python for `inside_ns` between two times."""
+        self._add(wire.Record.STRETCH, wire.STRETCH.pack(thread, begin_ns, end_ns, inside_ns))
+        if end_ns - self._last_flush > self._flush_ns:
+            self.flush()
+
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""
         self._add_facts(wire.Record.NOTE, {"slug": slug, "severity": severity, "message": message})

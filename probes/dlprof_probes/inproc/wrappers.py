@@ -250,6 +250,19 @@ def waiting(original, waits, over, now):
     return wrapper
 
 
+def native_call(original, begun, ended):
+    """A function that an engine calls on threads of its own: `ended(begun())` around each call."""
+
+    def wrapper(*args, **kwargs):
+        begin = begun()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            ended(begin)
+
+    return wrapper
+
+
 def iterating(original, asked, given, over):
     """`__next__` of a loader: `asked(self)` before, `given(self)` after it, or `over(self)` where it gives no more."""
 

@@ -117,6 +117,15 @@ class Jax(Engine):
             self.probe.around(pjit, "_trace_for_jit", self._remember, lambda _token, _args: None)
         jax_loops.watch(self, module)
         self._watch(getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None))
+        self._watch_callbacks(sys.modules.get("jax._src.callback"))
+
+    def _watch_callbacks(self, callback):
+        """Tell when Python functions run that a compiled one calls (`pure_callback` and its kin): on threads of XLA."""
+        probe, name = self.probe, "emit_python_callback"
+        if callback is None:
+            return
+        wrap = probe.guard(lambda args, kwargs: ((args[0], probe.native_calls.wrap(args[1])) + args[2:], kwargs))
+        probe.replace(callback, name, lambda f: probe.wrappers.with_arguments(f, wrap))
 
     def _watch(self, array):
         """Reading a value of an array waits for what makes it; a step returns before."""

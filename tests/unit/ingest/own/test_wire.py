@@ -38,6 +38,7 @@ def example(folder: Path) -> Path:
     out.end(epoch, 300)
     out.end(fit, 400)
     out.collection(500, 10, 2, 42)
+    out.stretch(70, 510, 530, 12)
     out.note("slug", "message")
     out.finish()
     return folder / "inproc.wire"
@@ -53,6 +54,7 @@ def test_what_was_recorded_is_read(tmp_path: Path) -> None:
     ]
     assert stream.metrics[0][4:] == ("loss", 0.5)
     assert stream.collections == [(500, 10, 2, 42)]
+    assert stream.stretches == [(70, 510, 530, 12)]
     assert [note.slug for note in stream.notes] == ["slug"]
     assert stream.complete
 
@@ -97,3 +99,16 @@ def test_a_damaged_stream_gives_an_artifact_error_or_what_is_whole(
         stream_tables.tables(wire.read(path), PROCESS, 1000, FileNames("/"))
     except ArtifactError:
         pass
+
+
+@pytest.mark.parametrize("times", [(30, 20, 0), (10, 20, 11), (10, 20, -1)])
+def test_a_stretch_that_cannot_be_is_damage(times: tuple[int, int, int], tmp_path: Path) -> None:
+    """It ends before it begins, or holds more time than there is in it."""
+    out = make(tmp_path)
+    out.stretch(70, *times)
+    out.finish()
+
+    stream = wire.read(tmp_path / "inproc.wire")
+
+    assert stream.damage is not None
+    assert len(stream.stretches) == 0
