@@ -29,6 +29,7 @@ from dlprof.analysis import (
     stacks,
     step_split,
     steps,
+    syncs,
     utilisation,
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
@@ -191,6 +192,8 @@ def _with_the_rest(run: Run, report: Report, top: int) -> Report:
         input_pipelines=input_pipeline.of_run(run),
         graph_compilations=tuple(graph_compilations.find(spans)),
         graph_breaks=tuple(graph_breaks.find(spans)),
+        syncs=syncs.of_run(run),
+        syncs_unknown=syncs.unknown(run),
     )
 
 

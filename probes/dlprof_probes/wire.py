@@ -59,6 +59,10 @@ class Record(object):
     batch_size, collate."""
     STRETCH = 15
     """A thread that an engine made ran Python (`STRETCH`). Older readers pass over it."""
+    SYNC = 16
+    """Where the program asks for values of the device, as summed so far (`SYNC`). Older readers pass over it.
+
+    A later record of the same number takes the place of an earlier one."""
 
 
 class SpanKind(object):
@@ -114,6 +118,8 @@ METRIC = struct.Struct("<Id")
 GC = struct.Struct("<qqBI")
 """begin, duration, generation, objects collected."""
 THREAD_HEAD = struct.Struct("<Q")
+SYNC = struct.Struct("<IIIIqqqq")
+"""number, what (string), file (string), line, calls, time in them, begin of the first, end of the last."""
 STRETCH = struct.Struct("<Qqqq")
 """thread (its number for the system; before Python 3.8 for Python), begin, end, for how long of that it ran Python.
 

@@ -248,6 +248,7 @@ class Session(object):
             self.probe.own_loops.finish()
             self.probe.loaders.finish()
             self.probe.native_calls.finish()
+            self.probe.syncs.finish()
             self.probe.loops.finish()
             self._windows.finish()
             if self._script is not None:

@@ -217,6 +217,12 @@ class Recorder(object):
         """Record a pass over a loader: fields of `wire.Record.LOADER`."""
         self._add_facts(wire.Record.LOADER, facts)
 
+    def sync(self, number, place, sums):
+        """Record what was summed of a place: (what, file, line) and [calls, ns, first begin, last end]."""
+        what, file, line = place
+        payload = wire.SYNC.pack(number, self.string(what), self.string(file), line, *sums)
+        self._add(wire.Record.SYNC, payload)
+
     def stretch(self, thread, begin_ns, end_ns, inside_ns):
         """Record that a thread of an engine ran Python for `inside_ns` between two times."""
         self._add(wire.Record.STRETCH, wire.STRETCH.pack(thread, begin_ns, end_ns, inside_ns))

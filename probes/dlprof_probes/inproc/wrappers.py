@@ -6,7 +6,11 @@ leave them out, so that both point at the user's line as they do without dlprof.
 in here: each wrapper only calls what it wraps, and hooks that do not raise.
 """
 
+from functools import partial
+from itertools import repeat
+from sys import _getframe
 from threading import get_ident
+from types import MethodType
 
 
 def spanned(original, enter, leave):
@@ -248,6 +252,91 @@ def waiting(original, waits, over, now):
             over(start, now())
 
     return wrapper
+
+
+def reading(original, places, learn, now, due, write):
+    """A function that asks for a value of the device: calls and time are added to the place that called.
+
+    `places` has it by code and instruction: a list of calls, time, begin and end, or empty: it is not counted.
+    `learn(frame)` gives that of a new one. `write(time)` is called when a call ends after `due[0]`.
+    """
+
+    def wrapper(*args, **kwargs):
+        frame = _getframe(1)
+        place = places.get((id(frame.f_code), frame.f_lasti))
+        if place is None:
+            place = learn(frame)
+        if not place:
+            return original(*args, **kwargs)
+        begin = now()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            end = now()
+            spent = end - begin
+            place[0] += 1
+            place[1] += spent
+            place[3] = end
+            if end > due[0]:
+                write(end)
+
+    return wrapper
+
+
+class ReadingSlot(object):
+    """The same for a method of C without arguments, which may warn: of the line that calls it, by the innermost frame.
+
+    So no frame of ours may be below it: it is called, and then what counts, by functions of C. A call that raises is
+    not counted.
+    """
+
+    def __init__(self, original, places, learn, now, due, write):
+        self._original = original
+        self._places = places
+        self._learn = learn
+        self._now = now
+        self._due = due
+        self._write = write
+
+    def __get__(self, tensor, owner=None):
+        if tensor is None:
+            return self._original
+        frame = _getframe(1)
+        place = self._places.get((id(frame.f_code), frame.f_lasti))
+        if place is None:
+            place = self._learn(frame)
+        if not place:
+            return self._original.__get__(tensor, owner)
+        return partial(next, filter(self._counting(place), map(self._original, repeat(tensor))))
+
+    def _counting(self, place):
+        now, due, write = self._now, self._due, self._write
+
+        def over(_value):
+            end = now()
+            place[0] += 1
+            place[1] += end - begin
+            place[3] = end
+            if end > due[0]:
+                write(end)
+            return True
+
+        begin = now()
+        return over
+
+
+class Unless(object):
+    """A method of C that is called as it is while `is_off()`, else by way of `wrapped`: it may warn then, as above."""
+
+    def __init__(self, original, wrapped, is_off):
+        self._original = original
+        self._wrapped = wrapped
+        self._is_off = is_off
+
+    def __get__(self, tensor, owner=None):
+        if tensor is None or self._is_off():
+            return self._original.__get__(tensor, owner)
+        return MethodType(self._wrapped, tensor)
 
 
 def native_call(original, begun, ended):

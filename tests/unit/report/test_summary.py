@@ -267,6 +267,8 @@ REPORT_KEYS = [
     "lost_tables",
     "graph_compilations",
     "calls_left_out",
+    "syncs",
+    "syncs_unknown",
 ]
 
 
