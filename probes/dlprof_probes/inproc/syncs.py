@@ -51,7 +51,7 @@ class Syncs(object):
             is_off: Function that says whether they may, and are not counted, where they are of C with arguments.
         """
         wrappers = self._probe.wrappers
-        make = wrappers.ReadingSlot if slots else wrappers.reading
+        make = wrappers.reading_slot if slots else wrappers.reading
         for name, what in names:
             if getattr(owner, name, None) is not None:
                 self._probe.overlay(owner, name, self._unless(is_off, self._maker(what, make)))

@@ -6,7 +6,6 @@ leave them out, so that both point at the user's line as they do without dlprof.
 in here: each wrapper only calls what it wraps, and hooks that do not raise.
 """
 
-from functools import partial
 from itertools import repeat
 from sys import _getframe
 from threading import get_ident
@@ -283,46 +282,39 @@ def reading(original, places, learn, now, due, write):
     return wrapper
 
 
-class ReadingSlot(object):
+def reading_slot(original, places, learn, now, due, write):
     """The same for a method of C without arguments, which may warn: of the line that calls it, by the innermost frame.
 
     So no frame of ours may be below it: it is called, and then what counts, by functions of C. A call that raises is
-    not counted.
+    not counted. A class of its own, because this is hot.
     """
+    bound = original.__get__
 
-    def __init__(self, original, places, learn, now, due, write):
-        self._original = original
-        self._places = places
-        self._learn = learn
-        self._now = now
-        self._due = due
-        self._write = write
+    class Slot(object):
+        def __get__(self, tensor, owner=None):
+            if tensor is None:
+                return original
+            frame = _getframe(1)
+            place = places.get((id(frame.f_code), frame.f_lasti))
+            if place is None:
+                place = learn(frame)
+            if not place:
+                return bound(tensor, owner)
 
-    def __get__(self, tensor, owner=None):
-        if tensor is None:
-            return self._original
-        frame = _getframe(1)
-        place = self._places.get((id(frame.f_code), frame.f_lasti))
-        if place is None:
-            place = self._learn(frame)
-        if not place:
-            return self._original.__get__(tensor, owner)
-        return partial(next, filter(self._counting(place), map(self._original, repeat(tensor))))
+            def over(_value):
+                end = now()
+                place[0] += 1
+                place[1] += end - begin
+                place[3] = end
+                if end > due[0]:
+                    write(end)
+                return True
 
-    def _counting(self, place):
-        now, due, write = self._now, self._due, self._write
+            call = filter(over, map(original, repeat(tensor))).__next__
+            begin = now()
+            return call
 
-        def over(_value):
-            end = now()
-            place[0] += 1
-            place[1] += end - begin
-            place[3] = end
-            if end > due[0]:
-                write(end)
-            return True
-
-        begin = now()
-        return over
+    return Slot()
 
 
 class Unless(object):
