@@ -193,8 +193,9 @@ def test_code_that_tf_data_calls_is_there(tmp_path: Path) -> None:
 
     assert {row["how"] for name in ("from_generator", "numpy_function") for row in found[name]} == {"sampled"}
     sampled = sum(row["time_ns"] for row in found["from_generator"])
-    # 24 times 0.1 s. py-spy does not say when such a thread has left Python, which was 3 to 20 times that; the probe does.
-    assert 1.2e9 < sampled < 6e9
+    # 24 times 0.1 s, after which the same threads run `shifted`, 24 times 0.05 s. The probe says for how long all of it
+    # ran; which of the two it was is the sampler's to say, which looks seldom where no core is free.
+    assert 0.3e9 < sampled < 9e9
 
 
 def test_a_loader_of_pytorch_is_there(tmp_path: Path) -> None:

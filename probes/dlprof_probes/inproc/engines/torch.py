@@ -11,8 +11,8 @@ from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
 
 _DYNAMO = "torch._dynamo.convert_frame"
-_NUMPY = (("numpy", "numpy()"),)
-_READS = (("cpu", "cpu()"), ("__array__", "np.asarray()"), ("__format__", "format()"))
+_WITH_ARGUMENTS = (("numpy", "numpy()"), ("cpu", "cpu()"))
+_READS = (("__array__", "np.asarray()"), ("__format__", "format()"))
 """What brings values of a tensor to the host: a method, and what it is called in a report."""
 _SLOTS = (
     ("item", "item()"), ("tolist", "tolist()"), ("__float__", "float()"), ("__int__", "int()"), ("__bool__", "bool()"),
@@ -143,7 +143,7 @@ class Torch(Engine):
         syncs.watch(module.Tensor, _READS)
         syncs.watch(module.Tensor, _SLOTS, slots=True)
         is_traced = getattr(getattr(module, "_C", None), "_get_tracing_state", None)
-        syncs.watch(module.Tensor, _NUMPY, is_off=is_traced)
+        syncs.watch(module.Tensor, _WITH_ARGUMENTS, is_off=is_traced)
         if hasattr(module, "cuda"):
             syncs.watch(module.cuda, (("synchronize", "torch.cuda.synchronize()"),))
 
