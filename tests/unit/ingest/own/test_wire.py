@@ -113,3 +113,26 @@ def test_a_stretch_that_cannot_be_is_damage(times: tuple[int, int, int], tmp_pat
 
     assert stream.damage is not None
     assert len(stream.stretches) == 0
+
+
+def test_of_a_place_that_asks_for_values_the_last_sums_count(tmp_path: Path) -> None:
+    """They are sums so far."""
+    out = make(tmp_path)
+    place = ("item()", "/s/train.py", 7)
+    out.sync(1, place, [2, 20, 100, 150])
+    out.sync(1, place, [5, 60, 100, 300])
+    out.finish()
+
+    stream = wire.read(tmp_path / "inproc.wire")
+
+    assert list(stream.syncs.values()) == [("item()", "/s/train.py", 7, 5, 60, 100, 300)]
+
+
+@pytest.mark.parametrize("sums", [[0, 0, 100, 150], [1, -1, 100, 150], [1, 10, 150, 100]])
+def test_sums_of_a_place_that_cannot_be_are_damage(sums: list[int], tmp_path: Path) -> None:
+    """No call, less than no time, or an end before the beginning."""
+    out = make(tmp_path)
+    out.sync(1, ("item()", "/s/train.py", 7), sums)
+    out.finish()
+
+    assert wire.read(tmp_path / "inproc.wire").damage is not None
