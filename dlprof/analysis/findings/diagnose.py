@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
-from dlprof.analysis.findings import registry, remainder
+from dlprof.analysis.findings import confidence, fixes, registry, remainder
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
 from dlprof.analysis.findings.rule import Rule
@@ -135,6 +135,8 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) ->
         next_step=claim.next_step,
         remedy=claim.remedy,
         title=claim.title or rule.title,
+        confidence=confidence.of_claim(case, claim, at_stake.ns),
+        fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
     )
 
 

@@ -11,6 +11,8 @@ from dlprof.analysis.findings.title import Title, of_slug
 from dlprof.schema.vocabulary import Basis, FindingState, TreePath, Whole
 from dlprof.units import duration
 
+FLOOR = 0.5
+"""A finding that is less sure is told as a question."""
 SourceLine = tuple[str, int]
 """File and line of the user's code."""
 
@@ -91,6 +93,19 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Support:
+    """What of the record speaks for a claim, besides how its time was got.
+
+    Attributes:
+        seen: How often its cause was seen: calls, compilations, samples of stacks; None: that is no matter of number.
+        agree: Share of what was looked at that agrees with it, such as the samples that stand in its line: 0 to 1.
+    """
+
+    seen: int | None = None
+    agree: float = 1.0
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a rule says of a run, before it is known how much of its time is another rule's.
 
@@ -103,6 +118,8 @@ class Claim:
         remedy: What dlprof can try; None: nothing that leaves the user's files alone.
         basis: How the time at stake was got; estimated where a model stands between.
         title: What it is called; None: as its rule is.
+        support: What speaks for it; None: only how its time was got.
+        fix: The change, as a unified diff or a sentence with the API; None: `fixes` may know one.
     """
 
     sentence: Sentence
@@ -113,6 +130,8 @@ class Claim:
     remedy: Remedy | None = None
     basis: Basis = Basis.MEASURED
     title: Title | None = None
+    support: Support | None = None
+    fix: str | None = None
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -147,6 +166,8 @@ class Finding:
         saving_ns: `predicted` and `achieved` saving, once it was tried.
         not_tried: Why the remedy could not be tried, where it was to be.
         title: Its title; None: its rule has none.
+        confidence: How likely it is the right cause, by what was recorded: 0 to 1; see `confidence`.
+        fix: The change: a unified diff of the user's file, or a sentence with the API; None: there is none to name.
     """
 
     slug: str
@@ -164,6 +185,13 @@ class Finding:
     saving_ns: Mapping[str, int | None] | None = None
     not_tried: str | None = None
     title: Title | None = None
+    confidence: float = 1.0
+    fix: str | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is not sure enough to be said as a fact."""
+        return self.confidence < FLOOR
 
     @property
     def heading(self) -> str:

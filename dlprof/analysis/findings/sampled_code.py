@@ -141,10 +141,11 @@ class SampledCode:
 
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where no copy of the file was kept."""
-        lines = self._source(file)
+        lines = self.lines(file)
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
-    def _source(self, file: str) -> list[str]:
+    def lines(self, file: str) -> list[str]:
+        """Text of a file of the user's code; empty where no copy of it was kept."""
         if file not in self._sources:
             self._sources[file] = self._run.folder.source_lines(file)
         return self._sources[file]
@@ -154,7 +155,7 @@ class SampledCode:
         if function == LAMBDA:
             return "lambda" in self.source(*line)
         made = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function)}\b")
-        return any(made.match(text) for file in self.user_files for text in self._source(file))
+        return any(made.match(text) for file in self.user_files for text in self.lines(file))
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""
