@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import recompilations
 from dlprof.analysis.columns import integers, steps_of, total
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import growing_graph, made_anew, queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
@@ -36,6 +36,10 @@ _CAUSES = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Recompilations with a cause, and what they made of the steps that they fell into."""
+    others = [*growing_graph.claims(case), *made_anew.claims(case)]
+    if others:
+        yield from others
+        return
     again, firsts = _again(case), _first_calls(case)
     work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
     compiled = sum(call.dur_ns for call in again)

@@ -21,6 +21,9 @@ class Engine:
     def trained_layers(self, _optimizer: object, _frames: list[Any]) -> None:
         """They are not known."""
 
+    def trained_weights(self, _optimizer: object) -> None:
+        """Nor are these."""
+
 
 class State:
     """A state of weights, first given by an earlier call."""
