@@ -104,4 +104,8 @@ def _fix(case: Case, kind: str, line: SourceLine | None) -> str | None:
             if called and loop:
                 return f"{called[1]}.{kind}({loop[1]}) once, in place of the loop `{above.strip()}`"
             break
-    return f"{called[1]}.{kind}(...) once, with all rows in one array" if called else None
+    if called is None:
+        return None
+    return (
+        f"{called[1]}.{kind}(...) once, with all rows in one array; {called[1]}(x) where a row depends on the last one"
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dlprof.analysis import kernels
 from dlprof.analysis.findings import queries, row_by_row
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
@@ -190,6 +190,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         case.code.counting_note(line)
         + "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file.",
         line,
+        support=Support(agree=share),
     )
 
 

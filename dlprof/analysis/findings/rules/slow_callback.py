@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample, measures_waits
 from dlprof.schema.vocabulary import Phase, Tree
@@ -37,6 +37,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.counting_note(line)
         + "Do that work once an epoch instead of at each batch, on fewer values, or on another thread.",
         line,
+        support=Support(agree=_not_of_every_fit(case)),
     )
 
 
