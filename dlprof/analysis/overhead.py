@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
@@ -21,8 +22,6 @@ OF_OTHER_PROBES = frozenset({"start kernel tracing", "stop kernel tracing", *LIN
 """Spans of dlprof's own work in the process that are in the cost of the probes of kernels and lines."""
 BESIDE = ("cores", "stacks", "live")
 """Probes beside the process: they take time from the run only where all cores are busy."""
-_BUSY_PCT = 95.0
-"""All cores together are busy from here on."""
 
 
 def as_row(probe: Probe) -> dict[str, Any]:
@@ -110,21 +109,28 @@ def of_gpu() -> Cost:
     return Cost(None, "in the sampler's, see cores")
 
 
-def busy_share(cores: pa.Table | None) -> float | None:
-    """Share of the sampled time in which all cores were busy; None: cores were not sampled.
+def busy_share(cores: pa.Table | None, own_ns: int = 0) -> float | None:
+    """Chance that no core was free for a probe beside the process, over the sampled time; None: cores were not sampled.
+
+    Of each interval it is the product of how busy each core was: what is beside the process came, by chance, upon cores
+    that were all at work. The sidecar thins its probes by the same figure (`dlprof_probes.sidecar.rate`).
 
     Args:
         cores: The table `cores`.
+        own_ns: CPU time that these probes took themselves (ns): evenly, and on the core that had most room.
     """
     if cores is None or not cores.num_rows:
         return None
     known = cores.filter(pc.is_finite(cores["busy_pct"]))
-    times = known.group_by("time_ns").aggregate([("busy_pct", "mean"), ("interval_ns", "max")])
+    loads = known.select(["time_ns", "interval_ns"]).append_column("load", pc.divide(known["busy_pct"], 100.0))
+    times = loads.group_by("time_ns").aggregate([("load", "product"), ("load", "min"), ("interval_ns", "max")])
     whole = pc.sum(times["interval_ns_max"]).as_py()
     if not whole:
         return None
-    busy = times.filter(pc.greater_equal(times["busy_pct_mean"], _BUSY_PCT))
-    return float((pc.sum(busy["interval_ns_max"]).as_py() or 0) / whole)
+    least = times["load_min"].to_numpy()
+    others = times["load_product"].to_numpy() / np.where(least > 0, least, 1.0)
+    chances = np.clip(least - own_ns / whole, 0.0, 1.0) * np.clip(others, 0.0, 1.0)
+    return float((chances * times["interval_ns_max"].to_numpy()).sum() / whole)
 
 
 def taxed(probe: Probe, busy: float | None) -> Probe:
@@ -132,7 +138,7 @@ def taxed(probe: Probe, busy: float | None) -> Probe:
 
     Args:
         probe: The probe.
-        busy: Share of the run in which all cores were busy; None: not known.
+        busy: Chance that all cores were busy (`busy_share`); None: not known.
     """
     if probe.cost_ns is None or probe.tax_ns is not None:
         return probe
@@ -140,8 +146,8 @@ def taxed(probe: Probe, busy: float | None) -> Probe:
         return structs.replace(probe, tax_ns=probe.cost_ns)
     if busy is None:
         return probe
-    waited = f"all cores were busy in {100 * busy:.1f} % of the run, and waited for it then"
-    source = f"{probe.cost_source}; {waited if busy else 'at no time were all cores busy'}"
+    waited = f"the run waited for {100 * busy:.1f} % of it, by how busy all cores were at a time"
+    source = f"{probe.cost_source}; {waited if busy else 'a core was free at any time'}"
     return structs.replace(probe, tax_ns=int(probe.cost_ns * busy), cost_source=source)
 
 

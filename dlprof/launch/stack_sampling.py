@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
+from dlprof_probes.sidecar.below import is_python
 from dlprof_probes.sidecar.proc import walk
 from dlprof_probes.sidecar.stacks import StackSampler
 
@@ -149,10 +148,4 @@ class PythonSearch:
         self._next_look = now + _LOOK_S
         tree: dict[int, int] = {}
         walk(self._root, 0, tree)
-        return self._root if any(_is_python(pid) for pid in tree) else None
-
-
-def _is_python(pid: int) -> bool:
-    with contextlib.suppress(OSError):  # it has ended meanwhile
-        return Path(f"/proc/{pid}/exe").readlink().name.startswith(("python", "pypy"))
-    return False
+        return self._root if any(is_python(pid) for pid in tree) else None

@@ -84,7 +84,9 @@ def _add_artifacts(run: Workspace) -> None:
     run.attempt("The phases are missing", lambda: _add_phases(run))
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
     _settle_probes(run)
-    busy = overhead.busy_share(run.tables.get("cores", ("time_ns", "interval_ns", "busy_pct")))
+    cores = run.tables.get("cores", ("time_ns", "interval_ns", "busy_pct"))
+    own_ns = sum(probe.cost_ns or 0 for probe in run.probes if probe.name in overhead.BESIDE)
+    busy = overhead.busy_share(cores, own_ns)
     run.tables.put_rows("probes", (overhead.as_row(overhead.taxed(probe, busy)) for probe in run.probes))
 
 

@@ -20,8 +20,8 @@ MOST_NAMED = 10_000
 """Processes of which is written that they came; more are only counted."""
 _MOST_SEEN = 4096
 """A tree is not walked further."""
-_SHARE = 0.02
-"""Of the time, that may be spent on walking."""
+_SHARE = 0.005
+"""Of the time, that may be spent on walking: some engines start a thread for each call, so there is always cause to."""
 
 
 @dataclass

@@ -1,10 +1,13 @@
 """The rate of a probe beside the process: lowered while it takes more from the run than it may.
 
-It takes something from the run only while no core is free. Standard library only.
+It takes something from the run only while no core is free. Averages do not say when that is: of two cores that are 80 %
+busy one is mostly free, or they work and wait together, as engines have them do. The chance is taken of cores that are
+independent, which is between the two. Standard library only.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import Any
@@ -14,34 +17,41 @@ LEAST_HZ = 1.0
 _LOOK_NS = 5_000_000_000
 _AT_ONCE = 0.25
 """A rate is not lowered further than to this share of itself at once: what was dear may have been a moment."""
-_FREE = 0.05
-"""Below this share of free time the cores are all busy."""
 
 
-class FreeTime:
-    """How much of the cores that this process may use was free, since it was last asked."""
+class BusyCores:
+    """How likely all cores that this process may use were busy at one time, since it was last asked."""
 
     def __init__(self) -> None:
         self._cores = {f"cpu{number}".encode() for number in os.sched_getaffinity(0)}
         self._before = self._read()
 
-    def share(self) -> float | None:
-        """From 0 (all were busy) to 1; None where no time has passed."""
-        before, self._before = self._before, self._read()
-        idle, total = (new - old for new, old in zip(self._before, before, strict=True))
-        return idle / total if total > 0 else None
+    def chance(self, own: float) -> float | None:
+        """The product of how busy each core was, as if they took turns by chance.
 
-    def _read(self) -> tuple[int, int]:
-        """Idle and all ticks."""
-        idle = total = 0
+        Args:
+            own: Share of a core that the probe itself took: on the core that had most room.
+
+        Returns:
+            From 0 (one was free at any time) to 1; None where no time has passed.
+        """
+        before, self._before = self._before, self._read()
+        passed = [(busy - old[0], total - old[1]) for (busy, total), old in zip(self._before, before, strict=False)]
+        if not passed or any(total <= 0 for _, total in passed):
+            return None
+        loads = sorted(busy / total for busy, total in passed)
+        return max(0.0, loads[0] - own) * math.prod(loads[1:])
+
+    def _read(self) -> list[tuple[int, int]]:
+        """Busy and all ticks of each core."""
+        cores = []
         with open("/proc/stat", "rb") as file:  # noqa: PTH123
             for line in file:
                 words = line.split()
                 if words[0] in self._cores:
                     ticks = [int(word) for word in words[1:9]]
-                    idle += ticks[3] + ticks[4]
-                    total += sum(ticks)
-        return idle, total
+                    cores.append((sum(ticks) - ticks[3] - ticks[4], sum(ticks)))
+        return cores
 
 
 class Rate:
@@ -56,10 +66,10 @@ class Rate:
         self.hz = hz
         self._asked_hz = hz
         self._share = share
-        self._free = FreeTime()
+        self._cores = BusyCores()
         self._time_ns = time.perf_counter_ns()
         self._cpu_ns: int | None = None
-        self._cost = 0.0
+        self._cost = self._taken = 0.0
 
     def look(self, cpu_ns: int | None = None) -> bool:
         """Lower the rate if it is too high; returns whether it was.
@@ -73,13 +83,15 @@ class Rate:
         cpu_ns = time.process_time_ns() if cpu_ns is None else cpu_ns
         passed, self._time_ns = now - self._time_ns, now
         before, self._cpu_ns = self._cpu_ns, cpu_ns
-        free = self._free.share()
-        if before is None or free is None or free >= _FREE or self.hz <= LEAST_HZ:
+        taken = (cpu_ns - (before or 0)) / passed
+        busy = self._cores.chance(taken)
+        if before is None or busy is None or self.hz <= LEAST_HZ:
             return False
-        cost = (cpu_ns - before) / passed
+        cost = taken * busy
         if cost <= self._share:
             return False
-        self._cost = max(self._cost, cost)
+        if cost > self._cost:
+            self._cost, self._taken = cost, taken
         self.hz = max(LEAST_HZ, self.hz * max(_AT_ONCE, self._share / cost))
         return True
 
@@ -94,5 +106,5 @@ class Rate:
         """What was left out, as the ledger has it; None: nothing was."""
         if self.hz >= self._asked_hz:
             return None
-        why = f"it took {100 * self._cost:.1f} % of a core while none was free"
+        why = f"it took {100 * self._taken:.1f} % of a core, and {100 * self._cost:.1f} % from the run: few were free"
         return {"what": "samples per second", "from": self._asked_hz, "to": round(self.hz, 1), "why": why}

@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dlprof_probes.sidecar.below import PythonBelow
 from dlprof_probes.sidecar.rate import Rate
 
 SEGMENT_S = 300
@@ -42,7 +43,8 @@ class StackSampler:
         raw: Folder of raw artifacts; segments go to `stacks-000.json`, their anchors and what py-spy said to
             `stacks-000.anchor.json`.
         rate_hz: Samples per second.
-        tree: Sample every Python among the process and what it starts, not the process alone.
+        tree: Sample every Python among the process and what it starts, not the process alone. Where samples must be
+            saved this waits until there is one.
         share: Share of the wall time that it may cost; None: no limit.
     """
 
@@ -66,7 +68,8 @@ class StackSampler:
         self._rate = Rate(max(1, round(rate_hz)), share)
         self._began_ns = 0
         self._start_cpu_ns: int | None = None
-        self._tree = tree
+        self._below = PythonBelow(pid) if tree else None
+        self._looks_below = tree
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._anchor: dict[str, Any] = {}
@@ -87,7 +90,7 @@ class StackSampler:
         output = str(self._raw / f"{name}.json")
         target = [program, "record", "--pid", str(self._pid), "--format", "chrometrace"]
         options = ["--rate", str(self.rate_hz), "--nonblocking", "--idle", "--threads"]
-        options += ["--subprocesses"] if self._tree else []
+        options += ["--subprocesses"] if self._looks_below else []
         options += ["--duration", str(SEGMENT_S)]
         before = time.perf_counter_ns()
         try:
@@ -122,6 +125,9 @@ class StackSampler:
             return
         if (self._raw / THINNED).is_file() and self._rate.raise_to(THINNED_HZ):
             self._signal(signal.SIGINT)  # the next segment has the new rate
+        if self._below is not None and not self._looks_below and self._below.has_come():
+            self._looks_below = True
+            self._signal(signal.SIGINT)
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
             self._keep_budget()
@@ -140,12 +146,13 @@ class StackSampler:
         if passed_s < _SETTLED_S:
             self._start_cpu_ns = cpu_ns  # of the start: symbols are read
             return
-        before_hz = self._rate.hz
-        if not self._rate.look(cpu_ns):
+        before_hz = self.rate_hz
+        if not self._rate.look(cpu_ns) or self.rate_hz == before_hz:
             return
         per_s = (cpu_ns - (self._start_cpu_ns or 0)) / max(1.0, passed_s - _SETTLED_S)
-        saved = per_s * (1 - self._rate.hz / before_hz) * (SEGMENT_S - passed_s)
+        saved = per_s * (1 - self.rate_hz / before_hz) * (SEGMENT_S - passed_s)
         if saved > (self._start_cpu_ns or 0):
+            self._looks_below = self._below is not None and self._below.is_needed()
             self._signal(signal.SIGINT)
 
     @property

@@ -58,10 +58,10 @@ def test_hooks_cost_what_they_cost_in_the_process() -> None:
     )
 
 
-def cores(*busy: float) -> pa.Table:
-    """Samples of two cores, 100 ms each: all of a core's use, and the other's as given."""
+def cores(*busy: float, first: float = 100.0) -> pa.Table:
+    """Samples of two cores, 100 ms each: the first core's use, and the other's as given."""
     rows = [
-        {**PROCESS, "time_ns": number * 100, "interval_ns": 100, "core": core, "busy_pct": pct if core else 100.0}
+        {**PROCESS, "time_ns": number * 100, "interval_ns": 100, "core": core, "busy_pct": pct if core else first}
         for number, pct in enumerate(busy)
         for core in (0, 1)
     ]
@@ -71,8 +71,18 @@ def cores(*busy: float) -> pa.Table:
 
 
 def test_a_core_that_is_free_takes_what_runs_beside_the_process() -> None:
-    """Both were busy in one of four samples."""
-    assert overhead.busy_share(cores(100.0, 80.0, 0.0, 50.0)) == 0.25
+    """One was at work all the time, the other 57.5 % of it."""
+    assert overhead.busy_share(cores(100.0, 80.0, 0.0, 50.0)) == pytest.approx(0.575)
+
+
+def test_cores_that_are_half_busy_are_busy_together_now_and_then() -> None:
+    """Independent cores would be: a quarter of the time."""
+    assert overhead.busy_share(cores(50.0, first=50.0)) == 0.25
+
+
+def test_what_probes_take_themselves_keeps_no_core_from_the_run() -> None:
+    """10 % of the second core is theirs: nobody else was there."""
+    assert overhead.busy_share(cores(10.0, 10.0), own_ns=20) == 0.0
 
 
 def test_without_samples_nobody_knows_how_busy_cores_were() -> None:
@@ -88,7 +98,7 @@ def test_helpers_take_time_from_the_run_only_while_all_cores_are_busy() -> None:
     told = overhead.taxed(Probe(name="stacks", cost_ns=100, cost_source="measured"), 0.25)
 
     assert told.tax_ns == 25
-    assert told.cost_source == "measured; all cores were busy in 25.0 % of the run, and waited for it then"
+    assert told.cost_source == "measured; the run waited for 25.0 % of it, by how busy all cores were at a time"
 
 
 def test_what_is_done_in_the_process_the_run_waits_for() -> None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import time
+import io
 from types import SimpleNamespace
 
 import pytest
 from dlprof_probes.sidecar import rate
-from dlprof_probes.sidecar.rate import FreeTime, Rate
+from dlprof_probes.sidecar.rate import BusyCores, Rate
 
 S = 1_000_000_000
 
 
 class Machine:
-    """A clock that a test moves, and cores that are free as it says."""
+    """A clock that a test moves, and cores that are busy as it says."""
 
     def __init__(self) -> None:
         self.ns = 0
-        self.free: float | None = 0.0
+        self.busy: float | None = 1.0
 
     def looks(self, kept: Rate, *cpu_ns: int) -> list[float]:
         """Rates after some looks, ten seconds apart, at the CPU time so far."""
@@ -34,7 +34,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """One whose cores are all busy."""
     made = Machine()
     monkeypatch.setattr(rate, "time", SimpleNamespace(perf_counter_ns=lambda: made.ns))
-    monkeypatch.setattr(FreeTime, "share", lambda _self: made.free)
+    monkeypatch.setattr(BusyCores, "chance", lambda _self, _own: made.busy)
     return made
 
 
@@ -45,9 +45,16 @@ def test_a_rate_is_lowered_to_what_it_may_cost(machine: Machine) -> None:
 
 def test_while_a_core_is_free_nothing_is_lowered(machine: Machine) -> None:
     """Nobody waits for what takes no time from the run."""
-    machine.free = 0.3
+    machine.busy = 0.0
 
     assert machine.looks(Rate(20, 0.0025), 0, S // 10, S // 5) == [20, 20, 20]
+
+
+def test_what_is_waited_for_half_of_the_time_costs_half(machine: Machine) -> None:
+    """1 % of a core, 0.5 % of the run: ten a second cost 0.25 %."""
+    machine.busy = 0.5
+
+    assert machine.looks(Rate(20, 0.0025), 0, S // 10) == [20, 10]
 
 
 def test_the_cheap_stays_as_it_is(machine: Machine) -> None:
@@ -74,17 +81,39 @@ def test_what_was_thinned_is_told_with_its_cost(machine: Machine) -> None:
     machine.looks(kept, 0, S // 10)
 
     assert kept.thinned() == {
-        "what": "samples per second", "from": 20, "to": 5.0, "why": "it took 1.0 % of a core while none was free"
-    }  # fmt: skip
+        "what": "samples per second",
+        "from": 20,
+        "to": 5.0,
+        "why": "it took 1.0 % of a core, and 1.0 % from the run: few were free",
+    }
 
 
-def test_free_time_is_a_share_of_what_has_passed() -> None:
-    """Of the cores that this process may use."""
-    free = FreeTime()
-    time.sleep(0.05)
-    share = free.share()
+def stat(*cores: tuple[int, int]) -> str:
+    """`/proc/stat` of cores with so many busy and idle ticks."""
+    return "".join(f"cpu{number} {busy} 0 0 {idle} 0 0 0 0 0 0\n" for number, (busy, idle) in enumerate(cores))
 
-    assert share is None or 0 <= share <= 1
+
+def chance_of(monkeypatch: pytest.MonkeyPatch, own: float, *cores: tuple[int, int]) -> float | None:
+    """What is said of cores that were busy and idle for so many ticks."""
+    read = iter([stat(*((100, 50) for _ in cores)), stat(*((100 + busy, 50 + idle) for busy, idle in cores))])
+    monkeypatch.setattr(rate, "open", lambda *_: io.BytesIO(next(read).encode()), raising=False)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: set(range(len(cores))))
+    return BusyCores().chance(own)
+
+
+def test_cores_are_all_busy_as_often_as_chance_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 % and 50 %: 40 %."""
+    assert chance_of(monkeypatch, 0.0, (80, 20), (50, 50)) == pytest.approx(0.4)
+
+
+def test_the_probe_itself_keeps_no_core_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the probe, which took 10 %, was on the second core."""
+    assert chance_of(monkeypatch, 0.1, (100, 0), (10, 90)) == 0.0
+
+
+def test_where_no_time_has_passed_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ticks are 10 ms."""
+    assert chance_of(monkeypatch, 0.0, (0, 0), (0, 0)) is None
 
 
 def test_a_rate_can_be_raised_once_there_is_more_to_see() -> None:

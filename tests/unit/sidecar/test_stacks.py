@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from dlprof_probes.sidecar import stacks
+from dlprof_probes.sidecar.below import PythonBelow
+from dlprof_probes.sidecar.rate import Rate
 
 WRITES = """#!/bin/sh
 for last; do :; done
@@ -96,6 +98,42 @@ def test_a_whole_tree_is_sampled_where_it_is_asked(tmp_path: Path, spy: Path) ->
 
     assert "--subprocesses" in arguments
     assert arguments[arguments.index("--rate") + 1] == "1"
+
+
+def test_a_tree_without_another_python_is_left_out_to_save_until_there_is_one(
+    tmp_path: Path, spy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once samples cost too much; searching costs as much as they do."""
+    monkeypatch.setattr(stacks, "_SETTLED_S", 0.0)
+    monkeypatch.setattr(PythonBelow, "is_needed", lambda _self: False)
+    monkeypatch.setattr(PythonBelow, "has_come", lambda _self: (tmp_path / "come").exists())
+    monkeypatch.setattr(Rate, "look", lowered)
+    monkeypatch.setattr(stacks, "_cpu_ns", lambda _pid: 1_000_000_000)
+    made = stacks.StackSampler(os.getpid(), tmp_path, 20, tree=True)
+    made.start()
+    seen = [segment(made, tmp_path, 0), segment(made, tmp_path, 1)]
+    (tmp_path / "come").touch()
+    seen.append(segment(made, tmp_path, 2))
+    made.stop(10)
+
+    assert ["--subprocesses" in arguments for arguments in seen] == [True, False, True]
+
+
+def lowered(rate: Rate, cpu_ns: int | None) -> bool:
+    """Lower a rate of 20 to 5, once."""
+    assert cpu_ns is not None
+    was, rate.hz = rate.hz, 5
+    return was != 5
+
+
+def segment(made: stacks.StackSampler, folder: Path, number: int) -> list[str]:
+    """Arguments of the segment of that number, once it runs."""
+    while not (folder / f"stacks-{number:03d}.log").exists():
+        made.poll()
+        time.sleep(0.01)
+    told = wait_for(folder / "arguments").split()
+    (folder / "arguments").unlink()
+    return told
 
 
 def test_the_next_segment_begins_where_one_has_ended(
