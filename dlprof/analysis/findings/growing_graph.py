@@ -27,9 +27,9 @@ def claims(case: Case) -> Iterator[Claim]:
         return any(frame.function in names for frame in sample.frames)
 
     share = case.code.share(_LOOPS, extends)
-    grown = growth.of_steps(case)
     if share < _SHARE:
         return
+    grown = growth.of_steps(case)
     lost = grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)) if grown is not None else 0.0
     line = case.code.hottest_line(_LOOPS, extends)
     yield Claim(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.case import Case
 from dlprof.schema.vocabulary import Loop
 
+_MOST = 200_000
+"""Of more steps each n-th is looked at."""
 _FEWEST = 20
 """Fewer steps tell no trend."""
 _PARTS = 5
@@ -43,8 +46,8 @@ class Growth:
 def of_steps(case: Case) -> Growth | None:
     """Of the longest training loop; None: its steps take equally long, do unequal work, or are too few."""
     columns = ("loop", "loop_id", "start_ns", "dur_ns", "samples", "compiled", "first")
-    table = case.run.filtered("steps", columns, lambda piece: pc.equal(piece["loop"].cast("string"), Loop.TRAIN))
-    table = table.filter(pc.invert(pc.or_(pc.fill_null(table["compiled"], False), pc.fill_null(table["first"], False))))
+    every = max(1, (case.loop.count if case.loop is not None else 0) // _MOST)
+    table = case.run.filtered("steps", columns, lambda piece: _steady(piece, every))
     if table.num_rows < _FEWEST:
         return None
     table = table.sort_by("start_ns")
@@ -53,7 +56,15 @@ def of_steps(case: Case) -> Growth | None:
     samples = integers(pc.fill_null(table["samples"], -1))
     chosen = loops == names[int(np.argmax(sums))]
     usual = np.bincount(samples[chosen] + 1).argmax() - 1
-    return of_times(integers(table["dur_ns"])[chosen & (samples == usual)])
+    grown = of_times(integers(table["dur_ns"])[chosen & (samples == usual)])
+    return replace(grown, count=grown.count * every, lost_ns=grown.lost_ns * every) if grown is not None else None
+
+
+def _steady(steps: pa.Table, every: int) -> pa.ChunkedArray:
+    """Training steps in which nothing was compiled, each n-th of them."""
+    compiled = pc.or_kleene(steps["compiled"], steps["first"])
+    is_plain = pc.and_(pc.equal(steps["loop"].cast(pa.string()), Loop.TRAIN), pc.invert(pc.coalesce(compiled, False)))
+    return pc.and_(is_plain, pa.chunked_array([np.arange(steps.num_rows) % every == 0]))
 
 
 def of_times(times: Integers) -> Growth | None:

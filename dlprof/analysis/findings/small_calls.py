@@ -31,8 +31,8 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     for kind, path in _KINDS.items():
         calls = _of_one_line([call for call in case.calls.of(kind) if not _is_inside(case, call)])
-        rows = _rows(case, calls)
-        if len(calls) < _FEWEST or rows is None or rows > _ROWS:
+        rows = _rows(case, calls) if len(calls) >= _FEWEST else None
+        if rows is None or rows > _ROWS:
             continue
         spent = sum(call.dur_ns for call in calls)
         saved = 1 - max(rows / _AT_ONCE, 1 / len(calls))

@@ -43,8 +43,7 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
         case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES),
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
-        "Train longer per start, roll loops of layers (unroll=False, lax.scan, RNN layers), make fewer layers, "
-        "or keep compiled graphs (JAX_COMPILATION_CACHE_DIR).",
+        "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs.",
         _longest_line(case) or case.training_line,
     )
 

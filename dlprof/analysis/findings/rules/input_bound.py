@@ -41,8 +41,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS)],
         case.code.counting_note(line)
         + (_of_workers(load) if load else "")
-        + "Prepare batches beside the training (tf.data with num_parallel_calls and prefetch, PyDataset(workers=...), "
-        "DataLoader(num_workers=...)), once before it, or with operations on whole arrays.",
+        + "Prepare batches beside the training, once before it, or with operations on whole arrays.",
         line,
     )
 

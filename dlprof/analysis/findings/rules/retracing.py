@@ -119,8 +119,7 @@ def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
         Sentence(f"{len(again)} graphs were compiled again, most often {worst.function} ({_why(worst)}):"),
         _with_longer_steps(case, by_phase),
         [queries.spans(SpanKind.GRAPH_COMPILE), _CAUSES],
-        "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers, "
-        "or give an input_signature / dynamic=True.",
+        "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers.",
         (worst.file, worst.line) if worst.file and worst.line else case.training_line,
         support=Support(seen=len(again)),
     )
