@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from dlprof.analysis import cold_files
+from dlprof.analysis import cold_files, steps
 from dlprof.analysis import training as trainings
 from dlprof.analysis.columns import total
 from dlprof.analysis.training import Training
-from dlprof.schema.vocabulary import RunState
+from dlprof.schema.vocabulary import Loop, RunState
 from dlprof.store.run import Run
 
 LOSS_TOLERANCE, LOSS_TOLERANCE_RANDOM = 0.10, 0.25
@@ -24,6 +24,8 @@ LOSS_TOLERANCE, LOSS_TOLERANCE_RANDOM = 0.10, 0.25
 WEIGHTS_TOLERANCE = 1e-3
 """Sums of squares of the initial weights may differ by so much, for their rounding."""
 DATA_TOLERANCE = 1e-3
+STEPS_TOLERANCE = 0.1
+"""Steps of a script's own loop are found, and the first ones may be missed."""
 _BUSY_PCT = 25.0
 """Other programs that took more than this of one core are mentioned."""
 _SAME_SETTINGS = {
@@ -120,6 +122,7 @@ class _Check:
         self._settings(one, two)
         self._optimizer(one, two, losses_agree=losses)
         self._batch(one, two)
+        self._steps()
         self._data(one, two)
         self._weights(one, two)
         for name, title in _CHOSEN.items():
@@ -174,6 +177,16 @@ class _Check:
                 self.unknown.append(name)
             elif values[0] != values[1]:
                 self.why_not.append(f"the {name} differ: {values[0]} and {values[1]}")
+
+    def _steps(self) -> None:
+        """As many steps of training: else the sums of time are of unequal work."""
+        counts = [
+            next((one.count for one in steps.of_run(run) if one.loop is Loop.TRAIN), 0) for run in (self.a, self.b)
+        ]
+        if not all(counts):
+            self.unknown.append("numbers of steps")
+        elif abs(counts[0] - counts[1]) > STEPS_TOLERANCE * max(counts):
+            self.why_not.append(f"the numbers of training steps differ: {counts[0]:,} and {counts[1]:,}")
 
     def _data(self, one: Training, two: Training) -> None:
         if not one.data or not two.data:

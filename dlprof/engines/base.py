@@ -107,6 +107,15 @@ class EngineSpec(Struct, frozen=True):
     """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
+    eager_files: tuple[str, ...] = ()
+    """Beginnings of the names of files whose functions start one operation for whoever calls them; empty: it compiles
+    no functions, or that is usual."""
+    tracing_files: tuple[str, ...] = ()
+    """Beginnings of the names of files through which it runs a function once to make a graph of it."""
+    compile_with: str = ""
+    """How a script has a function of its own compiled."""
+    graph_functions: tuple[str, ...] = ()
+    """Functions that take new operations over into a graph that runs already."""
     waiting_functions: tuple[str, ...] = ()
     """Functions that wait for a value and bring it to the host."""
 

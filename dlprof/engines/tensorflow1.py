@@ -14,4 +14,6 @@ SPEC = replace(
     under_keras=Dispatch(),
     window_format="tf1-steps",
     waits_are_idle=False,
+    eager_files=(),
+    compile_with="",
 )

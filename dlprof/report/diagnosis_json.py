@@ -32,6 +32,10 @@ class FindingReport(Struct, frozen=True):
     saving_ns: Mapping[str, int | None] | None
     title: str
     """What it is called for people."""
+    confidence: float
+    """How likely it is the right cause, by what was recorded: 0 to 1."""
+    fix: str | None
+    """The change: a unified diff, or a sentence; null: none is known."""
 
 
 class DiagnosisReport(Struct, frozen=True, kw_only=True):
@@ -91,4 +95,6 @@ def _finding(finding: Finding) -> FindingReport:
         not_tried_because=finding.not_tried,
         saving_ns=finding.saving_ns or None,
         title=finding.heading,
+        confidence=finding.confidence,
+        fix=finding.fix,
     )

@@ -61,14 +61,26 @@ def _finding(page: Page, number: int, finding: Finding) -> None:
     page.say(safe(finding.claim), indent=3)
     if finding.file:
         page.say(safe(f"at {finding.file}:{finding.line}"), "cyan", 3)
-    page.say(safe(finding.next_step), indent=3)
+    page.say(safe(_advice(finding)), indent=3)
+    for line in (finding.fix or "").splitlines():
+        page.say(safe(line), "green", 5)
     _trial(page, finding)
+
+
+def _advice(finding: Finding) -> str:
+    if finding.confidence >= 1:
+        return finding.next_step
+    if not finding.is_question:
+        return f"{finding.next_step} (confidence {100 * finding.confidence:.0f} %)"
+    tell = "--confirm" if finding.remedy else "--evidence, and a run with the change"
+    return f"Only perhaps ({100 * finding.confidence:.0f} %); this would tell: {tell}. {finding.next_step}"
 
 
 def _head(page: Page, number: int, finding: Finding) -> Text:
     state = "" if finding.state == FindingState.UNTESTED else f"  {finding.state}"
     cost = causes.cost(finding.at_stake_ns, finding.share, finding.basis)
-    return causes.headline(page, number, finding.heading, finding.slug, f"{cost}{state}")
+    heading = f"Perhaps: {finding.heading}" if finding.is_question else finding.heading
+    return causes.headline(page, number, heading, finding.slug, f"{cost}{state}")
 
 
 def _trial(page: Page, finding: Finding) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
-from dlprof.analysis.findings import registry, remainder
+from dlprof.analysis.findings import confidence, fixes, registry, remainder
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
@@ -147,6 +147,8 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) ->
         remedy=claim.remedy,
         title=claim.title or rule.title,
         rank=claim.rank,
+        confidence=confidence.of_claim(case, claim, at_stake.ns),
+        fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
     )
 
 

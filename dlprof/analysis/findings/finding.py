@@ -24,6 +24,8 @@ class Rank(IntEnum):
     """Behind those, whether or not they cost time."""
 
 
+FLOOR = 0.5
+"""A finding that is less sure is told as a question."""
 SourceLine = tuple[str, int]
 """File and line of the user's code."""
 
@@ -113,6 +115,19 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Support:
+    """What of the record speaks for a claim, besides how its time was got.
+
+    Attributes:
+        seen: How often its cause was seen: calls, compilations, samples of stacks; None: that is no matter of number.
+        agree: Share of what was looked at that agrees with it, such as the samples that stand in its line: 0 to 1.
+    """
+
+    seen: int | None = None
+    agree: float = 1.0
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a rule says of a run, before it is known how much of its time is another rule's.
 
@@ -126,6 +141,8 @@ class Claim:
         basis: How the time at stake was got; estimated where a model stands between.
         title: What it is called; None: as its rule is.
         rank: Whether it is worth a word by the time that it costs, or whatever that is.
+        support: What speaks for it; None: only how its time was got.
+        fix: The change, as a unified diff or a sentence with the API; None: `fixes` may know one.
     """
 
     sentence: Sentence
@@ -137,6 +154,8 @@ class Claim:
     basis: Basis = Basis.MEASURED
     title: Title | None = None
     rank: Rank = Rank.BY_TIME
+    support: Support | None = None
+    fix: str | None = None
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -172,6 +191,8 @@ class Finding:
         not_tried: Why the remedy could not be tried, where it was to be.
         title: Its title; None: its rule has none.
         rank: As that of its claim.
+        confidence: How likely it is the right cause, by what was recorded: 0 to 1; see `confidence`.
+        fix: The change: a unified diff of the user's file, or a sentence with the API; None: there is none to name.
     """
 
     slug: str
@@ -190,6 +211,13 @@ class Finding:
     not_tried: str | None = None
     title: Title | None = None
     rank: Rank = Rank.BY_TIME
+    confidence: float = 1.0
+    fix: str | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is not sure enough to be said as a fact."""
+        return self.confidence < FLOOR
 
     @property
     def heading(self) -> str:

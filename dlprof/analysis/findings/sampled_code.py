@@ -21,6 +21,7 @@ Chosen = Callable[[Sample], bool]
 """Whether a sample is one of those that are looked for."""
 LAMBDA = "<lambda>"
 """What Python calls a function without a name."""
+_IMPORT = re.compile(r"\s*(import|from)\s+\w")
 _SMALL_TAX = 0.02
 """Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
@@ -90,9 +91,20 @@ class SampledCode:
         for sample in self.samples:
             if main in (None, sample.main) and _is_in(sample, paths) and chosen(sample):
                 frame = self.user_frame(sample)
-                if frame is not None and (self._known is None or (frame.file, frame.line) in self._known):
+                if frame is None or self.is_import(frame.file, frame.line):
+                    continue
+                if self._known is None or (frame.file, frame.line) in self._known:
                     stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
         return max(stood, key=lambda line: stood[line]) if stood else None
+
+    def ran_once(self, line: SourceLine) -> bool:
+        """Whether a line is known to have run no more than once: nothing of a loop."""
+        hits = [row["hits"] for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
+        return bool(hits) and all(count is not None and count <= 1 for count in hits)
+
+    def is_import(self, file: str, line: int) -> bool:
+        """Whether a line of the user's only imports: it is to blame for nothing else."""
+        return bool(_IMPORT.match(self.source(file, line)))
 
     def user_frame(self, sample: Sample) -> Frame | None:
         """The innermost frame of the user's code."""
@@ -141,10 +153,11 @@ class SampledCode:
 
     def source(self, file: str, line: int) -> str:
         """Text of a line of the user's code; empty where no copy of the file was kept."""
-        lines = self._source(file)
+        lines = self.lines(file)
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
-    def _source(self, file: str) -> list[str]:
+    def lines(self, file: str) -> list[str]:
+        """Text of a file of the user's code; empty where no copy of it was kept."""
         if file not in self._sources:
             self._sources[file] = self._run.folder.source_lines(file)
         return self._sources[file]
@@ -154,13 +167,19 @@ class SampledCode:
         if function == LAMBDA:
             return "lambda" in self.source(*line)
         made = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function)}\b")
-        return any(made.match(text) for file in self.user_files for text in self._source(file))
+        return any(made.match(text) for file in self.user_files for text in self.lines(file))
 
     def line_with(self, *words: str) -> SourceLine | None:
         """The first line of the user's code that ran and has one of these words: the call that set something."""
         rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
         lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
         return min(lines, default=None)
+
+    def line_like(self, pattern: str) -> SourceLine | None:
+        """The first line of the user's code that ran and holds something of that regular expression."""
+        rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
+        found = ((row["file"], row["line"]) for row in rows if pattern and re.search(pattern, row["source"]))
+        return min(found, default=None)
 
 
 def _is_in(sample: Sample, paths: Sequence[TreePath]) -> bool:

@@ -13,7 +13,7 @@ from tests.unit.runs import S
 
 FINDING = Finding(
     "slow-callback", "It is slow.", 2 * S, 0.2, (S, 3 * S), Basis.MEASURED, "train.py", 7,
-    (Evidence("calls", "SELECT 1", ({"a": 1},)),), "Call it less often.",
+    (Evidence("calls", "SELECT 1", ({"a": 1},)),), "Call it less often.", confidence=0.8,
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
             "interval_ns": [S, 3 * S], "basis": "measured", "file": "train.py", "line": 7,
             "evidence": [{"what": "calls", "sql": "SELECT 1", "rows": [{"a": 1}]}],
             "next_step": "Call it less often.", "state": "untested", "remedy": None, "not_tried_because": None,
-            "saving_ns": None, "title": "Slow callback",
+            "saving_ns": None, "title": "Slow callback", "confidence": 0.8, "fix": None,
         }
     ]  # fmt: skip
     assert list(content["findings"][0])[:3] == ["slug", "claim", "at_stake_ns"]

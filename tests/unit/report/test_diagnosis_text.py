@@ -57,6 +57,21 @@ def test_a_finding_has_its_time_its_place_and_the_next_step() -> None:
     ]
 
 
+def test_a_finding_says_how_sure_it_is_and_the_change() -> None:
+    """The change is indented below the advice."""
+    told = printed(replace(FINDING, confidence=0.8, fix="-a = 1\n+a = 2"))
+
+    assert told[5:8] == ["   Call it less often. (confidence 80 %)", "     -a = 1", "     +a = 2"]
+
+
+def test_a_finding_that_is_not_sure_is_a_question() -> None:
+    """It says what would tell."""
+    told = printed(replace(FINDING, confidence=0.4))
+
+    assert told[1] == "1. Perhaps: Slow callback  2.00 s, 20 %  slow-callback"
+    assert "Only perhaps (40 %); this would tell: --evidence, and a run with the change." in " ".join(told)
+
+
 def test_a_finding_without_a_line_names_none() -> None:
     """There is no such line."""
     assert not [line for line in printed(replace(FINDING, file=None)) if line.strip().startswith("at ")]

@@ -34,6 +34,7 @@ _ORDER = (
     "eager-execution",
     "jit-off",
     "retracing",
+    "steps-get-slower",
     "iterator-restart",
     "input-bound",
     "slow-callback",

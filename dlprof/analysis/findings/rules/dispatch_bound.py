@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from dlprof.analysis.findings import small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
 from dlprof.analysis.findings.title import Title
@@ -21,6 +22,8 @@ _SHARE_OF_LARGE = 0.75
 _GAIN_OF_LARGE = 0.5
 _SHARE_OF_GAP = 0.03
 _STEPS = 50
+_LARGE_STEP_NS = 100_000_000
+"""A step that takes so long is not small, whatever it does outside of kernels."""
 _STEPS_AT_ONCE = 16
 _STARTING = (StepPart.DISPATCH, StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.SYNC, EDGES)
 _EVIDENCE = (
@@ -38,7 +41,8 @@ _EVIDENCE = (
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Steps with little time in kernels; in a pair, what starting work takes more."""
+    """Calls for a few rows; steps with little time in kernels; in a pair, what starting work takes more."""
+    yield from small_calls.claims(case)
     if case.loop is None or case.steps is None:
         raise Abstain("the run had no steps")
     if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
@@ -48,7 +52,7 @@ def look(case: Case) -> Iterator[Claim]:
     batch = _batch(case)
     overhead = _overhead(case, case.steps)
     takes = _of_pair(case, overhead) if case.pair else _of_run(case, case.steps, overhead, batch, case.loop)
-    if not takes:
+    if not takes or (not case.pair and (case.loop.median_ns or 0) > _LARGE_STEP_NS):
         return
     step_ms = (case.loop.median_ns or 0) / 1e6
     yield Claim(

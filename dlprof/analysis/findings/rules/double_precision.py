@@ -46,7 +46,7 @@ def look(case: Case) -> Iterator[Claim]:
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
         "Use float32: leave set_floatx('float64') and dtype='float64' out.",
-        case.code.line_with("set_floatx(", "set_dtype_policy(", "float64"),
+        case.code.line_with("set_floatx(", "set_dtype_policy(", "float64", ".double()"),
         Remedy("float32", {}, {"floatx": "float32"}),
         basis=Basis.ESTIMATED,
     )

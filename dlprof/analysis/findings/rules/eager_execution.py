@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import own_eager, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
 from dlprof.analysis.findings.title import Title
@@ -20,6 +20,10 @@ _KERNELS_OF_STEPS = Tree.FIT_STEPS / StepPart.KERNELS
 
 def look(case: Case) -> Iterator[Claim]:
     """The model was compiled with run_eagerly, or all functions of TensorFlow were made to run eagerly."""
+    own = list(own_eager.claims(case))
+    if own:
+        yield from own
+        return
     told = case.training
     if told is None or "run_eagerly" not in told.settings:
         raise Abstain("Keras did not say whether the model runs eagerly")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.rules import retracing
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
@@ -43,10 +43,18 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
         case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES),
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
-        "Train longer per start, roll loops of layers (unroll=False, lax.scan, RNN layers), make fewer layers, "
-        "or keep compiled graphs (JAX_COMPILATION_CACHE_DIR).",
-        case.training_line,
+        "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs.",
+        _longest_line(case) or case.training_line,
     )
+
+
+def _longest_line(case: Case) -> SourceLine | None:
+    """The line whose call compiled for longest."""
+    times: dict[SourceLine, int] = {}
+    for call in case.calls.of(SpanKind.GRAPH_COMPILE):
+        if call.line is not None:
+            times[call.line] = times.get(call.line, 0) + call.dur_ns
+    return max(times, key=lambda line: times[line], default=None)
 
 
 def _again(case: Case) -> int:

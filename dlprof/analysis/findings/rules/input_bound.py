@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlprof.analysis import steps
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Phase, Tree, TreePath
@@ -32,8 +32,8 @@ def look(case: Case) -> Iterator[Claim]:
     line = (load.item_line if load else None) or case.code.hottest_line(
         [Tree.FIT_INPUT, Tree.FIT_STEPS], case.code.feeds, main=None
     )
-    if between and line is None:
-        line = case.code.hottest_line([Tree.SCRIPT])
+    if line is None or case.code.ran_once(line):
+        line = _loader_line(case) or case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT]) or line
     batch = case.training.batch_size if case.training else None
     yield Claim(
         Sentence(f"The training waits for its batches{f' of {batch}' if batch else ''}:"),
@@ -41,8 +41,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS)],
         case.code.counting_note(line)
         + (_of_workers(load) if load else "")
-        + "Prepare batches beside the training (tf.data with num_parallel_calls and prefetch, PyDataset(workers=...), "
-        "DataLoader(num_workers=...)), once before it, or with operations on whole arrays.",
+        + "Prepare batches beside the training, once before it, or with operations on whole arrays.",
         line,
     )
 
@@ -62,6 +61,15 @@ def _load(case: Case) -> InputLoad | None:
         return case.input if case.input.loader.workers else None
     except Abstain:
         return None
+
+
+def _loader_line(case: Case) -> SourceLine | None:
+    """The line that made the loader which feeds the training; None: none was seen."""
+    try:
+        loader = case.input.loader
+    except Abstain:
+        return None
+    return (loader.file, loader.line) if loader.file and loader.line else None
 
 
 def _of_workers(load: InputLoad) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dlprof.analysis import kernels
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import queries, row_by_row
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
@@ -43,7 +43,8 @@ _LINES = Query(
 def look(case: Case) -> Iterator[Claim]:
     """Stacks in user code inside steps; the script's own lines outside; in a pair, what Keras' Python takes more."""
     work = sum(case.own(top) for top in _WORK) or 1
-    yield from _in_steps(case, work)
+    # Where the script's own frames are seen in the steps, they tell its time better than counts of operators do.
+    yield from list(_in_steps(case, work)) or row_by_row.claims(case)
     yield from _in_script(case, work)
     if case.pair and case.time(_HOST_PYTHON) > _SHARE_OF_WORK * work:
         yield Claim(
@@ -171,7 +172,12 @@ def _is_python(case: Case, sample: Sample) -> bool:
 
 def _in_script(case: Case, work: int) -> Iterator[Claim]:
     """The script's own lines, outside Keras."""
-    is_own = of_no_engine()
+    of_engines = of_no_engine()
+
+    def is_own(sample: Sample) -> bool:
+        frame = case.code.user_frame(sample)
+        return of_engines(sample) and not (frame is not None and case.code.is_import(frame.file, frame.line))
+
     share = case.code.share(SCRIPT, is_own) if case.code.samples else 1.0
     takes = case.takes(*SCRIPT, share=share)
     if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
@@ -184,6 +190,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         case.code.counting_note(line)
         + "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file.",
         line,
+        support=Support(agree=share),
     )
 
 

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import recompilations
 from dlprof.analysis.columns import integers, steps_of, total
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import growing_graph, made_anew, queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
@@ -36,6 +36,10 @@ _CAUSES = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Recompilations with a cause, and what they made of the steps that they fell into."""
+    others = [*growing_graph.claims(case), *made_anew.claims(case)]
+    if others:
+        yield from others
+        return
     again, firsts = _again(case), _first_calls(case)
     work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
     compiled = sum(call.dur_ns for call in again)
@@ -75,6 +79,7 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
         "Make the compiled function once, outside of the loop, and call it with what changes as an argument.",
         anew[0].line,
         title=_ANEW_TITLE,
+        support=Support(seen=len(anew)),
     )
 
 
@@ -93,6 +98,7 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
         "Call compile() once, before the first fit; change the optimizer's learning_rate instead of compiling again.",
         case.code.line_with(".compile("),
         title=_STEP_TITLE,
+        support=Support(seen=len(firsts) - 1),
     )
 
 
@@ -113,9 +119,9 @@ def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
         Sentence(f"{len(again)} graphs were compiled again, most often {worst.function} ({_why(worst)}):"),
         _with_longer_steps(case, by_phase),
         [queries.spans(SpanKind.GRAPH_COMPILE), _CAUSES],
-        "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers, "
-        "or give an input_signature / dynamic=True.",
+        "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers.",
         (worst.file, worst.line) if worst.file and worst.line else case.training_line,
+        support=Support(seen=len(again)),
     )
 
 

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.samples import measures_waits
+from dlprof.analysis.samples import Sample, measures_waits
 from dlprof.schema.vocabulary import Phase, Tree
 
 TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05
+_CALLBACK = "callbacks"
+_PLAIN = ("callback_list.py", "callback.py", "history.py", "callbacks/__init__.py")
+"""Files of Keras that run in every fit; the others are callbacks that were given."""
 _BY_EPOCH = Query(
     "callbacks by epoch",
     "SELECT loop, epoch + 1 AS epoch, count(*) AS steps, sum(callbacks_ns) AS callbacks_ns, sum(dur_ns) AS steps_ns "
@@ -30,21 +33,35 @@ def look(case: Case) -> Iterator[Claim]:
     yield Claim(
         Sentence(f"Callbacks{f', most of all {function},' if function else ''} hold the training up:"),
         case.takes(Tree.FIT_CALLBACKS, share=total / max(1, case.own(Tree.FIT_CALLBACKS))),
-        [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS)],
+        [_BY_EPOCH, queries.python_stood(Phase.FIT_CALLBACKS, Phase.FIT_STEPS, where="s.thread = 'MainThread'")],
         case.code.counting_note(line)
         + "Do that work once an epoch instead of at each batch, on fewer values, or on another thread.",
         line,
+        support=Support(agree=_not_of_every_fit(case)),
     )
 
 
 def _time(case: Case) -> int:
     """Time of callbacks that is their own (ns)."""
-    total = case.own(Tree.FIT_CALLBACKS)
+    total = int(case.own(Tree.FIT_CALLBACKS) * _not_of_every_fit(case))
     if not case.asynchronous or measures_waits(case.run) or not case.code.samples:
         return total
     # Where waits are not told apart, Keras' own callbacks wait for the device: no fault of theirs.
     users = case.code.share([Tree.FIT_CALLBACKS], case.code.is_called_back)
     return min(total, int(users * case.phases.host(Phase.FIT_CALLBACKS)))
+
+
+def _not_of_every_fit(case: Case) -> float:
+    """Share of the callbacks that is not what Keras does in each fit, with no callback given; 1: not sampled."""
+    sampled = case.code.share([Tree.FIT_CALLBACKS], lambda _sample: True)
+    return case.code.share([Tree.FIT_CALLBACKS], lambda sample: _is_given(case, sample)) if sampled else 1.0
+
+
+def _is_given(case: Case, sample: Sample) -> bool:
+    """Whether a callback runs that the user gave, of the user's own or of a library."""
+    if case.code.is_called_back(sample):
+        return True
+    return any(_CALLBACK in frame.file and not frame.file.endswith(_PLAIN) for frame in sample.frames)
 
 
 def _function(case: Case, line: SourceLine | None) -> str | None:

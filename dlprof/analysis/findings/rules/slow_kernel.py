@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import queries
@@ -27,12 +28,22 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("it takes a second run to say that a kernel is slow: dlprof diagnose A B")
     if case.against.unsplit is not None:
         raise Abstain(f"kernels were not seen in both runs: {case.against.unsplit}")
-    slower = [item for item in _by_layer(case.against.layers) if _is_slower(item, case.whole_ns)]
+    slower = [item for item in _by_layer(_for_equal_steps(case)) if _is_slower(item, case.whole_ns)]
     groups: dict[str, list[LayerItem]] = {}
     for item in sorted(slower, key=lambda item: (item.b_ns or 0) - (item.a_ns or 0)):
         groups.setdefault(item.a_ops[0] if item.a_ops else "", []).append(item)
     for group in list(groups.values())[:_OPERATORS]:
         yield _claim(case, case.against, group)
+
+
+def _for_equal_steps(case: Case) -> Sequence[LayerItem]:
+    """The layers, with the other run's times for as many steps as this run has: sums of unequal work tell nothing."""
+    items = case.against.layers if case.against is not None else ()
+    mine, others = case.loop, case.other.loop if case.other is not None else None
+    if mine is None or others is None or not others.count or mine.count == others.count:
+        return items
+    ratio = mine.count / others.count
+    return [replace(item, b_ns=int(item.b_ns * ratio) if item.b_ns is not None else None) for item in items]
 
 
 def _by_layer(items: Sequence[LayerItem]) -> list[LayerItem]:

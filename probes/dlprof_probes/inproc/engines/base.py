@@ -170,6 +170,10 @@ class Engine(object):
         """
         return []
 
+    def trained_weights(self, optimizer):
+        """What that optimiser trains: a dict of `count` (numbers) and `dtype`; None: not known."""
+        return
+
     def watch_layers(self, keras, called):
         """Call `called(layer, result)` after each call of a layer of Keras."""
         probe = self.probe

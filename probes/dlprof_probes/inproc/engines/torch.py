@@ -193,6 +193,15 @@ class Torch(Engine):
         models = torch_models.at_hand(sys.modules["torch"].nn.Module, optimizer, frames)
         return model_memory.of_torch(optimizer, torch_models.parameter_names(models))
 
+    def trained_weights(self, optimizer):
+        """Numbers and type of the parameters; of several types that of most numbers."""
+        sizes = {}
+        for group in getattr(optimizer, "param_groups", ()):
+            for weight in group["params"]:
+                dtype = str(weight.dtype).replace("torch.", "")
+                sizes[dtype] = sizes.get(dtype, 0) + weight.numel()
+        return {"count": sum(sizes.values()), "dtype": max(sizes, key=sizes.get)} if sizes else None
+
     def under_keras(self, keras):
         """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""
         self.take_windows()

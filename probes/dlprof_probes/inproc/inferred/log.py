@@ -61,7 +61,11 @@ class Log(object):
         self._trace(engine)
         name = getattr(optimizer, "dlprof_name", None) or type(optimizer).__name__
         layers = engine.trained_layers(optimizer, frames) or []
-        return {"model": {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}}
+        facts = {"model": {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}}
+        weights = engine.trained_weights(optimizer)
+        if weights:
+            facts["training"] = {"weights": weights}
+        return facts
 
     def _memory_of(self, span, engine, optimizer, frames):
         """What the optimiser of a training, and what it trains, hold after its first update."""

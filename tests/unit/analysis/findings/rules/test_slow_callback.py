@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, pick, sampled
+from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, in_callbacks, pick, sampled, slugs
 from tests.unit.runs import S
 
 
@@ -25,3 +25,12 @@ def test_a_slow_callback_is_named_with_its_line(tmp_path: Path) -> None:
 
     assert (finding.at_stake_ns, finding.file, finding.line) == (S, "train.py", 33)
     assert finding.claim.startswith("Callbacks, most of all on_batch_end in train.py, hold the training up: 1.00 s")
+
+
+def test_what_keras_does_in_every_fit_is_no_callback_of_the_users(tmp_path: Path) -> None:
+    """Its list of callbacks, its history, and threads of a pool that wait."""
+    own = [*FIT, ("on_train_batch_end", "keras/src/callbacks/callback_list.py", 9)]
+    waits = ("wait", "<python>/threading.py", 5)
+    stood = sampled((7, 8, [*own, waits]))
+
+    assert "slow-callback" not in slugs(diagnosed(tmp_path / "r", **in_callbacks() | stood))

@@ -34,3 +34,12 @@ def test_a_layer_keeps_the_signs_of_its_name(tmp_path: Path) -> None:
     diagnosis = Planted(slow.tables, slow.told, against=Planted(quiet(**runs.window([kernel])))).diagnosis(tmp_path)
 
     assert pick(diagnosis, "slow-kernel").claim.startswith("aten::mm and what goes with it in block{2} takes 10.8 s")
+
+
+def test_twice_as_many_steps_are_no_slow_kernel(tmp_path: Path) -> None:
+    """Each step takes as long as one of the other run."""
+    kernels = runs.window(KERNELS)
+    twice = longer(6, **kernels).changed(lambda tables: {**tables, "steps": runs.steps(600)})
+    diagnosis = Planted(twice.tables, twice.told, against=Planted(quiet(**kernels))).diagnosis(tmp_path)
+
+    assert "slow-kernel" not in slugs(diagnosis)

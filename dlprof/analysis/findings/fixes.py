@@ -1,0 +1,92 @@
+"""The change that a finding asks for: the line of the file as it should be, else the API of this run's engine."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, SourceLine
+
+_ANY = ""
+_LINES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "eager-execution": (
+            (r"run_eagerly\s*=\s*True", "run_eagerly=False"),
+            (r"run_functions_eagerly\(\s*True\s*\)", "run_functions_eagerly(False)"),
+        ),
+        "jit-off": ((r"jit_compile\s*=\s*False", 'jit_compile="auto"'),),
+        "double-precision": (
+            (r"\.double\(\)", ".float()"),
+            (r"set_floatx\(\s*(['\"])float64\1\s*\)", r"set_floatx(\1float32\1)"),
+            (r"\bfloat64\b", "float32"),
+        ),
+        "debug-mode": (
+            (r"set_detect_anomaly\(\s*True", "set_detect_anomaly(False"),
+            (r"(jax_debug_nans['\"]\s*,\s*)True", r"\1False"),
+        ),
+    }
+)
+"""By rule: what stands in a line, and what should. Only where the change says the same in every script."""
+_APIS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "input-bound": {
+            "torch": "DataLoader(..., num_workers=N, persistent_workers=True), or index whole batches: X[rows]",
+            "tensorflow": "dataset.batch(N).map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)",
+            "mxnet": "gluon.data.DataLoader(..., num_workers=N), with transforms of whole batches",
+        },
+        "io-bound": {_ANY: "open the file once, outside of what makes each batch, and keep the arrays"},
+        "eager-execution": {"jax": "put @jax.jit above the function of the step"},
+        "retracing": {
+            "tensorflow": "pass tensors (tf.constant(n)), not Python numbers; @tf.function(reduce_retracing=True)",
+            "jax": "mark what is no number as static_argnums, pad arrays to one shape",
+            "torch": "torch.compile(model, dynamic=True)",
+            "tensorflow1": "make operations and sessions once, before the loop; tf.get_default_graph().finalize()",
+        },
+        "graph-compile-dominates": {
+            "jax": "jax.lax.scan in place of a Python loop; jax.config.update('jax_compilation_cache_dir', ...)",
+            "torch": "torch.compile the repeated block, not the whole model",
+            "theano": "theano.config.mode = 'FAST_COMPILE' for short trainings; unroll=False",
+        },
+        "dispatch-bound": {_ANY: "a larger batch_size"},
+        "gc-pressure": {_ANY: "gc.freeze() before the training; keep fewer objects from step to step"},
+        "checkpoint-heavy": {_ANY: "ModelCheckpoint(save_freq='epoch'), or save every n-th epoch"},
+        "validation-heavy": {_ANY: "fit(..., validation_freq=n), or a smaller validation_data"},
+        "iterator-restart": {"tensorflow": "dataset.repeat() with steps_per_epoch, or dataset.cache()"},
+        "workers-restarted": {"torch": "DataLoader(..., persistent_workers=True)"},
+    }
+)
+"""By rule and engine: the API and its argument. Never that of another engine."""
+
+
+def of_claim(case: Case, slug: str, claim: Claim) -> str | None:
+    """The change as a unified diff, or a sentence with the API of this engine; None: none is known."""
+    changed = _changed(case, slug, claim.line) if claim.line is not None else None
+    known = _APIS.get(slug, {})
+    return changed or known.get(case.backend) or known.get(_ANY)
+
+
+def _changed(case: Case, slug: str, line: SourceLine) -> str | None:
+    old = case.code.source(*line)
+    for pattern, new in _LINES.get(slug, ()):
+        if re.search(pattern, old):
+            return diff(case, line, [re.sub(pattern, new, old)])
+    return None
+
+
+def diff(case: Case, line: SourceLine, new: list[str]) -> str | None:
+    """A unified diff that puts other lines in the place of one; None: no copy of the file was kept.
+
+    Args:
+        case: The run.
+        line: File and number of the line.
+        new: What is to stand there.
+    """
+    file, number = line
+    lines = case.code.lines(file)
+    if not 0 < number <= len(lines):
+        return None
+    changed = [*lines[: number - 1], *new, *lines[number:]]
+    return "\n".join(difflib.unified_diff(lines, changed, file, file, n=0, lineterm=""))

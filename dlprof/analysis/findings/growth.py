@@ -1,0 +1,87 @@
+"""Equal work that takes longer each time: steps of one loop, by the order in which they ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.findings.case import Case
+from dlprof.schema.vocabulary import Loop
+
+_MOST = 200_000
+"""Of more steps each n-th is looked at."""
+_FEWEST = 20
+"""Fewer steps tell no trend."""
+_PARTS = 5
+"""The steps are looked at in so many stretches of equal number."""
+_RISES = 0.6
+"""Rank correlation of the times with their order, from which on they grow."""
+_GREW = 1.5
+"""The last stretch takes so much longer than the first, at least."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Steps that take longer and longer.
+
+    Attributes:
+        count: How many there are.
+        first_ns, last_ns: Median of the first fifth, and of the last.
+        lost_ns: What they take beyond the first ones' time, in all.
+        rank: Rank correlation of time and order: 1: each takes longer than the one before.
+    """
+
+    count: int
+    first_ns: int
+    last_ns: int
+    lost_ns: int
+    rank: float
+
+
+def of_steps(case: Case) -> Growth | None:
+    """Of the longest training loop; None: its steps take equally long, do unequal work, or are too few."""
+    columns = ("loop", "loop_id", "start_ns", "dur_ns", "samples", "compiled", "first")
+    every = max(1, (case.loop.count if case.loop is not None else 0) // _MOST)
+    table = case.run.filtered("steps", columns, lambda piece: _steady(piece, every))
+    if table.num_rows < _FEWEST:
+        return None
+    table = table.sort_by("start_ns")
+    loops = integers(pc.fill_null(table["loop_id"], -1))
+    names, sums = np.unique(loops), np.bincount(np.unique(loops, return_inverse=True)[1])
+    samples = integers(pc.fill_null(table["samples"], -1))
+    chosen = loops == names[int(np.argmax(sums))]
+    usual = np.bincount(samples[chosen] + 1).argmax() - 1
+    grown = of_times(integers(table["dur_ns"])[chosen & (samples == usual)])
+    return replace(grown, count=grown.count * every, lost_ns=grown.lost_ns * every) if grown is not None else None
+
+
+def _steady(steps: pa.Table, every: int) -> pa.ChunkedArray:
+    """Training steps in which nothing was compiled, each n-th of them."""
+    compiled = pc.or_kleene(steps["compiled"], steps["first"])
+    is_plain = pc.and_(pc.equal(steps["loop"].cast(pa.string()), Loop.TRAIN), pc.invert(pc.coalesce(compiled, False)))
+    return pc.and_(is_plain, pa.chunked_array([np.arange(steps.num_rows) % every == 0]))
+
+
+def of_times(times: Integers) -> Growth | None:
+    """Of times in their order (ns); None: they do not grow all along."""
+    if len(times) < _FEWEST:
+        return None
+    medians = [float(np.median(part)) for part in np.array_split(times, _PARTS)]
+    rank = _rank_correlation(times)
+    grows = all(later > earlier for earlier, later in pairwise(medians))
+    if rank < _RISES or not grows or medians[-1] < _GREW * medians[0]:
+        return None
+    base = float(np.quantile(np.array_split(times, _PARTS)[0], 0.25))
+    lost = int(np.maximum(0, times - base).sum())
+    return Growth(len(times), int(medians[0]), int(medians[-1]), lost, rank)
+
+
+def _rank_correlation(times: Integers) -> float:
+    """Spearman's, of the times with their order."""
+    ranks = np.argsort(np.argsort(times, kind="stable"), kind="stable")
+    return float(np.corrcoef(ranks, np.arange(len(times)))[0, 1])

@@ -1,0 +1,91 @@
+"""Models that are made, compiled or loaded again and again, with hardly a step between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from dlprof.analysis.columns import integers
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.calls import Call, Interval
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import SpanKind
+
+_TITLE = Title("Models were set up again and again", "setting models up again")
+_KINDS = (SpanKind.COMPILE, SpanKind.CONSTRUCT, SpanKind.SAVE)
+_FOLLOWING = (SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.FIRST_RUN)
+"""What a new model costs once it runs."""
+_FEWEST = 5
+_STEPS_BETWEEN = (1, 5)
+"""A search over models trains each of them for longer; layers that are made in a row run no step in between."""
+_SHARE_OF_WORK = 0.10
+_WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"}
+
+
+def claims(case: Case) -> Iterator[Claim]:
+    """One, where a line sets a model up many times, each time for a few steps."""
+    if case.pair:
+        return
+    setups = _of_one_line(case.calls.of(*_KINDS))
+    least, most = _STEPS_BETWEEN
+    if len(setups) < _FEWEST or not least <= _steps_between(case, setups) <= most:
+        return
+    begin = setups[0].end_ns
+    again = [call for call in case.calls.of(*_KINDS, *_FOLLOWING) if call.begin_ns >= begin and _is_setup(call)]
+    takes = case.spread(case.phases.of(joined([call.interval for call in again])))
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    name = setups[0].name.rpartition(".")[2]
+    yield Claim(
+        Sentence(f"A model was {_WORDS.get(name, 'made')} {len(setups)} times at one line, with few steps between:"),
+        takes,
+        [queries.spans(*_KINDS, *_FOLLOWING)],
+        "Set it up once, before the loop: what follows, such as compiling its functions, is done once, too.",
+        setups[0].line,
+        title=_TITLE,
+        support=Support(seen=len(setups)),
+        fix=_fix(case, setups[0].line),
+    )
+
+
+def joined(intervals: Sequence[Interval]) -> list[Interval]:
+    """Stretches of time without overlaps, in their order: calls lie in each other."""
+    found: list[Interval] = []
+    for begin, end in sorted(intervals):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _is_setup(call: Call) -> bool:
+    return call.kind != SpanKind.SAVE or not call.name.rpartition(".")[2].startswith("save")
+
+
+def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+    """The line with most time among those that set models up often."""
+    groups: dict[SourceLine, list[Call]] = {}
+    for call in sorted(calls, key=lambda call: (call.begin_ns, -call.end_ns)):
+        if call.line is not None and _is_setup(call):
+            group = groups.setdefault(call.line, [])
+            if not group or call.begin_ns >= group[-1].end_ns:  # those inside of another one are part of it
+                group.append(call)
+    often = (group for group in groups.values() if len(group) >= _FEWEST)
+    return max(often, key=lambda group: sum(call.dur_ns for call in group), default=[])
+
+
+def _steps_between(case: Case, setups: Sequence[Call]) -> float:
+    """Median number of steps, of any loop, from one setup to the next."""
+    starts = np.sort(np.concatenate([integers(piece["start_ns"]) for piece in case.run.pieces("steps", ("start_ns",))]))
+    passed = np.searchsorted(starts, [call.begin_ns for call in setups])
+    return float(np.median(np.diff(passed)))
+
+
+def _fix(case: Case, line: SourceLine | None) -> str | None:
+    if line is None or not (text := case.code.source(*line).strip()):
+        return None
+    return f"move `{text}` (line {line[1]}) out of the loop"

@@ -1,0 +1,86 @@
+"""Own loops that start each operation by itself, on an engine that could run the step as one compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.samples import Sample
+from dlprof.analysis.stacks import Frame
+from dlprof.schema.vocabulary import Basis, Phase, Tree
+
+_PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
+_SHARE_OF_WORK = 0.15
+_OFTEN = 50
+"""A line that ran so often is in a loop; what is built once runs operation by operation in every script."""
+_SAVED = 0.85
+_CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor")
+"""Functions that bring data of the host over: batches, in most loops."""
+_DEEP = 4
+"""Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
+
+
+def claims(case: Case) -> Iterator[Claim]:
+    """One, where stacks show operations that a loop of the user's starts one by one."""
+    if case.pair or not case.engine.eager_files:
+        return
+    eager = _eager(case)
+    share = case.code.share(_PATHS, eager)
+    takes = case.takes(*_PATHS, share=_SAVED * share)
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    line = _loop_line(case, eager)
+    yield Claim(
+        Sentence(
+            "The loop starts each operation by itself from Python, where one compiled function could run the step:"
+        ),
+        takes,
+        [queries.python_stood(Phase.SCRIPT, Phase.FIT_STEPS)],
+        f"Compile the function that makes a step: {case.engine.compile_with}.",
+        line,
+        basis=Basis.ESTIMATED,
+        support=Support(agree=min(1.0, 2 * share)),
+        fix=_fix(case, line),
+    )
+
+
+def _eager(case: Case) -> Callable[[Sample], bool]:
+    """Tells whether a sample stands in an operation that a line of a loop started, and no function is being traced."""
+    often = {(row["file"], row["line"]) for row in case.run.rows("lines") if (row["hits"] or 0) >= _OFTEN}
+    users, engine = case.code.user_files, case.engine
+
+    def is_eager(sample: Sample) -> bool:
+        mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
+        if not mine or not any((sample.frames[n].file, sample.frames[n].line) in often for n in mine):
+            return False
+        if any(frame.function in _CONVERSIONS for frame in sample.frames[: mine[0]]):
+            return False
+        if any(frame.file.startswith(engine.tracing_files) for frame in sample.frames[mine[0] + 1 :]):
+            return False
+        started = sample.frames[max(0, mine[0] - _DEEP) : mine[0]]
+        return any(frame.file.startswith(engine.eager_files) for frame in started) or _goes_back(case, sample.frames)
+
+    return is_eager
+
+
+def _goes_back(case: Case, frames: tuple[Frame, ...]) -> bool:
+    return any(frame.function in case.engine.backward_functions for frame in frames)
+
+
+def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None:
+    """The line of the loop itself that stood longest: the outermost of the user's that is in it."""
+    stood: dict[SourceLine, int] = {}
+    often = {(row["file"], row["line"]) for row in case.run.rows("lines") if (row["hits"] or 0) >= _OFTEN}
+    for sample in case.code.samples:
+        if sample.main and any(path.holds(sample.phase) for path in _PATHS) and eager(sample):
+            place = next((p for f in reversed(sample.frames) if (p := (f.file, f.line)) in often), None)
+            if place is not None:
+                stood[place] = stood.get(place, 0) + sample.dur_ns
+    return max(stood, key=lambda place: stood[place], default=None)
+
+
+def _fix(case: Case, line: SourceLine | None) -> str:
+    text = case.code.source(*line).strip() if line is not None else ""
+    return f"{case.engine.compile_with}: the function called in `{text}`" if text else case.engine.compile_with

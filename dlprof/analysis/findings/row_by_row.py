@@ -1,0 +1,123 @@
+"""Layers that go through their rows, or their steps in time, one by one: the same small operator again and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dlprof.analysis import kernels
+from dlprof.analysis.findings import fixes, queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, Tree
+
+_TITLE = Title("A layer went through its rows one by one", "a layer that goes through its rows one by one")
+_MANY = 50
+"""Executions of one operator, in one layer and step, that no layer of whole arrays has."""
+_SMALL_NS = 400_000
+"""Longer ones have enough to do each."""
+_COMPUTING = (Category.MATMUL, Category.CONV, Category.REDUCTION, Category.ELEMENTWISE)
+_RECURRENT = re.compile(r"LSTM|GRU|RNN|Recurrent|Scan|Bidirectional")
+"""Classes of layers that have to go through time step by step."""
+_SHARE_OF_OPERATORS = 0.3
+_SHARE_OF_WORK = 0.08
+_LOOPS = ("map_fn(", "while_loop(", "vmap_loop(", "lax.map(", "foreach(", "vectorized_map(")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer that starts an operator many times in each step.
+
+    Attributes:
+        name: Its name.
+        op: The operator.
+        times: How often it is started in a step.
+        count: All operators of the layer in the windows.
+    """
+
+    name: str
+    op: str
+    times: float
+    count: int
+
+
+def claims(case: Case) -> Iterator[Claim]:
+    """One, for all such layers together."""
+    if case.pair or case.tree.unsplit is not None or case.devices.foreign:
+        return
+    rows = [row for row in case.kernels.operators.rows if row.layer is not None]
+    layers = of_rows(rows, case.kernels.window_steps, _recurrent(case))
+    share = sum(layer.count for layer in layers) / max(1, sum(row.count for row in rows))
+    takes = case.takes(Tree.FIT_STEPS, share=0.9 * share)
+    if share < _SHARE_OF_OPERATORS or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    worst = max(layers, key=lambda layer: layer.count)
+    line = _line(case, layers)
+    more = f" and {len(layers) - 1} more" if len(layers) > 1 else ""
+    yield Claim(
+        Sentence(
+            f"{worst.name}{more} starts {worst.op} {worst.times:.0f} times a step, for one row or time step each:"
+        ),
+        takes,
+        [queries.operators(by="layer, op")],
+        "Write the layer with operations over whole arrays, which take all rows at once; one that works on the last "
+        "axis needs no loop over the others.",
+        line,
+        basis=Basis.ESTIMATED,
+        title=_TITLE,
+        support=Support(seen=case.kernels.window_steps, agree=share),
+        fix=_fix(case, line),
+    )
+
+
+def of_rows(rows: Sequence[kernels.Row], steps: int, recurrent: frozenset[str] = frozenset()) -> list[Layer]:
+    """Layers with an operator that computes little, many times in each step.
+
+    Args:
+        rows: Operators of the windows, by layer.
+        steps: Steps in the windows.
+        recurrent: Names of layers that have to go step by step.
+    """
+    found: dict[str, Layer] = {}
+    for row in rows:
+        times = row.count / max(1, steps)
+        if row.layer is None or row.layer in recurrent or row.direction != Direction.FORWARD:
+            continue
+        if times >= _MANY and row.mean_ns < _SMALL_NS and row.category in _COMPUTING:
+            best = found.get(row.layer)
+            if best is None or times > best.times:
+                found[row.layer] = Layer(row.layer, row.op or "an operator", times, 0)
+    counts = {name: sum(row.count for row in rows if row.layer == name) for name in found}
+    return [Layer(one.name, one.op, one.times, counts[one.name]) for one in found.values()]
+
+
+def _classes(case: Case) -> dict[str, str]:
+    """Class of each layer that the training told of."""
+    fits = case.calls.of(SpanKind.FIT, SpanKind.ON_BATCH)
+    told = next((call.detail for call in fits if call.detail_json), {})
+    return {layer["name"]: layer["class"] for layer in (told.get("model") or {}).get("layers") or ()}
+
+
+def _recurrent(case: Case) -> frozenset[str]:
+    return frozenset(name for name, kind in _classes(case).items() if _RECURRENT.search(kind))
+
+
+def _line(case: Case, layers: Sequence[Layer]) -> SourceLine | None:
+    """The line that loops; else the one that makes the first such layer."""
+    kinds = {_classes(case).get(layer.name, layer.name) for layer in layers}
+    made = [rf"(?<!class ){re.escape(kind)}\(" for kind in kinds]
+    return case.code.line_with(*_LOOPS) or case.code.line_like("|".join(made))
+
+
+def _fix(case: Case, line: SourceLine | None) -> str | None:
+    text = case.code.source(*line) if line is not None else ""
+    mapped = re.search(r"\bmap_fn\(\s*([\w.]+|lambda[^,]*),\s*([\w.]+)", text)
+    if mapped and line is not None:
+        whole = re.sub(r"[\w.]*map_fn\(.*\)", f"{mapped[1]}({mapped[2]})", text)
+        return fixes.diff(case, line, [whole])
+    wrapped = re.search(r"TimeDistributed\(\s*(Dense\(.*\))\s*\)", text)
+    if wrapped and line is not None:
+        return fixes.diff(case, line, [text.replace(wrapped[0], wrapped[1], 1)])
+    return None

@@ -1,0 +1,75 @@
+"""Steps of equal work take longer and longer: something that each of them keeps is gone through again by the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis.findings import growing_graph, growth, queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.growth import Growth
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import Sample
+from dlprof.schema.vocabulary import Phase, Tree
+from dlprof.units import duration
+
+TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")
+_SHARE_OF_WORK = 0.10
+_BACKWARD = 0.5
+"""Share of the samples in going back, from which on what grows is what gradients go through."""
+_EVIDENCE = Query(
+    "steps, by tenths of the loop",
+    "SELECT tenth, count(*) AS steps, median(dur_ns) AS median_ns FROM (SELECT dur_ns, ntile(10) OVER (ORDER BY "
+    "start_ns) AS tenth FROM steps WHERE loop = 'train') GROUP BY tenth ORDER BY tenth",
+)
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Growth all along the loop, whatever its cause; with the engine's own time in gradients where that is it."""
+    grown = growth.of_steps(case) if not case.pair else None
+    if any(growing_graph.claims(case)):  # that is why
+        return
+    if grown is None or grown.lost_ns < _SHARE_OF_WORK * case.whole_ns:
+        return
+    share = min(1.0, grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)))
+    back = case.code.share([Tree.FIT_STEPS], lambda sample: _goes_back(case, sample))
+    yield Claim(
+        Sentence(f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}:"),
+        case.takes(Tree.FIT_STEPS, share=share),
+        [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
+        _advice(in_backward=back > _BACKWARD),
+        case.code.hottest_line([Tree.FIT_STEPS]),
+        support=Support(seen=grown.count, agree=grown.rank),
+        fix=_fix(case) if back > _BACKWARD else None,
+    )
+
+
+def _grew(grown: Growth) -> str:
+    return (
+        f"{grown.count:,} steps of equal work grow from {duration(grown.first_ns)} to {duration(grown.last_ns)} "
+        "each (medians of the first and the last fifth)"
+    )
+
+
+def _advice(*, in_backward: bool) -> str:
+    if in_backward:
+        return (
+            "Each step's gradients go back through the steps before it: detach the state that is carried over, keep "
+            "losses as numbers, and leave retain_graph out."
+        )
+    return "See what each step leaves behind: lists of tensors, operations added to a graph, hooks, growing buffers."
+
+
+def _fix(case: Case) -> str | None:
+    """The line that keeps the graph, changed; else what to detach."""
+    line = case.code.line_with("retain_graph=True")
+    if line is None:
+        return "state = state.detach() after each step" if case.backend in ("torch", "mxnet") else None
+    return (
+        f"detach what is carried from step to step (state = state.detach()), and at {line[0]}:{line[1]} call "
+        "backward() without retain_graph=True"
+    )
+
+
+def _goes_back(case: Case, sample: Sample) -> bool:
+    return any(frame.function in case.engine.backward_functions for frame in sample.frames)

@@ -1,0 +1,111 @@
+"""Calls of predict, evaluate and their kin for a few rows each, where one call takes any number of rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from dlprof.analysis.columns import integers
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.calls import Call
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Basis, SpanKind, Tree, TreePath
+
+_TITLE = Title("Calls for a few rows each", "calls for a few rows each")
+_KINDS = {SpanKind.PREDICT: Tree.PREDICT, SpanKind.EVALUATE: Tree.EVALUATE}
+_FEWEST = 30
+_ROWS = 8
+"""Calls with more rows are no calls row by row."""
+_AT_ONCE = 32
+"""Rows of a batch of one call, as Keras has it."""
+_SHARE_OF_WORK = 0.05
+
+
+def claims(case: Case) -> Iterator[Claim]:
+    """One, where a line makes many such calls."""
+    if case.pair:
+        return
+    for kind, path in _KINDS.items():
+        calls = _of_one_line([call for call in case.calls.of(kind) if not _is_inside(case, call)])
+        rows = _rows(case, calls) if len(calls) >= _FEWEST else None
+        if rows is None or rows > _ROWS:
+            continue
+        spent = sum(call.dur_ns for call in calls)
+        saved = 1 - max(rows / _AT_ONCE, 1 / len(calls))
+        takes = case.takes(path, share=min(1.0, spent / max(1, case.own(path))) * saved)
+        if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+            continue
+        yield _claim(case, kind, calls, rows, takes)
+
+
+def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Mapping[TreePath, int]) -> Claim:
+    each_ms = float(np.median([call.dur_ns for call in calls])) / 1e6
+    return Claim(
+        Sentence(
+            f"{kind} was called {len(calls):,} times for {rows:.0f} row{'s' * (rows != 1)} each, {each_ms:.2f} ms a "
+            "call, nearly all of it for the call itself:"
+        ),
+        takes,
+        [queries.spans(*_KINDS)],
+        f"Call {kind} once, for all rows; where they come one by one, call the model itself (model(x)), or a compiled "
+        "function of it.",
+        calls[0].line,
+        basis=Basis.ESTIMATED,
+        title=_TITLE,
+        support=Support(seen=len(calls)),
+        fix=_fix(case, kind, calls[0].line),
+    )
+
+
+def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+    groups: dict[SourceLine, list[Call]] = {}
+    for call in calls:
+        if call.line is not None:
+            groups.setdefault(call.line, []).append(call)
+    return max(groups.values(), key=lambda group: sum(call.dur_ns for call in group), default=[])
+
+
+def _is_inside(case: Case, call: Call) -> bool:
+    """Whether it is part of a fit."""
+    return any(fit.begin_ns <= call.begin_ns < fit.end_ns for fit in case.calls.of(SpanKind.FIT))
+
+
+def _rows(case: Case, calls: Sequence[Call]) -> float | None:
+    """Rows of a usual call; None: not known."""
+    numbers = np.array([call.number for call in calls], np.int64)
+    steps = case.run.table("steps", ("loop_id", "samples")).drop_null()
+    samples, loops = integers(steps["samples"]), integers(steps["loop_id"])
+    mine = np.isin(loops, numbers)
+    if mine.any():
+        return float(samples[mine].sum()) / len(np.unique(loops[mine]))
+    told = [call.detail for call in calls[:_FEWEST]]
+    known = [
+        facts["partial_batch_size"] for facts in told if facts.get("batches") == 1 and "partial_batch_size" in facts
+    ]
+    return float(np.median(known)) if known else None
+
+
+def _fix(case: Case, kind: str, line: SourceLine | None) -> str | None:
+    """The call with all that the loop goes through, in place of the loop; None: the loop is not seen."""
+    if line is None:
+        return None
+    file, number = line
+    lines = case.code.lines(file)
+    text = lines[number - 1] if 0 < number <= len(lines) else ""
+    called = re.search(rf"([\w.\[\]]+)\.{kind}\(", text)
+    indent = len(text) - len(text.lstrip())
+    for above in reversed(lines[: number - 1]):
+        if above.strip() and len(above) - len(above.lstrip()) < indent:
+            loop = re.match(r"\s*for\s+\w+\s+in\s+([\w.]+)\s*:", above)
+            if called and loop:
+                return f"{called[1]}.{kind}({loop[1]}) once, in place of the loop `{above.strip()}`"
+            break
+    if called is None:
+        return None
+    return (
+        f"{called[1]}.{kind}(...) once, with all rows in one array; {called[1]}(x) where a row depends on the last one"
+    )

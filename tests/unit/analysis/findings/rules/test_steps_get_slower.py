@@ -1,0 +1,55 @@
+"""Steps of equal work that take longer and longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, pick, quiet, sampled, slugs
+from tests.unit.runs import MS
+
+
+def growing(*, by_ms: float = 0.5) -> list[dict[str, Any]]:
+    """100 steps of 10 ms, each longer than the one before."""
+    rows, at = [], 2_000.0
+    for row in runs.steps(100):
+        ms = 10 + by_ms * row["step"]
+        rows.append({**row, "start_ns": int(at * MS), "dur_ns": int(ms * MS)})
+        at += ms
+    return rows
+
+
+def planted() -> Planted:
+    """The last ones take six times as long as the first."""
+    back = [*FIT, ("backward", "torch/_tensor.py", 9), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
+    return Planted(quiet(steps=growing(), **sampled((2, 8, back)), **runs.window(KERNELS)))
+
+
+def test_steps_that_grow_all_along_are_named_with_what_grows(tmp_path: Path) -> None:
+    """From 14.8 ms to 54.8 ms, in the backward pass."""
+    finding = pick(planted().diagnosis(tmp_path), "steps-get-slower")
+
+    assert "100 steps of equal work grow from 14.8 ms to 54.8 ms each" in finding.claim
+    assert "most of all in the backward pass" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(2_240 * MS, rel=0.02)
+    assert "detach" in str(finding.fix)
+
+
+def test_steps_of_one_length_do_not_grow(tmp_path: Path) -> None:
+    """Nor do those that are slow for a while, because the machine was."""
+    slow = runs.steps(100)
+    for row in slow[60:80]:
+        row["dur_ns"] *= 5
+
+    assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "a", **quiet()))
+    assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "b", **quiet(steps=slow)))
+
+
+def test_steps_of_unequal_work_are_not_compared(tmp_path: Path) -> None:
+    """Each has more samples than the one before, as in a curriculum."""
+    steps = [{**row, "samples": 10 + row["step"]} for row in growing()]
+
+    assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "r", **quiet(steps=steps)))

@@ -1,0 +1,39 @@
+"""Changes that findings ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.analysis.findings import fixes
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
+from dlprof.schema.vocabulary import Tree
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import on, quiet
+from tests.unit.runs import S
+
+
+def fix(path: Path, slug: str, text: str = "", *, backend: str = "torch") -> str | None:
+    """Of a finding at the one line of train.py."""
+    run = runs.trained(path / "r", on(backend), **quiet())
+    if text:
+        kept = run.folder.source_path("train.py")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(text + "\n")
+    line: SourceLine = ("train.py", 1)
+    return fixes.of_claim(Case(run), slug, Claim(Sentence("It takes"), {Tree.FIT_STEPS: S}, (), "Stop.", line))
+
+
+def test_a_line_that_can_be_changed_is_a_diff(tmp_path: Path) -> None:
+    """Only that line."""
+    told = fix(tmp_path, "double-precision", "model = model.double()")
+
+    assert told is not None
+    assert told.splitlines()[-2:] == ["-model = model.double()", "+model = model.float()"]
+
+
+def test_advice_is_of_the_engine_that_ran(tmp_path: Path) -> None:
+    """No tf.data on PyTorch, and no DataLoader on TensorFlow."""
+    assert "DataLoader" in str(fix(tmp_path / "a", "input-bound"))
+    assert "prefetch" in str(fix(tmp_path / "b", "input-bound", backend="tensorflow"))
+    assert fix(tmp_path / "c", "input-bound", backend="jax") is None

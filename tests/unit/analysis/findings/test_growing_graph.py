@@ -1,0 +1,28 @@
+"""Graphs that grow as they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, KERNELS, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.runs import S
+
+SESSION = "tensorflow_core/python/client/session.py"
+EXTENDS = [*FIT, ("step", "train.py", 32), ("run", SESSION, 9), ("_extend_graph", SESSION, 13)]
+
+
+def test_sessions_that_extend_their_graph_in_the_loop_are_named(tmp_path: Path) -> None:
+    """For half of the steps, at the line that adds operations."""
+    stood = sampled((2, 5, EXTENDS), (5, 8, FIT))
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow1"), **quiet(**stood, **runs.window(KERNELS))), "retracing")
+
+    assert (finding.heading, finding.line) == ("The graph grew while the training ran", 32)
+    assert finding.at_stake_ns == 3 * S
+
+
+def test_a_session_that_takes_its_graph_over_once_is_no_cause(tmp_path: Path) -> None:
+    """A thirtieth of the steps."""
+    stood = sampled((2, 2.2, EXTENDS), (2.2, 8, FIT))
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", on("tensorflow1"), **quiet(**stood)))

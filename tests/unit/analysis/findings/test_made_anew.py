@@ -1,0 +1,57 @@
+"""Models that are set up again and again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.analysis.findings import made_anew
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Tables, diagnosed, parts, pick, quiet, slugs
+from tests.unit.runs import MS, S
+
+
+def compiling(steps: int) -> Tables:
+    """Ten compilations of 0.2 s at one line, and so many steps after each."""
+    pieces, spans, rows = [("import", 0.0, 2.0)], [runs.fit_span()], []
+    for n in range(10):
+        begin = 2 + n * 0.6
+        pieces += [("compile", begin, begin + 0.2), ("fit.steps", begin + 0.2, begin + 0.6)]
+        spans.append(runs.span("compile", begin, begin + 0.2, span_id=9 + n, line=39))
+        rows += runs.steps(steps, start_s=begin + 0.2, dur_ms=10)
+    return quiet(
+        phases=parts(compile=2, fit_steps=4, teardown=2),
+        spans=spans,
+        phase_intervals=runs.intervals(*pieces, ("teardown", 8, 10)),
+        steps=rows,
+    )
+
+
+def test_a_model_that_is_compiled_for_each_few_steps_is_named(tmp_path: Path) -> None:
+    """All but the first compilation are at stake."""
+    finding = pick(diagnosed(tmp_path / "r", **compiling(2)), "retracing")
+
+    assert (finding.heading, finding.line) == ("Models were set up again and again", 39)
+    assert finding.at_stake_ns == 1_800 * MS
+
+
+def test_a_search_trains_each_model_for_longer(tmp_path: Path) -> None:
+    """Twenty steps of each."""
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", **compiling(20)))
+
+
+def test_layers_that_a_loop_makes_one_after_another_are_one_model(tmp_path: Path) -> None:
+    """No step runs in between."""
+    made = [runs.span("construct", 2 + n * 0.2, 2.2 + n * 0.2, span_id=9 + n, line=12) for n in range(10)]
+    tables = quiet(
+        phases=parts(construct=2, fit_steps=4, teardown=2),
+        spans=[runs.fit_span(), *made],
+        phase_intervals=runs.intervals(("import", 0, 2), ("construct", 2, 4), ("fit.steps", 4, 8), ("teardown", 8, 10)),
+        steps=runs.steps(200, start_s=4),
+    )
+
+    assert "retracing" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
+def test_calls_inside_of_each_other_are_counted_once() -> None:
+    """Compiling a model of models compiles its parts."""
+    assert made_anew.joined([(5 * S, 6 * S), (0, 3 * S), (1 * S, 2 * S)]) == [(0, 3 * S), (5 * S, 6 * S)]

@@ -1,0 +1,59 @@
+"""Own loops that start operations one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Call, Tables, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.runs import S
+
+LOOP: list[Call] = [("<module>", "train.py", 50), ("step", "train.py", 34)]
+STARTS: list[Call] = [("_operator_mul", "jax/_src/numpy/array_methods.py", 9), ("multiply", "jax/_src/lax/lax.py", 7)]
+
+
+def looping(*calls: Call, hits: int = 500) -> Tables:
+    """4 s of the script in a loop, of which 3 stand in these frames below its line."""
+    phases = [{"phase": "import", "parent": None, "dur_ns": 2 * S, "count": 1}, *runs.phases(script=6, teardown=2)]
+    return quiet(
+        phases=phases,
+        phase_intervals=runs.intervals(("import", 0, 2), ("script", 2, 8), ("teardown", 8, 10)),
+        steps=[],
+        lines=[line(50, hits), line(34, hits)],
+        **sampled((2, 5, [*LOOP, *calls]), (5, 8, LOOP[:1])),
+    )
+
+
+def line(number: int, hits: int) -> dict[str, Any]:
+    """A row of `lines`."""
+    return {"file": "train.py", "function": "f", "first_line": 1, "line": number, "hits": hits, "time_ns": 0}
+
+
+def test_operations_that_a_loop_starts_one_by_one_are_eager_execution(tmp_path: Path) -> None:
+    """For 3 s, of which a compiled step saves most; the line is that of the loop."""
+    finding = pick(diagnosed(tmp_path / "r", on("jax"), **looping(*STARTS)), "eager-execution")
+
+    assert finding.at_stake_ns == pytest.approx(0.85 * 3 * S, rel=0.01)
+    assert finding.line == 50
+    assert "@jax.jit" in str(finding.fix)
+
+
+def test_what_runs_once_or_brings_data_over_is_not(tmp_path: Path) -> None:
+    """Initial weights; batches that become arrays."""
+    once = looping(*STARTS, hits=4)
+    arrays = looping(("asarray", "jax/_src/numpy/array_constructors.py", 3), *STARTS)
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "a", on("jax"), **once))
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "b", on("jax"), **arrays))
+
+
+def test_a_function_that_is_traced_is_no_loop_of_operations(tmp_path: Path) -> None:
+    """Python runs it to make its graph."""
+    tables = looping()
+    traced = [LOOP[0], ("trace_to_jaxpr", "jax/_src/interpreters/partial_eval.py", 3), LOOP[1], *STARTS]
+    tables |= sampled((2, 5, traced), (5, 8, LOOP[:1]))
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("jax"), **tables))

@@ -1,0 +1,40 @@
+"""Layers that go through their rows one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, diagnosed, pick, quiet, slugs
+from tests.unit.runs import S
+
+
+def window(times: int, layer: str = "match") -> dict[str, Any]:
+    """A layer that starts a product so many times in each step, beside another one that starts it once."""
+    small = {"op": "MatMul", "category": "matmul", "layer": layer, "direction": "forward", "ms": 0.02}
+    return runs.window([{**KERNELS[0], "ms": 8}, *[small] * times])
+
+
+def test_an_operator_that_a_layer_starts_for_each_row_is_named(tmp_path: Path) -> None:
+    """100 of 101 operators, nine tenths of 6 s."""
+    finding = pick(diagnosed(tmp_path / "r", **quiet(**window(100))), "python-overhead")
+
+    assert finding.heading == "A layer went through its rows one by one"
+    assert "match starts MatMul 100 times a step" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(0.9 * 6 * S * 100 / 101, rel=0.01)
+
+
+def test_layers_of_a_few_operators_are_usual(tmp_path: Path) -> None:
+    """Twelve heads of attention."""
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(**window(12))))
+
+
+def test_recurrent_layers_have_to_go_step_by_step(tmp_path: Path) -> None:
+    """An LSTM."""
+    fit = runs.fit_span(model={"layers": [{"name": "lstm", "class": "LSTM"}], "models": [], "optimizer": {}})
+    tables = quiet(spans=[fit], **window(100, "lstm"))
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **tables))
