@@ -184,7 +184,7 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     **dict.fromkeys(_ranks("depthwiseconv#"), _depthwise),
     **dict.fromkeys(_ranks("separableconv#"), _separable),
     **dict.fromkeys(_ranks("conv#transpose", "convtranspose#"), _transposed),
-    **dict.fromkeys(("lstm", "gru", "simplernn", "rnn"), _recurrent),
+    **dict.fromkeys(("lstm", "gru", "simplernn", "rnn", "bidirectional"), _recurrent),
     **dict.fromkeys(("lstmcell", "grucell", "simplernncell", "rnncell"), _cell),
     "multiheadattention": _attention,
     **dict.fromkeys(

@@ -45,14 +45,12 @@ def of_step(layers: Iterable[Layer]) -> tuple[LayerWork, ...]:
 
 def _of_layer(layer: Layer) -> Iterator[LayerWork]:
     forward = layer_flops.of(layer)
-    known = {"layer": layer.name, "kind": layer.kind, "how": forward.how, "why_not": forward.why_not}
     flops = None if forward.count is None else forward.count * layer.calls
     moved = float(_moved(layer) * layer.value_bytes * layer.calls)
-    yield LayerWork(direction=Direction.FORWARD, flops=flops, bytes=moved, **known)
-    times = _gradients(layer)
-    if times:
-        back = None if flops is None else flops * times
-        yield LayerWork(direction=Direction.BACKWARD, flops=back, bytes=moved * times, **known)
+    for direction, times in ((Direction.FORWARD, 1), (Direction.BACKWARD, _gradients(layer))):
+        if times:
+            asked = None if flops is None else flops * times
+            yield LayerWork(layer.name, layer.kind, direction, asked, moved * times, forward.how, forward.why_not)
 
 
 def _gradients(layer: Layer) -> int:

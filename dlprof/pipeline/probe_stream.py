@@ -80,6 +80,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.tables.put_pieces(stream_tables.pieces(stream, run.process, told_until, run.names))
     run.tables.put({"loaders": loader_passes.table(stream.passes, run.process, run.names)})
     run.tables.put({"memory_owners": model_memory.table(stream.models, stream.spans.details, run.process)})
+    run.tables.put({"layers": model_memory.layers(stream.models, stream.spans.details, run.process)})
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))
