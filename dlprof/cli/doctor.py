@@ -17,6 +17,7 @@ EXAMPLES = """\
 examples:
   dlprof doctor
   dlprof doctor --json
+  dlprof doctor --measure      what the cores can do at most (about 2 s, kept for all traces from then on)
 
 Ends with 0 unless something is missing that every trace needs."""
 
@@ -43,15 +44,23 @@ class Arguments:
     """What the command line asks for."""
 
     json: bool
+    measure: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("--json", action="store_true", help="print JSON (dlprof.doctor/1)")
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="measure what the cores can do at most: traces from then on say how near their layers come to it",
+    )
 
 
 def run(args: Arguments) -> int:
     """Look at everything, and print it; 1 when something is broken that every trace needs."""
+    if args.measure:
+        _measure()
     checks = [check for look in _LOOKS for check in _safely(look)]
     if args.json:
         from dlprof.report.json_text import print_json
@@ -212,6 +221,27 @@ def _disk() -> list[Check]:
     return [Check("disk", "ok" if free > 3e9 else "missing", text)]
 
 
+def _ceilings() -> list[Check]:
+    from dlprof.launch import ceilings
+
+    known = ceilings.known()
+    if known is None:
+        return [
+            Check("ceilings", "missing", "what the cores can do at most is not measured", "dlprof doctor --measure")
+        ]
+    rates = ", ".join(f"{rate / 1e9:.0f} GFLOP/s {kind}" for kind, rate in known.flops_per_s.items())
+    return [Check("ceilings", "ok", f"{rates}, {known.bytes_per_s / 1e9:.0f} GB/s on {known.cores} cores")]
+
+
+def _measure() -> None:
+    from dlprof.errors import UnavailableError
+    from dlprof.launch import ceilings
+
+    if ceilings.measure() is None:
+        message = "What the cores can do could not be measured: NumPy does not run in a process of its own."
+        raise UnavailableError(message)
+
+
 _LOOKS = (
     _python,
     _uv,
@@ -224,4 +254,5 @@ _LOOKS = (
     _stacks,
     _gpu_tools,
     _disk,
+    _ceilings,
 )

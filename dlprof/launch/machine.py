@@ -8,30 +8,22 @@ import subprocess
 import time
 from pathlib import Path
 
+from dlprof.launch import ceilings, processor
 from dlprof.schema.manifest import Git, Machine
 
 
 def describe() -> Machine:
-    """Host name, system, processor, cores that may be used, and memory (bytes)."""
+    """Host name, system, processor, cores that may be used, what they can do if that is known, and memory (bytes)."""
     system = os.uname()
     return Machine(
         host=system.nodename,
         system=f"{system.sysname} {system.release}",
-        cpu=_processor(),
+        cpu=processor.name(),
         cores=os.cpu_count(),
         usable_cores=len(os.sched_getaffinity(0)),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        ceilings=ceilings.known(),
     )
-
-
-def _processor() -> str | None:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return os.uname().machine or None
 
 
 _GIT = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")

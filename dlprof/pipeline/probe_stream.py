@@ -81,6 +81,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.tables.put({"loaders": loader_passes.table(stream.passes, run.process, run.names)})
     run.tables.put({"memory_owners": model_memory.table(stream.models, stream.spans.details, run.process)})
     run.tables.put({"syncs": syncs.table(stream.syncs.values(), run.process, run.names)})
+    run.tables.put({"layers": model_memory.layers(stream.models, stream.spans.details, run.process)})
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))

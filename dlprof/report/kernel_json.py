@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
+from dlprof.analysis import roofline
 from dlprof.analysis.kernels import Kernels, Row
+from dlprof.analysis.roofline import LayerRate, Roofline
 
 SCHEMA = "dlprof.kernels/1"
 KEYS = ("step", "layer", "direction", "op", "category", "name", "kind", "device")
@@ -35,7 +37,12 @@ class KernelReport(Struct, frozen=True, kw_only=True):
     """Wall time in which one of them ran, of the kernel windows."""
     launch_delay_ns: int | None
     flops: float | None
+    """Operations of all executions; by layer, where the trace does not say, those of the layer's work by shapes stand
+    in the row of its operator with most time among those that are products (or, if none is, of all)."""
     bytes: float | None
+    """Likewise what is moved, at least."""
+    bound: str | UnsetType | None = UNSET
+    """By layer: what binds it, `compute`, `bandwidth` or `overhead`, in the same row; None in the others."""
 
 
 class KernelTable(Struct, frozen=True, kw_only=True):
@@ -56,12 +63,20 @@ class KernelTable(Struct, frozen=True, kw_only=True):
     aggregated: bool
 
 
-def as_json(kernels: Kernels, by: str, phase: str | None) -> KernelTable:
-    """All rows. See `dlprof help json`."""
+def as_json(kernels: Kernels, by: str, phase: str | None, work: Roofline | None = None) -> KernelTable:
+    """All rows. See `dlprof help json`.
+
+    Args:
+        kernels: The sums.
+        by: What they are summed by.
+        phase: That of all of them; None: they are of any.
+        work: Of rows by layer: the work of layers.
+    """
+    rows = tuple(_row(row, kernels) for row in kernels.rows)
     return KernelTable(
         by=by,
         phase=phase,
-        rows=tuple(_row(row, kernels) for row in kernels.rows),
+        rows=rows if work is None else _with_work(rows, kernels, work),
         all_ns=kernels.all_ns,
         all_of=kernels.all_of,
         host_ns=kernels.host_ns,
@@ -69,6 +84,24 @@ def as_json(kernels: Kernels, by: str, phase: str | None) -> KernelTable:
         unattributed_ns=kernels.unattributed_ns,
         dropped_events=kernels.dropped_events,
         aggregated=kernels.aggregated,
+    )
+
+
+def _with_work(rows: tuple[KernelReport, ...], kernels: Kernels, work: Roofline) -> tuple[KernelReport, ...]:
+    """The rows, with the work of each layer in that of its main operator."""
+    main = roofline.main_rows(work, kernels.rows)
+    return tuple(_worked(row, main.get(number), work.traced_steps) for number, row in enumerate(rows))
+
+
+def _worked(row: KernelReport, rate: LayerRate | None, steps: int) -> KernelReport:
+    if rate is None:
+        return structs.replace(row, bound=None)
+    by_shapes = None if rate.work.flops is None else rate.work.flops * steps
+    return structs.replace(
+        row,
+        flops=by_shapes if row.flops is None else row.flops,
+        bytes=rate.work.bytes * steps if row.bytes is None else row.bytes,
+        bound=rate.bound,
     )
 
 

@@ -91,6 +91,18 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None = None
 
 
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the cores can do at most, as measured on the machine (see `dlprof.launch.ceilings`)."""
+
+    cpu: str | None = None
+    cores: Amount = 0
+    """Those that were used."""
+    flops_per_s: Mapping[str, float] = {}
+    """Floating-point operations per second of products of matrices, by type: `float32`."""
+    bytes_per_s: float = 0.0
+    """Bytes that are read and written per second by copies."""
+
+
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Where it ran."""
 
@@ -101,6 +113,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     usable_cores: Amount | None = None
     """Cores that the process might use."""
     memory_bytes: Amount | None = None
+    ceilings: Ceilings | None = None
+    """None: they were not measured."""
 
 
 class Git(msgspec.Struct, frozen=True, kw_only=True):

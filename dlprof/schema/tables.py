@@ -16,7 +16,7 @@ History of SCHEMA_VERSION:
     8  processes: role is main, worker or child; name, CPU time, memory and I/O of each; stacks and lines have the
        process that they are of
     9  loaders: passes over them; processes: the line that started each
-    10 machine: limits of memory; process_samples: kinds of memory; memory_owners; syncs: where the program
+    10 machine: limits of memory; process_samples: kinds of memory; memory_owners; layers; syncs: where the program
        asked for values of the device
 """
 
@@ -256,6 +256,21 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("how", _TEXT),  # exact | estimate
             ("count", pa.int32()),  # variables that are in the row: more than one where many were left out
             ("time_ns", _NS),  # when it was looked at
+        ),
+        # What the layers of models are given and give in a training step, by the graph that Keras keeps of them.
+        "layers": _table(
+            ("model", pa.int32()),  # number of the model in the run
+            ("layer", _TEXT),
+            ("class", _TEXT),
+            ("inputs", pa.list_(_TEXT)),  # shapes: `128x784`; `?` for a length that is not known
+            ("output", _TEXT),
+            ("dtype", _TEXT),  # in which it computes
+            ("calls", pa.int32()),  # in a step
+            ("trained", pa.bool_()),
+            ("first", pa.bool_()),  # what it is given is data: its gradient is not asked for
+            ("weight_names", pa.list_(_TEXT)),  # `kernel`, `query/kernel`
+            ("weights", pa.list_(_TEXT)),  # their shapes
+            ("bytes_per_value", pa.int32()),  # null: of a type that is not known
         ),
         # NVML's series, one row per GPU and sample.
         "gpu": _table(

@@ -240,6 +240,17 @@ class Direction(StrEnum):
     UPDATE = "update"
 
 
+class Bound(StrEnum):
+    """What binds a layer: what its kernels could not be faster than, or else did not come near."""
+
+    COMPUTE = "compute"
+    """Its operations, at the most that the machine can do."""
+    BANDWIDTH = "bandwidth"
+    """The bytes that it must move."""
+    OVERHEAD = "overhead"
+    """What surrounds kernels that are small for what they do."""
+
+
 class PseudoLayer(StrEnum):
     """What stands in the column `layer` for work that belongs to no layer."""
 

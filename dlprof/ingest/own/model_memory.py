@@ -1,4 +1,4 @@
-"""What models and their optimisers hold, as the in-process probe told it: rows of the table `memory_owners`.
+"""What models and their optimisers hold, as the in-process probe told it: tables `memory_owners` and `layers`.
 
 Variables are exact. What is made in a step is estimated from shapes: a gradient for each parameter that is trained
 (but where the engine has it as an array), what each layer gives, and a batch of the data.
@@ -51,6 +51,20 @@ class Output(msgspec.Struct, frozen=True, array_like=True):
     dtype: str
 
 
+class Layer(msgspec.Struct, frozen=True, array_like=True):
+    """A layer as the graph has it; None in a shape stands for the batch, and for other lengths that vary."""
+
+    layer: str
+    kind: str
+    inputs: tuple[tuple[_Length | None, ...], ...]
+    output: tuple[_Length | None, ...]
+    dtype: str
+    calls: _Number
+    trained: bool
+    first: bool
+    weights: tuple[tuple[str, tuple[_Length | None, ...]], ...]
+
+
 class Model(msgspec.Struct, frozen=True):
     """A record (`dlprof_probes.wire.Record.MODEL`); the time is the process's clock (ns)."""
 
@@ -59,6 +73,7 @@ class Model(msgspec.Struct, frozen=True):
     time_ns: Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
     variables: tuple[Variable, ...]
     outputs: tuple[Output, ...] = ()
+    layers: tuple[Layer, ...] = ()
     left_out: _Number = 0
     name: str | None = None
 
@@ -94,6 +109,36 @@ def table(models: Mapping[int, Model], facts: Mapping[int, Mapping[str, Any]], p
         known = {"model": one.model, "model_name": one.name, "time_ns": one.time_ns - process.origin_ns}
         rows += [{**process.columns, **known, **row} for row in _rows(one, facts.get(one.loop, {}))]
     return pa.Table.from_pylist(rows, schema=TABLES["memory_owners"])
+
+
+def layers(models: Mapping[int, Model], facts: Mapping[int, Mapping[str, Any]], process: ProcessId) -> pa.Table:
+    """The table `layers`; the arguments are those of `table`."""
+    rows = [
+        {**process.columns, "model": one.model, **_layer(layer, _whole(facts.get(one.loop, {}).get("batch_size")))}
+        for one in models.values()
+        for layer in one.layers
+    ]
+    return pa.Table.from_pylist(rows, schema=TABLES["layers"])
+
+
+def _layer(layer: Layer, batch: int | None) -> dict[str, Any]:
+    return {
+        "layer": layer.layer,
+        "class": layer.kind,
+        "inputs": [_spelled(_with_batch(shape, batch)) for shape in layer.inputs],
+        "output": _spelled(_with_batch(layer.output, batch)),
+        "dtype": layer.dtype,
+        "calls": layer.calls,
+        "trained": layer.trained,
+        "first": layer.first,
+        "weight_names": [name for name, _ in layer.weights],
+        "weights": [_spelled(shape) for _, shape in layer.weights],
+        "bytes_per_value": _SIZES.get(layer.dtype),
+    }
+
+
+def _spelled(shape: Sequence[int | None]) -> str:
+    return "x".join("?" if length is None else str(length) for length in shape)
 
 
 def _rows(model: Model, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -147,7 +192,7 @@ def _row(  # noqa: PLR0913, PLR0917  (columns)
         "kind": kind,
         "layer": layer,
         "name": name,
-        "shape": "x".join("?" if length is None else str(length) for length in shape),
+        "shape": _spelled(shape),
         "dtype": dtype,
         "bytes": size(shape, dtype),
         "direction": _DIRECTIONS.get(kind),

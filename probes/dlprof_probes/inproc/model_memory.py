@@ -3,6 +3,7 @@
 Told where a training begins, and again when its first step is over (or has failed): optimisers make their slots in it.
 """
 
+from dlprof_probes.inproc import layer_shapes
 from dlprof_probes.inproc.clock import now
 
 MOST_VARIABLES = 2000
@@ -18,7 +19,8 @@ def of_keras(model, kept=()):
     `kept`: slots that the engine keeps, pairs of the name of the variable that one is for, and an array.
 
     A variable is [layer, name, kind, shape, type, trainable, device]; an output [layer, shape, type], with None for
-    the batch. A layer that is not known is None. None: the model is not built yet.
+    the batch; layers are those of `layer_shapes.of`. A layer that is not known is None. None: the model is not built
+    yet.
     """
     weights = list(getattr(model, "weights", None) or ()) if getattr(model, "built", True) else []
     if not weights:
@@ -30,7 +32,8 @@ def of_keras(model, kept=()):
     told.extend(_slots(getattr(model, "optimizer", None), trained, owners))
     layers_of = dict((_name(one), owners.get(id(one))) for one in trained)
     told.extend(_variable(one, layers_of.get(name), "optimizer", False, name) for name, one in kept)
-    return _facts(str(getattr(model, "name", "")) or None, told, _outputs(layers))
+    told = _facts(str(getattr(model, "name", "")) or None, told, _outputs(layers))
+    return dict(told, layers=layer_shapes.of(model))
 
 
 def of_keras_optimizer(optimizer):
@@ -139,7 +142,7 @@ def _output(layer):
     if isinstance(known, list):
         known = known[0] if len(known) == 1 else None
     kind = getattr(layer, "compute_dtype", None) or getattr(layer, "dtype", None)
-    return [None if one is None else int(one) for one in known], _text(kind)
+    return [None if one is None else int(one) for one in known], layer_shapes.text(kind)
 
 
 def _variable(one, layer, kind, trainable, name=None):
@@ -156,16 +159,7 @@ def _shape(one):
 
 
 def _type(one):
-    return _text(getattr(one, "dtype", None))
-
-
-def _text(kind):
-    """`float32`, out of "<dtype: 'float32'>", "<class 'numpy.float32'>", `torch.float32` and their kin."""
-    text = str(getattr(kind, "name", None) or kind or "")
-    if text.startswith("<"):
-        text = text.split("'")[1]
-    text = text.rpartition(".")[2]
-    return text[:-4] if text.endswith("_ref") else text
+    return layer_shapes.text(getattr(one, "dtype", None))
 
 
 def _device(one):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from dlprof_probes.inproc import model_memory
+from dlprof_probes.inproc import layer_shapes, model_memory
 
 
 def variable(path: str, *shape: int, dtype: Any = "float32") -> Any:
@@ -129,4 +129,4 @@ def test_types_are_told_in_one_way() -> None:
     """As engines spell them."""
     spellings = ["<dtype: 'float32'>", "<class 'numpy.float32'>", "torch.float32", "float32_ref", "float32"]
 
-    assert {model_memory._text(one) for one in spellings} == {"float32"}
+    assert {layer_shapes.text(one) for one in spellings} == {"float32"}

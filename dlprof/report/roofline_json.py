@@ -1,0 +1,87 @@
+"""Work of layers as JSON (`dlprof.roofline/1`). Times are ns; None: not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.schema.manifest import Ceilings
+
+SCHEMA = "dlprof.roofline/1"
+
+
+class LayerReport(Struct, frozen=True, kw_only=True):
+    """A layer in one direction, in one training step."""
+
+    layer: str
+    kind: str
+    direction: str
+    flops: float | None
+    bytes: float
+    how: str
+    """`exact`: by formula; `estimate`: by the number of values."""
+    why_not: str | None
+    ns: float | None
+    flops_per_s: float | None
+    bytes_per_s: float | None
+    bound: str | None
+    reached: float | None
+    """Share of the ceiling that binds it."""
+
+
+class CeilingReport(Struct, frozen=True, kw_only=True):
+    """What the machine can do at most."""
+
+    cpu: str | None
+    cores: int
+    flops_per_s: Mapping[str, float]
+    bytes_per_s: float
+
+
+class RooflineReport(Struct, frozen=True, kw_only=True):
+    """All layers."""
+
+    schema: str = SCHEMA
+    step_flops: float | None
+    step_ns: float | None
+    ceilings: CeilingReport | None
+    why_not: str | None
+    layers: tuple[LayerReport, ...]
+
+
+def as_json(found: Roofline) -> RooflineReport:
+    """All layers. See `dlprof help json`."""
+    return RooflineReport(
+        step_flops=found.step_flops,
+        step_ns=found.step_ns,
+        ceilings=_ceilings(found.ceilings),
+        why_not=found.why_not,
+        layers=tuple(map(_layer, found.layers)),
+    )
+
+
+def _ceilings(known: Ceilings | None) -> CeilingReport | None:
+    if known is None:
+        return None
+    rates = known.flops_per_s
+    return CeilingReport(cpu=known.cpu, cores=known.cores or 0, flops_per_s=rates, bytes_per_s=known.bytes_per_s)
+
+
+def _layer(rate: LayerRate) -> LayerReport:
+    work = rate.work
+    return LayerReport(
+        layer=work.layer,
+        kind=work.kind,
+        direction=work.direction,
+        flops=work.flops,
+        bytes=work.bytes,
+        how=work.how,
+        why_not=work.why_not,
+        ns=rate.ns,
+        flops_per_s=rate.flops_per_s,
+        bytes_per_s=rate.bytes_per_s,
+        bound=rate.bound,
+        reached=rate.reached,
+    )

@@ -1,0 +1,101 @@
+"""Work of layers on a terminal: how near each comes to what the machine can do."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich.table import Table
+from rich.text import Text
+
+from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.report.console import make_console
+from dlprof.schema.vocabulary import MemoryBasis
+from dlprof.units import duration, percent, safe, size
+
+_WIDE = 110
+_FIGURES = ("work", "moved", "time", "rate", "moved/s", "% of ceiling")
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def print_table(found: Roofline, *, top: int, file: TextIO, plain: bool = False) -> None:
+    """Print the layers with most time; those whose time is not known come last, with most work first.
+
+    Args:
+        found: The layers.
+        top: How many rows at most; 0 for all.
+        file: The stream that it is printed to.
+        plain: No colour, only ASCII.
+    """
+    console = make_console(file, plain=plain)
+    if not file.isatty():
+        console.width = max(console.width, _WIDE)
+    if found.why_not is not None:
+        console.print(Text(f"The work of layers is not known: {found.why_not}"))
+        return
+    rows = sorted(found.layers, key=lambda rate: (-(rate.ns or 0), -(rate.work.flops or 0)))
+    console.print(_table(rows[: top or None]))
+    if top and len(rows) > top:
+        console.print(Text(f"... {len(rows) - top} more rows; --top 0 for all", "dim"))
+    for line in _foot(found):
+        console.print(Text(line, "dim"))
+
+
+def _table(rows: list[LayerRate]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("layer", "class", "direction"):
+        table.add_column(name, no_wrap=True)
+    for name in _FIGURES:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("bound by", no_wrap=True)
+    for rate in rows:
+        table.add_row(*map(Text, _cells(rate)))
+    return table
+
+
+def _cells(rate: LayerRate) -> list[str]:
+    work = rate.work
+    about = "~" if work.how == MemoryBasis.ESTIMATE and work.flops is not None else ""
+    return [
+        safe(work.layer),
+        safe(work.kind),
+        work.direction,
+        about + scaled(work.flops, "FLOP"),
+        size(work.bytes),
+        duration(rate.ns),
+        scaled(rate.flops_per_s, "FLOP/s"),
+        "-" if rate.bytes_per_s is None else f"{size(rate.bytes_per_s)}/s",
+        percent(rate.reached, 1.0),
+        rate.bound or "-",
+    ]
+
+
+def scaled(value: float | None, unit: str) -> str:
+    """A number with three digits and a prefix: `12.3 GFLOP/s`; `-` where there is none."""
+    if value is None:
+        return "-"
+    for scale, prefix in _UNITS:
+        if abs(value) >= scale:
+            return f"{value / scale:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _foot(found: Roofline) -> list[str]:
+    lines = []
+    if found.step_flops is not None:
+        rate = found.step_flops / found.step_ns * 1e9 if found.step_ns else None
+        reached = f", {scaled(rate, 'FLOP/s')} over a traced step of {duration(found.step_ns)}" if rate else ""
+        lines.append(f"A training step asks for {scaled(found.step_flops, 'FLOP')}{reached}.")
+    if found.ceilings is None:
+        lines.append("What this machine can do was not measured: `dlprof doctor --measure` (2 s), then trace again.")
+    else:
+        rates = ", ".join(scaled(rate, f"FLOP/s {kind}") for kind, rate in found.ceilings.flops_per_s.items())
+        moved = f"{size(found.ceilings.bytes_per_s)}/s"
+        lines.append(f"Ceilings, measured: {rates}, {moved} on {found.ceilings.cores} cores.")
+    if any((rate.reached or 0) > 1 for rate in found.layers):
+        lines.append(
+            "More than 100 %: the ceilings are those of a busy machine; `dlprof doctor --measure` raises them."
+        )
+    lines.append(
+        "Work of one training step, by shapes; ~ by the number of values. Moved: each input, weight, output once."
+    )
+    return lines

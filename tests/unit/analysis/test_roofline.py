@@ -1,0 +1,121 @@
+"""How near layers come to what a machine can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from dlprof.analysis import kernels, roofline
+from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.schema.manifest import Ceilings
+from dlprof.schema.vocabulary import Bound, Direction
+from tests.unit.runs import MS, trained, window
+
+FLOPS = 2 * 100 * 1000 * 1000
+MOVED = 4 * (100 * 1000 + 1000 * 1000 + 100 * 1000)
+
+
+def layer(**changes: Any) -> dict[str, Any]:
+    """A row of `layers`: a product of 100 by 1,000 and 1,000 by 1,000."""
+    known = {
+        "model": 1, "layer": "dense", "class": "Dense", "inputs": ["100x1000"], "output": "100x1000", "dtype": "float32",
+        "calls": 1, "trained": True, "first": True, "weight_names": ["kernel"], "weights": ["1000x1000"],
+        "bytes_per_value": 4,
+    }  # fmt: skip
+    return {**known, **changes}
+
+
+def of(path: Path, layers: list[dict[str, Any]], ops: list[dict[str, Any]], *, measured: bool = True) -> Roofline:
+    """The layers of a run of ten steps with these kernels, on a machine of 100 GFLOP/s and 10 GB/s."""
+    run = trained(path, layers=layers, **window(ops))
+    ceilings = Ceilings(cpu="c", cores=2, flops_per_s={"float32": 1e11}, bytes_per_s=1e10) if measured else None
+    run.manifest = structs.replace(run.manifest, machine=structs.replace(run.manifest.machine, ceilings=ceilings))
+    return roofline.of_run(run)
+
+
+def forward(found: Roofline) -> LayerRate:
+    """The layer's forward pass."""
+    return next(rate for rate in found.layers if rate.work.direction == Direction.FORWARD)
+
+
+def op(ms: float, **changes: Any) -> dict[str, Any]:
+    """Kernels of the layer's forward pass, of so many milliseconds a step."""
+    return {"op": "MatMul", "category": "matmul", "layer": "dense", "direction": "forward", "ms": ms, **changes}
+
+
+def test_a_product_is_held_by_computing(tmp_path: Path) -> None:
+    """0.2 GFLOP in 4 ms are half of 100 GFLOP/s."""
+    rate = forward(of(tmp_path / "r", [layer()], [op(4)]))
+
+    assert (rate.work.flops, rate.work.bytes, rate.ns) == (FLOPS, MOVED, 4 * MS)
+    assert (rate.bound, rate.reached) == (Bound.COMPUTE, pytest.approx(0.5))
+    assert rate.flops_per_s == pytest.approx(5e10)
+
+
+def test_what_works_on_each_value_is_held_by_memory(tmp_path: Path) -> None:
+    """800 kB in 0.8 ms: a tenth of 10 GB/s."""
+    relu = layer(**{"class": "ReLU", "weight_names": [], "weights": []})
+    rate = forward(of(tmp_path / "r", [relu], [op(0.8, op="Relu", category="elementwise")]))
+
+    assert (rate.bound, rate.reached) == (Bound.BANDWIDTH, pytest.approx(0.1))
+
+
+def test_small_kernels_that_take_far_too_long_are_held_by_what_surrounds_them(tmp_path: Path) -> None:
+    """A product of 10 by 10 in 20 us."""
+    tiny = layer(inputs=["10x10"], output="10x10", weights=["10x10"])
+    rate = forward(of(tmp_path / "r", [tiny], [op(0.02)]))
+
+    assert rate.bound == Bound.OVERHEAD
+
+
+def test_without_ceilings_there_are_rates_and_no_bound(tmp_path: Path) -> None:
+    """Nobody has measured what this machine can do."""
+    rate = forward(of(tmp_path / "r", [layer()], [op(4)], measured=False))
+
+    assert (rate.flops_per_s, rate.bound, rate.reached) == (pytest.approx(5e10), None, None)
+
+
+def test_a_layer_whose_kernels_were_not_seen_has_work_and_no_time(tmp_path: Path) -> None:
+    """They were fused into others, say."""
+    rate = forward(of(tmp_path / "r", [layer()], [op(4, layer="other")]))
+
+    assert (rate.work.flops, rate.ns, rate.bound, rate.flops_per_s) == (FLOPS, None, None, None)
+
+
+def test_a_step_asks_for_all_that_its_layers_ask_for(tmp_path: Path) -> None:
+    """A first layer: the product, and the gradient of its weights."""
+    assert of(tmp_path / "r", [layer()], [op(4)]).step_flops == 2 * FLOPS
+
+
+def test_with_a_layer_that_is_not_known_the_sum_is_not_known(tmp_path: Path) -> None:
+    """A length that varies."""
+    found = of(tmp_path / "r", [layer(), layer(layer="lstm", inputs=["100x?x8"])], [op(4)])
+
+    assert (found.step_flops, len(found.layers)) == (None, 2)
+
+
+def test_without_layers_there_is_a_reason(tmp_path: Path) -> None:
+    """No 0."""
+    found = of(tmp_path / "r", [], [op(4)])
+
+    assert (found.layers, found.step_flops) == ((), None)
+    assert found.why_not == "no model told its layers; one of a class of the user's own has no graph of them"
+
+
+def test_of_several_models_that_counts_whose_kernels_were_seen(tmp_path: Path) -> None:
+    """A search makes many."""
+    other = layer(model=0, layer="elsewhere")
+
+    assert forward(of(tmp_path / "r", [other, layer()], [op(4)])).work.layer == "dense"
+
+
+def test_the_work_of_a_layer_stands_in_the_row_of_its_product(tmp_path: Path) -> None:
+    """Also where another operator took longer."""
+    ops = [op(4), op(9, op="Copy", category="data movement")]
+    run = trained(tmp_path / "r", layers=[layer()], **window(ops))
+    rows = kernels.summarise(run, "layer").rows
+
+    assert [rows[number].op for number in roofline.main_rows(roofline.of_run(run), rows)] == ["MatMul"]

@@ -1,0 +1,77 @@
+"""Work of layers on a terminal."""
+
+from __future__ import annotations
+
+import io
+
+from dlprof.analysis.layer_work import LayerWork
+from dlprof.analysis.roofline import LayerRate, Roofline
+from dlprof.report import roofline_table
+from dlprof.schema.manifest import Ceilings
+from dlprof.schema.vocabulary import Bound, Direction, MemoryBasis
+
+CEILINGS = Ceilings(cpu="c", cores=2, flops_per_s={"float32": 1e11}, bytes_per_s=1e10)
+
+
+def rate(
+    flops: float | None, ns: float | None, reached: float | None, how: MemoryBasis = MemoryBasis.EXACT
+) -> LayerRate:
+    """A layer."""
+    work = LayerWork("dense", "Dense", Direction.FORWARD, flops, 4e6, how, None)
+    return LayerRate(work, ns, Bound.COMPUTE if reached is not None else None, reached)
+
+
+def printed(*layers: LayerRate, ceilings: Ceilings | None = CEILINGS, why_not: str | None = None) -> list[str]:
+    """The lines."""
+    out = io.StringIO()
+    known = Roofline(layers, 2e8, 1e7, 10, ceilings, why_not)
+    roofline_table.print_table(known, top=1, file=out, plain=True)
+    return out.getvalue().splitlines()
+
+
+def test_a_layer_has_its_work_rates_and_bound() -> None:
+    """With units."""
+    assert printed(rate(2e8, 4e6, 0.5))[1].split() == [
+        "dense", "Dense", "forward", "200", "MFLOP", "4", "MB", "4.00", "ms", "50", "GFLOP/s", "1.00", "GB/s", "50.0",
+        "compute",
+    ]  # fmt: skip
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    """Never 0."""
+    assert printed(rate(None, None, None))[1].split() == ["dense", "Dense", "forward", "-", "4", "MB", *"-----"]
+
+
+def test_an_estimate_is_marked() -> None:
+    """By the number of values."""
+    assert "~200 MFLOP" in printed(rate(2e8, 4e6, 0.5, MemoryBasis.ESTIMATE))[1]
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """The one with most time is shown."""
+    lines = printed(rate(2e8, 4e6, 0.5), rate(2e8, 5e6, 0.4))
+
+    assert ("5.00 ms" in lines[1], lines[2]) == (True, "... 1 more rows; --top 0 for all")
+
+
+def test_the_step_and_the_ceilings_are_told() -> None:
+    """0.2 GFLOP in 10 ms."""
+    assert printed(rate(2e8, 4e6, 0.5))[2:4] == [
+        "A training step asks for 200 MFLOP, 20 GFLOP/s over a traced step of 10.0 ms.",
+        "Ceilings, measured: 100 GFLOP/s float32, 10.00 GB/s on 2 cores.",
+    ]
+
+
+def test_more_than_can_be_is_a_ceiling_of_a_busy_machine() -> None:
+    """It says how to measure it again."""
+    assert any(line.startswith("More than 100 %") for line in printed(rate(2e8, 1e6, 2.0)))
+
+
+def test_without_ceilings_it_says_how_to_have_them() -> None:
+    """Two seconds."""
+    assert any("dlprof doctor --measure" in line for line in printed(rate(2e8, 4e6, None), ceilings=None))
+
+
+def test_without_layers_there_is_the_reason() -> None:
+    """And no table."""
+    assert printed(why_not="no model told its layers") == ["The work of layers is not known: no model told its layers"]
