@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 from dlprof.analysis.findings.rest import Rest
 from dlprof.analysis.findings.title import Title, of_slug
 from dlprof.schema.vocabulary import Basis, FindingState, TreePath, Whole
 from dlprof.units import duration
+
+
+class Rank(IntEnum):
+    """In what order findings are told."""
+
+    ENDED_THE_RUN = 0
+    """First of all."""
+    BY_TIME = 1
+    """By the time that they cost; below a little they are not told."""
+    WITHOUT_TIME = 2
+    """Behind those, whether or not they cost time."""
+
 
 SourceLine = tuple[str, int]
 """File and line of the user's code."""
@@ -83,6 +96,15 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class Statement(Sentence):
+    """What a claim says that costs no time, such as of memory: all of it is `before`."""
+
+    def tell(self, at_stake: AtStake) -> str:  # noqa: ARG002  (no time is at stake)
+        """All of it."""
+        return f"{self.before}{self.after}"
+
+
+@dataclass(frozen=True)
 class Query:
     """Evidence of a claim, before it is asked for: what it shows, and the SQL that gives the rows."""
 
@@ -103,6 +125,7 @@ class Claim:
         remedy: What dlprof can try; None: nothing that leaves the user's files alone.
         basis: How the time at stake was got; estimated where a model stands between.
         title: What it is called; None: as its rule is.
+        rank: Whether it is worth a word by the time that it costs, or whatever that is.
     """
 
     sentence: Sentence
@@ -113,6 +136,7 @@ class Claim:
     remedy: Remedy | None = None
     basis: Basis = Basis.MEASURED
     title: Title | None = None
+    rank: Rank = Rank.BY_TIME
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -147,6 +171,7 @@ class Finding:
         saving_ns: `predicted` and `achieved` saving, once it was tried.
         not_tried: Why the remedy could not be tried, where it was to be.
         title: Its title; None: its rule has none.
+        rank: As that of its claim.
     """
 
     slug: str
@@ -164,6 +189,7 @@ class Finding:
     saving_ns: Mapping[str, int | None] | None = None
     not_tried: str | None = None
     title: Title | None = None
+    rank: Rank = Rank.BY_TIME
 
     @property
     def heading(self) -> str:

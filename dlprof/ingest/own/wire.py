@@ -16,7 +16,7 @@ from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
-from dlprof.ingest.own import loader_passes
+from dlprof.ingest.own import loader_passes, model_memory
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
 from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
@@ -84,6 +84,8 @@ class Stream:
     started_at: dict[int, tuple[str, int]] = field(default_factory=dict)
     """The user's lines that started processes, by their numbers."""
     passes: list[loader_passes.Pass] = field(default_factory=list)
+    models: dict[int, model_memory.Model] = field(default_factory=dict)
+    """What models hold, by their numbers; what was told last."""
     stretches: Columns = field(default_factory=lambda: Columns("qqqq"))
     """When threads of an engine ran Python: rows of the fields of `wire.STRETCH`."""
     syncs: dict[int, Sync] = field(default_factory=dict)
@@ -167,7 +169,7 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     if layout is not None:
         fields, columns = layout
         return dict(zip(columns, fields(payload), strict=True))
-    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER):
+    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER, Record.MODEL):
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
         return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": _text(payload[wire.STRING_HEAD.size :])}
@@ -358,6 +360,12 @@ def _read_loader(stream: Stream, payload: memoryview) -> None:
     stream.passes.append(one)
 
 
+def _read_model(stream: Stream, payload: memoryview) -> None:
+    one = model_memory.parse(bytes(payload))
+    _time(stream, one.time_ns)
+    stream.models[one.model] = one
+
+
 def _read_stretch(stream: Stream, payload: memoryview) -> None:
     thread, begin, end, inside = wire.STRETCH.unpack(payload)
     _whole(thread, below=_INT64)
@@ -399,6 +407,7 @@ _READERS = {
     Record.TRAILER: _read_trailer,
     Record.CHILD: _read_child,
     Record.LOADER: _read_loader,
+    Record.MODEL: _read_model,
     Record.STRETCH: _read_stretch,
     Record.SYNC: _read_sync,
 }

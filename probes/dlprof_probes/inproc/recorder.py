@@ -217,6 +217,10 @@ class Recorder(object):
         """Record a pass over a loader: fields of `wire.Record.LOADER`."""
         self._add_facts(wire.Record.LOADER, facts)
 
+    def model(self, facts):
+        """Record what a model holds: fields of `wire.Record.MODEL`."""
+        self._add_facts(wire.Record.MODEL, facts)
+
     def sync(self, number, place, sums):
         """Record what was summed of a place: (what, file, line) and [calls, ns, first begin, last end]."""
         what, file, line = place

@@ -21,6 +21,9 @@ class Engine:
     def trained_layers(self, _optimizer: object, _frames: list[Any]) -> None:
         """They are not known."""
 
+    def memory_of(self, _optimizer: object, _frames: list[Any]) -> None:
+        """Neither is that."""
+
 
 class State:
     """A state of weights, first given by an earlier call."""
