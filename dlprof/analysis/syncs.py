@@ -23,7 +23,7 @@ class SyncPlace:
         calls: How often.
         ns: Time inside of them, all threads together (ns): the wait, where the device has not got as far, and the copy.
         share: Of the wall time; None: that is not known.
-        calls_per_step: Calls for each train step between the first and the last of them; None: there was none.
+        calls_per_step: Calls for each train step between the first and the last of them; None: no step ended there.
     """
 
     what: str
@@ -78,13 +78,18 @@ class _Steps:
 
     def __init__(self, run: Run) -> None:
         table = run.table("steps", ("loop", "start_ns", "dur_ns", "count"))
-        table = table.filter(pc.equal(table["loop"].cast("string"), Loop.TRAIN)).sort_by("start_ns")
-        self._starts = table["start_ns"].to_numpy()
-        self._ends = np.maximum.accumulate(self._starts + table["dur_ns"].to_numpy())
-        self._sums = np.concatenate(([0], np.cumsum(table["count"].to_numpy())))
+        table = table.filter(pc.equal(table["loop"].cast("string"), Loop.TRAIN))
+        ends = table["start_ns"].to_numpy() + table["dur_ns"].to_numpy()
+        order = np.argsort(ends, kind="stable")
+        self._ends = ends[order]
+        self._sums = np.concatenate(([0], np.cumsum(table["count"].to_numpy()[order])))
 
-    def between(self, start_ns: int, end_ns: int) -> int:
-        """Steps that end after `start_ns` and begin before `end_ns`."""
-        low = int(np.searchsorted(self._ends, start_ns, "right"))
-        high = int(np.searchsorted(self._starts, end_ns, "left"))
-        return int(self._sums[max(low, high)] - self._sums[low])
+    def between(self, first_ns: int, last_ns: int) -> int:
+        """Steps that calls were made in, the first and the last at these times; 0: no step ended between them.
+
+        A step ends with the update of the weights. Whether calls stand before or behind it, one more turn of the loop
+        than ends lie between them was theirs.
+        """
+        low = int(np.searchsorted(self._ends, first_ns, "right"))
+        high = int(np.searchsorted(self._ends, last_ns, "left"))
+        return int(self._sums[high] - self._sums[low]) + 1 if high > low else 0

@@ -21,7 +21,7 @@ def place(line: int, calls: int, ms: int, begin_s: float, end_s: float) -> dict[
 
 def test_places_come_with_their_share_and_calls_a_step(tmp_path: Path) -> None:
     """100 steps of 20 ms from 2 s on: one is called twice in each, one once at the 10 steps from 3 s on, one before."""
-    rows = [place(5, 1, 1, 1.0, 1.5), place(7, 10, 50, 3.0, 3.2), place(9, 200, 2000, 2.0, 4.0)]
+    rows = [place(5, 1, 1, 1.0, 1.5), place(7, 10, 50, 3.005, 3.195), place(9, 200, 2000, 2.0, 4.0)]
     run = runs.make(tmp_path / "r", runs.manifest(syncs_of=["torch"]), steps=runs.steps(100), syncs=rows)
 
     assert syncs.of_run(run) == (
@@ -29,6 +29,15 @@ def test_places_come_with_their_share_and_calls_a_step(tmp_path: Path) -> None:
         SyncPlace(what="item()", file="train.py", line=7, calls=10, ns=50 * MS, share=0.005, calls_per_step=1.0),
         SyncPlace(what="item()", file="train.py", line=5, calls=1, ns=MS, share=0.0001, calls_per_step=None),
     )
+
+
+def test_a_line_behind_the_update_is_called_in_each_step(tmp_path: Path) -> None:
+    """A step ends with the update: 100 calls, each 5 ms after the end of one of 100 steps; and one call behind all."""
+    rows = [place(9, 100, 1, 2.015, 3.996), place(12, 1, 1, 4.5, 4.6)]
+    told = runs.manifest(syncs_of=["torch"])
+    run = runs.make(tmp_path / "r", told, steps=runs.steps(100, dur_ns=10 * MS), syncs=rows)
+
+    assert [(one.line, one.calls_per_step) for one in syncs.of_run(run) or ()] == [(9, 1.0), (12, None)]
 
 
 def test_a_run_that_asks_for_nothing_has_none(tmp_path: Path) -> None:
