@@ -18,6 +18,7 @@ COMMANDS = {
     "report": "print the report of a run",
     "lines": "print time and hits of each line of the script",
     "kernels": "print kernels by layer, operator, category, device or step",
+    "memory": "print how much memory a run took: when, where, for what, and whether it grows",
     "compare": "say where the gap between runs comes from, part by part",
     "diagnose": "name the causes of a run's time, or of the gap between two runs",
     "gate": "exit with 1 when a part of a run became slower than before",

@@ -45,6 +45,7 @@ TOPICS = {
     "live": Topic("the screen of trace --live", "live"),
     "own-loops": Topic("training loops of your own: what is recognised without marks", "own-loops"),
     "marks": Topic("scripts without Keras: custom loops and other programs", "marks"),
+    "memory-use": Topic("memory: what is measured, what is estimated, and when it grows", "memory"),
     "notebook": Topic("notebooks and Python: runs as pandas frames", "notebook"),
     "overhead": Topic("what profiling costs", "overhead"),
     "pages": Topic("pages for the browser", "pages"),

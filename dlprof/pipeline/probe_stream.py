@@ -15,7 +15,7 @@ from dlprof.analysis import overhead
 from dlprof.backends import registry
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch
-from dlprof.ingest.own import loader_passes, stream_tables
+from dlprof.ingest.own import loader_passes, model_memory, stream_tables
 from dlprof.ingest.own import marks as marks_reader
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.pipeline import stream_end
@@ -79,6 +79,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     told_until = run.end_ns if stream.complete else min(run.end_ns, stream.last_ns)
     run.tables.put_pieces(stream_tables.pieces(stream, run.process, told_until, run.names))
     run.tables.put({"loaders": loader_passes.table(stream.passes, run.process, run.names)})
+    run.tables.put({"memory_owners": model_memory.table(stream.models, stream.spans.details, run.process)})
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))

@@ -27,6 +27,7 @@ from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
 from dlprof.analysis.utilisation import GpuUse
+from dlprof.report.memory_json import MemoryReport
 from dlprof.schema.manifest import Engine, Followed, Machine, Thinned
 from dlprof.schema.vocabulary import RunSource, RunState
 
@@ -394,6 +395,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """None: the stream of the probe is whole, or the end of the process is not known."""
     lost_tables: tuple[LostTable, ...] = ()
     """Tables that are damaged for good: what is made of them is empty or null."""
+    memory: MemoryReport | None = None
+    """None: the report is one in short, or the run is made of foreign traces without samples of processes."""
     graph_compilations: tuple[GraphCompilation, ...] = ()
     """What it took to make graphs, by function and stage."""
     calls_left_out: int = 0

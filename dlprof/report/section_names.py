@@ -15,6 +15,7 @@ SECTIONS: Mapping[str, str] = {
     "processes": "what the script started: workers and other processes",
     "followed": "Pythons below the program that were traced as runs of their own",
     "machine": "cores, memory and GPUs",
+    "memory": "memory by phase, what holds it, whether it grows",
     "costs": "what each probe cost",
     "health": "what was dropped, cut, killed or odd",
     "sources": "the files that an imported run was made of",

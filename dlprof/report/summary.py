@@ -22,6 +22,7 @@ from dlprof.analysis import (
     latency,
     lines,
     loops,
+    memory,
     overhead,
     processes,
     program,
@@ -33,8 +34,9 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Diagnosis
-from dlprof.report import imported_parts, imported_verdict, strict_json, verdict
+from dlprof.report import imported_parts, imported_verdict, memory_json, strict_json, verdict
 from dlprof.report.json_text import plain
+from dlprof.report.memory_json import MemoryReport
 from dlprof.report.model import (
     CategoryKernels,
     Cause,
@@ -191,7 +193,15 @@ def _with_the_rest(run: Run, report: Report, top: int) -> Report:
         input_pipelines=input_pipeline.of_run(run),
         graph_compilations=tuple(graph_compilations.find(spans)),
         graph_breaks=tuple(graph_breaks.find(spans)),
+        memory=_memory(run),
     )
+
+
+def _memory(run: Run) -> MemoryReport | None:
+    """Memory of a run; None: of foreign traces, which hold none."""
+    if run.manifest.state == RunState.IMPORTED and not run.count("process_samples"):
+        return None
+    return memory_json.as_json(memory.of_run(run))
 
 
 def as_builtins(report: Report) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dlprof.report.sections import (
     head,
     latency,
     machine,
+    memory,
     pipelines,
     processes,
     program,
@@ -124,6 +125,15 @@ def _sources(page: Page, report: Report) -> None:
         page.say("none: the run was traced here, not imported", indent=2)
 
 
+def _memory(page: Page, report: Report) -> None:
+    why = report.missing("process_samples", "machine", "memory_owners")
+    if why is not None:
+        page.title("Memory")
+        page.say(f"not measured, because {safe(why)}", indent=2)
+    else:
+        memory.summary(page, report.memory)
+
+
 _SECTIONS: Mapping[str, Sequence[Section]] = {
     "findings": (causes.all_findings,),
     "phases": (program.phases,),
@@ -142,6 +152,7 @@ _SECTIONS: Mapping[str, Sequence[Section]] = {
     "processes": (processes.all_processes,),
     "followed": (followed.all_runs,),
     "machine": (machine.cores, machine.gpu),
+    "memory": (_memory,),
     "costs": (quality.costs,),
     "health": (quality.health,),
     "sources": (_sources,),
@@ -170,6 +181,7 @@ def _print_traced(page: Page, report: Report) -> None:
         followed.runs,
         machine.cores,
         machine.gpu,
+        _memory,
         quality.costs,
         quality.health,
         head.next_steps,

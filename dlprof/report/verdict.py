@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.analysis.findings.diagnose import NO_TIME
-from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.analysis.findings.finding import Diagnosis, Finding, Rank
 from dlprof.report.model import Report
 from dlprof.schema.vocabulary import PROBE_CUT, Basis, ProcessRole
 from dlprof.units import duration, percent
@@ -26,8 +26,11 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
         report: The run.
         diagnosis: Its causes; None: they were not looked for, or cannot be.
     """
-    findings = [one for one in (diagnosis.findings if diagnosis is not None else ()) if one.slug != _OWN]
-    return f"{_failed(report)}{_unrecorded(report)}{_cause(report, findings) or _phases(report, diagnosis, findings)}"
+    told = diagnosis.findings if diagnosis is not None else ()
+    findings = [one for one in told if one.slug != _OWN and one.rank is Rank.BY_TIME]
+    ended = "".join(f"{one.heading}. " for one in told if one.rank is Rank.ENDED_THE_RUN)
+    cause = _cause(report, findings) or _phases(report, diagnosis, findings)
+    return f"{_failed(report)}{ended}{_unrecorded(report)}{cause}"
 
 
 def _failed(report: Report) -> str:

@@ -16,6 +16,7 @@ History of SCHEMA_VERSION:
     8  processes: role is main, worker or child; name, CPU time, memory and I/O of each; stacks and lines have the
        process that they are of
     9  loaders: passes over them; processes: the line that started each
+    10 machine: limits of memory; process_samples: kinds of memory; memory_owners
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -193,6 +194,12 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("stall_memory_ns", _NS),
             ("stall_io_ns", _NS),
             ("throttled_ns", _NS),  # ... and in which the quota of the process's control group held it back
+            # What holds the traced process's memory; null: no limit, or it is not told.
+            ("limit_address_space_bytes", pa.int64()),
+            ("limit_data_bytes", pa.int64()),
+            ("limit_group_bytes", pa.int64()),  # of its control group, or of the tightest one around that
+            ("group_used_bytes", pa.int64()),
+            ("group_killed_count", pa.int64()),  # processes of the group that the kernel killed for want of memory
             of_process=False,
         ),
         # The traced process tree, one row per process and sample.
@@ -213,6 +220,31 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("main_run_ns", _NS),
             ("main_wait_ns", _NS),
             ("io_calls", pa.int64()),  # reads and writes
+            # Kinds of memory, once a second: the first three sum to rss_bytes of that moment.
+            ("anonymous_bytes", pa.int64()),
+            ("file_bytes", pa.int64()),
+            ("shared_bytes", pa.int64()),  # shared memory and tmpfs
+            ("swap_bytes", pa.int64()),
+            ("peak_rss_bytes", pa.int64()),  # the most that was ever resident, as the kernel keeps it
+            ("address_space_bytes", pa.int64()),
+            ("pss_bytes", pa.int64()),  # every ten seconds or more: shared pages by share
+            ("uss_bytes", pa.int64()),  # likewise: pages of this process alone
+        ),
+        # What holds memory, as far as shapes tell: variables of models, what is made of them in a step.
+        "memory_owners": _table(
+            ("model", pa.int32()),  # number of the model in the run
+            ("model_name", _TEXT),
+            ("layer", _TEXT),  # null: of no layer
+            ("name", _TEXT),  # of the variable or array; null: none
+            ("kind", _TEXT),  # vocabulary: MemoryKind
+            ("direction", _TEXT),  # forward | backward | update; null: it is there all the time
+            ("device", _TEXT),  # as the engine calls it; null: not told
+            ("shape", _TEXT),  # `3x4`; empty: one number
+            ("dtype", _TEXT),
+            ("bytes", pa.int64()),  # null: not known, because a length or the batch is not
+            ("how", _TEXT),  # exact | estimate
+            ("count", pa.int32()),  # variables that are in the row: more than one where many were left out
+            ("time_ns", _NS),  # when it was looked at
         ),
         # NVML's series, one row per GPU and sample.
         "gpu": _table(

@@ -37,6 +37,7 @@ class SpanKind(StrEnum):
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     GRAPH_STAGE = wire.SpanKind.GRAPH_STAGE
     GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
+    OUT_OF_MEMORY = wire.SpanKind.OUT_OF_MEMORY
     DLPROF = wire.SpanKind.DLPROF
 
 
@@ -302,6 +303,27 @@ class EventKind(IntEnum):
     def word(self) -> str:
         """Its name in tables."""
         return self.name.lower()
+
+
+class MemoryKind(StrEnum):
+    """What memory is held for: column `kind` of `memory_owners`."""
+
+    PARAMETERS = "parameters"
+    GRADIENTS = "gradients"
+    OPTIMIZER = "optimizer"
+    ACTIVATIONS = "activations"
+    INPUT = "input"
+    OTHER = "other"
+    """What is left of the peak: Python, libraries, engines' workspaces and caches."""
+
+
+class MemoryBasis(StrEnum):
+    """How bytes were got: column `how` of `memory_owners`."""
+
+    EXACT = "exact"
+    """From the shape and type of an array that was there."""
+    ESTIMATE = "estimate"
+    """From shapes of what is made in a step, which the engine may keep shorter, longer, or not at all."""
 
 
 class RunState(StrEnum):

@@ -57,6 +57,12 @@ class Record(object):
     loader (number), kind, dataset (its class), file, line (where it was made), thread, begin_ns, opened_ns, end_ns,
     first_wait_ns, waited_ns, last_wait_ns, items, workers, uses_processes, persistent, queue, queue_per_worker,
     batch_size, collate."""
+    MODEL = 15
+    """JSON object: what a model and its optimiser hold, by shapes. Older readers pass over it; a later one of the same
+    model replaces it.
+
+    model (number), loop (span), name, time_ns, variables ([layer, name, kind, shape, type, trainable, device] each),
+    left_out (further variables), outputs ([layer, shape, type] each; None for the batch)."""
 
 
 class SpanKind(object):
@@ -86,6 +92,8 @@ class SpanKind(object):
     """A part of making a graph that its engine tells apart, beside `graph_compile` or in it: tracing, lowering."""
     GRAPH_BREAK = "graph_break"
     """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
+    OUT_OF_MEMORY = "out_of_memory"
+    """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
     DLPROF = "dlprof"
 
 

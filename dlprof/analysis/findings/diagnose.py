@@ -14,7 +14,17 @@ from typing import Any
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings import confidence, fixes, registry, remainder
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Abstention, AtStake, Claim, Diagnosis, Evidence, Finding, Query
+from dlprof.analysis.findings.finding import (
+    Abstain,
+    Abstention,
+    AtStake,
+    Claim,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Query,
+    Rank,
+)
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
 from dlprof.schema.vocabulary import TreePath, Whole
@@ -92,7 +102,8 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
         else:
             left = after
     least = _least_ns(case)
-    kept = sorted((one for one in granted if one[0].at_stake_ns >= least), key=lambda one: -one[0].at_stake_ns)
+    told = (one for one in granted if one[0].rank is not Rank.BY_TIME or one[0].at_stake_ns >= least)
+    kept = sorted(told, key=lambda one: (one[0].rank, -one[0].at_stake_ns))
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
     rest = remainder.of_case(case, left) if not case.pair else ()
     return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole, rest)
@@ -137,6 +148,7 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) ->
         title=claim.title or rule.title,
         confidence=confidence.of_claim(case, claim, at_stake.ns),
         fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
+        rank=claim.rank,
     )
 
 

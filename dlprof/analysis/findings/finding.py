@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 from dlprof.analysis.findings.rest import Rest
@@ -13,6 +14,19 @@ from dlprof.units import duration
 
 FLOOR = 0.5
 """A finding that is less sure is told as a question."""
+
+
+class Rank(IntEnum):
+    """In what order findings are told."""
+
+    ENDED_THE_RUN = 0
+    """First of all."""
+    BY_TIME = 1
+    """By the time that they cost; below a little they are not told."""
+    WITHOUT_TIME = 2
+    """Behind those, whether or not they cost time."""
+
+
 SourceLine = tuple[str, int]
 """File and line of the user's code."""
 
@@ -85,6 +99,15 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class Statement(Sentence):
+    """What a claim says that costs no time, such as of memory: all of it is `before`."""
+
+    def tell(self, at_stake: AtStake) -> str:  # noqa: ARG002  (no time is at stake)
+        """All of it."""
+        return f"{self.before}{self.after}"
+
+
+@dataclass(frozen=True)
 class Query:
     """Evidence of a claim, before it is asked for: what it shows, and the SQL that gives the rows."""
 
@@ -120,6 +143,7 @@ class Claim:
         title: What it is called; None: as its rule is.
         support: What speaks for it; None: only how its time was got.
         fix: The change, as a unified diff or a sentence with the API; None: `fixes` may know one.
+        rank: Whether it is worth a word by the time that it costs, or whatever that is.
     """
 
     sentence: Sentence
@@ -132,6 +156,7 @@ class Claim:
     title: Title | None = None
     support: Support | None = None
     fix: str | None = None
+    rank: Rank = Rank.BY_TIME
 
 
 class Abstain(Exception):  # noqa: N818  (no error: an answer)
@@ -168,6 +193,7 @@ class Finding:
         title: Its title; None: its rule has none.
         confidence: How likely it is the right cause, by what was recorded: 0 to 1; see `confidence`.
         fix: The change: a unified diff of the user's file, or a sentence with the API; None: there is none to name.
+        rank: As that of its claim.
     """
 
     slug: str
@@ -187,6 +213,7 @@ class Finding:
     title: Title | None = None
     confidence: float = 1.0
     fix: str | None = None
+    rank: Rank = Rank.BY_TIME
 
     @property
     def is_question(self) -> bool:

@@ -22,9 +22,13 @@ _PIECE = 1 << 14
 """Rows of a piece."""
 _COUNTERS = (
     "switches_voluntary", "switches_involuntary", "read_bytes", "write_bytes", "run_ns", "wait_ns", "main_run_ns",
-    "main_wait_ns", "io_calls",
+    "main_wait_ns", "io_calls", "anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes", "peak_rss_bytes",
+    "address_space_bytes", "pss_bytes", "uss_bytes",
 )  # fmt: skip
 _STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
+_LIMITS = (
+    "limit_address_space_bytes", "limit_data_bytes", "limit_group_bytes", "group_used_bytes", "group_killed_count",
+)  # fmt: skip
 
 
 def read(path: Path, process: ProcessId) -> tuple[dict[str, pa.Table], list[Health], dict[str, Any]]:
@@ -182,6 +186,7 @@ class _Reader:
         own = scale * (after[3] - before[3])
         tree = scale * _tree_ticks(before[4], after[4])
         stalls = slow[7] if len(slow) > 7 else [None] * 4
+        limits = slow[8] if len(slow) > 8 else [None] * len(_LIMITS)
         return {
             "time_ns": self._at(after[1]),
             "interval_ns": interval,
@@ -193,6 +198,7 @@ class _Reader:
             "swap_used_bytes": slow[3],
             "temperature_c": slow[4],
             **dict(zip(_STALLS, stalls, strict=True)),
+            **dict(zip(_LIMITS, limits, strict=True)),
         }
 
     def _process_samples(self, before: list[Any], after: list[Any], slow: list[Any] | None) -> Iterator[dict[str, Any]]:

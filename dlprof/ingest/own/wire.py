@@ -16,7 +16,7 @@ from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
-from dlprof.ingest.own import loader_passes
+from dlprof.ingest.own import loader_passes, model_memory
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
 from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
@@ -83,6 +83,8 @@ class Stream:
     started_at: dict[int, tuple[str, int]] = field(default_factory=dict)
     """The user's lines that started processes, by their numbers."""
     passes: list[loader_passes.Pass] = field(default_factory=list)
+    models: dict[int, model_memory.Model] = field(default_factory=dict)
+    """What models hold, by their numbers; what was told last."""
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     complete: bool = False
     last_ns: int = 0
@@ -162,7 +164,7 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     if layout is not None:
         fields, columns = layout
         return dict(zip(columns, fields(payload), strict=True))
-    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER):
+    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER, Record.MODEL):
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
         return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": _text(payload[wire.STRING_HEAD.size :])}
@@ -349,6 +351,12 @@ def _read_loader(stream: Stream, payload: memoryview) -> None:
     stream.passes.append(one)
 
 
+def _read_model(stream: Stream, payload: memoryview) -> None:
+    one = model_memory.parse(bytes(payload))
+    _time(stream, one.time_ns)
+    stream.models[one.model] = one
+
+
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
     _time(stream, int(_object(payload)["time_ns"]))
     stream.complete = True
@@ -369,4 +377,5 @@ _READERS = {
     Record.TRAILER: _read_trailer,
     Record.CHILD: _read_child,
     Record.LOADER: _read_loader,
+    Record.MODEL: _read_model,
 }

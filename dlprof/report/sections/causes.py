@@ -28,6 +28,8 @@ def headline(page: Page, number: int, title: str, slug: str, cost: str) -> Text:
 
 def cost(at_stake_ns: int, share: float, basis: str) -> str:
     """What a finding costs; an estimate says so."""
+    if not at_stake_ns:
+        return "no time is claimed"
     about = "about " if basis == Basis.ESTIMATED else ""
     return f"{about}{duration(at_stake_ns)}, {100 * share:.0f} %"
 

@@ -26,6 +26,7 @@ from dlprof_probes.inproc import (
     recorder,
     tax,
     tracebacks,
+    want_of_memory,
 )
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
@@ -53,7 +54,7 @@ def main(config_path, boot_ns, known=None):
     try:
         run()
     except BaseException:
-        tracebacks.hook_uncaught()
+        tracebacks.hook_uncaught(_teller(session))
         raise
     finally:
         if session is not None:
@@ -67,7 +68,7 @@ def prepare(config_path, boot_ns, known=None):
     notice of arguments that its text does not name, and the item that is named is made by running the program.
     """
     run, session = _ready(config_path, boot_ns, known)
-    tracebacks.hook_printing()
+    tracebacks.hook_printing(_teller(session))
     if session is not None:
         process_life.at_shutdown(session)
     return functools.partial("{0[run]}".format, collections.defaultdict(run))
@@ -92,6 +93,11 @@ def _ready(config_path, boot_ns, known):
         session.start_script()
     program.enter_folder(sys.modules if known is None else known)
     return program.call(session.profiled if session is not None else None), session
+
+
+def _teller(session):
+    """What says of an uncaught exception that there was no memory; None: there is no session that could."""
+    return None if session is None else want_of_memory.teller(session.recorder, session.probe.is_user_file)
 
 
 def _follow(folder):

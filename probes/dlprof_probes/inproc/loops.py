@@ -40,6 +40,7 @@ class Loop(object):
         epoch: Index of the epoch, or `wire.NONE`.
         described, data_seen: Whether facts about its model, and its data, were recorded.
         watch: Called after each step with (loop, steps, flags), while kernel windows are waited for; else None.
+        on_first: Called when the first call of its step function is over, or has failed; None: nobody asks.
         kind, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
     """
 
@@ -61,6 +62,7 @@ class Loop(object):
         "first",
         "following",
         "kind",
+        "on_first",
         "opened",
         "outer",
         "previous_end",
@@ -90,6 +92,7 @@ class Loop(object):
         self.previous_end = 0
         self.step_index = self.following = 0
         self.watch = None
+        self.on_first = None
         self.described = self.data_seen = False
         self.kind = ""
         self.warmed = 0
@@ -122,6 +125,9 @@ class Loop(object):
         self.call_ns += end - start
         if first:
             self.first = True
+            if self.on_first is not None:
+                ask, self.on_first = self.on_first, None
+                ask()
         if not self.begin:  # Keras gives no batch hooks here (evaluate and predict before 2.3)
             self.begin = start
             self._emit(self.step_index, 1, end, 0, 0)

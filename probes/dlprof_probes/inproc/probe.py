@@ -4,7 +4,7 @@ from sys import _getframe
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import facts, interrupts
+from dlprof_probes.inproc import facts, interrupts, model_memory
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
@@ -45,11 +45,13 @@ class Probe(object):
         self.ended = False
         self._broken = set()
         self._trained = False
+        self._models = set()
         self.recorder = recorder
         self.loops = loops
         self.windows = windows
         self.describe_model = self.guard(lambda model: None)
         self.describe_training = self.guard(self._describe_training)
+        self._tell_model = self.guard(self._told_model, goes_on=True)
         self.lines = lines
         self.wrappers = wrappers
         self.is_user_file = is_user_file
@@ -199,9 +201,13 @@ class Probe(object):
             model = self.describe_model(args[0]) if args else None
             if model:
                 self.recorder.detail(span, {"model": model})
-            if outermost and kind == wire.SpanKind.FIT and model:
+            is_training = outermost and kind == wire.SpanKind.FIT and model
+            if is_training:
                 self.describe_training(span, args[0])
-            return span, was_on, self.loops.open(span, kind)
+            loop = self.loops.open(span, kind)
+            if is_training:
+                self.watch_memory(loop, args[0])
+            return span, was_on, loop
 
         def leave(token, _args):
             if token is not None:
@@ -219,6 +225,39 @@ class Probe(object):
         self.recorder.detail(span, {"training": facts.of_training(model, self.engines, not self._trained)})
         self._trained = True
         self.recorder.end(own)
+
+    def watch_memory(self, loop, model):
+        """Tell what a model of Keras holds: now, and again when the first step of a loop is over."""
+        tell, span = self._tell_model, loop.span
+        tell(span, model, model_memory.of_keras, (model,), True)
+        loop.on_first = lambda: tell(span, model, self._held_by, (model,))
+
+    def _held_by(self, model):
+        """What a model holds, with the slots that the engines keep for themselves."""
+        kept = [slot for engine, _ in self.engines.loaded() for slot in engine.slots_of(model)]
+        return model_memory.of_keras(model, kept)
+
+    def tell_optimizer(self, span, optimizer, read):
+        """Tell, once, what an optimiser of a loop of the script's own holds: `read()` gives the facts, or None."""
+        self._tell_model(span, optimizer, read, (), True)
+
+    def _told_model(self, span, owner, read, args, once=False):
+        number = self.own_loops.token(owner)
+        if number in self._models:
+            if once:
+                return
+        elif len(self._models) >= model_memory.MOST_MODELS:
+            text = "Of more than %d models it is not told what they hold in memory."
+            self.recorder.note_once("models-left-out", text % model_memory.MOST_MODELS, "info")
+            return
+        start = now()
+        told = read(*args)
+        if told is None:
+            return
+        self._models.add(number)
+        self.recorder.model(dict(told, model=number, loop=span))
+        self.recorder.complete(wire.SpanKind.DLPROF, "facts of the model's memory", start, now())
+        self.recorder.flush()  # what kills the process for want of memory comes now, if it comes
 
     def describe_data(self, loop, arrays):
         """Note what a loop is given."""
@@ -239,6 +278,7 @@ class Probe(object):
                 if model and model["layers"]:
                     self.recorder.detail(loop.span, {"model": model})
                     self.describe_training(loop.span, args[0])
+                    self.watch_memory(loop, args[0])
             return loop, was_on
 
         def leave(token, _args):

@@ -217,6 +217,10 @@ class Recorder(object):
         """Record a pass over a loader: fields of `wire.Record.LOADER`."""
         self._add_facts(wire.Record.LOADER, facts)
 
+    def model(self, facts):
+        """Record what a model holds: fields of `wire.Record.MODEL`."""
+        self._add_facts(wire.Record.MODEL, facts)
+
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""
         self._add_facts(wire.Record.NOTE, {"slug": slug, "severity": severity, "message": message})

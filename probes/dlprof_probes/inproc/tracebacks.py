@@ -29,12 +29,17 @@ def _filtered(walk):
     return walk_without_own
 
 
-def hook_uncaught():
-    """Have an exception that leaves the script reported without our frames, by whatever hook is set."""
+def hook_uncaught(tell=None):
+    """Have an exception that leaves the script reported without our frames, by whatever hook is set.
+
+    Args:
+        tell: Called with it and its traceback before that; None: nobody wants to know.
+    """
     original = sys.excepthook
 
     def excepthook(kind, value, trace):
         sys.excepthook = original
+        _told(tell, value, trace)
         value.__traceback__ = _above_entry(value.__traceback__)
         strip(value, set())
         original(kind, value, value.__traceback__)
@@ -52,15 +57,28 @@ def _above_entry(trace):
     return found
 
 
-def hook_printing():
-    """Have each uncaught exception reported without our frames, whatever of Python's two names for that is used."""
+def _told(tell, value, trace):
+    try:
+        if tell is not None:
+            tell(value, trace)
+    except Exception:  # there is no memory for it, perhaps
+        pass
+
+
+def hook_printing(tell=None):
+    """Have each uncaught exception reported without our frames, whatever of Python's two names for that is used.
+
+    Args:
+        tell: As that of `hook_uncaught`.
+    """
     same = sys.excepthook is sys.__excepthook__
-    sys.__excepthook__ = _stripped(sys.__excepthook__)
-    sys.excepthook = sys.__excepthook__ if same else _stripped(sys.excepthook)
+    sys.__excepthook__ = _stripped(sys.__excepthook__, tell)
+    sys.excepthook = sys.__excepthook__ if same else _stripped(sys.excepthook, tell)
 
 
-def _stripped(original):
+def _stripped(original, tell):
     def excepthook(kind, value, trace):
+        _told(tell, value, trace)
         try:
             strip(value, set())
             trace = _without_own(trace)

@@ -16,11 +16,14 @@ from typing import Any
 
 from dlprof_probes.sidecar import proc
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
+from dlprof_probes.sidecar.memory import Limits, Rollups, Split, split
 from dlprof_probes.sidecar.processes import Processes
 
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
 """How often memory, frequencies, temperature, switches and I/O are read."""
+_NEAR = 0.75
+"""From this share of a limit of memory on each sample is written at once: it may be the last."""
 
 
 class Cores:
@@ -31,9 +34,11 @@ class Cores:
     - `["c", time_ns, [[user, system, iowait, steal, idle] per core], own_ticks, [[pid, ticks, rss_pages, threads,
       minor_faults, major_faults] per process]]`: every sample; ticks are cumulative clock ticks.
     - `["m", time_ns, available_bytes, swap_used_bytes, temperature_c, [mhz per core] or null, [[pid, voluntary,
-      involuntary, read_bytes, write_bytes, run_ns, wait_ns, main_run_ns, main_wait_ns, calls] per process],
-      [cpu, memory, io, throttled]]`: once a second. `wait_ns` is time in which threads could run and had no core;
-      the last are cumulative stalls of the machine, and throttling of the process's control group (ns, or null).
+      involuntary, read_bytes, write_bytes, run_ns, wait_ns, main_run_ns, main_wait_ns, calls, anonymous, file, shared,
+      swap, peak, address_space, proportional, unique] per process], [cpu, memory, io, throttled], [address_space,
+      data, group, group_used, killed]]`: once a second. `wait_ns` is time in which threads could run and had no core;
+      then cumulative stalls of the machine, and throttling of the process's control group (ns, or null); the last are
+      limits of memory, see `memory.Limits`. Kinds of memory are bytes.
     - `["p", ...]`, `["n", ...]`: processes that came and ended (`Processes`).
     """
 
@@ -45,6 +50,9 @@ class Cores:
         self._next_slow = 0
         self._has_begun = False
         self._quota = _quota_file(pid)
+        self._limits = Limits(pid)
+        self._rollups = Rollups()
+        self._is_near = False
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
         self._processes = Processes(self.writer, pid, conductor, keep_arguments=keep_arguments)
 
@@ -66,11 +74,15 @@ class Cores:
         self._processes.look(now, fully=slow)
         if slow:
             self._next_slow = now + (SLOW_NS if self._has_begun else 0)
-            self.writer.row(["m", now, *self._machine(), self._slow_processes(), self._stalls()])
+            machine, told, limits = self._machine(), self._slow_processes(), self._limits.row()
+            self.writer.row(["m", now, *machine, told, self._stalls(), limits])
+            self._is_near = _is_near(machine[0], told, limits)
         processes = self._processes.rows()
         own = sum(found.row[1] for pid in self._processes.own if (found := proc.stat(pid)) is not None)
         self.writer.row(["c", now, self._per_core(), own, processes])
         self._processes.tell_ended(now)
+        if self._is_near:
+            self.writer.flush()
 
     def _per_core(self) -> list[list[int]]:
         rows = []
@@ -89,9 +101,15 @@ class Cores:
 
     def _slow_processes(self) -> list[list[int | None]]:
         rows = []
-        for pid in self._processes.followed():
+        followed = self._processes.followed()
+        sizes = self._rollups.read(followed)
+        for pid in followed:
             read_bytes, write_bytes, calls = _io(pid)
-            rows.append([pid, *_switches(pid), read_bytes, write_bytes, *_scheduled(pid), calls])
+            switches, memory = _statuses(pid)
+            none = (None, None)
+            rows.append(
+                [pid, *switches, read_bytes, write_bytes, *_scheduled(pid), calls, *memory, *sizes.get(pid, none)]
+            )
         return rows
 
     def _stalls(self) -> list[int | None]:
@@ -102,18 +120,37 @@ class Cores:
         return self._processes.tree()
 
 
-def _switches(pid: int) -> tuple[int | None, int | None]:
-    """Voluntary and involuntary context switches of all threads together."""
+def _is_near(available: int, told: list[list[int | None]], limits: list[int | None]) -> bool:
+    """Whether memory may soon run out: that of the machine, of the control group, or of what a process may have."""
+    address_space, data, group, used, _ = limits
+    if group is not None and used is not None and used >= _NEAR * group:
+        return True
+    if available <= (1 - _NEAR) / 2 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        return True
+    own = min((limit for limit in (address_space, data) if limit is not None), default=None)
+    return own is not None and any((row[_ADDRESS_SPACE] or 0) >= _NEAR * own for row in told)
+
+
+_ADDRESS_SPACE = 10 + Split._fields.index("address_space")
+"""Its place in what is told of a process once a second."""
+
+
+def _statuses(pid: int) -> tuple[tuple[int | None, int | None], Split]:
+    """Voluntary and involuntary context switches of all threads together, and the kinds of the process's memory."""
     voluntary = involuntary = 0
     seen = False
+    memory = split(b"")
     for thread in _threads(pid):
-        for line in proc.read(f"/proc/{pid}/task/{thread}/status").split(b"\n"):
+        status = proc.read(f"/proc/{pid}/task/{thread}/status")
+        if thread == str(pid):
+            memory = split(status)
+        for line in status.split(b"\n"):
             if line.startswith(b"voluntary_ctxt_switches"):
                 voluntary += int(line.split()[1])
                 seen = True
             elif line.startswith(b"nonvoluntary_ctxt_switches"):
                 involuntary += int(line.split()[1])
-    return (voluntary, involuntary) if seen else (None, None)
+    return ((voluntary, involuntary) if seen else (None, None)), memory
 
 
 def _threads(pid: int) -> list[str]:

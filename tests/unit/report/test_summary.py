@@ -265,6 +265,7 @@ REPORT_KEYS = [
     "graph_breaks",
     "unrecorded",
     "lost_tables",
+    "memory",
     "graph_compilations",
     "calls_left_out",
 ]

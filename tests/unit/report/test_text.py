@@ -81,6 +81,7 @@ def test_sections_come_in_their_order(run: Run) -> None:
         "Hottest stacks by phase",
         "Cores and memory",
         "GPU",
+        "Memory",
         "Overhead ledger",
         "Health",
         f"more: dlprof lines {run.typed}",

@@ -25,8 +25,8 @@ def test_switches_are_those_of_all_threads(kernel: Kernel) -> None:
     kernel.files["/proc/42/task/42/status"] = STATUS % (5, 2)
     kernel.files["/proc/42/task/43/status"] = STATUS % (10, 1)
 
-    assert cores._switches(42) == (15, 3)
-    assert cores._switches(99) == (None, None)
+    assert cores._statuses(42)[0] == (15, 3)
+    assert cores._statuses(99)[0] == (None, None)
 
 
 def test_input_and_output_are_bytes_and_calls(kernel: Kernel) -> None:
@@ -184,3 +184,30 @@ def test_the_sampler_is_none_of_the_tree_of_a_notebook(tmp_path: Path, kernel: K
     sampler._processes.look(0, fully=True)
 
     assert (sampler.tree(), sampler._processes.own) == ([10, 11], [12, 13])
+
+
+@pytest.mark.parametrize(
+    ("available", "mapped", "limits", "expected"),
+    [
+        (1 << 60, 80, [100, None, None, None, None], True),
+        (1 << 60, 60, [100, None, None, None, None], False),
+        (1 << 60, 60, [None, None, 100, 75, 0], True),
+        (1 << 60, 60, [None, None, 100, 70, 0], False),
+        (1 << 60, 60, [None] * 5, False),
+        (0, 60, [None] * 5, True),
+    ],
+)
+def test_memory_may_soon_run_out(available: int, mapped: int, limits: list[int | None], expected: bool) -> None:
+    """From three quarters of a limit on; of the machine when an eighth is left."""
+    told: list[list[int | None]] = [[42, *[None] * 14, mapped, None, None]]
+
+    assert cores._is_near(available, told, limits) is expected
+
+
+def test_near_a_limit_each_sample_is_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be the last."""
+    monkeypatch.setattr(cores, "_is_near", lambda *_: True)
+    sampler = cores.Cores(tmp_path, os.getpid(), conductor=0, flush_ns=1 << 60)
+    sampler.sample()
+
+    assert [row[0] for row in rows(tmp_path)[1:] if row[0] != "p"] == ["m", "c"]

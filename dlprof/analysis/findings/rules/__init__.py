@@ -14,6 +14,7 @@ from types import MappingProxyType
 from dlprof.analysis.findings.rule import Rule
 
 _ORDER = (
+    "out-of-memory",
     "gc-pressure",
     "checkpoint-heavy",
     "validation-heavy",
@@ -54,6 +55,7 @@ _ORDER = (
     "graph-compile-dominates",
     "import-heavy",
     "profiler-overhead",
+    "memory-growth",
 )
 
 

@@ -7,6 +7,8 @@ methods may raise: the first failure of one is noted in the run's health, and it
 
 import sys
 
+from dlprof_probes.inproc import model_memory
+
 
 class Attachment(object):
     """Hooks that wait for a module.
@@ -149,6 +151,28 @@ class Engine(object):
     def trained_weights(self, optimizer):
         """What that optimiser trains: a dict of `count` (numbers) and `dtype`; None: not known."""
         return
+
+    def memory_of(self, optimizer, frames):
+        """What that optimiser, and what it trains, hold after its first update.
+
+        Args:
+            optimizer: As that of `trained_layers`.
+            frames: Likewise.
+
+        Returns:
+            dict: As `model_memory.of_keras`, which tells of optimisers of Keras; None: not known.
+        """
+        if not hasattr(optimizer, "_trainable_variables"):
+            return None
+        return model_memory.of_keras_optimizer(optimizer)
+
+    def slots_of(self, model):
+        """Slots of the optimiser of a model of Keras that the engine keeps for itself.
+
+        Returns:
+            list: Pairs of a variable's name and an array with `shape` and `dtype`; empty: Keras has them.
+        """
+        return []
 
     def watch_layers(self, keras, called):
         """Call `called(layer, result)` after each call of a layer of Keras."""

@@ -120,6 +120,13 @@ def _mend(path):
     own_files.save(path, text)
 
 
+def _arrays(state):
+    """The arrays of a state: one, none, or several in a tuple."""
+    if isinstance(state, (list, tuple)):
+        return [one for part in state for one in _arrays(part)]
+    return [state] if hasattr(state, "shape") else []
+
+
 class MXNet(Engine):
     """MXNet, by its module API under Keras, and as Gluon."""
 
@@ -137,6 +144,15 @@ class MXNet(Engine):
         super(MXNet, self).__init__(probe)
         self._blocks = list  # a function that gives the hybridized blocks of Gluon
         self._graphs = None
+
+    def slots_of(self, model):
+        """The states of the updater of its module, or of the store that the module updates in."""
+        module = getattr(model, "_module", None)
+        current = getattr(module, "_curr_module", None) or module
+        updater = getattr(current, "_updater", None) or getattr(getattr(current, "_kvstore", None), "_updater", None)
+        names = getattr(getattr(updater, "optimizer", None), "idx2name", None) or {}
+        states = getattr(updater, "states", None) or {}
+        return [(str(names.get(key, "")), one) for key, state in sorted(states.items()) for one in _arrays(state)]
 
     def is_ready(self, modules):
         """Whether MXNet's module API is loaded."""

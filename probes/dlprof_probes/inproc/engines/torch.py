@@ -4,7 +4,7 @@ import os
 import sys
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import uncompiled
+from dlprof_probes.inproc import model_memory, uncompiled
 from dlprof_probes.inproc.engines import torch_breaks, torch_loops, torch_models
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
@@ -175,6 +175,13 @@ class Torch(Engine):
                 dtype = str(weight.dtype).replace("torch.", "")
                 sizes[dtype] = sizes.get(dtype, 0) + weight.numel()
         return {"count": sum(sizes.values()), "dtype": max(sizes, key=sizes.get)} if sizes else None
+
+    def memory_of(self, optimizer, frames):
+        """Parameters, gradients and slots of an optimiser of torch, with the names of a model at hand."""
+        if not hasattr(optimizer, "param_groups"):
+            return super(Torch, self).memory_of(optimizer, frames)
+        models = torch_models.at_hand(sys.modules["torch"].nn.Module, optimizer, frames)
+        return model_memory.of_torch(optimizer, torch_models.parameter_names(models))
 
     def under_keras(self, keras):
         """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""

@@ -77,6 +77,16 @@ def part_names(models):
     return names
 
 
+def parameter_names(models):
+    """The names of the parameters of models, by their `id`."""
+    names = {}
+    for prefix, held in models:
+        model = held()
+        for name, weight in model.named_parameters() if model is not None else ():
+            names[id(weight)] = prefix + name
+    return names
+
+
 def layers(models):
     """The parts of models, each a dict of `name` and `class`."""
     found = []

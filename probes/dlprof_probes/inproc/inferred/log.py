@@ -27,6 +27,7 @@ class Log(object):
     def __init__(self, probe):
         self._probe = probe
         self._describe = probe.guard(self._described, {}, goes_on=True)
+        self._tell_memory = probe.guard(self._memory_of, goes_on=True)
 
     def open(self, kind, begin, place, facts, cause):
         """A loop has begun.
@@ -45,6 +46,8 @@ class Log(object):
             told.update(self._describe(*cause) or {})
         span = probe.recorder.begin_at(kind, kind, begin, place)
         probe.recorder.detail(span, told)
+        if cause is not None:
+            self._tell_memory(span, *cause)
         loop = loops.Loop(probe.recorder, probe.loops.compiles, span, probe.loops.waits)
         loop.opened = begin
         loop.previous_end = begin
@@ -63,6 +66,10 @@ class Log(object):
         if weights:
             facts["training"] = {"weights": weights}
         return facts
+
+    def _memory_of(self, span, engine, optimizer, frames):
+        """What the optimiser of a training, and what it trains, hold after its first update."""
+        self._probe.tell_optimizer(span, optimizer, lambda: engine.memory_of(optimizer, frames))
 
     def _trace(self, engine):
         """Take the tracer of the engine that trains; Keras may have been loaded for another, and not used."""

@@ -98,3 +98,29 @@ def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     """A reader does not guess."""
     with pytest.raises(ArtifactError, match="newer"):
         cores.read(write(tmp_path / "cores.jsonl", {**HEADER, "format": "dlprof.cores/2"}), PROCESS)
+
+
+def test_kinds_and_limits_of_memory_come_once_a_second(tmp_path: Path) -> None:
+    """A dlprof that did not look at them wrote shorter rows."""
+    counters = [42, 7, 2, 11, 12, 5, 5, 5, 5, 9]
+    path = write(
+        tmp_path / "cores.jsonl",
+        HEADER,
+        ["m", 1_000, 5_000, 0, None, None, [counters]],
+        sample(1_000, 0, 0, 0, 0),
+        sample(500_001_000, 40, 10, 1, 30),
+        ["m", 1_000_001_000, 4_000, 0, None, None, [[*counters, 60, 30, 10, 1, 200, 900, 80, 70]], [1] * 4,
+         [1000, None, 500, 100, 0]],
+        sample(1_000_001_000, 80, 20, 2, 60),
+    )  # fmt: skip
+    tables = cores.read(path, PROCESS)[0]
+
+    kinds = ("anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes", "peak_rss_bytes", "address_space_bytes",
+             "pss_bytes", "uss_bytes")  # fmt: skip
+    assert [[row[name] for name in kinds] for row in tables["process_samples"].to_pylist()] == [
+        [None] * 8,
+        [60, 30, 10, 1, 200, 900, 80, 70],
+    ]
+    (machine,) = tables["machine"].to_pylist()
+    assert (machine["limit_address_space_bytes"], machine["limit_data_bytes"]) == (1000, None)
+    assert (machine["limit_group_bytes"], machine["group_used_bytes"], machine["group_killed_count"]) == (500, 100, 0)

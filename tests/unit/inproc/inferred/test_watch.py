@@ -24,6 +24,9 @@ class Engine:
     def trained_weights(self, _optimizer: object) -> None:
         """Nor are these."""
 
+    def memory_of(self, _optimizer: object, _frames: list[Any]) -> None:
+        """Neither is that."""
+
 
 class State:
     """A state of weights, first given by an earlier call."""

@@ -1,0 +1,75 @@
+"""Memory grows with the steps of the training, and is not given back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis import memory
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.memory import GrownAt, Limits
+from dlprof.analysis.memory_growth import Growth
+from dlprof.units import size
+
+TITLE = Title("Memory grows with each step of the training", "memory that grows")
+_EVIDENCE = (
+    Query(
+        "memory by tenths of the run",
+        "SELECT min(time_ns) AS time_ns, max(rss_bytes) AS rss_bytes, max(anonymous_bytes) AS anonymous_bytes FROM "
+        "(SELECT *, ntile(10) OVER (ORDER BY time_ns) AS part FROM process_samples) GROUP BY part ORDER BY time_ns",
+    ),
+)
+_NEXT = (
+    "Look at what is kept from step to step: lists that losses or outputs go into with their graphs "
+    "(keep float(loss)), what callbacks collect, tensors and functions made anew, models of earlier runs of a loop. "
+    "dlprof memory RUN --by time shows when it grows; tracemalloc or memray name the line that allocates."
+)
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """A slope above zero, of memory that is never given back, in each third of the steps."""
+    if case.pair:
+        raise Abstain("of two runs memory is not compared")
+    found = memory.of_run(case.run)
+    if found.growth is None:
+        raise Abstain(f"growth of memory was not measured: {found.not_measured['growth']}")
+    if not found.growth.is_growing:
+        return
+    yield Claim(
+        Statement(f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}"),
+        {},
+        _EVIDENCE,
+        _NEXT,
+        _line(found.grown_at),
+        rank=Rank.WITHOUT_TIME,
+    )
+
+
+def _slope(growth: Growth) -> str:
+    low, high = (size(end) for end in growth.ci)
+    return (
+        f"Memory of the process grew by {size(growth.bytes_per_step)} with each step (95 %: {low} to {high}): "
+        f"{size(growth.kept_bytes)} over {growth.steps:,} steps were not given back"
+    )
+
+
+def _stood(at: GrownAt | None) -> str:
+    if at is None:
+        return ""
+    place = f" at {at.file}:{at.line}" if at.file else ""
+    phase = f" in {at.phase}" if at.phase else ""
+    return f", {100 * at.share:.0f} % of it while the main thread stood{place}{phase}" if place or phase else ""
+
+
+def _until(growth: Growth, limits: Limits) -> str:
+    """In how many steps it is at the end of the memory that there is, as far as that is known."""
+    whole = min((one for one in (limits.control_group, limits.machine) if one), default=None)
+    if whole is None or growth.bytes_per_step <= 0 or whole <= growth.end_bytes:
+        return ""
+    left = int((whole - growth.end_bytes) / growth.bytes_per_step)
+    return f"; at this rate {size(whole)} are full after {left:,} more"
+
+
+def _line(at: GrownAt | None) -> SourceLine | None:
+    return (at.file, at.line) if at is not None and at.file is not None and at.line is not None else None

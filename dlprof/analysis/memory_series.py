@@ -1,0 +1,118 @@
+"""Memory of a run over time: of the whole tree of processes, and what the traced one has for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dlprof.analysis.columns import Floats, Integers, integers
+from dlprof.store.run import Run
+
+KINDS = ("anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes")
+_COLUMNS = ("pid", "time_ns", "rss_bytes", "peak_rss_bytes", "pss_bytes", "uss_bytes", *KINDS)
+
+
+@dataclass(frozen=True)
+class MemorySeries:
+    """Samples of memory, in order of time; an array each.
+
+    Attributes:
+        time_ns: When (ns on the run's timeline).
+        tree_bytes: Resident memory of the traced process and all below it (bytes); shared pages count in each.
+        processes: How many these were.
+        own_bytes: Of the traced process alone: resident memory without pages of files, and what is swapped out (bytes);
+            the kinds are known once a second, between that they are taken as on a line.
+        kinds: Name of a kind (`KINDS`) to what the tree has of it (bytes), NaN where it was not measured; looked at
+            once a second: `kinds_ns`.
+        kinds_ns: When the kinds were looked at (ns).
+        is_split: Whether `own_bytes` is without pages of files: an older run tells no kinds.
+        kernel_peak_bytes: The most that the traced process ever had resident, as the kernel keeps it; None: not told.
+        pss_bytes, uss_bytes: Largest sums over the tree of proportional and unique sizes; None: not measured.
+    """
+
+    time_ns: Integers
+    tree_bytes: Integers
+    processes: Integers
+    own_bytes: Integers
+    kinds: dict[str, Floats]
+    kinds_ns: Integers
+    is_split: bool
+    kernel_peak_bytes: int | None
+    pss_bytes: int | None
+    uss_bytes: int | None
+
+    def __len__(self) -> int:
+        return len(self.time_ns)
+
+    def at(self, time_ns: Integers) -> Floats:
+        """The tree's memory at some moments, on a line between two samples."""
+        return np.interp(time_ns, self.time_ns, self.tree_bytes)
+
+    def kinds_at(self, time_ns: int) -> dict[str, int | None]:
+        """Kinds of the tree's memory where they were looked at nearest to a moment."""
+        if not len(self.kinds_ns):
+            return dict.fromkeys(KINDS)
+        nearest = int(np.argmin(np.abs(self.kinds_ns - time_ns)))
+        return {name: None if np.isnan(of[nearest]) else int(of[nearest]) for name, of in self.kinds.items()}
+
+
+def of_run(run: Run) -> MemorySeries | None:
+    """The samples of a run; None: there are none."""
+    rows = run.filtered("process_samples", _COLUMNS, lambda piece: pc.is_valid(piece["rss_bytes"]))
+    if not rows.num_rows:
+        return None
+    rows = rows.sort_by("time_ns")
+    time, first = np.unique(integers(rows["time_ns"]), return_index=True)
+    kinds_ns, kinds = _kinds(rows)
+    own_ns, own, is_split = _own(rows, run.manifest.process.pid)
+    return MemorySeries(
+        time_ns=time,
+        tree_bytes=np.add.reduceat(integers(rows["rss_bytes"]), first),
+        processes=np.diff(np.append(first, rows.num_rows)),
+        own_bytes=np.interp(time, own_ns, own).astype(np.int64) if len(own_ns) else np.zeros(len(time), np.int64),
+        kinds=kinds,
+        kinds_ns=kinds_ns,
+        is_split=is_split,
+        kernel_peak_bytes=_largest(rows.filter(pc.equal(rows["pid"], run.manifest.process.pid)), "peak_rss_bytes"),
+        pss_bytes=_largest_sum(rows, "pss_bytes"),
+        uss_bytes=_largest_sum(rows, "uss_bytes"),
+    )
+
+
+def _kinds(rows: pa.Table) -> tuple[Integers, dict[str, Floats]]:
+    known = rows.filter(pc.is_valid(rows["anonymous_bytes"]))
+    if not known.num_rows:
+        return np.empty(0, np.int64), {name: np.empty(0) for name in KINDS}
+    time, first = np.unique(integers(known["time_ns"]), return_index=True)
+    return time, {name: np.add.reduceat(_floats(known[name]), first) for name in KINDS}
+
+
+def _own(rows: pa.Table, pid: int | None) -> tuple[Integers, Floats, bool]:
+    """When the traced process was sampled, and its own memory then."""
+    main = rows.filter(pc.equal(rows["pid"], pid))
+    time, resident = integers(main["time_ns"]), _floats(main["rss_bytes"])
+    known = main.filter(pc.is_valid(main["anonymous_bytes"]))
+    if not known.num_rows:
+        return time, resident, False
+    of_files = _floats(known["file_bytes"]) - np.nan_to_num(_floats(known["swap_bytes"]))
+    return time, resident - np.interp(time, integers(known["time_ns"]), np.nan_to_num(of_files)), True
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _largest(rows: pa.Table, column: str) -> int | None:
+    value = pc.max(rows[column]).as_py()
+    return None if value is None else int(value)
+
+
+def _largest_sum(rows: pa.Table, column: str) -> int | None:
+    known = rows.filter(pc.is_valid(rows[column]))
+    if not known.num_rows:
+        return None
+    _, first = np.unique(integers(known["time_ns"]), return_index=True)
+    return int(np.add.reduceat(integers(known[column]), first).max())

@@ -1,0 +1,142 @@
+"""Memory of a run as JSON (`dlprof.memory/1`). Bytes, and ns on the run's timeline; None: not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from dlprof.analysis import memory_growth
+from dlprof.analysis.memory import DeviceMemory, GrownAt, Limits, Memory
+from dlprof.analysis.memory_growth import Growth
+from dlprof.analysis.memory_owners import Owner
+from dlprof.analysis.memory_parts import Moment, PartMemory
+
+SCHEMA = "dlprof.memory/1"
+HOW = (
+    "resident memory of the traced process and of all below it, sampled: pages that several share count in each, and "
+    "what was there between two samples only is in kernel_peak_bytes of the traced process alone"
+)
+
+
+class PeakAt(Struct, frozen=True):
+    """When memory was at its largest, and who stood there on the main thread."""
+
+    time_ns: int
+    phase: str | None
+    file: str | None
+    line: int | None
+
+
+class PartReport(Struct, frozen=True):
+    """Memory of a phase or an epoch."""
+
+    name: str
+    peak_bytes: int | None
+    """None: it lasted for less than the time between two samples."""
+    growth_bytes: int
+    peak_at: PeakAt | None
+
+
+class MomentReport(Struct, frozen=True):
+    """Memory at a moment."""
+
+    time_ns: int
+    bytes: int
+    phase: str | None
+    file: str | None
+    line: int | None
+
+
+class GrowthReport(Struct, frozen=True):
+    """How memory went with the steps of the training."""
+
+    bytes_per_step: float
+    ci: tuple[float, float]
+    """95 % interval."""
+    is_growing: bool
+    """Beyond doubt, from beginning to end, and by what is worth a word."""
+    steps: int
+    begin_ns: int
+    end_ns: int
+    kept_bytes: int
+    """What was never given back while it trained."""
+    at: GrownAt | None
+    """Where the main thread stood in most of that; None: it does not grow."""
+    how: str = memory_growth.HOW
+
+
+class MemoryReport(Struct, frozen=True, kw_only=True):
+    """Memory of a run."""
+
+    schema: str = SCHEMA
+    peak_bytes: int | None
+    peak_at: PeakAt | None
+    phases: tuple[PartReport, ...]
+    owners: tuple[Owner, ...]
+    """Those of most bytes first."""
+    growth: GrowthReport | None
+    kernel_peak_bytes: int | None
+    """The most that the traced process alone ever had resident."""
+    processes: int | None
+    """At the peak."""
+    kinds: Mapping[str, int | None]
+    """At the peak: anonymous, file, shared, swap."""
+    pss_bytes: int | None
+    uss_bytes: int | None
+    epochs: tuple[PartReport, ...]
+    epochs_left_out: int
+    time: tuple[MomentReport, ...]
+    """The largest sample of each of a hundred equal parts of the run."""
+    devices: tuple[DeviceMemory, ...]
+    limits: Limits
+    how: str = HOW
+    not_measured: Mapping[str, str]
+    """What is null or empty, and why."""
+
+
+def as_json(memory: Memory) -> MemoryReport:
+    """All of it, for machines. See `dlprof help json`."""
+    peak = memory.peak
+    return MemoryReport(
+        peak_bytes=peak.bytes if peak is not None else None,
+        peak_at=_at(peak),
+        phases=tuple(map(_part, memory.phases)),
+        owners=memory.owners,
+        growth=_growth(memory.growth, memory.grown_at),
+        kernel_peak_bytes=memory.kernel_peak_bytes,
+        processes=memory.processes,
+        kinds=memory.kinds,
+        pss_bytes=memory.pss_bytes,
+        uss_bytes=memory.uss_bytes,
+        epochs=tuple(map(_part, memory.epochs)),
+        epochs_left_out=memory.epochs_left_out,
+        time=tuple(MomentReport(one.time_ns, one.bytes, one.phase, one.file, one.line) for one in memory.over_time),
+        devices=memory.devices,
+        limits=memory.limits,
+        not_measured=memory.not_measured,
+    )
+
+
+def _at(moment: Moment | None) -> PeakAt | None:
+    return PeakAt(moment.time_ns, moment.phase, moment.file, moment.line) if moment is not None else None
+
+
+def _part(part: PartMemory) -> PartReport:
+    peak = part.peak
+    return PartReport(part.name, peak.bytes if peak is not None else None, part.growth_bytes, _at(peak))
+
+
+def _growth(growth: Growth | None, at: GrownAt | None) -> GrowthReport | None:
+    if growth is None:
+        return None
+    return GrowthReport(
+        growth.bytes_per_step,
+        growth.ci,
+        growth.is_growing,
+        growth.steps,
+        growth.begin_ns,
+        growth.end_ns,
+        growth.kept_bytes,
+        at,
+    )

@@ -1,0 +1,143 @@
+"""What the diagnosis made of a problem, and whether that is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from dlprof.analysis.findings.finding import Finding
+from dlprof.trials.outside.problems import Problem, Truth
+
+FALSE_SHARE = 0.05
+"""A finding above this share of the wall time on the fixed script is a false one."""
+SILENT_SHARE = 0.03
+"""Where no finding has this share of the wall time, nothing was said."""
+OF_MACHINE = frozenset({"cpu-contention", "cpu-throttled", "gpu-throttled"})
+"""What a problem's truth cannot know: other programs on the machine. True or not, such a finding takes no rank."""
+CLOSE = 0.2
+"""A time at stake is right when it misses the cost by no more than this share of it."""
+
+
+class Said(Struct, frozen=True):
+    """A finding, as far as the exam judges it.
+
+    Attributes:
+        slug: Its name.
+        share: Of the wall time, or of the gap where two runs were compared.
+        at_stake_ns: Time that its remedy would save (ns).
+        file, line: The line that it blames, or None.
+        next_step: What it says to do.
+    """
+
+    slug: str
+    share: float
+    at_stake_ns: int
+    file: str | None
+    line: int | None
+    next_step: str
+
+    @staticmethod
+    def of(finding: Finding) -> Said:
+        """What a finding says."""
+        return Said(finding.slug, finding.share, finding.at_stake_ns, finding.file, finding.line, finding.next_step)
+
+
+class Answer(Struct, frozen=True):
+    """What the diagnosis made of a problem; one run of each script.
+
+    Attributes:
+        problem: The problem.
+        said: Findings on the script with the cause, ranked.
+        in_pair: Findings on why it is slower than the other one, ranked.
+        on_fixed: Findings on the script without the cause, ranked.
+        buggy_ns, fixed_ns: Wall times without dlprof's own share (ns).
+        failed: Why a run failed, or could not be diagnosed; None: all was done.
+    """
+
+    problem: Problem
+    said: tuple[Said, ...] = ()
+    in_pair: tuple[Said, ...] = ()
+    on_fixed: tuple[Said, ...] = ()
+    buggy_ns: int | None = None
+    fixed_ns: int | None = None
+    failed: str | None = None
+
+    @property
+    def truth(self) -> Truth:
+        """What is true of the problem."""
+        return self.problem.truth
+
+    @property
+    def of_script(self) -> tuple[Said, ...]:
+        """Findings on the script with the cause, without those on the machine."""
+        return _of_script(self.said, self.truth)
+
+    @property
+    def machine_told(self) -> bool:
+        """Whether something was said of the machine: of either script."""
+        return len(self.of_script) < len(self.said) or len(_of_script(self.on_fixed, self.truth)) < len(self.on_fixed)
+
+    @property
+    def rank(self) -> int | None:
+        """Place of the first accepted finding among those on the script, from 1 on; None: there is none."""
+        return _rank(self.of_script, self.truth)
+
+    @property
+    def pair_rank(self) -> int | None:
+        """The same, where both runs were compared."""
+        return _rank(_of_script(self.in_pair, self.truth), self.truth)
+
+    @property
+    def right(self) -> Said | None:
+        """The first accepted finding."""
+        return self.of_script[self.rank - 1] if self.rank else None
+
+    @property
+    def line_right(self) -> bool | None:
+        """Whether that blames a right line; None: nothing was found, or there is no such line."""
+        if self.right is None or not self.truth.lines:
+            return None
+        return (
+            self.right.file is not None and self.right.file.endswith("buggy.py") and self.right.line in self.truth.lines
+        )
+
+    @property
+    def fix_named(self) -> bool | None:
+        """Whether that names what mends it; None: nothing was found, or the truth has no words to judge by."""
+        if self.right is None or not self.truth.fix_words:
+            return None
+        told = self.right.next_step.lower()
+        return any(words.lower() in told for words in self.truth.fix_words)
+
+    @property
+    def cost_ns(self) -> int | None:
+        """What the cause cost in these two runs (ns): of one run each, so that it is known roughly only."""
+        return None if self.buggy_ns is None or self.fixed_ns is None else self.buggy_ns - self.fixed_ns
+
+    @property
+    def stake_close(self) -> bool | None:
+        """Whether the time at stake of all accepted findings is near the cost; None: found nothing, or no cost."""
+        if self.right is None or self.cost_ns is None or self.cost_ns <= 0:
+            return None
+        stake = sum(one.at_stake_ns for one in self.said if one.slug in self.truth.accept)
+        return abs(stake - self.cost_ns) <= CLOSE * self.cost_ns
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing of SILENT_SHARE or more was said."""
+        return not any(one.share >= SILENT_SHARE for one in self.of_script)
+
+    @property
+    def false_on_fixed(self) -> tuple[Said, ...]:
+        """Findings above FALSE_SHARE on the fixed script that its truth does not allow."""
+        told = _of_script(self.on_fixed, self.truth)
+        return tuple(one for one in told if one.share > FALSE_SHARE and one.slug not in self.truth.true_of_fixed)
+
+
+def _of_script(said: Sequence[Said], truth: Truth) -> tuple[Said, ...]:
+    return tuple(one for one in said if one.slug in truth.accept or one.slug not in OF_MACHINE)
+
+
+def _rank(said: Sequence[Said], truth: Truth) -> int | None:
+    return next((place for place, one in enumerate(said, 1) if one.slug in truth.accept), None)

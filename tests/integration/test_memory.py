@@ -1,0 +1,122 @@
+"""What models hold in memory, by arithmetic: parameters and slots of the optimiser are exact on each backend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration import runner
+
+pytestmark = pytest.mark.integration
+
+SCRIPT = """
+    import sys
+    import numpy as np
+    import keras
+    from keras import layers as L
+    Sequential = keras.models.Sequential
+
+    def made(name, shape, *layers):
+        keras.backend.set_floatx(name.split("_")[1])
+        if hasattr(keras, "config"):
+            keras.config.set_dtype_policy(name.split("_")[1])
+        model = Sequential([make(**({"input_shape": shape} if n == 0 else {})) for n, make in enumerate(layers)], name=name)
+        model.compile(keras.optimizers.SGD(0.01, momentum=0.9), "mse")
+        data = np.ones((32,) + shape, keras.backend.floatx())
+        model.fit(data, np.zeros((32, 2), keras.backend.floatx()), batch_size=16, epochs=1, verbose=0)
+
+    for kind in sys.argv[1:]:
+        made("mlp_" + kind, (3,), lambda **a: L.Dense(5, name="a1_" + kind, **a), lambda: L.Dense(2, name="a2_" + kind))
+        made("cnn_" + kind, (8, 8, 1), lambda **a: L.Conv2D(4, (3, 3), name="b1_" + kind, **a), L.Flatten,
+             lambda: L.Dense(2, name="b2_" + kind))
+        if kind == "float16":
+            continue  # no orthogonal matrix is made of it
+        made("lstm_" + kind, (6, 3), lambda **a: L.LSTM(4, name="c1_" + kind, **a), lambda: L.Dense(2, name="c2_" + kind))
+"""
+VALUES = {"a1": 20, "a2": 12, "b1": 40, "b2": 290, "c1": 128, "c2": 10}
+"""3 x 5 + 5, 5 x 2 + 2; 3 x 3 x 4 + 4, 6 x 6 x 4 x 2 + 2; 4 gates of 4 x (3 + 4) + 4, 4 x 2 + 2."""
+SIZES = {"float16": 2, "float32": 4, "float64": 8}
+TYPES = {
+    "tensorflow": ("float16", "float32", "float64"),
+    "torch": ("float16", "float32", "float64"),
+    "jax": ("float16", "float32"),
+    "mxnet": ("float32", "float64"),
+}
+HELD = (
+    "SELECT layer, kind, how, sum(bytes)::BIGINT AS bytes FROM memory_owners "
+    "WHERE kind IN ('parameters', 'optimizer', 'gradients') AND layer IS NOT NULL GROUP BY ALL"
+)
+
+
+@pytest.mark.parametrize("backend", TYPES)
+def test_parameters_and_slots_are_exact(tmp_path: Path, backend: str) -> None:
+    """Of a multilayer perceptron, a convolution and an LSTM, in each type; SGD has one momentum for each value."""
+    runner.write(tmp_path, "script.py", SCRIPT)
+
+    done = runner.trace("script.py", "--backend", backend, "--", *TYPES[backend], cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    found = {(row["layer"], row["kind"], row["how"]): row["bytes"] for row in runner.sql(tmp_path, HELD)}
+    expected = {
+        (f"{layer}_{kind}", held, how): count * SIZES[kind]
+        for kind in TYPES[backend]
+        for layer, count in VALUES.items()
+        if not (kind == "float16" and layer.startswith("c"))
+        for held, how in (("parameters", "exact"), ("optimizer", "exact"), ("gradients", "estimate"))
+    }
+    assert found == expected
+
+
+def test_a_loop_of_torch_has_gradients_and_slots_as_arrays(tmp_path: Path) -> None:
+    """Adam has two moments; its counter of steps is a value of 4 bytes for each parameter."""
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Linear(5, 2))
+        optimizer = torch.optim.Adam(net.parameters())
+        for step in range(20):
+            loss = net(torch.ones(4, 3)).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+    )
+
+    done = runner.trace("script.py", "--backend", "torch", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    assert {(row["layer"], row["kind"], row["how"]): row["bytes"] for row in runner.sql(tmp_path, HELD)} == {
+        ("0", "parameters", "exact"): 80,
+        ("0", "gradients", "exact"): 80,
+        ("0", "optimizer", "exact"): 168,
+        ("1", "parameters", "exact"): 48,
+        ("1", "gradients", "exact"): 48,
+        ("1", "optimizer", "exact"): 104,
+    }
+
+
+def test_a_script_that_runs_out_of_its_address_space_says_so(tmp_path: Path) -> None:
+    """With its line, and the limit that it had set itself."""
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+        import resource
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000, used + 300_000_000))
+        kept = []
+        while True:
+            kept.append(bytearray(20_000_000))
+        """,
+    )
+
+    done = runner.trace("script.py", "--backend", "torch", cwd=tmp_path)
+
+    assert done.code == 1
+    assert "MemoryError" in done.err
+    assert "The run was ended for want of memory." in runner.report(tmp_path)["verdict"]
+    finding = next(one for one in runner.report(tmp_path)["findings"] if one["slug"] == "out-of-memory")
+    assert (finding["file"], finding["line"]) == ("script.py", 7)

@@ -1,0 +1,78 @@
+"""The rule memory-growth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.findings.rules import memory_growth
+from tests.unit.analysis.memory_runs import MB, over_training, stood
+
+STANDING = stood(1, 8, 30)
+
+
+def claims(own: list[int], folder: Path, **tables: Any) -> list[Any]:
+    """Claims on a run with this memory, sampled 100 times over 500 steps."""
+    return list(memory_growth.look(Case(over_training(own, folder / "r", **STANDING, **tables))))
+
+
+GROWING = {
+    "evenly": [n * MB for n in range(100)],
+    "with a sawtooth on top": [n * MB + n % 7 * MB for n in range(100)],
+    "from 400 MB on": [400 * MB + n * MB for n in range(100)],
+}
+CLEAN = {
+    "flat": [300 * MB] * 100,
+    "a sawtooth": [300 * MB + n % 20 * MB for n in range(100)],
+    "warm-up": [300 * MB + min(n, 20) * 4 * MB for n in range(100)],
+    "a cache that ends": [300 * MB + min(n, 60) * 2 * MB for n in range(100)],
+    "a jump": [300 * MB + (n > 50) * 90 * MB for n in range(100)],
+    "little": [300 * MB + n * MB // 10 for n in range(100)],
+    "falling": [300 * MB - n * MB for n in range(100)],
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_growth_is_found_with_its_line(name: str, tmp_path: Path) -> None:
+    """Where the main thread stood; it takes no time from other rules."""
+    (claim,) = claims(GROWING[name], tmp_path)
+
+    assert (claim.line, dict(claim.takes)) == (("train.py", 30), {})
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_a_clean_run_is_silent(name: str, tmp_path: Path) -> None:
+    """Whatever its memory does besides."""
+    assert claims(CLEAN[name], tmp_path) == []
+
+
+def test_the_finding_has_the_slope_and_is_told_without_time(tmp_path: Path) -> None:
+    """20 steps for each sample of 1 MB more: 200 kB a step."""
+    run = over_training(GROWING["evenly"], tmp_path / "r", **STANDING)
+    finding = next(one for one in diagnose.diagnose(run).findings if one.slug == "memory-growth")
+
+    assert finding.claim.startswith("Memory of the process grew by 200 kB with each step (95 %: 200 kB to 200 kB): ")
+    assert "100 % of it while the main thread stood at train.py:30 in fit.steps" in finding.claim
+    assert (finding.at_stake_ns, finding.share) == (0, 0.0)
+
+
+def test_pages_of_a_file_that_is_mapped_are_no_growth(tmp_path: Path) -> None:
+    """They can be had back at any time."""
+    samples = [
+        {"pid": 42, "time_ns": 2_000_000_000 + n * 50_000_000, "interval_ns": 1, "rss_bytes": (300 + n) * MB,
+         "anonymous_bytes": 300 * MB, "file_bytes": n * MB, "shared_bytes": 0, "swap_bytes": 0}
+        for n in range(100)
+    ]  # fmt: skip
+
+    assert claims([MB] * 100, tmp_path, process_samples=samples) == []
+
+
+def test_too_short_a_training_abstains(tmp_path: Path) -> None:
+    """It does not say that nothing grows."""
+    with pytest.raises(Abstain, match="fewer than 16 samples"):
+        claims([MB] * 10, tmp_path)

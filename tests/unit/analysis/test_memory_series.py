@@ -1,0 +1,57 @@
+"""Memory over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.analysis import memory_series
+from dlprof.store.run import Run
+from tests.unit.analysis.memory_runs import sample, split
+from tests.unit.runs import trained
+
+
+def made(folder: Path, *samples: dict[str, object]) -> Run:
+    """A run with these samples."""
+    return trained(folder / "r", process_samples=list(samples))
+
+
+def test_the_tree_is_the_sum_of_its_processes(tmp_path: Path) -> None:
+    """Sampled at one time; the processes are counted."""
+    series = memory_series.of_run(made(tmp_path, sample(1, 100), sample(1, 50, pid=43), sample(2, 70)))
+
+    assert series is not None
+    assert (series.tree_bytes.tolist(), series.processes.tolist()) == ([150, 70], [2, 1])
+
+
+def test_pages_of_files_are_not_a_process_own(tmp_path: Path) -> None:
+    """They are known once a second; between that they are taken as on a line. What is swapped out is its own."""
+    series = memory_series.of_run(
+        made(tmp_path, split(1, 60, 40), sample(2, 120), {**split(3, 60, 80), "swap_bytes": 10})
+    )
+
+    assert series is not None
+    assert series.is_split
+    assert series.own_bytes.tolist() == [60, 65, 70]
+
+
+def test_a_run_that_tells_no_kinds_has_its_resident_memory(tmp_path: Path) -> None:
+    """As one of an older dlprof."""
+    series = memory_series.of_run(made(tmp_path, sample(1, 100)))
+
+    assert series is not None
+    assert (series.is_split, series.own_bytes.tolist(), series.kinds_at(0)["anonymous_bytes"]) == (False, [100], None)
+
+
+def test_peaks_between_samples_are_the_kernels(tmp_path: Path) -> None:
+    """And proportional sizes are sums over the tree."""
+    first = split(1, 100, peak_rss_bytes=900, pss_bytes=80, uss_bytes=60)
+    second = split(1, 50, pid=43, peak_rss_bytes=2000, pss_bytes=30, uss_bytes=20)
+    series = memory_series.of_run(made(tmp_path, first, second))
+
+    assert series is not None
+    assert (series.kernel_peak_bytes, series.pss_bytes, series.uss_bytes) == (900, 110, 80)
+
+
+def test_without_samples_there_is_nothing(tmp_path: Path) -> None:
+    """Not zeros."""
+    assert memory_series.of_run(made(tmp_path)) is None

@@ -1,0 +1,104 @@
+"""What models hold, out of the probe's records."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dlprof.ingest.artifact import ProcessId
+from dlprof.ingest.own import model_memory
+
+PROCESS = ProcessId("host", 0, 42, 1_000)
+
+
+def record(**changes: Any) -> bytes:
+    """A dense layer of 3 inputs and 4 outputs, with a momentum."""
+    told = {
+        "model": 1,
+        "loop": 7,
+        "name": "net",
+        "time_ns": 5_000,
+        "variables": [
+            ["dense", "dense/kernel", "parameters", [3, 4], "float32", True, None],
+            ["norm", "norm/mean", "parameters", [4], "float64", False, None],
+            ["dense", "sgd/momentum", "optimizer", [3, 4], "float16", False, None],
+        ],
+        "outputs": [["dense", [None, 4], "float32"], ["lstm", [None, None, 4], "float32"]],
+        "left_out": 0,
+        **changes,
+    }
+    return json.dumps(told).encode()
+
+
+def rows(payload: bytes, **facts: Any) -> list[tuple[Any, ...]]:
+    """Kind, layer, shape, bytes and how of each row."""
+    one = model_memory.parse(payload)
+    table = model_memory.table({one.model: one}, {7: facts}, PROCESS)
+    return [
+        (row["kind"], row["layer"], row["shape"], row["bytes"], row["how"], row["direction"])
+        for row in table.to_pylist()
+    ]
+
+
+def test_variables_are_exact_and_gradients_an_estimate() -> None:
+    """3 x 4 of 4 bytes are 48; what is not trained has no gradient; half precision takes half."""
+    assert rows(record(outputs=[])) == [
+        ("parameters", "dense", "3x4", 48, "exact", None),
+        ("gradients", "dense", "3x4", 48, "estimate", "backward"),
+        ("parameters", "norm", "4", 32, "exact", None),
+        ("optimizer", "dense", "3x4", 24, "exact", "update"),
+    ]
+
+
+def test_activations_and_input_are_of_a_batch() -> None:
+    """What a layer gives for 32 samples; a length that varies is not known, and so are its bytes."""
+    data = [{"shape": [1000, 3], "dtype": "float64"}, None]
+
+    assert rows(record(variables=[]), batch_size=32, data=data) == [
+        ("activations", "dense", "32x4", 512, "estimate", "forward"),
+        ("activations", "lstm", "32x?x4", None, "estimate", "forward"),
+        ("input", None, "32x3", 768, "estimate", None),
+    ]
+
+
+def test_without_a_batch_nothing_of_it_is_known() -> None:
+    """Not 0."""
+    assert rows(record(variables=[], outputs=[["dense", [None, 4], "float32"]])) == [
+        ("activations", "dense", "?x4", None, "estimate", "forward")
+    ]
+
+
+def test_gradients_that_are_arrays_are_not_estimated_again() -> None:
+    """PyTorch has them."""
+    variables = [
+        ["a", "a.weight", "parameters", [2], "float32", True, "cpu"],
+        ["a", "a.weight", "gradients", [2], "float32", False, "cpu"],
+    ]
+
+    assert [row[0::4] for row in rows(record(variables=variables, outputs=[]))] == [
+        ("parameters", "exact"),
+        ("gradients", "exact"),
+    ]
+
+
+def test_what_was_left_out_is_counted() -> None:
+    """Its bytes are not known."""
+    assert rows(record(variables=[], outputs=[], left_out=9)) == [("other", None, None, None, "estimate", None)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "expected"),
+    [((), "int64", 8), ((2, 3), "bfloat16", 12), ((2,), "exotic", None), ((1 << 40, 1 << 40), "float32", None)],
+)
+def test_bytes_of_an_array(shape: tuple[int, ...], dtype: str, expected: int | None) -> None:
+    """None for a type that is not known, and for more than any machine has."""
+    assert model_memory.size(shape, dtype) == expected
+
+
+@pytest.mark.parametrize("changes", [{"model": -1}, {"variables": [["a", "b", "nonsense", [1], "int8", True, None]]}])
+def test_a_damaged_record_is_refused(changes: dict[str, Any]) -> None:
+    """Numbers that no column holds, words that nobody knows."""
+    with pytest.raises(ValueError, match=r"."):
+        model_memory.parse(record(**changes))

@@ -1,0 +1,98 @@
+"""Whether an answer is right."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from tests.unit.trials.outside.cases import answer, problem, said
+
+
+def test_the_rank_is_that_of_the_first_accepted_finding() -> None:
+    """The second of three; in the pair the first."""
+    given = answer(said("input-bound"), said("io-bound"), said("checkpoint-heavy"), in_pair=(said("io-bound"),))
+
+    assert (given.rank, given.pair_rank) == (2, 1)
+
+
+def test_without_an_accepted_finding_nothing_is_judged() -> None:
+    """Line, fix and time at stake are those of an accepted finding: null, not wrong."""
+    given = answer(said("input-bound", line=7), buggy_ns=9, fixed_ns=3)
+
+    assert (given.rank, given.line_right, given.fix_named, given.stake_close) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(("line", "right"), [(7, True), (9, False), (None, False)])
+def test_a_line_is_right_when_it_is_one_of_the_truth(line: int | None, right: bool) -> None:
+    """A finding that names no line does not name the right one."""
+    assert answer(said("io-bound", line=line)).line_right is right
+
+
+def test_a_line_of_another_file_is_wrong() -> None:
+    """The seventh line of a library is not the seventh of the script."""
+    assert answer(replace(said("io-bound", line=7), file="lib/util.py")).line_right is False
+
+
+def test_where_no_line_is_to_blame_none_is_judged() -> None:
+    """As with a cause in the environment."""
+    assert answer(said("io-bound", line=7), problem=problem(line=[])).line_right is None
+
+
+@pytest.mark.parametrize(
+    ("step", "named"), [("Save it Less Often.", True), ("once, at the end of each epoch", True), ("buy a disk", False)]
+)
+def test_a_fix_is_named_by_any_of_its_words(step: str, named: bool) -> None:
+    """Capitals do not matter."""
+    assert answer(said("io-bound", step=step)).fix_named is named
+
+
+def test_a_fix_without_words_is_not_judged() -> None:
+    """A truth file that has only prose leaves it to people."""
+    assert answer(said("io-bound", step="each epoch"), problem=problem(fix_words=[])).fix_named is None
+
+
+@pytest.mark.parametrize(("stakes", "close"), [((50, 8), True), ((20, 20), False), ((80, 0), False)])
+def test_a_time_at_stake_is_held_against_the_cost(stakes: tuple[int, int], close: bool) -> None:
+    """All accepted findings together; the cost is 90 - 30 ns, of which a fifth is 12 ns."""
+    found = (said("io-bound", at_stake_ns=stakes[0]), said("checkpoint-heavy", at_stake_ns=stakes[1]))
+
+    assert answer(*found, buggy_ns=90, fixed_ns=30).stake_close is close
+
+
+def test_a_fix_that_saved_nothing_gives_no_cost_to_judge_by() -> None:
+    """The fixed run was the slower one: noise."""
+    given = answer(said("io-bound", at_stake_ns=5), buggy_ns=30, fixed_ns=31)
+
+    assert (given.cost_ns, given.stake_close) == (-1, None)
+
+
+def test_small_findings_are_silence() -> None:
+    """2.9 % is not worth a word, 3 % is."""
+    assert answer(said("io-bound", 0.029)).silent
+    assert not answer(said("io-bound", 0.03)).silent
+
+
+def test_a_finding_on_the_fixed_script_is_false_unless_the_truth_allows_it() -> None:
+    """Of three, one is small, and one is true."""
+    found = (said("input-bound", 0.2), said("gc-pressure", 0.05), said("dispatch-bound", 0.4))
+
+    given = answer(on_fixed=found, problem=problem(true_of_fixed=["dispatch-bound"]))
+
+    assert [one.slug for one in given.false_on_fixed] == ["input-bound"]
+
+
+def test_what_is_said_of_the_machine_takes_no_rank() -> None:
+    """That others used its cores is no wrong story of the script, and no story of it either."""
+    busy = said("cpu-contention", 0.5)
+
+    given = answer(busy, said("io-bound"), in_pair=(busy, said("io-bound")), on_fixed=(busy,))
+
+    assert (given.rank, given.pair_rank, given.right) == (1, 1, said("io-bound"))
+    assert given.false_on_fixed == ()
+    assert given.machine_told
+    assert answer(busy).silent
+
+
+def test_a_busy_machine_that_is_the_cause_has_a_rank() -> None:
+    """Where the truth accepts it."""
+    assert answer(said("cpu-contention"), problem=problem(accept=["cpu-contention"])).rank == 1
