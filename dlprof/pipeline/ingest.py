@@ -19,6 +19,7 @@ from dlprof.analysis import phases as phase_analysis
 from dlprof.ingest.own import cores as cores_reader
 from dlprof.ingest.own import gpu as gpu_reader
 from dlprof.ingest.own import lines as lines_reader
+from dlprof.ingest.own import native_stretches
 from dlprof.ingest.own import stacks as stacks_reader
 from dlprof.launch import payload
 from dlprof.pipeline import (
@@ -183,12 +184,19 @@ def _add_lines(run: Workspace, path: Path) -> None:
 
 def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     root = run.manifest.command.script if run.names.cells else None
-    stacks = stacks_reader.Stacks(run.process, run.names, root, processes.ends(run))
+    stacks = stacks_reader.Stacks(run.process, run.names, root, processes.ends(run), _native(run))
     run.attempt("Sampled stacks are missing", lambda: _read_stacks(run, stacks, paths))
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))
     others = processes.settle(run, stacks.workers)
     run.attempt("Lines that were not counted are missing", lambda: sampled_lines.add(run, stacks.rate_hz, others))
+
+
+def _native(run: Workspace) -> native_stretches.NativeStretches:
+    """When Python ran on threads of an engine, as the probe in the process saw it."""
+    stream = run.stream
+    last_ns = None if stream.complete else stream.last_ns
+    return native_stretches.of_stream(stream.stretches, run.process.origin_ns, run.process.pid, last_ns)
 
 
 def _read_stacks(run: Workspace, stacks: stacks_reader.Stacks, paths: Sequence[Path]) -> None:

@@ -15,7 +15,7 @@ from dlprof.analysis import overhead
 from dlprof.backends import registry
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch
-from dlprof.ingest.own import loader_passes, model_memory, stream_tables
+from dlprof.ingest.own import loader_passes, model_memory, stream_tables, syncs
 from dlprof.ingest.own import marks as marks_reader
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.pipeline import stream_end
@@ -80,6 +80,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.tables.put_pieces(stream_tables.pieces(stream, run.process, told_until, run.names))
     run.tables.put({"loaders": loader_passes.table(stream.passes, run.process, run.names)})
     run.tables.put({"memory_owners": model_memory.table(stream.models, stream.spans.details, run.process)})
+    run.tables.put({"syncs": syncs.table(stream.syncs.values(), run.process, run.names)})
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))
@@ -107,6 +108,8 @@ def _prices(meta: Mapping[str, Any]) -> overhead.Prices | None:
 
 def _add_facts(run: Workspace, meta: Mapping[str, Any]) -> None:
     """Engine and Keras as they said themselves, and how steps return on them."""
+    if "syncs_of" in meta:
+        run.note(syncs_of=tuple(str(one) for one in meta["syncs_of"]))
     if "engine" in meta:
         run.note(engine=Engine(name=meta["engine"], version=meta.get("engine_version")))
     spec = registry.all_specs().get(run.manifest.backend.name or "")

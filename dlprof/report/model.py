@@ -26,6 +26,7 @@ from dlprof.analysis.loops import LoopSummary
 from dlprof.analysis.processes import ProcessSummary
 from dlprof.analysis.recompilations import Recompilation
 from dlprof.analysis.steps import StepSummary
+from dlprof.analysis.syncs import SyncPlace
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report.memory_json import MemoryReport
 from dlprof.schema.manifest import Engine, Followed, Machine, Thinned
@@ -401,6 +402,10 @@ class Report(Struct, frozen=True, kw_only=True):
     """What it took to make graphs, by function and stage."""
     calls_left_out: int = 0
     """Places of predictions that are not among `calls`: those that took least."""
+    syncs: tuple[SyncPlace, ...] | None = None
+    """Where the program asked for values of the device, those that took longest first; None: not counted."""
+    syncs_unknown: str | None = None
+    """Why they were not counted, as a clause; None: they were."""
 
     def missing(self, *tables: str) -> str | None:
         """Why what is made of some tables is not there, as a clause; None: all of them could be read."""

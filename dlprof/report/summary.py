@@ -30,6 +30,7 @@ from dlprof.analysis import (
     stacks,
     step_split,
     steps,
+    syncs,
     utilisation,
 )
 from dlprof.analysis.findings.diagnose import NO_TIME
@@ -194,6 +195,8 @@ def _with_the_rest(run: Run, report: Report, top: int) -> Report:
         graph_compilations=tuple(graph_compilations.find(spans)),
         graph_breaks=tuple(graph_breaks.find(spans)),
         memory=_memory(run),
+        syncs=syncs.of_run(run),
+        syncs_unknown=syncs.unknown(run),
     )
 
 

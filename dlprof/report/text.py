@@ -23,6 +23,7 @@ from dlprof.report.sections import (
     processes,
     program,
     quality,
+    syncs,
 )
 from dlprof.store.run import Run
 from dlprof.units import safe
@@ -82,6 +83,7 @@ _MADE_OF: Mapping[Section, tuple[str, Sequence[str]]] = {
     program.recompilations: ("Compiled again", ("spans",)),
     program.graph_compilations: ("Graphs", ("spans",)),
     program.graph_breaks: ("Graph breaks", ("spans",)),
+    syncs.places: ("Values asked for", ("syncs",)),
     program.step_parts: ("Parts of a step", ("kernel_windows", "kernel_ops", "kernel_events")),
     devices.kernels: ("Kernels", ("kernel_ops", "kernel_events")),
     devices.gpu_idle: ("Idle time of devices", ("gpu_gaps", "kernel_events")),
@@ -143,6 +145,7 @@ _SECTIONS: Mapping[str, Sequence[Section]] = {
         program.graph_compilations,
         program.recompilations,
         program.graph_breaks,
+        syncs.places,
         program.step_parts,
     ),
     "kernels": (_kernels, devices.gpu_idle),
@@ -170,6 +173,7 @@ def _print_traced(page: Page, report: Report) -> None:
         program.graph_compilations,
         program.recompilations,
         program.graph_breaks,
+        syncs.places,
         program.step_parts,
         devices.busy,
         devices.kernels,

@@ -306,6 +306,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     probes: tuple[Probe, ...] = ()
     followed: Followed | None = None
     """None: Pythons below it were not followed."""
+    syncs_of: tuple[str, ...] | None = None
+    """Modules of engines of which it was counted where the program asks for values; None: of none."""
     health: tuple[HealthEntry, ...] = ()
     unrecorded: Unrecorded | None = None
     """None: the stream is whole, or the end of the process is not known."""

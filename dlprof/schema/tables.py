@@ -16,7 +16,8 @@ History of SCHEMA_VERSION:
     8  processes: role is main, worker or child; name, CPU time, memory and I/O of each; stacks and lines have the
        process that they are of
     9  loaders: passes over them; processes: the line that started each
-    10 machine: limits of memory; process_samples: kinds of memory; memory_owners
+    10 machine: limits of memory; process_samples: kinds of memory; memory_owners; syncs: where the program
+       asked for values of the device
 """
 
 from __future__ import annotations
@@ -80,6 +81,16 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("queue_per_worker", pa.bool_()),
             ("batch_size", pa.int32()),
             ("collate", _TEXT),  # function that makes a batch of items
+        ),
+        # Where the program asked for a value of the device, or waited for it: calls of the user's own lines, summed.
+        "syncs": _table(
+            ("what", _TEXT),  # item() | float() | numpy() | block_until_ready() ...
+            ("file", _TEXT),
+            ("line", pa.int32()),
+            ("calls", pa.int64()),
+            ("dur_ns", _NS),  # time inside of them, all threads together
+            ("start_ns", _NS),  # the first began
+            ("end_ns", _NS),  # the last ended
         ),
         # Spans of the in-process probe: a call of the user's program into Keras, an import, an epoch.
         "spans": _table(

@@ -57,7 +57,13 @@ class Record(object):
     loader (number), kind, dataset (its class), file, line (where it was made), thread, begin_ns, opened_ns, end_ns,
     first_wait_ns, waited_ns, last_wait_ns, items, workers, uses_processes, persistent, queue, queue_per_worker,
     batch_size, collate."""
-    MODEL = 15
+    STRETCH = 15
+    """A thread that an engine made ran Python (`STRETCH`). Older readers pass over it."""
+    SYNC = 16
+    """Where the program asks for values of the device, as summed so far (`SYNC`). Older readers pass over it.
+
+    A later record of the same number takes the place of an earlier one."""
+    MODEL = 17
     """JSON object: what a model and its optimiser hold, by shapes. Older readers pass over it; a later one of the same
     model replaces it.
 
@@ -120,6 +126,12 @@ METRIC = struct.Struct("<Id")
 GC = struct.Struct("<qqBI")
 """begin, duration, generation, objects collected."""
 THREAD_HEAD = struct.Struct("<Q")
+SYNC = struct.Struct("<IIIIqqqq")
+"""number, what (string), file (string), line, calls, time in them, begin of the first, end of the last."""
+STRETCH = struct.Struct("<Qqqq")
+"""thread (its number for the system; before Python 3.8 for Python), begin, end, for how long of that it ran Python.
+
+In a stream that is complete, these are all of the threads that have any."""
 
 NONE = -1
 """In the epoch and step fields of STEP and METRICS: there is none."""

@@ -193,9 +193,9 @@ def test_code_that_tf_data_calls_is_there(tmp_path: Path) -> None:
 
     assert {row["how"] for name in ("from_generator", "numpy_function") for row in found[name]} == {"sampled"}
     sampled = sum(row["time_ns"] for row in found["from_generator"])
-    # 24 times 0.1 s. py-spy does not say when such a thread has left Python: what is cut makes it up to 3 times that, on a
-    # loaded machine 5; before anything was cut it was 3 to 20 times that.
-    assert 0.6e9 < sampled < 15e9
+    # 24 times 0.1 s, after which the same threads run `shifted`, 24 times 0.05 s. The probe says for how long all of it
+    # ran; which of the two it was is the sampler's to say, which looks seldom where no core is free.
+    assert 0.3e9 < sampled < 9e9
 
 
 def test_a_loader_of_pytorch_is_there(tmp_path: Path) -> None:

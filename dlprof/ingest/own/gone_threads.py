@@ -4,7 +4,8 @@ py-spy writes what changed of a stack from one sample to the next. Of a thread t
 last stack seems to stand until the thread comes back, or until the end. That is so for threads of Python that have
 ended, and each time that a thread of an engine (TensorFlow's for `py_function`) has called Python and returned. But
 py-spy counts the stacks that it took, of all threads: what is left without the main thread's is how long the others
-were there.
+were there. Of threads of engines the probe in the process knows better, and their rows do not come here
+(`native_stretches`).
 """
 
 from __future__ import annotations

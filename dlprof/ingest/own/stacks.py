@@ -17,6 +17,7 @@ from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
 from dlprof.ingest.own.gone_threads import StackRow, cut, without_ended
+from dlprof.ingest.own.native_stretches import NativeStretches
 from dlprof.ingest.own.worker_stacks import worker_part
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
 from dlprof.schema.tables import TABLES
@@ -42,6 +43,8 @@ class Stacks:
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
     ends: Mapping[int, int] | None = None
     """Process to its end (ns on the timeline), of those below the traced one that ended; None: nothing is known."""
+    native: NativeStretches = field(default_factory=NativeStretches)
+    """When Python ran on threads of an engine, as far as the probe saw it."""
     workers: set[int] = field(default_factory=set)
     """Processes that `multiprocessing` started, by their stacks."""
     pieces: list[pa.Table] = field(default_factory=list)
@@ -72,14 +75,25 @@ class Stacks:
             rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
             rows = without_ended(rows, self.ends or {})
-            lasting = None if self.ends is not None else {self.process.pid}
-            kept = rows if anchor.get("samples") is None else cut(rows, unnamed, *_counted(anchor), rate_hz, lasting)
-            health = [*_health(anchor), *_shortened(rows, kept)]
+            kept, health = self._cut(rows, unnamed, anchor, rate_hz)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
         self.pieces.append(self._piece(kept))
         self.error_ns, self.rate_hz = error_ns, rate_hz
         return health
+
+    def _cut(
+        self, rows: list[StackRow], unnamed: set[int], anchor: dict[str, Any], rate_hz: float
+    ) -> tuple[list[StackRow], list[Health]]:
+        """The rows, cut to the time for which they can have stood, and what the user must know."""
+        sure, rows = self.native.split(rows)
+        lasting = None if self.ends is not None else {self.process.pid}
+        if anchor.get("samples") is None:
+            return rows + sure, _health(anchor)
+        taken, errors = _counted(anchor)
+        taken -= round(sum(row.dur for row in sure) * rate_hz / 1e9)
+        kept = cut(rows, unnamed, taken, errors, rate_hz, lasting)
+        return kept + sure, [*_health(anchor), *_shortened(rows, kept)]
 
     def _row(self, zero: int, interval: StackInterval) -> StackRow | None:
         """A stretch as a row; None where nothing is left of it."""

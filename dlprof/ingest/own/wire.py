@@ -20,6 +20,7 @@ from dlprof.ingest.own import loader_passes, model_memory
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
 from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
+from dlprof.ingest.own.syncs import Sync
 from dlprof.ingest.own.wire_records import records, stretches
 
 _LEAP_NS = 24 * 3600 * 1_000_000_000
@@ -85,6 +86,10 @@ class Stream:
     passes: list[loader_passes.Pass] = field(default_factory=list)
     models: dict[int, model_memory.Model] = field(default_factory=dict)
     """What models hold, by their numbers; what was told last."""
+    stretches: Columns = field(default_factory=lambda: Columns("qqqq"))
+    """When threads of an engine ran Python: rows of the fields of `wire.STRETCH`."""
+    syncs: dict[int, Sync] = field(default_factory=dict)
+    """Where the program asked for values of the device, by number."""
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     complete: bool = False
     last_ns: int = 0
@@ -185,6 +190,10 @@ _LAYOUTS: dict[int, tuple[Callable[[memoryview], tuple[Any, ...]], tuple[str, ..
     ),
     Record.METRICS: (wire.METRICS.unpack_from, ("loop", "epoch", "step", "time_ns")),
     Record.GC: (wire.GC.unpack_from, ("begin_ns", "dur_ns", "generation", "collected")),
+    Record.SYNC: (
+        wire.SYNC.unpack_from, ("number", "what", "file", "line", "calls", "dur_ns", "first_ns", "last_ns"),
+    ),
+    Record.STRETCH: (wire.STRETCH.unpack_from, ("thread", "begin_ns", "end_ns", "inside_ns")),
 }  # fmt: skip
 
 
@@ -357,6 +366,27 @@ def _read_model(stream: Stream, payload: memoryview) -> None:
     stream.models[one.model] = one
 
 
+def _read_stretch(stream: Stream, payload: memoryview) -> None:
+    thread, begin, end, inside = wire.STRETCH.unpack(payload)
+    _whole(thread, below=_INT64)
+    stream.bounds.check(begin, end)
+    if not 0 <= inside <= end - begin:
+        raise ValueError("the time in which a thread ran Python makes no sense")
+    _time(stream, end)
+    stream.stretches.append(thread, begin, end, inside)
+
+
+def _read_sync(stream: Stream, payload: memoryview) -> None:
+    number, what, file, line, *sums = wire.SYNC.unpack(payload)
+    one = Sync(stream.strings[what], stream.strings[file], line, *sums)
+    _whole(line)
+    for time in (one.first_ns, one.last_ns):
+        _time(stream, time)
+    if one.calls < 1 or not 0 <= one.first_ns <= one.last_ns or not 0 <= one.dur_ns < _INT64 // 2:
+        raise ValueError("what was summed of a place makes no sense")
+    stream.syncs[number] = one
+
+
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
     _time(stream, int(_object(payload)["time_ns"]))
     stream.complete = True
@@ -378,4 +408,6 @@ _READERS = {
     Record.CHILD: _read_child,
     Record.LOADER: _read_loader,
     Record.MODEL: _read_model,
+    Record.STRETCH: _read_stretch,
+    Record.SYNC: _read_sync,
 }

@@ -170,6 +170,7 @@ class Session(object):
             self.probe.loops.forget()
             self.probe.own_loops.forget()
             self.probe.loaders.forget()
+            self.probe.native_calls.forget()
             self._windows.forget()
             self._gc.remove()
             self.lines.forked()
@@ -252,6 +253,8 @@ class Session(object):
         try:
             self.probe.own_loops.finish()
             self.probe.loaders.finish()
+            self.probe.native_calls.finish()
+            self.probe.syncs.finish()
             self.probe.loops.finish()
             self._windows.finish()
             if self._script is not None:

@@ -36,6 +36,15 @@ class Patches(object):
         self.on_undo(lambda: setattr(owner, name, found))
         return True
 
+    def overlay(self, owner, name, make):
+        """The same for a class that has the attribute of a base, which may be one of C: it gets one of its own."""
+        if name in vars(owner):
+            return self.replace(owner, name, make, again=True)
+        original = getattr(owner, name)
+        setattr(owner, name, dress(make(original), original))
+        self.on_undo(lambda: delattr(owner, name))
+        return True
+
     def on_undo(self, function):
         """Call `function` when all is taken back."""
         self._undo.append(function)
@@ -64,7 +73,10 @@ def each_definer(classes, name):
 
 def dress(replacement, original):
     """Make `replacement` look like `original`, also to those who ask `inspect` without following wrappers."""
-    functools.update_wrapper(replacement, original)
+    try:
+        functools.update_wrapper(replacement, original)
+    except TypeError:  # a method of an extension, whose names are no texts
+        replacement.__wrapped__ = original
     replacement._dlprof = True
     if isinstance(
         original, types.BuiltinFunctionType

@@ -10,7 +10,9 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.loaders import Loaders
+from dlprof_probes.inproc.native_calls import NativeCalls
 from dlprof_probes.inproc.patching import Patches
+from dlprof_probes.inproc.syncs import Syncs
 from dlprof_probes.inproc.waits import Waits
 
 
@@ -33,6 +35,8 @@ class Probe(object):
         waits: `Waits`.
         own_loops: `Watch`: what engines tell of training loops that the script wrote itself.
         loaders: `Loaders`: passes over loaders.
+        native_calls: `NativeCalls`: when Python ran on threads of engines.
+        syncs: `Syncs`: where the program asks for values of the device.
         trial: Settings that a trial run takes instead of the script's own (`overrides.py`).
         calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
@@ -60,6 +64,8 @@ class Probe(object):
         self.waits = Waits(recorder, loops)
         self.own_loops = Watch(self)
         self.loaders = Loaders(recorder, self.guard)
+        self.native_calls = NativeCalls(self)
+        self.syncs = Syncs(self)
         self.trial = {}
         self.engines = Engines(self)
 
@@ -179,6 +185,10 @@ class Probe(object):
         if not done and name not in vars(owner):
             self.missing.append("%s.%s" % (getattr(owner, "__name__", owner), name))
         return done
+
+    def overlay(self, owner, name, make):
+        """As `replace`, also of what a class has of a base; a wrapper that is there stays inside."""
+        return self.patches.overlay(owner, name, make)
 
     def waiting(self, owner, name):
         """Tell `waits` how long each call of `owner.name` takes: it may wait for the device."""

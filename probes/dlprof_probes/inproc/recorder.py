@@ -221,6 +221,18 @@ class Recorder(object):
         """Record what a model holds: fields of `wire.Record.MODEL`."""
         self._add_facts(wire.Record.MODEL, facts)
 
+    def sync(self, number, place, sums):
+        """Record what was summed of a place: (what, file, line) and [calls, ns, first begin, last end]."""
+        what, file, line = place
+        payload = wire.SYNC.pack(number, self.string(what), self.string(file), line, *sums)
+        self._add(wire.Record.SYNC, payload)
+
+    def stretch(self, thread, begin_ns, end_ns, inside_ns):
+        """Record that a thread of an engine ran Python for `inside_ns` between two times."""
+        self._add(wire.Record.STRETCH, wire.STRETCH.pack(thread, begin_ns, end_ns, inside_ns))
+        if end_ns - self._last_flush > self._flush_ns:
+            self.flush()
+
     def note(self, slug, message, severity="warning"):
         """Record that something was dropped, cut or odd."""
         self._add_facts(wire.Record.NOTE, {"slug": slug, "severity": severity, "message": message})

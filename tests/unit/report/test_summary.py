@@ -268,6 +268,8 @@ REPORT_KEYS = [
     "memory",
     "graph_compilations",
     "calls_left_out",
+    "syncs",
+    "syncs_unknown",
 ]
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof.analysis import loops, syncs
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
+from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, waiting_functions
-from dlprof.schema.vocabulary import Phase, StepPart, Tree
+from dlprof.schema.vocabulary import Phase, StepPart, Tree, TreePath
 
 _LOGS_TITLE = Title(
     "A callback at each batch made Keras wait for the device", "waiting for the device after each batch"
@@ -22,6 +24,13 @@ _WAITS = Query(
     "SELECT name, lane, count(*) AS calls, sum(dur_ns) AS waited_ns FROM kernels WHERE kind = 'wait' GROUP BY ALL "
     "ORDER BY waited_ns DESC LIMIT 8",
 )
+_ASKED = Query(
+    "lines that ask for values",
+    "SELECT what, file, line, calls, dur_ns FROM syncs ORDER BY dur_ns DESC LIMIT 8",
+)
+_A_STEP = 0.1
+"""Calls for each step from which on a line is part of the loop's steps."""
+_NAMED = 3
 _PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT, Phase.FIT_STEPS, Phase.SCRIPT)
 _OUTSIDE = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT)
 """Where Keras fetches logs for callbacks: in runs that do not tell waits apart, these are in the former."""
@@ -33,6 +42,10 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"{case.backend or 'this engine'} works on the calling thread here: there is nothing to overlap")
     if case.devices.foreign and case.devices.times:
         yield from _of_gaps(case)
+        return
+    own = list(_of_own_loop(case))
+    if own:
+        yield from own
         return
     case.code.need_samples()
     yield from _of_user(case)
@@ -92,9 +105,7 @@ def _of_user(case: Case) -> Iterator[Claim]:
     if sum(waited.values()) < _SHARE * max(1, case.phases.host(Phase.FIT)):
         return
     # The wait itself is the device's work. Lost is what the host does alone, instead of beside the device.
-    # Beside kernels on the host's own cores, starting work is not free, whoever waits.
-    starting = (StepPart.DISPATCH, StepPart.HOST_PYTHON) if case.kernels.has_gpu else ()
-    takes = case.takes(*(Tree.FIT_STEPS / part for part in (StepPart.SYNC, StepPart.IDLE, *starting)))
+    takes = _lost(case)
     takes.update(case.takes(Tree.FIT_CALLBACKS, Tree.FIT_WAIT))
     takes.update(case.takes(Tree.SCRIPT, share=waited[Phase.SCRIPT] / max(1, case.phases.host(Phase.SCRIPT))))
     yield Claim(
@@ -106,6 +117,35 @@ def _of_user(case: Case) -> Iterator[Claim]:
         "Read values once an epoch, not at each batch; keep sums on the device.",
         case.code.hottest_line([phase.path for phase in _PHASES], lambda sample: _waits(case, sample)),
     )
+
+
+def _of_own_loop(case: Case) -> Iterator[Claim]:
+    """Lines of a loop that the script wrote itself, as the probe counted and timed them."""
+    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+        return
+    places = [one for one in syncs.of_run(case.run) or () if (one.calls_per_step or 0) >= _A_STEP]
+    waited = sum(one.ns for one in places)
+    if not places or waited < _SHARE * max(1, case.phases.host(Phase.FIT)):
+        return
+    lost = _lost(case)
+    takes = {leaf: int(ns * min(1.0, waited / max(1, sum(lost.values())))) for leaf, ns in lost.items()}
+    named = ", ".join(f"{one.what} {one.calls_per_step:.2g} times a step" for one in places[:_NAMED])
+    yield Claim(
+        Sentence(
+            f"The training loop asks for values of the device ({named}) and stands there until it has got that far:",
+        ),
+        takes,
+        [_ASKED],
+        "Read values once an epoch, or every so many steps; keep sums on the device.",
+        (places[0].file, places[0].line),
+    )
+
+
+def _lost(case: Case) -> dict[TreePath, int]:
+    """What a device could do while the host waits, or is not ahead of it."""
+    # Beside kernels on the host's own cores, starting work is not free, whoever waits.
+    starting = (StepPart.DISPATCH, StepPart.HOST_PYTHON) if case.kernels.has_gpu else ()
+    return case.takes(*(Tree.FIT_STEPS / part for part in (StepPart.SYNC, StepPart.IDLE, *starting)))
 
 
 def _standing_in_waits() -> Query:

@@ -21,6 +21,15 @@ _STAGES = {
 """What JAX does before it compiles a function, one after the other."""
 
 
+_READS = (
+    ("block_until_ready", "block_until_ready()"), ("item", "item()"), ("tolist", "tolist()"),
+    ("__array__", "np.asarray()"), ("__float__", "float()"), ("__int__", "int()"), ("__bool__", "bool()"),
+    ("__format__", "format()"),
+)  # fmt: skip
+_READERS = (("block_until_ready", "jax.block_until_ready()"), ("device_get", "jax.device_get()"))
+"""What brings values of an array to the host, or waits for them. NumPy reads those on a CPU without any of it."""
+
+
 class JaxTracer(Tracer):
     """JAX's profiler, without its Python tracer and without its slow and capped JSON."""
 
@@ -117,6 +126,20 @@ class Jax(Engine):
             self.probe.around(pjit, "_trace_for_jit", self._remember, lambda _token, _args: None)
         jax_loops.watch(self, module)
         self._watch(getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None))
+        array = getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None)
+        if array is not None:
+            self.probe.syncs.watching(self.module)
+            self.probe.syncs.watch(array, _READS)
+        self.probe.syncs.watch(module, _READERS)
+        self._watch_callbacks(sys.modules.get("jax._src.callback"))
+
+    def _watch_callbacks(self, callback):
+        """Tell when Python functions run that a compiled one calls (`pure_callback` and its kin): on threads of XLA."""
+        probe, name = self.probe, "emit_python_callback"
+        if callback is None:
+            return
+        wrap = probe.guard(lambda args, kwargs: ((args[0], probe.native_calls.wrap(args[1])) + args[2:], kwargs))
+        probe.replace(callback, name, lambda f: probe.wrappers.with_arguments(f, wrap))
 
     def _watch(self, array):
         """Reading a value of an array waits for what makes it; a step returns before."""

@@ -14,6 +14,11 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
+_READS = (
+    ("asnumpy", "asnumpy()"), ("asscalar", "asscalar()"), ("wait_to_read", "wait_to_read()"), ("__bool__", "bool()"),
+    ("__float__", "float()"), ("__int__", "int()"),
+)  # fmt: skip
+"""What brings values of an array to the host, or waits for them."""
 _affinity = getattr(os, "sched_getaffinity", None)
 
 
@@ -171,6 +176,11 @@ class MXNet(Engine):
         if self.wants_kernels:
             self._keep_graphs(bound, block)
         self._watch_loops(module)
+        arrays = getattr(module, "nd", None)
+        if hasattr(arrays, "NDArray"):
+            probe.syncs.watching(self.module)
+            probe.syncs.watch(arrays.NDArray, _READS)
+            probe.syncs.watch(arrays, (("waitall", "mx.nd.waitall()"),))
 
     def _watch_loops(self, module):
         """Updates by Gluon's `Trainer`, and its loaders."""

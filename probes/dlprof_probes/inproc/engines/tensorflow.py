@@ -12,6 +12,16 @@ from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 _TRACING = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 _ITERATOR = "tensorflow.python.data.ops.iterator_ops"
+_VALUES = (
+    ("tensorflow.python.framework.ops", "_EagerTensorBase"),
+    ("tensorflow.python.ops.resource_variable_ops", "BaseResourceVariable"),
+)
+_READS = (
+    ("numpy", "numpy()"), ("__array__", "np.asarray()"), ("__float__", "float()"), ("__int__", "int()"),
+    ("__bool__", "bool()"),
+)  # fmt: skip
+"""What brings values of an eager tensor, or of a variable, to the host."""
+_SCRIPT_OPS = "tensorflow.python.ops.script_ops"
 _NUMERICS = "tensorflow.python.debug.lib.check_numerics_callback"
 _EAGER, _CHECKED = "tf.config.run_functions_eagerly", "tf.debugging.enable_check_numerics"
 _DETERMINISTIC = "tf.config.experimental.enable_op_determinism"
@@ -99,6 +109,12 @@ class TensorFlow(Engine):
         if iterator is not None:
             probe.on_batch(iterator, "__next__", "tf.data")
         self._graphs = tensorflow_loops.watch(self, module)
+        watch_callbacks(probe, sys.modules.get(_SCRIPT_OPS))
+        probe.syncs.watching(self.module)
+        for name, owner in _VALUES:
+            found = getattr(sys.modules.get(name), owner, None)
+            if found is not None:
+                probe.syncs.watch(found, _READS)
         tensorflow_sessions.watch(self)
 
     def _time_first_runs(self, tracing):
@@ -139,6 +155,13 @@ class TensorFlow(Engine):
         options.autotune.enabled = False
         make = lambda f: lambda self_: f(self_.with_options(options))  # noqa: E731
         self.probe.replace(module.data.Dataset, "__iter__", make, again=True)
+
+
+def watch_callbacks(probe, script_ops):
+    """Tell when `py_function` and its kin, and generators of tf.data, run: on threads of TensorFlow's own."""
+    registry = getattr(script_ops, "FuncRegistry", None)
+    if registry is None or not probe.replace(registry, "__call__", probe.native_calls.wrap):
+        probe.missing.append("tf.py_function")
 
 
 def time_first_run(probe, function, name):

@@ -6,10 +6,11 @@ import weakref
 
 from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines import tensorflow_sessions
-from dlprof_probes.inproc.engines.tensorflow import TensorFlow
+from dlprof_probes.inproc.engines.tensorflow import TensorFlow, watch_callbacks
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
 _SESSION = "tensorflow.python.client.session"
+_SCRIPT_OPS, _SCRIPT_OPS_CORE = "tensorflow.python.ops.script_ops", "tensorflow_core.python.ops.script_ops"
 SOFTWARE_TRACE, FULL_TRACE = 1, 3
 """Trace levels of RunOptions. The first leaves GPUs out, and the profiler that logs each of its sessions."""
 
@@ -65,6 +66,7 @@ class TensorFlow1(TensorFlow):
         """Hook making callables, and running sessions."""
         self.note_version(module)
         probe = self.probe
+        watch_callbacks(probe, sys.modules.get(_SCRIPT_OPS) or sys.modules.get(_SCRIPT_OPS_CORE))
         base = getattr(sys.modules.get(_SESSION), "BaseSession", None)
         if base is None or "_make_callable_from_options" not in vars(base):
             probe.missing.append("tf.Session")

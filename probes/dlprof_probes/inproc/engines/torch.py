@@ -11,6 +11,13 @@ from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
 
 _DYNAMO = "torch._dynamo.convert_frame"
+_WITH_ARGUMENTS = (("numpy", "numpy()"), ("cpu", "cpu()"))
+_READS = (("__array__", "np.asarray()"), ("__format__", "format()"))
+"""What brings values of a tensor to the host: a method, and what it is called in a report."""
+_SLOTS = (
+    ("item", "item()"), ("tolist", "tolist()"), ("__float__", "float()"), ("__int__", "int()"), ("__bool__", "bool()"),
+)  # fmt: skip
+"""Those of C without arguments. They warn where gradients are kept, or a function is traced."""
 _ANOMALY = "torch.autograd.set_detect_anomaly"
 _DETERMINISTIC = "torch.use_deterministic_algorithms"
 
@@ -127,6 +134,18 @@ class Torch(Engine):
         waiting.append(torch_breaks.attachment(self.probe))
         waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
         return waiting
+
+    def attach(self, module):
+        """Count where the program asks for values."""
+        super(Torch, self).attach(module)
+        syncs = self.probe.syncs
+        syncs.watching(self.module)
+        syncs.watch(module.Tensor, _READS)
+        syncs.watch(module.Tensor, _SLOTS, slots=True)
+        is_traced = getattr(getattr(module, "_C", None), "_get_tracing_state", None)
+        syncs.watch(module.Tensor, _WITH_ARGUMENTS, is_off=is_traced)
+        if hasattr(module, "cuda"):
+            syncs.watch(module.cuda, (("synchronize", "torch.cuda.synchronize()"),))
 
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""

@@ -31,6 +31,7 @@ def example(folder: Path) -> Path:
     epoch = out.begin("epoch", "0", time_ns=110)
     loop = loops.Loop(out, [0], fit)
     loop.start_epoch(0)
+    loop.previous_end = 190  # else it is this machine's time, which may be more than a day
     loop.begin, loop.callbacks = 200, 7
     loop.called(210, 250, True)
     loop.finish((None, 0), 260)
@@ -38,6 +39,7 @@ def example(folder: Path) -> Path:
     out.end(epoch, 300)
     out.end(fit, 400)
     out.collection(500, 10, 2, 42)
+    out.stretch(70, 510, 530, 12)
     out.note("slug", "message")
     out.finish()
     return folder / "inproc.wire"
@@ -53,6 +55,7 @@ def test_what_was_recorded_is_read(tmp_path: Path) -> None:
     ]
     assert stream.metrics[0][4:] == ("loss", 0.5)
     assert stream.collections == [(500, 10, 2, 42)]
+    assert stream.stretches == [(70, 510, 530, 12)]
     assert [note.slug for note in stream.notes] == ["slug"]
     assert stream.complete
 
@@ -97,3 +100,39 @@ def test_a_damaged_stream_gives_an_artifact_error_or_what_is_whole(
         stream_tables.tables(wire.read(path), PROCESS, 1000, FileNames("/"))
     except ArtifactError:
         pass
+
+
+@pytest.mark.parametrize("times", [(30, 20, 0), (10, 20, 11), (10, 20, -1)])
+def test_a_stretch_that_cannot_be_is_damage(times: tuple[int, int, int], tmp_path: Path) -> None:
+    """It ends before it begins, or holds more time than there is in it."""
+    out = make(tmp_path)
+    out.stretch(70, *times)
+    out.finish()
+
+    stream = wire.read(tmp_path / "inproc.wire")
+
+    assert stream.damage is not None
+    assert len(stream.stretches) == 0
+
+
+def test_of_a_place_that_asks_for_values_the_last_sums_count(tmp_path: Path) -> None:
+    """They are sums so far."""
+    out = make(tmp_path)
+    place = ("item()", "/s/train.py", 7)
+    out.sync(1, place, [2, 20, 100, 150])
+    out.sync(1, place, [5, 60, 100, 300])
+    out.finish()
+
+    stream = wire.read(tmp_path / "inproc.wire")
+
+    assert list(stream.syncs.values()) == [("item()", "/s/train.py", 7, 5, 60, 100, 300)]
+
+
+@pytest.mark.parametrize("sums", [[0, 0, 100, 150], [1, -1, 100, 150], [1, 10, 150, 100]])
+def test_sums_of_a_place_that_cannot_be_are_damage(sums: list[int], tmp_path: Path) -> None:
+    """No call, less than no time, or an end before the beginning."""
+    out = make(tmp_path)
+    out.sync(1, ("item()", "/s/train.py", 7), sums)
+    out.finish()
+
+    assert wire.read(tmp_path / "inproc.wire").damage is not None

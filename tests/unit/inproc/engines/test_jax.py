@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dlprof_probes.inproc import native_calls
 from dlprof_probes.inproc.engines.jax import JaxTracer
 
 from tests.contracts.engine_exercise import fake_keras
@@ -183,3 +184,16 @@ def test_values_of_arrays_are_waited_for(probed: Callable[..., Any]) -> None:
     setup.end()
     assert vars(array)["_value"] is not hooked
     assert array()._value == 7
+
+
+def test_functions_that_compiled_ones_call_are_told_on_threads_of_the_engine(
+    probed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pure_callback` and its kin go through one function, which is given what is to be called."""
+    setup = probed("jax")
+    callback = sys.modules["jax._src.callback"]
+    monkeypatch.setattr(native_calls, "_known_threads", {})
+
+    assert callback.emit_python_callback(None, lambda value: 2 * value, None, [21])() == 42
+    setup.probe.native_calls.finish()
+    assert len(setup.stream().stretches) == 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes import wire
-from dlprof_probes.inproc import facts, recorder
+from dlprof_probes.inproc import facts, native_calls, recorder
 from dlprof_probes.inproc.engines.tensorflow import time_first_run
 
 from dlprof.ingest.own import wire as reader
@@ -123,6 +123,21 @@ def test_a_version_that_traces_elsewhere_is_reported(probed: Callable[..., Any])
     setup.engine.attach(sys.modules["tensorflow"])
 
     assert "tf.function tracing" in setup.probe.missing
+
+
+def test_functions_that_graphs_call_are_told_on_threads_of_the_engine(
+    probed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the entry that all of them go through; it gives what it gave."""
+    setup = probed("tensorflow")
+    from tensorflow.python.ops import script_ops
+
+    monkeypatch.setattr(native_calls, "_known_threads", {})
+    token = script_ops._py_funcs.insert(lambda value: 2 * value)
+
+    assert script_ops._py_funcs(token, "CPU:0", [21]) == 42
+    setup.probe.native_calls.finish()
+    assert len(setup.stream().stretches) == 1
 
 
 def test_a_keras_of_the_old_kind_is_not_traced(probed: Callable[..., Any]) -> None:

@@ -48,6 +48,36 @@ def test_fetching_logs_after_each_batch_is_waiting_for_the_device(tmp_path: Path
     assert pick(diagnosis, "host-sync").at_stake_ns == 1200 * MS
 
 
+def own_loop(calls: int, seconds: float, **how: str) -> Planted:
+    """A loop of the script's own, of 250 steps of 20 ms, that asks for its loss."""
+    window = runs.window([{**KERNELS[0], "ms": 10, "device": 0}])
+    times = {"start_ns": 2 * S, "end_ns": 7 * S, "dur_ns": round(seconds * S)}
+    asked = {"what": "item()", "file": "train.py", "line": 21, "calls": calls, **times}
+    told = {**on("torch", asynchronous=True), "syncs_of": ["torch"]}
+    return Planted({"spans": [runs.fit_span(**how)], "syncs": [asked], **window}, told)
+
+
+def test_an_own_loop_that_asks_for_values_in_each_step_is_named(tmp_path: Path) -> None:
+    """By the line, as counted: for as much as the device waited, and no longer than the line took."""
+    diagnosis = own_loop(250, 2.0, how="inferred").diagnosis(tmp_path)
+
+    finding = pick(diagnosis, "host-sync")
+    assert "item() 1 times a step" in finding.claim
+    assert (finding.file, finding.line) == ("train.py", 21)
+    assert finding.at_stake_ns == pytest.approx(2 * S, abs=100)
+
+
+@pytest.mark.parametrize(("calls", "seconds"), [(10, 2.0), (250, 0.1)])
+def test_an_own_loop_that_asks_seldom_or_shortly_is_not(calls: int, seconds: float, tmp_path: Path) -> None:
+    """At one step of 25; or for less than a twentieth of the training."""
+    assert "host-sync" not in slugs(own_loop(calls, seconds, how="inferred").diagnosis(tmp_path))
+
+
+def test_lines_under_keras_are_not_taken_for_a_loop(tmp_path: Path) -> None:
+    """What callbacks cost there is told from samples."""
+    assert "host-sync" not in slugs(own_loop(250, 2.0).diagnosis(tmp_path))
+
+
 def test_a_real_trace_of_copies_that_wait_shows_it() -> None:
     """Ten copies of pageable memory in aten::to, each with a cudaStreamSynchronize."""
     finding = found("hta_gp100_step_annotations.json.gz", "host-sync")

@@ -1,3 +1,5 @@
+from tensorflow.python.ops import script_ops
+
 from . import iterator_ops
 
 
