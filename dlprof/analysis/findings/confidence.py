@@ -29,8 +29,8 @@ def of_claim(case: Case, claim: Claim, granted_ns: int) -> float:
         claim: What a rule says.
         granted_ns: What the rules before it left of the time that it claims (ns).
     """
-    wanted_ns = max(1, sum(claim.takes.values()))
-    kept = _LEAST_KEPT + (1 - _LEAST_KEPT) * min(1.0, granted_ns / wanted_ns)
+    wanted_ns = sum(claim.takes.values())
+    kept = _LEAST_KEPT + (1 - _LEAST_KEPT) * (min(1.0, granted_ns / wanted_ns) if wanted_ns else 1.0)
     sure = _BY_BASIS[claim.basis] * kept * _disturbed(case)
     support = claim.support
     if support is None:
