@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Floats, Integers, integers, steps_of, truths
 from dlprof.analysis.memory_series import MemorySeries
@@ -26,6 +25,8 @@ HOW = (
 _WARM_UP = 0.25
 _BLOCKS = 24
 _LEAST_SAMPLES, _LEAST_STEPS, _LEAST_NS = 16, 24, 1_500_000_000
+_MOST_STEPS = 100_000
+"""Of more steps not every one's end is kept: memory is sampled ten times a second at most."""
 _DRAWS = 400
 _SEED = 1
 _LEAST_BYTES, _LEAST_SHARE = 16 << 20, 0.03
@@ -89,16 +90,19 @@ def of_run(run: Run, series: MemorySeries) -> Growth:
 def _steps(run: Run) -> tuple[Integers, Integers]:
     """When steps behind the warm-up were done (ns), and how many were done then."""
     columns = ("loop", "start_ns", "dur_ns", "count", "compiled")
-    rows = steps_of(run.table("steps", columns), Loop.TRAIN).sort_by("start_ns")
-    if not rows.num_rows:
+    stride, before, parts, compiled = 1 + run.count("steps") // _MOST_STEPS, 0, [], [0]
+    for piece in run.pieces("steps", columns):
+        rows = steps_of(piece, Loop.TRAIN).sort_by("start_ns")
+        if rows.num_rows:
+            done = before + np.cumsum(integers(rows["count"], 1))
+            before = int(done[-1])
+            compiled += done[truths(rows["compiled"])].tolist()
+            ends = integers(rows["start_ns"]) + integers(rows["dur_ns"])
+            parts.append((ends[-1::-stride][::-1], done[-1::-stride][::-1]))
+    if not parts:
         raise NotMeasured("the run has no steps of a training")
-    done_ns = integers(rows["start_ns"]) + integers(rows["dur_ns"])
-    done = np.cumsum(integers(rows["count"], 1))
-    compiled = done[truths(rows["compiled"])]
-    warm = max([_WARM_UP * done[-1], *(one for one in compiled.tolist() if one < done[-1] / 2)])
-    kept = done >= warm
-    if not pc.any(kept).as_py():
-        raise NotMeasured("all steps are part of the warm-up")
+    done_ns, done = (np.concatenate(one) for one in zip(*parts, strict=True))
+    kept = done >= max([_WARM_UP * before, *(one for one in compiled if one < before / 2)])
     return np.maximum.accumulate(done_ns[kept]), done[kept]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -20,44 +20,47 @@ Place = tuple[str, int]
 
 
 class Places:
-    """The main thread's stacks over time.
+    """The main thread's stacks over time, read piece by piece whenever they are asked for.
 
     Args:
         run: The run.
     """
 
     def __init__(self, run: Run) -> None:
-        pieces = [
-            piece.filter(pc.equal(piece["thread"].cast(pa.string()), "MainThread"))
-            for piece in program.pieces_of(run, "stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id"))
-        ]
-        columns = [[integers(piece[name]) for piece in pieces] for name in ("start_ns", "dur_ns", "stack_id")]
-        start, dur, stack = (np.concatenate(one) if one else np.empty(0, np.int64) for one in columns)
-        order = np.argsort(start, kind="stable")
-        self._start, self._end, self._stack = start[order], (start + dur)[order], stack[order]
-        frames = frames_by_stack(run.table("frames")) if len(order) else {}
-        files = samples.user_files(run) if len(order) else set()
-        self._place = {number: _users(frames_of, files) for number, frames_of in frames.items()}
-
-    @property
-    def is_empty(self) -> bool:
+        self._run = run
+        self.is_empty = not any(len(start) for start, _, _ in self._pieces())
         """Whether no stack of the main thread was sampled."""
-        return not len(self._start)
+        frames = {} if self.is_empty else frames_by_stack(run.table("frames"))
+        files = set() if self.is_empty else samples.user_files(run)
+        self._place = {number: _users(frames_of, files) for number, frames_of in frames.items()}
 
     def at(self, moments: Integers) -> list[Place | None]:
         """The innermost line of the user's own at each moment (ns); None: none was seen there, or near it."""
-        if self.is_empty:
-            return [None] * len(moments)
-        before = np.maximum(np.searchsorted(self._start, moments, side="right") - 1, 0)
-        after = np.minimum(before + 1, len(self._start) - 1)
-        late = np.maximum(moments - self._end[before], 0)
-        early = np.abs(self._start[after] - moments)
-        nearest = np.where(late <= early, before, after)
-        near = np.minimum(late, early) <= _NEAR_NS
-        return [
-            self._place.get(int(self._stack[row])) if is_near else None
-            for row, is_near in zip(nearest, near, strict=True)
-        ]
+        nearest = np.full(len(moments), _NEAR_NS + 1, np.int64)
+        found = np.full(len(moments), -1, np.int64)
+        for start, end, stack in self._pieces():
+            if len(start):
+                away, row = _nearest(moments, start, end)
+                closer = away < nearest
+                nearest[closer], found[closer] = away[closer], stack[row[closer]]
+        return [self._place.get(number) for number in found.tolist()]
+
+    def _pieces(self) -> Iterator[tuple[Integers, Integers, Integers]]:
+        """Begin, end and number of the stacks of the main thread, in order of time in each piece."""
+        for piece in program.pieces_of(self._run, "stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):
+            own = piece.filter(pc.equal(piece["thread"].cast(pa.string()), "MainThread"))
+            start, dur, stack = (integers(own[name]) for name in ("start_ns", "dur_ns", "stack_id"))
+            order = np.argsort(start, kind="stable")
+            yield start[order], (start + dur)[order], stack[order]
+
+
+def _nearest(moments: Integers, start: Integers, end: Integers) -> tuple[Integers, Integers]:
+    """How far the nearest of some stretches is from each moment (ns), and which one that is."""
+    before = np.maximum(np.searchsorted(start, moments, side="right") - 1, 0)
+    after = np.minimum(before + 1, len(start) - 1)
+    late = np.maximum(moments - end[before], start[before] - moments).clip(min=0)
+    early = np.abs(start[after] - moments)
+    return np.minimum(late, early), np.where(late <= early, before, after)
 
 
 def _users(frames: Sequence[Frame], files: set[str]) -> Place | None:

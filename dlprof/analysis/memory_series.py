@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Floats, Integers, integers
+from dlprof.analysis.columns import Floats, Integers, integers, truths
 from dlprof.store.run import Run
 
+_MOST_ROWS = 100_000
+"""Of more rows not every sample is looked at."""
 KINDS = ("anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes")
 _COLUMNS = ("pid", "time_ns", "rss_bytes", "peak_rss_bytes", "pss_bytes", "uss_bytes", *KINDS)
 
@@ -61,9 +63,12 @@ class MemorySeries:
 
 def of_run(run: Run) -> MemorySeries | None:
     """The samples of a run; None: there are none."""
-    rows = run.filtered("process_samples", _COLUMNS, lambda piece: pc.is_valid(piece["rss_bytes"]))
-    if not rows.num_rows:
+    stride = 1 + run.count("process_samples") // _MOST_ROWS
+    known = (piece.filter(pc.is_valid(piece["rss_bytes"])) for piece in run.pieces("process_samples", _COLUMNS))
+    pieces = [thinned(piece, stride) for piece in known if piece.num_rows]
+    if not pieces:
         return None
+    rows = pa.concat_tables(pieces)
     rows = rows.sort_by("time_ns")
     time, first = np.unique(integers(rows["time_ns"]), return_index=True)
     kinds_ns, kinds = _kinds(rows)
@@ -80,6 +85,22 @@ def of_run(run: Run) -> MemorySeries | None:
         pss_bytes=_largest_sum(rows, "pss_bytes"),
         uss_bytes=_largest_sum(rows, "uss_bytes"),
     )
+
+
+def thinned(rows: pa.Table, stride: int) -> pa.Table:
+    """Of `stride` samples each the one with most memory in all, and the first that tells kinds: peaks are kept."""
+    if stride == 1:
+        return rows
+    time, place = np.unique(integers(rows["time_ns"]), return_inverse=True)
+    tree = np.bincount(place, weights=_floats(rows["rss_bytes"]))
+    told = np.bincount(place, weights=truths(pc.is_valid(rows["anonymous_bytes"]))) > 0
+    group = np.arange(len(time)) // stride
+    most = np.lexsort((-tree, group))[np.searchsorted(group, np.unique(group))]
+    first = np.flatnonzero(told)
+    first = first[np.unique(group[first], return_index=True)[1]]
+    keep = np.zeros(len(time), bool)
+    keep[most] = keep[first] = True
+    return rows.filter(pa.array(keep[place]))
 
 
 def _kinds(rows: pa.Table) -> tuple[Integers, dict[str, Floats]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlprof.config import TraceConfig
 
-_WEIGHTS = {"lines": 3.5, "kernels": 2.5, "stacks": 2.5, "cores": 1.5}
+_WEIGHTS = {"lines": 4.0, "kernels": 2.5, "stacks": 2.0, "cores": 1.5}
 """Of the probes that can measure less. Hooks cannot: what they take is told, and not kept back."""
 _RATES = {"kernels": "kernel_steps", "stacks": "stacks_hz", "cores": "cores_hz"}
 """Settings that say how much a probe measures: where the user chose them, they are obeyed."""

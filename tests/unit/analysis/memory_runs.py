@@ -25,9 +25,14 @@ def split(time_s: float, anonymous: int, file: int = 0, **more: Any) -> dict[str
 
 def over_training(own: Sequence[int], path: Path, **tables: Any) -> Run:
     """A run of 500 steps between 2 s and 7 s; memory (bytes) at equal times between."""
+    return trained(path, **{**training(own), **tables})
+
+
+def training(own: Sequence[int]) -> dict[str, Any]:
+    """The tables of such a run."""
     each = 5 / len(own)
     samples = [split(2 + number * each, value) for number, value in enumerate(own)]
-    return trained(path, **{"process_samples": samples, "steps": steps(500, dur_ms=10), **tables})
+    return {"process_samples": samples, "steps": steps(500, dur_ms=10)}
 
 
 def stood(begin_s: float, end_s: float, line: int) -> dict[str, Any]:
@@ -44,4 +49,4 @@ def stood(begin_s: float, end_s: float, line: int) -> dict[str, Any]:
     }
 
 
-__all__ = ["MB", "MS", "S", "over_training", "sample", "split", "stood"]
+__all__ = ["MB", "MS", "S", "over_training", "sample", "split", "stood", "training"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+
 from dlprof.analysis import memory_series
 from dlprof.store.run import Run
 from tests.unit.analysis.memory_runs import sample, split
@@ -55,3 +57,16 @@ def test_peaks_between_samples_are_the_kernels(tmp_path: Path) -> None:
 def test_without_samples_there_is_nothing(tmp_path: Path) -> None:
     """Not zeros."""
     assert memory_series.of_run(made(tmp_path)) is None
+
+
+def test_of_many_samples_peaks_and_kinds_are_kept() -> None:
+    """Of each two the one with most memory in all processes, and the first that tells kinds."""
+    rows = pa.table(
+        {
+            "time_ns": [0, 0, 1, 1, 2, 2, 3, 3],
+            "rss_bytes": [5, 5, 1, 2, 1, 1, 4, 4],
+            "anonymous_bytes": [None, None, 1, None, None, None, 1, None],
+        }
+    )
+
+    assert memory_series.thinned(rows, 2)["time_ns"].to_pylist() == [0, 0, 1, 1, 3, 3]

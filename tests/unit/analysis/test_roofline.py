@@ -51,7 +51,8 @@ def test_a_product_is_held_by_computing(tmp_path: Path) -> None:
     rate = forward(of(tmp_path / "r", [layer()], [op(4)]))
 
     assert (rate.work.flops, rate.work.bytes, rate.ns) == (FLOPS, MOVED, 4 * MS)
-    assert (rate.bound, rate.reached) == (Bound.COMPUTE, pytest.approx(0.5))
+    assert rate.bound == Bound.COMPUTE
+    assert rate.reached == pytest.approx(0.5)
     assert rate.flops_per_s == pytest.approx(5e10)
 
 
@@ -60,7 +61,8 @@ def test_what_works_on_each_value_is_held_by_memory(tmp_path: Path) -> None:
     relu = layer(**{"class": "ReLU", "weight_names": [], "weights": []})
     rate = forward(of(tmp_path / "r", [relu], [op(0.8, op="Relu", category="elementwise")]))
 
-    assert (rate.bound, rate.reached) == (Bound.BANDWIDTH, pytest.approx(0.1))
+    assert rate.bound == Bound.BANDWIDTH
+    assert rate.reached == pytest.approx(0.1)
 
 
 def test_small_kernels_that_take_far_too_long_are_held_by_what_surrounds_them(tmp_path: Path) -> None:
@@ -75,7 +77,9 @@ def test_without_ceilings_there_are_rates_and_no_bound(tmp_path: Path) -> None:
     """Nobody has measured what this machine can do."""
     rate = forward(of(tmp_path / "r", [layer()], [op(4)], measured=False))
 
-    assert (rate.flops_per_s, rate.bound, rate.reached) == (pytest.approx(5e10), None, None)
+    assert rate.flops_per_s == pytest.approx(5e10)
+    assert rate.bound is None
+    assert rate.reached is None
 
 
 def test_a_layer_whose_kernels_were_not_seen_has_work_and_no_time(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def test_the_shares_of_all_probes_are_the_budget() -> None:
 
     shares = {name: budget.of(name, config) for name in ("lines", "kernels", "stacks", "cores")}
 
-    assert shares == pytest.approx({"lines": 0.0035, "kernels": 0.0025, "stacks": 0.0025, "cores": 0.0015})
+    assert shares == pytest.approx({"lines": 0.004, "kernels": 0.0025, "stacks": 0.002, "cores": 0.0015})
 
 
 def test_what_does_not_run_leaves_its_share_to_the_others() -> None:
@@ -26,7 +26,7 @@ def test_gpus_are_sampled_with_the_cores() -> None:
     """One sampler, one share."""
     config = TraceConfig(budget=0.01, probes=("gpu", "stacks"))
 
-    assert (budget.of("cores", config), budget.of("stacks", config)) == (0.00375, 0.00625)
+    assert (budget.of("cores", config), budget.of("stacks", config)) == (0.01 * 1.5 / 3.5, 0.01 * 2 / 3.5)
 
 
 def test_without_a_budget_there_is_no_limit() -> None:

@@ -48,7 +48,7 @@ def test_lines_and_kernels_are_told_where_they_are_wanted() -> None:
     config = told(TraceConfig(script="a.py", lines=("pkg",), kernel_steps=3))
 
     assert config.lines == LineSettings(patterns=("pkg",), package="/tools/lp", share=0.004)
-    assert config.kernels == KernelSettings(mode="windows", steps=3, gpu=True, share=0.003)
+    assert config.kernels == KernelSettings(mode="windows", steps=3, gpu=True, share=0.0025)
 
 
 def test_what_is_not_wanted_is_null() -> None:
@@ -72,7 +72,7 @@ def test_under_a_gpu_tool_the_process_tells_its_number() -> None:
     config = told(TraceConfig(script="a.py"), wrapped=True, engine_traces_gpu=False)
 
     assert config.pid == "/runs/a/payload/pid"
-    assert config.kernels == KernelSettings(mode="windows", steps=10, gpu=False, share=0.003)
+    assert config.kernels == KernelSettings(mode="windows", steps=10, gpu=False, share=0.0025)
 
 
 def test_a_cell_has_no_arguments_of_its_own() -> None:

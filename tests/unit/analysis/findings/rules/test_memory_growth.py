@@ -11,7 +11,8 @@ from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.rules import memory_growth
-from tests.unit.analysis.memory_runs import MB, over_training, stood
+from tests.unit.analysis.findings.cases import Planted
+from tests.unit.analysis.memory_runs import MB, over_training, stood, training
 
 STANDING = stood(1, 8, 30)
 
@@ -19,6 +20,11 @@ STANDING = stood(1, 8, 30)
 def claims(own: list[int], folder: Path, **tables: Any) -> list[Any]:
     """Claims on a run with this memory, sampled 100 times over 500 steps."""
     return list(memory_growth.look(Case(over_training(own, folder / "r", **STANDING, **tables))))
+
+
+def planted() -> Planted:
+    """A megabyte more with each sample, and nobody gives one back."""
+    return Planted({**training([n * MB for n in range(100)]), **STANDING})
 
 
 GROWING = {

@@ -10,10 +10,18 @@ import pytest
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.rules import out_of_memory
+from tests.unit.analysis.findings.cases import Planted
 from tests.unit.analysis.memory_runs import MB, S, sample
 from tests.unit.runs import manifest, span, trained
 
 RAISED = span("out_of_memory", 7, 7, name="MemoryError: Unable to allocate 7 GiB", file="train.py", line=12)
+
+
+def planted() -> Planted:
+    """An exception of the script said so."""
+    return Planted(
+        {"spans": [RAISED]}, manifest(process={"pid": 42, "exit_code": 1, "signal": None, "wall_ns": 10 * S})
+    )
 
 
 def claims(folder: Path, *, code: int | None = 1, signal: int | None = None, **tables: Any) -> list[Any]:
