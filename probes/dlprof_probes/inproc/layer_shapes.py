@@ -38,7 +38,7 @@ def _walk(model, found, of_data, times, depth):
 
 def _nodes(model):
     """Calls of layers in a model, those that come first before the others."""
-    graph = getattr(model, "_functional", None) or getattr(model, "model", None) or model
+    graph = getattr(model, "_functional", None) or vars(model).get("model") or model  # `model.model` warns in Keras 2.3
     by_depth = getattr(graph, "_nodes_by_depth", None) or {}
     return [node for depth in sorted(by_depth, reverse=True) for node in by_depth[depth]]
 
