@@ -8,6 +8,7 @@ itself is counted by the number of values, and by how many operations one takes;
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -112,7 +113,7 @@ def _depthwise(layer: Layer) -> float:
 
 def _separable(layer: Layer) -> float:
     """A depthwise convolution, then one of single points."""
-    window, point = layer.weights["depthwise_kernel"], layer.weights["pointwise_kernel"]
+    window, point = _named(layer, "depthwise_kernel"), _named(layer, "pointwise_kernel")
     places = math.prod(layer.output) / point[-1]
     return 2.0 * places * (math.prod(window) + math.prod(point))
 
@@ -170,7 +171,9 @@ def _kernel(layer: Layer) -> Shape:
 
 
 def _named(layer: Layer, *names: str) -> Shape:
-    return next(layer.weights[name] for name in names if name in layer.weights)
+    """The first weight of one of these names; Keras on MXNet numbers them (`kernel1`)."""
+    known = {re.sub(r"_?\d+$", "", name): shape for name, shape in reversed(list(layer.weights.items()))}
+    return next(known[name] for name in names if name in known)
 
 
 def _ranks(*names: str) -> tuple[str, ...]:

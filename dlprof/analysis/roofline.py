@@ -107,15 +107,22 @@ class _Time:
 
 
 def _times(run: Run, window: int, steps: int) -> dict[tuple[str, str], _Time]:
+    """By layer and direction.
+
+    Operators that lie in one another, or side by side, are counted once as far as sums tell: neither the sum of their
+    wall times nor that of their own times is less than the wall time of all.
+    """
     sums: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for row in kernels.summarise(run, "layer", kinds=_WORKING, window=window).work:
         if row.layer is not None and row.direction is not None:
             wall = row.total_ns if row.union_ns is None else row.union_ns
             sums.setdefault((row.layer, row.direction), []).append((wall, row.total_ns, row.count))
-    return {
-        key: _Time(sum(wall for wall, _, _ in parts) / steps, sum(ns for _, ns, _ in parts) / sum(n for *_, n in parts))
-        for key, parts in sums.items()
-    }
+    return {key: _time(parts, steps) for key, parts in sums.items()}
+
+
+def _time(parts: Sequence[tuple[int, int, int]], steps: int) -> _Time:
+    wall, own, count = (sum(one) for one in zip(*parts, strict=True))
+    return _Time(min(wall, own) / steps, own / count)
 
 
 def _model(run: Run, traced: set[str]) -> Sequence[Mapping[str, Any]]:

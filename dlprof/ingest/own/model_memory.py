@@ -114,26 +114,33 @@ def table(models: Mapping[int, Model], facts: Mapping[int, Mapping[str, Any]], p
 def layers(models: Mapping[int, Model], facts: Mapping[int, Mapping[str, Any]], process: ProcessId) -> pa.Table:
     """The table `layers`; the arguments are those of `table`."""
     rows = [
-        {**process.columns, "model": one.model, **_layer(layer, _whole(facts.get(one.loop, {}).get("batch_size")))}
+        {**process.columns, "model": one.model, **row}
         for one in models.values()
-        for layer in one.layers
+        for row in _layers(one, _whole(facts.get(one.loop, {}).get("batch_size")))
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["layers"])
 
 
-def _layer(layer: Layer, batch: int | None) -> dict[str, Any]:
+def _layers(model: Model, batch: int | None) -> Iterator[dict[str, Any]]:
+    """Their rows. Keras on MXNet tells no type of layers without weights: they have that of the others."""
+    usual = next((layer.dtype for layer in model.layers if layer.dtype), "")
+    for layer in model.layers:
+        yield _layer(layer, batch, layer.dtype or usual)
+
+
+def _layer(layer: Layer, batch: int | None, dtype: str) -> dict[str, Any]:
     return {
         "layer": layer.layer,
         "class": layer.kind,
         "inputs": [_spelled(_with_batch(shape, batch)) for shape in layer.inputs],
         "output": _spelled(_with_batch(layer.output, batch)),
-        "dtype": layer.dtype,
+        "dtype": dtype,
         "calls": layer.calls,
         "trained": layer.trained,
         "first": layer.first,
         "weight_names": [name for name, _ in layer.weights],
         "weights": [_spelled(shape) for _, shape in layer.weights],
-        "bytes_per_value": _SIZES.get(layer.dtype),
+        "bytes_per_value": _SIZES.get(dtype),
     }
 
 

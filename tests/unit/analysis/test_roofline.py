@@ -123,3 +123,16 @@ def test_the_work_of_a_layer_stands_in_the_row_of_its_product(tmp_path: Path) ->
     rows = kernels.summarise(run, "layer").rows
 
     assert [rows[number].op for number in roofline.main_rows(roofline.of_run(run), rows)] == ["MatMul"]
+
+
+def test_operators_in_one_another_are_counted_once(tmp_path: Path) -> None:
+    """4 ms, of which 3 ms are in another operator of the layer: not 7 ms."""
+    tables = window([op(4), op(3, op="Inner")])
+    for event in tables["kernel_events"]:
+        if event["op_id"] == 0:
+            event["nested_ns"] = 3 * MS
+        else:
+            event["start_ns"] -= 3 * MS
+    run = trained(tmp_path / "r", layers=[layer()], **tables)
+
+    assert forward(roofline.of_run(run)).ns == 4 * MS

@@ -102,3 +102,32 @@ def test_a_damaged_record_is_refused(changes: dict[str, Any]) -> None:
     """Numbers that no column holds, words that nobody knows."""
     with pytest.raises(ValueError, match=r"."):
         model_memory.parse(record(**changes))
+
+
+def layers(*told: list[Any], batch: int | None = 128) -> list[dict[str, Any]]:
+    """Rows of the table of layers."""
+    model = model_memory.parse(record(layers=list(told)))
+    facts = {model.loop: {"batch_size": batch}}
+    return model_memory.layers({1: model}, facts, PROCESS).to_pylist()
+
+
+DENSE = ["dense", "Dense", [[None, 8]], [None, 4], "float32", 1, True, True, [["kernel", [8, 4]]]]
+POOL = ["pool", "MaxPooling2D", [[None, 8, 8, 2]], [None, 4, 4, 2], "", 1, False, False, []]
+
+
+def test_layers_have_the_batch_and_the_shapes_of_their_weights() -> None:
+    """As text."""
+    (row,) = layers(DENSE)
+
+    assert (row["inputs"], row["output"], row["bytes_per_value"]) == (["128x8"], "128x4", 4)
+    assert (row["weight_names"], row["weights"], row["first"]) == (["kernel"], ["8x4"], True)
+
+
+def test_a_layer_that_tells_no_type_has_that_of_the_others() -> None:
+    """Keras on MXNet knows that of weights alone."""
+    assert [row["dtype"] for row in layers(POOL, DENSE)] == ["float32", "float32"]
+
+
+def test_without_a_batch_a_shape_is_not_known() -> None:
+    """Not one of 0."""
+    assert layers(DENSE, batch=None)[0]["output"] == "?x4"
