@@ -108,7 +108,8 @@ def layers(*told: list[Any], batch: int | None = 128) -> list[dict[str, Any]]:
     """Rows of the table of layers."""
     model = model_memory.parse(record(layers=list(told)))
     facts = {model.loop: {"batch_size": batch}}
-    return model_memory.layers({1: model}, facts, PROCESS).to_pylist()
+    found: list[dict[str, Any]] = model_memory.layers({1: model}, facts, PROCESS).to_pylist()
+    return found
 
 
 DENSE = ["dense", "Dense", [[None, 8]], [None, 4], "float32", 1, True, True, [["kernel", [8, 4]]]]
