@@ -12,6 +12,7 @@ _BY_FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("waiting for a process", ("<python>/subprocess.py", "<python>/multiprocessing/")),
     ("waiting for a thread", ("<python>/threading.py", "<python>/queue.py", "<python>/concurrent/")),
     ("on the network", ("<python>/socket.py", "<python>/ssl.py", "<python>/http/", "<python>/urllib/", "urllib3/")),
+    ("running a graph", ("tensorflow/python/eager/polymorphic_function/atomic_function.py",)),
     (
         "compiling",
         (

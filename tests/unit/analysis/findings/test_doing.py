@@ -31,3 +31,14 @@ def test_a_line_of_the_script_itself_tells_nothing() -> None:
     """Nor does what stands above it: it has been left."""
     assert of() is None
     assert doing.of_stack((MAIN, Frame("call", "<python>/subprocess.py", 2)), {"train.py"}, UNKNOWN) is None
+
+
+def test_a_function_of_tensorflow_that_runs_is_not_compiled() -> None:
+    """Both are below the call of it; what traces it lies further in."""
+    called = Frame("call_function", "tensorflow/python/eager/polymorphic_function/tracing_compilation.py", 9)
+    runs = Frame("call_flat", "tensorflow/python/eager/polymorphic_function/atomic_function.py", 4)
+    execute = Frame("quick_execute", "tensorflow/python/eager/execute.py", 5)
+    traces = Frame("func_graph_from_py_func", "tensorflow/python/framework/func_graph.py", 6)
+
+    assert of(execute, runs, called) == "running a graph"
+    assert of(traces, called) == "compiling"
