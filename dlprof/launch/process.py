@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from dlprof.errors import UnavailableError
-from dlprof.launch import descendants, inherited
+from dlprof.launch import descendants, inherited, signals
 from dlprof.launch.replaced import ImageWatch, Replaced
 from dlprof.launch.signals import Arrived, Taken
 from dlprof.launch.stops import Stop, Stops
@@ -230,6 +230,8 @@ class TracedProcess:
         since_ns = (self._looked_ns if stood else now_ns) - self.start_ns
         if os.WIFSTOPPED(status):
             self._stops.stopped(os.WSTOPSIG(status), since_ns)
+            if self._shared and os.WSTOPSIG(status) == signal.SIGTSTP:
+                signals.stop_too()
         elif os.WIFCONTINUED(status):
             self._stops.continued(since_ns, now_ns - self.start_ns)
         else:

@@ -66,12 +66,13 @@ class Taken:
     Those that dlprof inherited as ignored are left alone: the script ignores them too.
 
     Args:
-        job_control: Also those by which a terminal stops a group: not where the script is in dlprof's group.
+        job_control: Also those by which a terminal stops a group: not where the script is in dlprof's group, but for
+            Ctrl-Z, which the script may catch: `stop_too` where it did not.
     """
 
     def __init__(self, *, job_control: bool) -> None:
         start = inherited.at_start()
-        left = _NEVER | start.ignored | (frozenset() if job_control else JOB_CONTROL)
+        left = _NEVER | start.ignored | (frozenset() if job_control else JOB_CONTROL - {signal.SIGTSTP})
         self.numbers = frozenset(int(number) for number in signal.valid_signals() - left) | {int(signal.SIGCHLD)}
         self._set = _sigset(self.numbers)
         self._before: set[int] = set()
@@ -108,6 +109,13 @@ def meant_for_script() -> Iterator[None]:
         while _next(rest, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def stop_too() -> None:
+    """Stop as the script has at Ctrl-Z, so that the shell sees its job stopped; returns when it goes on."""
+    os.kill(os.getpid(), signal.SIGTSTP)
+    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})  # here it stands
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def name(number: int) -> str:

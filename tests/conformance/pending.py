@@ -4,5 +4,4 @@ from __future__ import annotations
 
 PENDING: dict[str, str] = {
     "processes/fork/development": "from Python 3.13 on threads are counted after the hooks of a fork: ours runs again by then",
-    "signals/keys/suspend/caught": "a script that handles Ctrl-Z itself goes on, but dlprof stops, and the shell takes the terminal",
 }

@@ -72,8 +72,8 @@ def _name(value):
 
 def _plain(value):
     """A number of the standard library, or None."""
-    if isinstance(value, (bool, int, str)):
-        return value
+    if value is None or isinstance(value, (bool, int, str, dict, list, tuple)):
+        return value if isinstance(value, (bool, int, str)) else None
     value = float(value)
     return value if math.isfinite(value) else None
 

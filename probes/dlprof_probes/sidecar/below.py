@@ -1,8 +1,8 @@
 """Whether there is a Python below a process.
 
-py-spy looks for one ten times a second, which costs as much as its samples.
-So it is told to look no further than the process where nothing is below it, once samples must be saved; from then on
-this file looks, twice a second and only where a process was started on the machine. Standard library only.
+py-spy looks for one ten times a second, which costs as much as its samples. So it is told to look no further than the
+process where nothing is below it and its cost has a limit; this file looks instead, twice a second and only where a
+process was started on the machine. Standard library only.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 
 LEAST_HZ = 1.0
 """No rate is lowered further than this."""
-_LOOK_NS = 5_000_000_000
+_LOOK_NS = 2_000_000_000
 _AT_ONCE = 0.25
 """A rate is not lowered further than to this share of itself at once: what was dear may have been a moment."""
 

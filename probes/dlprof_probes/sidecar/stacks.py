@@ -28,8 +28,8 @@ SEGMENT_S = 300
 THINNED = "lines.json.thinned"
 """A file that the probe makes when it counts lines in windows: then their time is from stacks, which must be more."""
 THINNED_HZ = 100
-_SETTLED_S = 10.0
-"""From its start on py-spy reads symbols for so long."""
+_SETTLED_S = 3.0
+"""From its start on py-spy reads symbols, and the program its modules, for so long."""
 _LIBC = ctypes.CDLL(None)
 """Loaded here, and not between fork and exec, where another thread may hold the lock of the loader."""
 _PR_SET_PDEATHSIG = 1
@@ -43,8 +43,8 @@ class StackSampler:
         raw: Folder of raw artifacts; segments go to `stacks-000.json`, their anchors and what py-spy said to
             `stacks-000.anchor.json`.
         rate_hz: Samples per second.
-        tree: Sample every Python among the process and what it starts, not the process alone. Where samples must be
-            saved this waits until there is one.
+        tree: Sample every Python among the process and what it starts, not the process alone. Where there is a limit
+            on what it may cost this waits until there is one.
         share: Share of the wall time that it may cost; None: no limit.
     """
 
@@ -69,7 +69,7 @@ class StackSampler:
         self._began_ns = 0
         self._start_cpu_ns: int | None = None
         self._below = PythonBelow(pid) if tree else None
-        self._looks_below = tree
+        self._looks_below = self._below is not None and (share is None or self._below.is_needed())
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._anchor: dict[str, Any] = {}

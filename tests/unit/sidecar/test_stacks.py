@@ -100,6 +100,20 @@ def test_a_whole_tree_is_sampled_where_it_is_asked(tmp_path: Path, spy: Path) ->
     assert arguments[arguments.index("--rate") + 1] == "1"
 
 
+@pytest.mark.parametrize(("below", "looks"), [(False, False), (True, True)])
+def test_within_a_budget_a_tree_is_sampled_from_the_start_where_there_is_one(
+    tmp_path: Path, spy: Path, monkeypatch: pytest.MonkeyPatch, below: bool, looks: bool
+) -> None:
+    """To search for one costs as much as the samples of the process itself."""
+    monkeypatch.setattr(PythonBelow, "is_needed", lambda _self: below)
+    made = stacks.StackSampler(os.getpid(), tmp_path, 20, tree=True, share=0.002)
+    made.start()
+    arguments = wait_for(tmp_path / "arguments").split()
+    made.stop(10)
+
+    assert ("--subprocesses" in arguments) is looks
+
+
 def test_a_tree_without_another_python_is_left_out_to_save_until_there_is_one(
     tmp_path: Path, spy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
