@@ -21,6 +21,7 @@ COMMANDS = {
     "memory": "print how much memory a run took: when, where, for what, and whether it grows",
     "compare": "say where the gap between runs comes from, part by part",
     "diagnose": "name the causes of a run's time, or of the gap between two runs",
+    "try": "run a script again with other settings, and say what becomes of time, memory and loss",
     "gate": "exit with 1 when a part of a run became slower than before",
     "bench": "run scenarios on backends again and again, as one table",
     "exam": "say how often the diagnosis is right, on scripts with a planted cause",

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, Protocol, TypeVar, cast
 
 T = TypeVar("T")
-MODULES = {"import": "import_"}
+MODULES = {"import": "import_", "try": "try_"}
 """Modules that cannot have the name of their command."""
 
 

@@ -150,6 +150,7 @@ def _gap(names: Sequence[str]) -> Diagnosed:
 
 def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     """Try what can be tried, if the user agrees."""
+    from dlprof.cli.agreeing import agreed
     from dlprof.errors import UsageError
     from dlprof.launch import children
     from dlprof.report.say import say
@@ -164,31 +165,10 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     minutes = confirm.seconds(diagnosed.run, len(findings), args.repeat) / 60
     what = "; ".join(f"{finding.slug}: {finding.remedy.title}" for finding in findings if finding.remedy)
     say(f"to try: {what}; the script runs {(len(findings) + 1) * args.repeat} times, about {minutes:.1f} min")
-    if not _agreed(args, diagnosed.run):
+    if not agreed(diagnosed.run, "--confirm", yes=args.yes):
         say("nothing was run")
         return
     with children.ending_on_sigterm():
         trials = confirm.tries(diagnosed.run, findings, say, repeats=args.repeat)
     for trial in trials:
         say(f"{trial.slug}: {trial.state}")
-
-
-def _agreed(args: Arguments, run: Run) -> bool:
-    """Say what will run, and ask; --yes is the answer for a run that is this user's beyond doubt."""
-    from dlprof.errors import UsageError
-    from dlprof.report.say import say
-    from dlprof.trials import again, consent
-
-    for line in consent.plan(run, again.command(run, run.folder.path / consent.FOLDER)):
-        say(f"  {line}")
-    doubts = consent.doubts(run)
-    for doubt in doubts:
-        say(f"  but {doubt}")
-    if args.yes and not doubts:
-        return True
-    if not sys.stdin.isatty():
-        why = f", and {doubts[0]}: --yes is not enough" if doubts else ""
-        hint = "trace the script again, or confirm at a terminal" if doubts else "--yes"
-        raise UsageError(f"--confirm runs the script again, and there is no terminal to ask at{why}.", hint=hint)
-    print("dlprof: go on? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

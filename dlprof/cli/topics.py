@@ -53,6 +53,7 @@ TOPICS = {
     "report": Topic("sections of the report", "report"),
     "run-folder": Topic("files of a run", "run-folder"),
     "scenarios": Topic("scripts that come with the sources", "scenarios"),
+    "trying": Topic("what other settings would bring: how it is tried and forecast", "trying"),
 }
 """Every topic."""
 

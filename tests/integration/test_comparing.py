@@ -80,6 +80,23 @@ def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenari
     assert json.loads(flags[0]["detail"])["training"]["flags"] == {}
 
 
+@pytest.mark.backend("jax")
+def test_settings_are_tried_on_a_training(tmp_path: Path, scenarios: Path) -> None:
+    """A batch of twice the rows is taken, makes half the steps, and its time, memory and loss are known."""
+    traced(tmp_path, scenarios / "mlp.py", "jax")
+
+    (change,) = asked(tmp_path, "try", "jax", "--set", "batch_size=256", "--repeat", "1", "--yes")["changes"]
+
+    assert change["taken"] == {"batch_size": True}
+    assert change["failed"] is None
+    figures = {one["name"]: one for one in change["measures"]}
+    assert [name for name, one in figures.items() if one["before"] is None or one["after"] is None] == []
+    assert figures["loss"]["after"] > figures["loss"]["before"]
+    steps = "SELECT count(*) n FROM steps WHERE loop = 'train'"
+    counts = [runner.sql(tmp_path, steps, f"jax/confirm/try/{name}") for name in ("as-it-was-001", "change-1-001")]
+    assert counts == [[{"n": 32}], [{"n": 16}]]
+
+
 @pytest.mark.backend("mxnet")
 def test_repeats_of_the_same_thing_pass_the_gate(tmp_path: Path, scenarios: Path) -> None:
     """Two folders of three runs; a limit that no noise of a shared machine reaches."""

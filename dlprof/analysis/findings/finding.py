@@ -26,8 +26,15 @@ class Rank(IntEnum):
 
 FLOOR = 0.5
 """A finding that is less sure is told as a question."""
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+"""Environment variables that set an engine's number of threads."""
 SourceLine = tuple[str, int]
 """File and line of the user's code."""
+
+
+def thread_variables(count: int) -> dict[str, str | None]:
+    """Variables for so many computing threads: libraries read them before the engine can be told."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(count))
 
 
 @dataclass(frozen=True)

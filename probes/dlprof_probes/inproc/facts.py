@@ -62,8 +62,14 @@ def _keras():
     return {
         "floatx": _quiet(lambda: str(backend.floatx())),
         "layout": _quiet(lambda: str(backend.image_data_format())),
-        "policy": _quiet(lambda: str(keras.config.dtype_policy().name)),
+        "policy": _quiet(lambda: str(_policy(keras).name)),
     }
+
+
+def _policy(keras):
+    if hasattr(keras, "config"):
+        return keras.config.dtype_policy()
+    return keras.mixed_precision.global_policy()  # Keras 2 from 2.4 on
 
 
 def _name(value):

@@ -1,6 +1,6 @@
 """Exceptions that the program sends itself through a signal's handler: they may come up inside our own code."""
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import signal
 import types
 

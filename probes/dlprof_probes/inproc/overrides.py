@@ -4,7 +4,7 @@ Only such trial runs have any; the user's files stay as they are.
 
     run_eagerly, jit_compile, steps_per_execution    arguments of Model.compile
     batch_size                                        argument of Model.fit
-    floatx, layout                                    settings of Keras
+    floatx, layout, policy                            settings of Keras; policy: types of computing and of variables
     threads                                           computing threads of the engine
     autotune                                          of the engine's input pipelines
     flags_off                                         switches for debugging, named as in `Engine.switches`
@@ -70,6 +70,7 @@ class Overrides(object):
             self._keywords(models, "fit", {"batch_size": self._settings["batch_size"]})
         for setting, names in (
             ("floatx", ("set_floatx", "set_dtype_policy")),
+            ("policy", ("set_dtype_policy", "set_global_policy")),
             ("layout", ("set_image_data_format",)),
         ):
             if setting in self._settings:
@@ -84,7 +85,7 @@ class Overrides(object):
 
     def _setting(self, keras, names, value):
         """Set it now, and have the script's own calls set the same."""
-        for place in ("backend", "config"):
+        for place in ("backend", "config", "mixed_precision"):
             owner = getattr(keras, place, None)
             for name in names:
                 function = vars(owner).get(name) if owner is not None else None

@@ -28,6 +28,7 @@ ONLY_READ = {
     r"bench (?!.*--table)": "runs scenarios on engines",
     r"exam\b": "runs scripts on engines",
     r"diagnose .*--confirm": "runs the script again",
+    r"try ": "runs the script again",
     r"attach ": "looks at a process that runs",
     r"view .*--serve": "serves until Ctrl-C",
     r"backends (install|remove|path)": "needs the network, or changes what is installed",

@@ -69,6 +69,16 @@ def test_a_setting_of_keras_is_set_and_stays(keras: Any, probe: Probe, place: st
     keras.backend.set_floatx("float32")
 
 
+def test_a_policy_is_set_and_stays(keras: Any, probe: Probe) -> None:
+    """The type of floats is the script's own then."""
+    Overrides(probe, {"policy": "mixed_bfloat16"}).apply()
+
+    keras.config.set_dtype_policy("float32")
+
+    assert keras.config.dtype_policy().name == "mixed_bfloat16"
+    keras.backend.set_floatx("float32")
+
+
 def test_settings_are_applied_once(keras: Any, probe: Probe) -> None:
     """It is asked after every import."""
     overrides = Overrides(probe, {"steps_per_execution": 4})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, thread_variables
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Tree
 
@@ -17,8 +17,6 @@ _LOST = 0.55
 """Of the time that threads wait for a core another one of the same training mostly works: about half is lost."""
 _OTHERS_PCT = 50.0
 """With other programs this busy it cannot be told who took the cores."""
-VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
-"""Environment variables that set an engine's number of threads."""
 CALLS = ("set_num_threads(", "op_parallelism_threads(", "NUM_THREADS")
 """What a line of the script has that sets it."""
 
@@ -40,7 +38,7 @@ def look(case: Case) -> Iterator[Claim]:
         [queries.scheduled(), queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
         case.code.line_with(*CALLS),
-        Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
+        Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
-from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, VARIABLES, threads
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, thread_variables
+from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, threads
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, StepPart, Tree
 
@@ -46,6 +46,6 @@ def look(case: Case) -> Iterator[Claim]:
         [_CORES, queries.training_told("training.threads")],
         f"Set OMP_NUM_THREADS={cores}, or the engine's own number of threads, to the number of cores.",
         case.code.line_with(*CALLS),
-        Remedy(f"{cores} threads", dict.fromkeys(VARIABLES, str(cores)), {"threads": cores}),
+        Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
     )
