@@ -153,7 +153,7 @@ def refuse(changed: Sequence[Change], training: Training | None, name: str) -> N
         UsageError: A setting is one of Keras' training, and Keras trained nothing in the run of that name.
     """
     wanted = [one for change in changed for one in change.settings if KINDS[one].of_keras]
-    if wanted and training is None:
+    if wanted and (training is None or not training.settings):  # loops without Keras say nothing of settings
         raise UsageError(
             f"{wanted[0]} is a setting of Keras' training, and nothing was trained by Keras in {name}.",
             hint="threads, num_workers and env:VARIABLE can be tried on any script",
