@@ -36,6 +36,8 @@ examples:
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
   dlprof trace --exec -- make train              Pythons below it that import an engine: a run of their own each
   dlprof trace sweep.py --follow                 the same for what a script starts
+  torchrun --no-python --nproc-per-node 2 dlprof trace train.py -o runs/ddp
+                                                 each rank below runs/ddp; or: dlprof trace --exec -- torchrun ...
   dlprof trace -m pytest tests/test_train.py     whatever python -m would run
 
 probes: {", ".join(PROBES)}. Settings may also be in pyproject.toml, as [tool.dlprof], and in
@@ -143,9 +145,14 @@ def run(args: Arguments) -> int:
 
 def _repeated(args: Arguments, settings: TraceConfig) -> int:
     """Run the script several times, into a folder of its own; the first failure ends it."""
+    from dlprof.launch import ranks
     from dlprof.report import repeats
     from dlprof.rundir import repeats_folder
 
+    if ranks.of_environment(os.environ) is not None:
+        raise UsageError(
+            "--repeat is for one process, and this is one of several ranks.", hint="repeat what starts them instead"
+        )
     if not 2 <= args.repeat <= _REPEATS:
         raise UsageError(f"--repeat must lie between 1 and {_REPEATS}, not {args.repeat}.")
     folder = repeats_folder(Path(settings.output) if settings.output else None, settings.label)
@@ -161,8 +168,11 @@ def _repeated(args: Arguments, settings: TraceConfig) -> int:
 
 
 def _once(settings: TraceConfig, *, report: bool) -> int:
+    from dlprof.launch import ranks
     from dlprof.pipeline import trace as pipeline
 
+    if ranks.of_environment(os.environ) is not None:
+        settings = replace(settings, progress=False)  # a terminal has one line for all ranks
     settings, view = _view(settings)
     traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
     store_and_tell(traced, report=report)
@@ -184,10 +194,12 @@ def _tell(traced: Traced, *, report: bool) -> None:
         say(f"the run could not be stored: {traced.failure.message}{traced.rest}")
     if traced.run is None or not report:
         return
+    from dlprof.cli import ranks_end
     from dlprof.report import text
 
     try:
-        text.print_answer(traced.run, file=sys.stderr)
+        if not ranks_end.tell(traced.run):
+            text.print_answer(traced.run, file=sys.stderr)
     except DlprofError as error:
         say(f"there is no report: {error.message}")
     except Exception as error:

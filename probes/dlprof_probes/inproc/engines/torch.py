@@ -5,7 +5,7 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import model_memory, uncompiled
-from dlprof_probes.inproc.engines import torch_breaks, torch_loops, torch_models
+from dlprof_probes.inproc.engines import torch_breaks, torch_collectives, torch_loops, torch_models
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
@@ -131,6 +131,7 @@ class Torch(Engine):
         """Torch, its optimisers, its loaders and its compiler."""
         waiting = super(Torch, self).attachments()
         waiting.extend(torch_loops.attachments(self))
+        waiting.extend(torch_collectives.attachments(self.probe))
         waiting.append(torch_breaks.attachment(self.probe))
         waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
         return waiting
