@@ -34,26 +34,31 @@ TRAIN = """
                 time.sleep(0.001)
             return torch.full((256,), index / 65536), torch.tensor(index % 10)
 
-    net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
-    model = DistributedDataParallel(net)
-    optimizer = torch.optim.SGD(model.parameters(), 0.05)
-    size = 1024 if how == "batches" and rank == 1 else 32
-    loader = DataLoader(Rows(), batch_size=size)
-    total = torch.zeros(())
-    for number, (rows, labels) in enumerate(itertools.islice(loader, 60)):
-        optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(model(rows), labels)
-        loss.backward()
-        optimizer.step()
-        total += loss.detach()
-        if how == "dies" and rank == 1 and number == 40:
-            os._exit(3)
-    dist.all_reduce(total)
-    if rank == 0:
-        print("loss %.9f" % (total.item() / 120))
-    dist.destroy_process_group()
+    def main():
+        net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
+        model = DistributedDataParallel(net)
+        optimizer = torch.optim.SGD(model.parameters(), 0.05)
+        size = 1024 if how == "batches" and rank == 1 else 32
+        loader = DataLoader(Rows(), batch_size=size)
+        total = torch.zeros(())
+        for number, (rows, labels) in enumerate(itertools.islice(loader, 60)):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(rows), labels)
+            loss.backward()
+            optimizer.step()
+            total += loss.detach()
+            if how == "dies" and rank == 1 and number == 40:
+                os._exit(3)
+        dist.all_reduce(total)
+        if rank == 0:
+            print("loss %.9f" % (total.item() / 120))
+
+    main()
+    dist.barrier()
+    sys.stdout.flush()
+    os._exit(0)  # gloo of torch 2.13 aborts now and then while a process ends, also bare
 """
-SLEEP_LINE, LOADER_LINE = 18, 25
+SLEEP_LINE, LOADER_LINE = 18, 26
 """Where the script sleeps for a row, and where it makes its loader."""
 
 
@@ -105,7 +110,7 @@ def test_each_rank_below_the_launcher_is_a_run_of_one(tmp_path: Path, python: st
     assert runner.sql(tmp_path, query) == [
         {"rank": rank, "kind": kind, "n": count, "bytes": size}
         for rank in (0, 1)
-        for kind, count, size in (("all_reduce", 1, 4), ("backward", 60, gradients))
+        for kind, count, size in (("all_reduce", 1, 4), ("backward", 60, gradients), ("barrier", 1, None))
     ]
 
 

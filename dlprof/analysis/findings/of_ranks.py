@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from statistics import mean, median
 from typing import Any
 
 from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
     Abstention,
@@ -204,11 +206,14 @@ def _grew_like(summary: RanksSummary, slow: Straggler, rows: float) -> bool:
 
 
 def _input_line(run: Run) -> SourceLine | None:
-    """The line that a rank's own diagnosis blames for its input, else that of its loader."""
+    """The line in which a rank makes its batches, as it was sampled; else that of its own finding, or its loader."""
+    with contextlib.suppress(Abstain, DlprofError):
+        line = Case(run).input.item_line
+        if line is not None:
+            return line
     own = diagnose.brief(run)
-    slugs = ("input-bound", "io-bound", "too-few-workers", "slow-worker", "script-waits")
     for finding in own.findings if own is not None else ():
-        if finding.slug in slugs and finding.file and finding.line:
+        if finding.slug == "input-bound" and finding.file and finding.line:
             return finding.file, finding.line
     return _loader_line(run) or _loop_line(run)
 
