@@ -18,6 +18,8 @@ from dlprof.store.run import Run
 
 LEAST_SHARE = 0.05
 """A rank that takes less than this share of a step longer than the others is no straggler."""
+LEAST_SHARE_OF_STEPS = 0.2
+"""The same where only whole steps are known, waits for others included: little of these says nothing."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
 
 
@@ -263,8 +265,8 @@ def _slowest(times: Sequence[RankTimes], figure: str) -> tuple[RankTimes, int] |
         return None
     slow, value = max(known, key=lambda pair: pair[1])
     excess = int(value - median(other for one, other in known if one is not slow))
-    step_ns = slow.median_ns
-    return (slow, excess) if step_ns and excess >= LEAST_SHARE * step_ns else None
+    least = LEAST_SHARE_OF_STEPS if figure == "median_ns" else LEAST_SHARE
+    return (slow, excess) if slow.median_ns and excess >= least * slow.median_ns else None
 
 
 def _part(slow: RankTimes, others: Sequence[RankTimes], excess_ns: int) -> tuple[str, int]:

@@ -18,6 +18,7 @@ from dlprof.report.say import say
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.launch.view import View
     from dlprof.pipeline.storing import Traced
+    from dlprof.store.run import Run
 
 EXAMPLES = f"""\
 The script runs as without dlprof: same output, same results, same exit code. Its own arguments
@@ -194,11 +195,10 @@ def _tell(traced: Traced, *, report: bool) -> None:
         say(f"the run could not be stored: {traced.failure.message}{traced.rest}")
     if traced.run is None or not report:
         return
-    from dlprof.cli import ranks_end
     from dlprof.report import text
 
     try:
-        if not ranks_end.tell(traced.run):
+        if not _tell_ranks(traced.run):
             text.print_answer(traced.run, file=sys.stderr)
     except DlprofError as error:
         say(f"there is no report: {error.message}")
@@ -206,6 +206,39 @@ def _tell(traced: Traced, *, report: bool) -> None:
         if os.environ.get("DLPROF_DEBUG"):
             raise
         say(f"there is no report, by a bug in dlprof: {type(error).__name__}: {error}")
+
+
+def _tell_ranks(run: Run) -> bool:
+    """Print the report of all ranks, if a run has to do with some; returns whether it has.
+
+    Of ranks that are a dlprof each the last that is stored prints it; the others print nothing, but for rank 0, which
+    says where it will be.
+    """
+    from dlprof import rundir
+    from dlprof.launch import ranks
+    from dlprof.pipeline import rank_folders
+
+    rank = ranks.of_environment(os.environ)
+    if rank is None:
+        return run.manifest.followed is not None and _print_ranks(run.folder.path)
+    shared = run.folder.path.parent
+    if rank_folders.is_last(run.folder, rank):
+        return _print_ranks(shared)
+    if rank.rank == 0:
+        say(f"all ranks, once they are stored: dlprof report {rundir.name_to_type(rundir.RunDir(shared))}")
+    return True
+
+
+def _print_ranks(folder: Path) -> bool:
+    from dlprof.analysis import ranks
+    from dlprof.pipeline import ranked
+    from dlprof.report import ranks_text
+
+    found = ranked.find(str(folder))
+    if found is None:
+        return False
+    ranks_text.print_ranks(found, ranks.of_run(found), file=sys.stderr)
+    return True
 
 
 def _flags(args: Arguments) -> dict[str, Any]:

@@ -69,6 +69,8 @@ def _lines(ranked: RankedRun, summary: RanksSummary) -> Iterator[tuple[str, str,
 
 
 def _steps(summary: RanksSummary) -> str:
+    if not any(one.steps for one in summary.ranks):
+        return "no train steps were seen in any rank: dlprof help own-loops says which loops are recognised"
     counts = Counter(one.steps for one in summary.ranks)
     most, same = counts.most_common(1)[0] if counts else (0, 0)
     text = f"{most} in each rank" if same == len(summary.ranks) else _uneven(summary.ranks)

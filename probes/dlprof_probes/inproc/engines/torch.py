@@ -151,7 +151,7 @@ class Torch(Engine):
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
-        _leave_out(uncompiled.codes())
+        _leave_out(uncompiled.codes(torch_collectives) + uncompiled.codes_in(type(probe).guard))
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
         _time_compilers(probe, sys.modules.get("torch._dynamo.output_graph"))
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))

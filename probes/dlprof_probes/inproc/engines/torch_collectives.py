@@ -141,12 +141,13 @@ class Backwards(object):
             probe.missing.append(_DDP + "._find_tensors")
             return
         forward = probe.guard(lambda output, args: self._forward(args[0], output), goes_on=True)
+        forward._torchdynamo_disable = True  # what torch.compile makes of DDP ends before DDP's own call here, too
         probe.replace(model, "_post_forward", lambda f: probe.wrappers.after(f, forward))
 
     def _forward(self, model, output):
         """A model gave its output: a backward begins at one of its tensors."""
         torch = sys.modules["torch"]
-        if not model.require_backward_grad_sync or not torch.is_grad_enabled() or _is_compiling(torch):
+        if not model.require_backward_grad_sync or not torch.is_grad_enabled():
             return
         if getattr(model, "device_type", "") != "cpu":
             return
@@ -184,7 +185,3 @@ class _Once(object):
         action, self._action = self._action, None
         if action is not None:
             action()
-
-
-def _is_compiling(torch):
-    return getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)()
