@@ -17,7 +17,7 @@ from dlprof.schema.manifest import Manifest, Rank, Ranked
 from dlprof.schema.vocabulary import RunState
 
 _TOLD = ".told"
-"""Who makes this file prints the report of all ranks."""
+"""Who makes this file, with the restart behind its name, prints the report of all ranks."""
 
 
 def create(output: Path | None, name: str, rank: Rank, now: datetime) -> RunDir:
@@ -40,8 +40,12 @@ def create(output: Path | None, name: str, rank: Rank, now: datetime) -> RunDir:
     with rundir.writing_into(shared):
         shared.parent.mkdir(parents=True, exist_ok=True)
         rundir.make_private(shared)
-    again = f"-restart-{rank.attempt}" if rank.attempt else ""
-    return rundir.create(shared / f"rank-{rank.rank:03d}{again}", name, now)
+    return rundir.create(shared / f"rank-{rank.rank:03d}{_again(rank)}", name, now)
+
+
+def _again(rank: Rank) -> str:
+    """What the names of folders end in after a restart."""
+    return f"-restart-{rank.attempt}" if rank.attempt else ""
 
 
 def _shared(name: str) -> Path:
@@ -88,11 +92,12 @@ def is_last(folder: RunDir, rank: Rank) -> bool:
         rank: That rank.
     """
     shared = RunDir(folder.path.parent)
-    stored = sum(_is_stored(RunDir(path)) for path in shared.path.glob(RANKS))
+    own = (path for path in shared.path.glob(RANKS) if path.name.endswith(_again(rank)))
+    stored = sum(_is_stored(RunDir(path)) for path in own)
     if rank.world is None or stored < rank.world:
         return False
     with contextlib.suppress(OSError, DlprofError):
-        os.close(os.open(shared.path / _TOLD, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(shared.path / f"{_TOLD}{_again(rank)}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         shared.write_manifest(replace(shared.read_manifest(), state=RunState.FINISHED))
         return True
     return False

@@ -95,7 +95,7 @@ def _uneven(ranks: Sequence[RankTimes]) -> str:
 def _straggler(summary: RanksSummary) -> str:
     slow = summary.straggler
     if slow is None:
-        known = all(one.own_ns is not None for one in summary.ranks) or summary.skew_how is not None
+        known = sum(one.median_ns is not None for one in summary.ranks) > 1
         return "none: no rank is 5 % of a step slower than the others, step after step" if known else "not known"
     times = summary.of(slow.rank)
     text = f"rank {slow.rank}: {duration(slow.excess_ns)} a step more than the others"

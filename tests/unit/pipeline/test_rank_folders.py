@@ -75,3 +75,15 @@ def test_the_last_rank_that_is_stored_is_told_so_once(tmp_path: Path) -> None:
     end(second)
     assert [rank_folders.is_last(second, RANKS[1]), rank_folders.is_last(first, RANKS[0])] == [True, False]
     assert RunDir(tmp_path / "ddp").read_manifest().state == RunState.FINISHED
+
+
+def test_after_a_restart_the_last_is_told_again(tmp_path: Path) -> None:
+    """Once those that began again are stored, whatever was before."""
+    again = [replace(rank, attempt=1) for rank in RANKS]
+    for rank in RANKS:
+        end(begin(tmp_path / "ddp", rank))
+    first, second = (begin(tmp_path / "ddp", rank) for rank in again)
+    end(first)
+    assert not rank_folders.is_last(first, again[0])
+    end(second)
+    assert rank_folders.is_last(second, again[1])

@@ -133,55 +133,75 @@ class Backwards(object):
     def __init__(self, probe, module):
         self._probe = probe
         self._numbers = _Numbers()
-        self._sizes = weakref.WeakKeyDictionary()
+        self._models = weakref.WeakKeyDictionary()
+        self._torch = sys.modules["torch"]
         self._tensors = getattr(module, "_find_tensors", None)
-        self._engine = sys.modules["torch"].autograd.Variable._execution_engine
-        model = module.DistributedDataParallel
         if self._tensors is None:
             probe.missing.append(_DDP + "._find_tensors")
             return
         forward = probe.guard(lambda output, args: self._forward(args[0], output), goes_on=True)
         forward._torchdynamo_disable = True  # what torch.compile makes of DDP ends before DDP's own call here, too
-        probe.replace(model, "_post_forward", lambda f: probe.wrappers.after(f, forward))
+        probe.replace(module.DistributedDataParallel, "_post_forward", lambda f: probe.wrappers.after(f, forward))
 
     def _forward(self, model, output):
         """A model gave its output: a backward begins at one of its tensors."""
-        torch = sys.modules["torch"]
-        if not model.require_backward_grad_sync or not torch.is_grad_enabled():
+        if not model.require_backward_grad_sync or not self._torch.is_grad_enabled():
             return
-        if getattr(model, "device_type", "") != "cpu":
-            return
-        nodes = [one.grad_fn for one in self._tensors(output) if one.grad_fn is not None]
-        if nodes:
-            begin = _Once(self._probe.guard(lambda: self._begin(model), goes_on=True))
+        known = self._models.get(model)
+        if known is None:
+            known = self._models[model] = self._of(model)
+        if known.is_told:
+            tensors = [output] if type(output) is self._torch.Tensor else self._tensors(output)
+            nodes = [one.grad_fn for one in tensors if one.grad_fn is not None]
+            known.is_due = True
             for node in nodes[:_OUTPUTS]:
-                node.register_prehook(begin)
+                node.register_prehook(known.begin)
 
-    def _begin(self, model):
+    def _of(self, model):
+        weights = [one for one in model.parameters() if one.requires_grad]
+        size = sum(one.numel() * one.element_size() for one in weights)
         group = str(getattr(model.process_group, "group_name", ""))
-        size = self._sizes.get(model)
-        if size is None:
-            weights = [one for one in model.parameters() if one.requires_grad]
-            size = self._sizes[model] = sum(one.numel() * one.element_size() for one in weights)
-        self._engine.queue_callback(self._probe.guard(lambda: self._made(group, size), goes_on=True))
+        engine = self._torch.autograd.Variable._execution_engine
+        is_told = getattr(model, "device_type", "") == "cpu"
+        return _Backward(self._probe, engine.queue_callback, (group, size, self._numbers), is_told)
 
-    def _made(self, group, size):
+
+class _Backward(object):
+    """The backward passes of a model.
+
+    Args:
+        probe: `Probe`.
+        queue: Function that has autograd call another one at the end of the backward that runs.
+        facts: The group's name, bytes of the gradients, and `_Numbers`.
+        is_told: Whether it waits on the host for what it gets.
+
+    Attributes:
+        is_due: A forward pass is over, of which none has begun.
+        begin: Hook of the nodes of autograd that a backward begins with; it leaves gradients as they are.
+    """
+
+    def __init__(self, probe, queue, facts, is_told):
+        self.is_told = is_told
+        self.is_due = False
+        self._recorder = probe.recorder
+        self._queue = queue
+        self._group, self._size, self._numbers = facts
+        self._number = self._began = 0
+        self.begin = probe.guard(self._begin, goes_on=True)
+        self._made, self._reduced = probe.guard(self._all_made, goes_on=True), probe.guard(self._over, goes_on=True)
+
+    def _begin(self, _gradients):
+        if self.is_due:
+            self.is_due = False
+            self._queue(self._made)
+
+    def _all_made(self):
         """All gradients of this rank are made; DDP's own function is next."""
-        number, begin = self._numbers.next(BACKWARD, group), now()
+        self._number = self._numbers.next(BACKWARD, self._group)
+        self._queue(self._reduced)
+        self._began = now()
 
-        def reduced():
-            self._probe.recorder.collective((BACKWARD, group, number), (begin, begin, now()), size)
-
-        self._engine.queue_callback(self._probe.guard(reduced, goes_on=True))
-
-
-class _Once(object):
-    """A hook of a node of autograd that does something the first time, and leaves gradients as they are."""
-
-    def __init__(self, action):
-        self._action = action
-
-    def __call__(self, _gradients):
-        action, self._action = self._action, None
-        if action is not None:
-            action()
+    def _over(self):
+        """DDP has what the other ranks gave."""
+        end = now()
+        self._recorder.collective((BACKWARD, self._group, self._number), (self._began, self._began, end), self._size)

@@ -67,6 +67,7 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> Any:
     module.engine = Engine()
     module.autograd = SimpleNamespace(Variable=SimpleNamespace(_execution_engine=module.engine))
     module.is_grad_enabled = lambda: True
+    module.Tensor = Tensor
     monkeypatch.setitem(sys.modules, "torch", module)
     return module
 
