@@ -1,4 +1,4 @@
-"""The report of ranks, as text and as JSON."""
+"""The report of ranks on a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from dlprof.analysis import ranks
-from dlprof.report import ranks_json, ranks_text
+from dlprof.report import ranks_text
 from tests.unit import ranked_runs
-from tests.unit.runs import MS
 
 
 def printed(folder: Path, own_ms: dict[int, float], *, full: bool = False, **changes: Any) -> list[str]:
@@ -45,6 +44,7 @@ def test_two_ranks_are_told_in_a_few_lines(tmp_path: Path, monkeypatch: pytest.M
 def test_many_ranks_take_no_more_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the table of all of them, if that is asked for."""
     monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.chdir(tmp_path)
     own = {rank: 12.0 if rank == 1 else 5.0 for rank in range(2)}
     assert len(printed(tmp_path / "two", own, world=9)) == 6
     assert "no run of rank 2, 3, 4, 5, 6, 7 ..." in printed(tmp_path / "nine", own, world=9)[4]
@@ -59,16 +59,3 @@ def test_the_rank_that_died_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     lines = printed(tmp_path, {0: 5, 1: 5}, rank_1=few)
     assert lines[1].startswith("Steps      7 (rank 1) to 40 (rank 0) in a rank; median 20.0 ms")
     assert lines[4] == "Ended      1 exit code 0; 1 exit code 3; rank 1 exit code 3 after 7 steps"
-
-
-def test_the_json_has_a_row_a_rank(tmp_path: Path) -> None:
-    """With null for what is not known."""
-    found = ranked_runs.make(tmp_path, {0: 5, 1: 12})
-    told = ranks_json.as_json(found, ranks.of_run(found))
-    assert (told.schema, told.world, told.skew_ns, told.missing) == ("dlprof.ranks/1", 2, 7 * MS, ())
-    first = told.ranks[0]
-    assert (first.rank, first.host, first.run, first.steps, first.median_ns) == (0, "h", "rank-000", 40, 20 * MS)
-    assert (first.collective_wait_ns, first.collective_transfer_ns, first.kernels_ns) == (7 * MS, MS, None)
-    assert (told.clock.offset_ns, told.clock.error_ns) == (0, 1)
-    assert told.straggler is not None
-    assert (told.straggler.rank, told.straggler.part) == (1, "work")
