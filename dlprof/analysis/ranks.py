@@ -134,22 +134,43 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     members = ranked.members
     clock = collectives.clock_of(members) if members else Clock(None, None, "there are no ranks")
     matched = collectives.match(members, clock)
-    grids = {member.rank: _grid(member.run) for member in members}
+    traced = _traced(members) if clock.unknown is None else []
+    grids = {member.rank: _grid(member.run, traced) for member in members}
     times = tuple(_times(ranked, member, matched, grids[member.rank]) for member in members)
     skew_ns, how = _skew(times, matched, grids)
     return RanksSummary(times, skew_ns, how, clock, matched.unknown, straggler_of(times, _last(matched)))
 
 
-def _grid(run: Run) -> _Steps:
+def _traced(members: Sequence[Member]) -> list[tuple[int, int]]:
+    """When a rank was traced (begin and end on the one clock, ns): it is slower then, and the others wait for it."""
+    found = []
+    for member in members:
+        origin = member.run.manifest.clock.origin_perf_ns
+        rows = member.run.rows("kernel_windows")
+        found += [(origin + row["start_ns"], origin + row["start_ns"] + row["dur_ns"]) for row in rows]
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(found):  # a thousand ranks are traced at the same times, about
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _grid(run: Run, traced: Sequence[tuple[int, int]]) -> _Steps:
     names = ("loop", "count", "start_ns", "dur_ns", "input_ns", "compiled")
     rows = steps_of(run.table("steps", names), Loop.TRAIN).sort_by("start_ns")
     start = integers(rows["start_ns"])
     plain = ~truths(rows["compiled"]) & ~in_windows(rows, run.table("kernel_windows"))
+    origin, end = run.manifest.clock.origin_perf_ns, start + integers(rows["dur_ns"])
+    alone = plain.copy()
+    for low, high in traced:
+        alone &= (end + origin <= low) | (start + origin >= high)
     return _Steps(
         start - integers(rows["input_ns"]),
-        start + integers(rows["dur_ns"]),
+        end,
         np.maximum(1, integers(rows["count"])),
-        plain,
+        alone if alone.any() else plain,
     )
 
 

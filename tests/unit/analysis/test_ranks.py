@@ -7,7 +7,7 @@ from pathlib import Path
 from dlprof.analysis import ranks
 from dlprof.analysis.ranks import Straggler
 from tests.unit import ranked_runs
-from tests.unit.runs import MS
+from tests.unit.runs import MS, S
 
 NO_COLLECTIVES: dict[str, list[object]] = {"collectives": []}
 
@@ -59,3 +59,18 @@ def test_how_each_rank_ended_is_told(tmp_path: Path) -> None:
     process = {"pid": 42, "exit_code": None, "signal": 9, "wall_ns": 5}
     summary = ranks.of_run(ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_1={"told": {"process": process}}))
     assert [(one.ended, one.failed) for one in summary.ranks] == [("exit code 0", False), ("signal 9", True)]
+
+
+def test_steps_in_which_another_rank_was_traced_do_not_count(tmp_path: Path) -> None:
+    """It was slower then: rank 0 waited 17 ms for it in 25 of the 40 steps."""
+    window = {"window": 0, "engine": "torch", "source": "w", "loop": "train", "start_ns": S, "dur_ns": 200 * MS,
+              "first_step": 0, "steps": 10}  # fmt: skip
+    late = ranked_runs.collectives(1, 12, 12)
+    for one in late[:25]:
+        one["start_ns"] += 10 * MS
+    longer = {**window, "dur_ns": 500 * MS}
+    for number, (told, wait_ns) in enumerate(((longer, 7 * MS), (None, 17 * MS))):
+        rows = {"collectives": late, "kernel_windows": [told] if told else []}
+        first = [{**one, "dur_ns": 18 * MS, "blocked_ns": 18 * MS} for one in ranked_runs.collectives(0, 5, 12)]
+        found = ranked_runs.make(tmp_path / str(number), {0: 5, 1: 12}, rank_0={"collectives": first}, rank_1=rows)
+        assert ranks.of_run(found).of(0).collective_wait_ns == wait_ns
