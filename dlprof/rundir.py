@@ -46,6 +46,8 @@ _READ = ("manifest.json", "raw", "tables")
 _COPY = "if it is a run of yours, put files in the place of links: cp -rL RUN COPY"
 CHILDREN = "children"
 """Folder, in that of a program's run, that takes the runs of the Pythons that it started and that were followed."""
+RANKS = "rank-[0-9][0-9][0-9]*"
+"""Folders, in one that holds nothing else, of the runs of the ranks of one training."""
 RUNS_FOLDER = "dlprof_runs"
 """Folder, below the current one, that takes runs which are given no name."""
 

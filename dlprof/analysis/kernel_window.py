@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import Integers, integers
 from dlprof.engines import combined
 from dlprof.schema.tables import TABLES
-from dlprof.schema.vocabulary import EventKind, Loop, PseudoLayer
+from dlprof.schema.vocabulary import Category, EventKind, Loop, PseudoLayer
 from dlprof.store.run import Run
 
 _LOOPS = (Loop.TRAIN, Loop.PREDICT, Loop.TEST)
@@ -131,6 +131,8 @@ def _cover(op: Mapping[str, Any]) -> Cover | None:
     if op["kind"] == EventKind.OPERATOR.word:
         if op["layer"] == PseudoLayer.INPUT:
             return Cover.INPUT
+        if op["category"] == Category.COLLECTIVE:  # of the host's: it waits for other ranks in it
+            return Cover.WAIT
         if op["op"] in combined.python_operators():
             return Cover.PYTHON
     return _COVER_OF_KIND.get(op["kind"])

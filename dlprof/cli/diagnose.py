@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.analysis.findings.finding import Diagnosis
     from dlprof.analysis.parity import Parity
+    from dlprof.store.ranked import RankedRun
     from dlprof.store.run import Run
 
 EXAMPLES = """\
@@ -115,12 +116,31 @@ def _print(args: Arguments, diagnosed: Diagnosed) -> None:
 def _run(name: str) -> Diagnosed:
     """Where a run loses time."""
     from dlprof.analysis.findings import diagnose
+    from dlprof.pipeline import ranked
     from dlprof.pipeline.opening import open_run
     from dlprof.units import duration
 
+    ranks = ranked.find(name)
+    if ranks is not None and ranks.members:
+        return _of_ranks(ranks)
     opened = open_run(name)
     title = f"Where {opened.name} loses time, of {duration(opened.wall_ns)}"
     return Diagnosed(opened, diagnose.diagnose(opened), title, "", (opened.name,), None)
+
+
+def _of_ranks(ranks: RankedRun) -> Diagnosed:
+    """What the ranks of a training lose to each other; what each loses by itself its own run tells."""
+    from dlprof.analysis import ranks as analysis
+    from dlprof.analysis.findings import of_ranks
+    from dlprof.units import duration
+
+    summary = analysis.of_run(ranks)
+    found = of_ranks.look(ranks, summary)
+    slow = summary.straggler.rank if summary.straggler is not None else ranks.members[0].rank
+    member = next(one for one in ranks.members if one.rank == slow)
+    title = f"What the {len(ranks.members)} ranks of {ranks.name} lose to each other, of {duration(found.whole_ns)}"
+    note = f"What a rank loses by itself: dlprof diagnose {ranks.typed}/{ranks.path_of(member)}"
+    return Diagnosed(member.run, found, title, note, (ranks.name,), None)
 
 
 def _gap(names: Sequence[str]) -> Diagnosed:

@@ -7,9 +7,13 @@ import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dlprof.cli.command import add_run
 from dlprof.export.formats import FORMATS
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.store.ranked import RankedRun
 
 EXAMPLES = """\
 formats:
@@ -51,6 +55,7 @@ def run(args: Arguments) -> int:
     """Write the export, and say where it is."""
     from dlprof.errors import UsageError
     from dlprof.export import writing
+    from dlprof.pipeline import ranked
     from dlprof.pipeline.opening import open_run
     from dlprof.report.say import say
 
@@ -58,6 +63,9 @@ def run(args: Arguments) -> int:
     if args.output == "-" and not chosen.text:
         names = ", ".join(name for name, one in FORMATS.items() if one.text)
         raise UsageError(f"{args.to} cannot go to standard output.", hint=f"-o PATH; those that can: {names}")
+    ranks = ranked.find(args.run)
+    if ranks is not None and ranks.members:
+        return _of_ranks(ranks, args)
     opened = open_run(args.run)
     if args.output == "-":
         writer = importlib.import_module(f"dlprof.export.{chosen.module}")
@@ -68,5 +76,29 @@ def run(args: Arguments) -> int:
     path = Path(args.output or opened.name + chosen.ending)
     written = writing.write(opened, args.to, path, force=args.force)
     say(f"{written} in {path}; {chosen.viewer.format(path=path)}")
+    print(path)
+    return 0
+
+
+def _of_ranks(ranks: RankedRun, args: Arguments) -> int:
+    """All ranks of a training in one file, in the format that can hold them."""
+    from dlprof.analysis import collectives
+    from dlprof.errors import UsageError
+    from dlprof.export import destination, perfetto
+    from dlprof.report.say import say
+
+    first = f"{args.run}/{ranks.path_of(ranks.members[0])}"
+    if args.to != "perfetto":
+        raise UsageError(
+            f"{args.run} holds the ranks of one training, and {args.to} takes one run.",
+            hint=f"--to perfetto, or name a rank: {first}",
+        )
+    unknown = collectives.clock_of(ranks.members).unknown
+    if unknown is not None:
+        raise UsageError(f"The ranks have no time axis in common: {unknown}.", hint=f"name a rank: {first}")
+    path = Path(args.output or ranks.name + FORMATS[args.to].ending)
+    with destination.new_file(path, ranks.members[0].run, force=args.force) as out:
+        written = perfetto.write_ranks(ranks.members, out)
+    say(f"{written} in {path}; {FORMATS[args.to].viewer.format(path=path)}")
     print(path)
     return 0

@@ -25,6 +25,7 @@ examples:
   dlprof report dlprof_runs/20261120-101500-mlp-mxnet lines --top 20
   dlprof report last --json | jq '.verdict, .findings'
   dlprof report last --html report.html      one page with charts and the timeline
+  dlprof report runs/ddp                     ranks of one training: steps, skew, straggler (dlprof help ranks)
 
 RUN is a path, the name of a run below dlprof_runs/, or `last`, which is meant where no run is named."""
 
@@ -65,6 +66,8 @@ def run(args: Arguments) -> int:
     name, sections = asked(args.words)
     if args.html:
         return _write_page(name, Path(args.html), rebuild=args.rebuild)
+    if not sections and _print_ranks(name, args):
+        return 0
     from dlprof.pipeline.opening import open_run
 
     opened = open_run(name, rebuild=args.rebuild)
@@ -73,6 +76,27 @@ def run(args: Arguments) -> int:
     else:
         _print_text(opened, sections, args)
     return 0
+
+
+def _print_ranks(name: str, args: Arguments) -> bool:
+    """Print the report of a run of ranks; whether it is one. What a program that started ranks did itself follows."""
+    from dlprof.pipeline import ranked
+
+    found = ranked.find(name)
+    if found is None:
+        return False
+    from dlprof.analysis import ranks
+    from dlprof.report import ranks_json, ranks_text
+    from dlprof.report.json_text import print_json
+
+    summary = ranks.of_run(found)
+    if args.json:
+        print_json(ranks_json.as_json(found, summary))
+        return True
+    ranks_text.print_ranks(found, summary, file=sys.stdout, full=args.full, plain=args.plain)
+    if args.full and found.program is not None:
+        _print_text(found.program, (), args)
+    return True
 
 
 def asked(words: Sequence[str]) -> tuple[str, Sequence[str]]:

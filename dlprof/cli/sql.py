@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dlprof.cli.command import add_run
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.store.ranked import RankedRun
     from dlprof.store.run import Run
 
 EXAMPLES = """\
@@ -20,6 +21,7 @@ examples:
   dlprof sql "SELECT * FROM phases"
   dlprof sql last "SELECT phase, dur_ns / 1e6 AS ms FROM phases ORDER BY ms DESC"
   dlprof sql last "SELECT name, dur_ns FROM spans WHERE kind = 'import' ORDER BY dur_ns DESC LIMIT 10"
+  dlprof sql runs/ddp "SELECT rank, median(dur_ns) FROM steps GROUP BY rank"    all ranks of a training
   dlprof sql last --format csv "SELECT * FROM steps" > steps.csv"""
 
 
@@ -43,9 +45,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the answer."""
+    from dlprof.pipeline import ranked
     from dlprof.pipeline.opening import open_run
 
     run, text = _run_and_query(args)
+    ranks = ranked.find(run)
+    if ranks is not None:
+        return _of_ranks(ranks, text, args.format)
     opened = open_run(run)
     if text is None:
         _PRINTERS[args.format](("table", "rows", "columns"), _tables(opened))
@@ -54,6 +60,24 @@ def run(args: Arguments) -> int:
 
     answer = query.ask(opened, text)
     _PRINTERS[args.format](answer.columns, answer.rows)
+    return 0
+
+
+def _of_ranks(ranks: RankedRun, text: str | None, form: str) -> int:
+    """The same of a run of ranks: each table has a column `rank`."""
+    from dlprof.schema.tables import TABLES
+    from dlprof.store import ranked_query
+
+    if text is None:
+        rows = []
+        for name, schema in TABLES.items():
+            columns = dict.fromkeys(("host", "rank", *schema.names))
+            count = sum(member.run.count(name) for member in ranks.members if name not in member.run.lost)
+            rows.append((name, count, ", ".join(columns)))
+        _PRINTERS[form](("table", "rows", "columns"), rows)
+        return 0
+    answer = ranked_query.ask(ranks, text)
+    _PRINTERS[form](answer.columns, answer.rows)
     return 0
 
 

@@ -50,6 +50,7 @@ TOPICS = {
     "overhead": Topic("what profiling costs", "overhead"),
     "pages": Topic("pages for the browser", "pages"),
     "phases": Topic("phases of the wall time, and what makes each", "architecture", "Phases"),
+    "ranks": Topic("trainings of several processes: torchrun, MPI, Slurm, jax.distributed, TF_CONFIG", "ranks"),
     "report": Topic("sections of the report", "report"),
     "run-folder": Topic("files of a run", "run-folder"),
     "scenarios": Topic("scripts that come with the sources", "scenarios"),

@@ -18,6 +18,7 @@ from dlprof.report.say import say
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.launch.view import View
     from dlprof.pipeline.storing import Traced
+    from dlprof.store.run import Run
 
 EXAMPLES = f"""\
 The script runs as without dlprof: same output, same results, same exit code. Its own arguments
@@ -36,6 +37,8 @@ examples:
   dlprof trace --exec -- julia train.jl          any program: cores, GPU, stacks where there is Python
   dlprof trace --exec -- make train              Pythons below it that import an engine: a run of their own each
   dlprof trace sweep.py --follow                 the same for what a script starts
+  torchrun --no-python --nproc-per-node 2 dlprof trace train.py -o runs/ddp
+                                                 each rank below runs/ddp; or: dlprof trace --exec -- torchrun ...
   dlprof trace -m pytest tests/test_train.py     whatever python -m would run
 
 probes: {", ".join(PROBES)}. Settings may also be in pyproject.toml, as [tool.dlprof], and in
@@ -143,9 +146,14 @@ def run(args: Arguments) -> int:
 
 def _repeated(args: Arguments, settings: TraceConfig) -> int:
     """Run the script several times, into a folder of its own; the first failure ends it."""
+    from dlprof.launch import ranks
     from dlprof.report import repeats
     from dlprof.rundir import repeats_folder
 
+    if ranks.of_environment(os.environ) is not None:
+        raise UsageError(
+            "--repeat is for one process, and this is one of several ranks.", hint="repeat what starts them instead"
+        )
     if not 2 <= args.repeat <= _REPEATS:
         raise UsageError(f"--repeat must lie between 1 and {_REPEATS}, not {args.repeat}.")
     folder = repeats_folder(Path(settings.output) if settings.output else None, settings.label)
@@ -161,8 +169,11 @@ def _repeated(args: Arguments, settings: TraceConfig) -> int:
 
 
 def _once(settings: TraceConfig, *, report: bool) -> int:
+    from dlprof.launch import ranks
     from dlprof.pipeline import trace as pipeline
 
+    if ranks.of_environment(os.environ) is not None:
+        settings = replace(settings, progress=False)  # a terminal has one line for all ranks
     settings, view = _view(settings)
     traced = pipeline.trace(settings, report=say, view=view, meanwhile=_REPORT if report else ())
     store_and_tell(traced, report=report)
@@ -187,13 +198,47 @@ def _tell(traced: Traced, *, report: bool) -> None:
     from dlprof.report import text
 
     try:
-        text.print_answer(traced.run, file=sys.stderr)
+        if not _tell_ranks(traced.run):
+            text.print_answer(traced.run, file=sys.stderr)
     except DlprofError as error:
         say(f"there is no report: {error.message}")
     except Exception as error:
         if os.environ.get("DLPROF_DEBUG"):
             raise
         say(f"there is no report, by a bug in dlprof: {type(error).__name__}: {error}")
+
+
+def _tell_ranks(run: Run) -> bool:
+    """Print the report of all ranks, if a run has to do with some; returns whether it has.
+
+    Of ranks that are a dlprof each the last that is stored prints it; the others print nothing, but for rank 0, which
+    says where it will be.
+    """
+    from dlprof import rundir
+    from dlprof.launch import ranks
+    from dlprof.pipeline import rank_folders
+
+    rank = ranks.of_environment(os.environ)
+    if rank is None:
+        return run.manifest.followed is not None and _print_ranks(run.folder.path)
+    shared = run.folder.path.parent
+    if rank_folders.is_last(run.folder, rank):
+        return _print_ranks(shared)
+    if rank.rank == 0:
+        say(f"all ranks, once they are stored: dlprof report {rundir.name_to_type(rundir.RunDir(shared))}")
+    return True
+
+
+def _print_ranks(folder: Path) -> bool:
+    from dlprof.analysis import ranks
+    from dlprof.pipeline import ranked
+    from dlprof.report import ranks_text
+
+    found = ranked.find(str(folder))
+    if found is None:
+        return False
+    ranks_text.print_ranks(found, ranks.of_run(found), file=sys.stderr)
+    return True
 
 
 def _flags(args: Arguments) -> dict[str, Any]:

@@ -7,7 +7,7 @@ of what is equal. Field numbers are those of protos/perfetto/trace in Perfetto's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from dlprof.analysis.timeline import groups
@@ -15,6 +15,7 @@ from dlprof.analysis.timeline.lanes import closings
 from dlprof.analysis.timeline.series import Series
 from dlprof.analysis.timeline.slices import MISSING, Slices, What
 from dlprof.export.protobuf import double, integer, message, tag, text, varint
+from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
 _FLUSH_BYTES = 1 << 20
@@ -69,16 +70,47 @@ def write(run: Run, out: BinaryIO) -> str:
     return timeline.said
 
 
+def write_ranks(members: Sequence[Member], out: BinaryIO) -> str:
+    """Write the ranks of a training into one trace: each is a process, and what belongs to it is named by its rank.
+
+    Args:
+        members: The ranks, of one machine: their clocks are one.
+        out: Where to.
+
+    Returns:
+        How much was written.
+
+    Raises:
+        NoInputError: Nothing in a run has a time.
+    """
+    writer = None
+    for member in members:
+        timeline = groups.of_run(member.run)
+        if writer is None:
+            writer = _Writer(out, member.run, timeline.shift_ns)
+            writer.clocks()
+        writer.turn_to(member.run, timeline.shift_ns, f"rank {member.rank}")
+        for group in timeline.groups:
+            writer.group(group)
+        writer.flush()
+    return f"{len(members)} ranks"
+
+
 class _Writer:
     def __init__(self, out: BinaryIO, run: Run, shift_ns: int) -> None:
-        self._out, self._run = out, run
-        clock = run.manifest.clock
-        self._zero_ns = clock.origin_perf_ns + shift_ns
-        self._wall_ns = clock.origin_wall_ns + shift_ns if clock.origin_wall_ns else None
+        self._out = out
+        self.turn_to(run, shift_ns)
         self._buffer = bytearray()
         self._interned: dict[tuple[str, str], int] = {}
         self._fresh: list[bytes] = []
         self._tracks = 0
+
+    def turn_to(self, run: Run, shift_ns: int, label: str = "") -> None:
+        """What follows is of that run; `label` is put before the names of its groups."""
+        clock = run.manifest.clock
+        self._run, self._label = run, label
+        self._zero_ns = clock.origin_perf_ns + shift_ns
+        self._wall_ns = clock.origin_wall_ns + shift_ns if clock.origin_wall_ns else None
 
     def flush(self) -> None:
         """Hand over what has been gathered."""
@@ -114,11 +146,12 @@ class _Writer:
     def _identity(self, group: groups.Group) -> bytes:
         """The program's group is a process to Perfetto; the others have only a name."""
         pid = self._run.manifest.process.pid
+        name = self._label or self._run.name
         if group.name != groups.PROGRAM:
-            return text(_NAME, group.name)
+            return text(_NAME, f"{self._label}: {group.name}" if self._label else group.name)
         if pid is None:
-            return text(_NAME, self._run.name)
-        return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, self._run.name))
+            return text(_NAME, name)
+        return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, name))
 
     def _track(self, *fields: bytes) -> int:
         self._tracks += 1

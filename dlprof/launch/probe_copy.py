@@ -44,7 +44,7 @@ def _kept(source: Path) -> Path:
     files = {path.relative_to(source).as_posix(): path.read_bytes() for path in _files(source)}
     folder = data_folder() / "probe" / _digest(files)
     if not _is_whole(folder / "dlprof_probes", files):
-        _make(source, folder)
+        _make(source, folder, files)
         if not _is_whole(folder / "dlprof_probes", files):
             raise OSError(f"{folder} is damaged")
     return folder
@@ -72,13 +72,14 @@ def _is_whole(package: Path, files: dict[str, bytes]) -> bool:
         return False
 
 
-def _make(source: Path, folder: Path) -> None:
+def _make(source: Path, folder: Path, files: dict[str, bytes]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _remove_old(folder.parent)
     made = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
     try:
         _copy(source, made)
-        if folder.is_dir():
+        # Ranks of one training begin at one moment: a copy that another one has just made is in use by now.
+        if folder.is_dir() and not _is_whole(folder / "dlprof_probes", files):
             shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):  # another run was faster
             made.rename(folder)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dlprof.config import TraceConfig
 from dlprof.errors import DlprofError
+from dlprof.launch import ranks
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Child, Recorded, read_anchor
 from dlprof.launch.running_process import described
@@ -62,6 +63,7 @@ def _first_manifest(config: TraceConfig, program: Manifest, facts: ChildFacts) -
         interpreter=Interpreter(version=facts.python, implementation=facts.implementation),
         clock=manifests.Clock(origin_perf_ns=facts.boot_ns, anchor_start=read_anchor()),
         process=manifests.Process(pid=facts.pid),
+        rank=ranks.of_environment(facts.ranks),
         script_folder=str(what.script_folder.resolve()),
         health=(_said(facts),),
         seal=None,

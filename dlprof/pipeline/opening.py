@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlprof import rundir
-from dlprof.errors import NoInputError
-from dlprof.pipeline import sound_tables
+from dlprof.errors import NoInputError, UsageError
+from dlprof.pipeline import ranked, sound_tables
 from dlprof.store.run import Run
 
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ def open_run(text: str, *, rebuild: bool = False) -> Run:
     Raises:
         NoInputError: There is no such run.
         BadDataError: It is damaged or of a newer dlprof.
-        UsageError: Its tables are to be made anew and cannot be.
+        UsageError: Its tables are to be made anew and cannot be; or it is a folder of ranks, each of which is a run.
     """
-    return sound_tables.stored(rundir.resolve(text), rebuild=rebuild)
+    folder = rundir.resolve(text)
+    ranked.refuse(folder.read_manifest(), text)
+    return sound_tables.stored(folder, rebuild=rebuild)
 
 
 def open_sides(texts: Sequence[str]) -> list[Side]:
@@ -36,6 +38,7 @@ def open_sides(texts: Sequence[str]) -> list[Side]:
     Raises:
         NoInputError: There is no such run.
         BadDataError: One is damaged or of a newer dlprof.
+        UsageError: One is a run of ranks.
     """
     from dlprof.analysis.compare import Side  # noqa: PLC0415
 
@@ -54,6 +57,13 @@ def _runs(text: str) -> list[Run]:
             repeats = sorted(rundir.find(path), key=lambda run: run.path.name)
             if repeats:
                 return [sound_tables.stored(folder) for folder in repeats]
+    found = ranked.find(text) if text else None
+    if found is not None and found.members:
+        own = found.path_of(found.members[0])
+        raise UsageError(
+            f"{text} holds the ranks of one training, and runs are compared one by one.",
+            hint=f"name a rank of each: {text}/{own}",
+        )
     if not text:
         raise NoInputError("One of the runs has no name.", hint="dlprof compare RUN,RUN RUN,RUN")
     return [open_run(text)]

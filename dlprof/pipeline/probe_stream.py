@@ -15,12 +15,12 @@ from dlprof.analysis import overhead
 from dlprof.backends import registry
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch
-from dlprof.ingest.own import loader_passes, model_memory, stream_tables, syncs
+from dlprof.ingest.own import collectives, loader_passes, model_memory, stream_tables, syncs
 from dlprof.ingest.own import marks as marks_reader
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.pipeline import stream_end
 from dlprof.pipeline.workspace import Workspace
-from dlprof.schema.manifest import Engine, Keras, Probe, Process
+from dlprof.schema.manifest import Engine, Keras, Probe, Process, Rank
 from dlprof.schema.vocabulary import ProbeState, SpanKind
 
 _SLACK_NS = 1_000_000_000
@@ -71,6 +71,7 @@ def add_marks(run: Workspace, path: Path) -> None:
 
 def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.stream = stream
+    _add_rank(run, stream.meta)
     if run.manifest.process.wall_ns is None:
         run.process = replace(run.process, pid=stream.meta.get("pid", 0))
         wall_ns = max(0, stream.last_ns - run.process.origin_ns)
@@ -80,6 +81,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.tables.put_pieces(stream_tables.pieces(stream, run.process, told_until, run.names))
     run.tables.put({"loaders": loader_passes.table(stream.passes, run.process, run.names)})
     run.tables.put({"memory_owners": model_memory.table(stream.models, stream.spans.details, run.process)})
+    run.tables.put({"collectives": collectives.table(stream.collectives, run.process)})
     run.tables.put({"syncs": syncs.table(stream.syncs.values(), run.process, run.names)})
     run.tables.put({"layers": model_memory.layers(stream.models, stream.spans.details, run.process)})
     for told in stream.probes:
@@ -87,6 +89,21 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
         run.probes.put(msgspec.convert({**structs.asdict(before), **told}, Probe))
     _add_facts(run, stream.meta)
     _add_cost(run, stream)
+
+
+def _add_rank(run: Workspace, meta: Mapping[str, Any]) -> None:
+    """The rank as the engine itself has it: where the script told it, no variable says so."""
+    try:
+        told = msgspec.convert(meta.get("rank"), Rank)
+    except msgspec.ValidationError:
+        return
+    if told.world == 1:
+        return
+    before = run.manifest.rank
+    if before is not None:
+        told = structs.replace(told, local=before.local, attempt=before.attempt)
+    run.note(rank=told)
+    run.process = replace(run.process, rank=told.rank)
 
 
 def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:

@@ -15,12 +15,13 @@ from msgspec.structs import replace
 from dlprof import rundir
 from dlprof.config import TraceConfig
 from dlprof.errors import Report
-from dlprof.launch import machine, seal, sources, target
+from dlprof.launch import machine, ranks, seal, sources, target
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.recorded import ProbeStates, read_anchor
 from dlprof.launch.traced_script import TracedScript
 from dlprof.launch.view import View
-from dlprof.pipeline import followed
+from dlprof.pipeline import followed, rank_folders
+from dlprof.rundir import RunDir
 from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.vocabulary import RunState
@@ -64,9 +65,10 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
     if missing:
         report(f"warning: {missing}")
     name = f"{config.label}-{goal.spec.name if goal.spec else 'exec' if config.program else 'own'}"
-    folder = rundir.create(Path(config.output) if config.output else None, name, _now())
+    folder = _folder(config, name)
     manifest = _first_manifest(config, goal, git)
     folder.write_manifest(manifest)
+    rank_folders.found(manifest, folder)
     if config.script:  # now: it may be changed while it runs, and dlprof may be killed
         script = Path(config.script).resolve()
         sources.keep_sources(folder, {script.name: str(script)})
@@ -109,6 +111,14 @@ def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
     return traced
 
 
+def _folder(config: TraceConfig, name: str) -> RunDir:
+    """The run folder; of a rank below that of all ranks."""
+    output, rank = Path(config.output) if config.output else None, ranks.of_environment(os.environ)
+    if rank is None:
+        return rundir.create(output, name, _now())
+    return rank_folders.create(output, name, rank, _now())
+
+
 def _now() -> datetime:
     return datetime.now().astimezone()
 
@@ -136,6 +146,7 @@ def _first_manifest(config: TraceConfig, goal: target.Target, git: machine.GitSt
         clock=manifests.Clock(origin_perf_ns=time.perf_counter_ns(), anchor_start=read_anchor()),
         probes=ProbeStates.of(config).all_probes(),
         script_folder=str(script.resolve().parent) if script else str(Path.cwd()),
+        rank=ranks.of_environment(os.environ),
     )
     return replace(made, seal=seal.seal(made))
 

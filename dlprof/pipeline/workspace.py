@@ -48,7 +48,8 @@ class Workspace:
         told = (Health(line.slug, line.severity, line.message, line.count) for line in manifest.health)
         self.tables = RunTables(told, tables)
         self.probes = ProbeStates({probe.name: probe for probe in manifest.probes})
-        self.process = ProcessId(manifest.machine.host, 0, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
+        rank = manifest.rank.rank if manifest.rank is not None else 0
+        self.process = ProcessId(manifest.machine.host, rank, manifest.process.pid or 0, manifest.clock.origin_perf_ns)
         self.names = FileNames(manifest.script_folder, manifest.cells)
         self.stream = Stream()
         self.cuts: dict[str, Cut] = {}

@@ -250,6 +250,28 @@ class HealthEntry(msgspec.Struct, frozen=True, kw_only=True):
     count: Amount | None = None
 
 
+class Rank(msgspec.Struct, frozen=True, kw_only=True):
+    """Which process of a distributed training this is."""
+
+    rank: Number
+    """Its number, from 0 on."""
+    world: Number | None = None
+    """How many processes there are; None: not told."""
+    local: Number | None = None
+    """Its number among those of its machine; None: not told."""
+    attempt: Amount = 0
+    """How often its launcher had begun anew by then."""
+    by: str
+    """What told it: an environment variable, or the engine itself (`torch.distributed`)."""
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder that holds nothing of its own but the runs of the ranks of one training."""
+
+    world: Number | None = None
+    """How many there are to be; None: not told."""
+
+
 class FollowedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A Python below the program that was traced as a run of its own."""
 
@@ -320,6 +342,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     probes: tuple[Probe, ...] = ()
     followed: Followed | None = None
     """None: Pythons below it were not followed."""
+    rank: Rank | None = None
+    """None: nothing told that it is one of several processes of a training."""
+    ranked: Ranked | None = None
+    """None: it is a run, no folder of ranks."""
     syncs_of: tuple[str, ...] | None = None
     """Modules of engines of which it was counted where the program asks for values; None: of none."""
     health: tuple[HealthEntry, ...] = ()

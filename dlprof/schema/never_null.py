@@ -17,6 +17,7 @@ NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         name: frozenset(columns)
         for name, columns in {
+            "collectives": (*_SPAN, "kind", "ordinal"),
             "spans": (*_SPAN, "kind", "span_id"),
             "phases": ("phase", "dur_ns"),
             "phase_intervals": (*_SPAN, "phase"),

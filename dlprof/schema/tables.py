@@ -92,6 +92,16 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("start_ns", _NS),  # the first began
             ("end_ns", _NS),  # the last ended
         ),
+        # Collectives of several ranks, as each saw them: `backward` is what DDP waits for when gradients are done.
+        "collectives": _table(
+            ("kind", _TEXT),  # backward | all_reduce | broadcast | all_gather | barrier ...
+            ("process_group", _TEXT),  # name of the group of ranks, as the engine calls it
+            ("ordinal", pa.int32()),  # place among those of its kind and group: the same in all ranks
+            ("start_ns", _NS),  # this rank had all that it gives
+            ("dur_ns", _NS),  # until it had what the others gave: the wait for the last of them, and the transfer
+            ("blocked_ns", _NS),  # of dur_ns its end, in which the thread stood still for it
+            ("bytes", pa.int64()),  # that this rank gave; null: not known
+        ),
         # Spans of the in-process probe: a call of the user's program into Keras, an import, an epoch.
         "spans": _table(
             ("thread_id", pa.int64()),

@@ -69,6 +69,8 @@ class Record(object):
 
     model (number), loop (span), name, time_ns, variables ([layer, name, kind, shape, type, trainable, device] each),
     left_out (further variables), outputs ([layer, shape, type] each; None for the batch)."""
+    COLLECTIVE = 18
+    """A collective of several ranks, as this one saw it (`COLLECTIVE`). Older readers pass over it."""
 
 
 class SpanKind(object):
@@ -132,6 +134,12 @@ STRETCH = struct.Struct("<Qqqq")
 """thread (its number for the system; before Python 3.8 for Python), begin, end, for how long of that it ran Python.
 
 In a stream that is complete, these are all of the threads that have any."""
+
+COLLECTIVE = struct.Struct("<IIIqqqq")
+"""kind, process group (strings), its place among those of that kind and group, begin, blocked, end, bytes.
+
+It begins when this rank had all that it gives, and ends when it had what the others gave; from `blocked` on the thread
+stood still for it. Bytes that it gave; `NONE`: not known."""
 
 NONE = -1
 """In the epoch and step fields of STEP and METRICS: there is none."""

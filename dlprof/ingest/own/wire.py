@@ -17,6 +17,7 @@ from dlprof_probes.wire import Record
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
 from dlprof.ingest.own import loader_passes, model_memory
+from dlprof.ingest.own.collectives import Collectives
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
 from dlprof.ingest.own.step_log import RECORD, Rows, StepLog
@@ -90,6 +91,7 @@ class Stream:
     """When threads of an engine ran Python: rows of the fields of `wire.STRETCH`."""
     syncs: dict[int, Sync] = field(default_factory=dict)
     """Where the program asked for values of the device, by number."""
+    collectives: Collectives = field(default_factory=Collectives)
     strings: dict[int, str] = field(default_factory=lambda: {0: ""})
     complete: bool = False
     last_ns: int = 0
@@ -194,6 +196,10 @@ _LAYOUTS: dict[int, tuple[Callable[[memoryview], tuple[Any, ...]], tuple[str, ..
         wire.SYNC.unpack_from, ("number", "what", "file", "line", "calls", "dur_ns", "first_ns", "last_ns"),
     ),
     Record.STRETCH: (wire.STRETCH.unpack_from, ("thread", "begin_ns", "end_ns", "inside_ns")),
+    Record.COLLECTIVE: (
+        wire.COLLECTIVE.unpack_from,
+        ("kind", "process_group", "number", "begin_ns", "blocked_ns", "end_ns", "bytes"),
+    ),
 }  # fmt: skip
 
 
@@ -387,6 +393,16 @@ def _read_sync(stream: Stream, payload: memoryview) -> None:
     stream.syncs[number] = one
 
 
+def _read_collective(stream: Stream, payload: memoryview) -> None:
+    kind, group, number, begin, blocked, end, size = wire.COLLECTIVE.unpack(payload)
+    _whole(number)
+    stream.bounds.check(begin, end)
+    if not begin <= blocked <= end < begin + _LEAP_NS or size < wire.NONE:
+        raise ValueError("a collective makes no sense")
+    _time(stream, end)
+    stream.collectives.add(stream.strings[kind], stream.strings[group], number, begin, blocked, end, size)
+
+
 def _read_trailer(stream: Stream, payload: memoryview) -> None:
     _time(stream, int(_object(payload)["time_ns"]))
     stream.complete = True
@@ -410,4 +426,5 @@ _READERS = {
     Record.MODEL: _read_model,
     Record.STRETCH: _read_stretch,
     Record.SYNC: _read_sync,
+    Record.COLLECTIVE: _read_collective,
 }

@@ -18,8 +18,13 @@ from dlprof_probes.wire import CHILD_FACTS
 
 STATUS_BYTES = 1024
 _NAME_LENGTH = 40
-_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID")
-"""What tells the processes of one distributed training apart: they may become one run."""
+_RANKS = (
+    "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RESTART_COUNT",
+    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE",
+    "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "HOROVOD_RANK", "HOROVOD_LOCAL_RANK", "HOROVOD_SIZE",
+    "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "TF_CONFIG",
+)  # fmt: skip
+"""What tells the processes of one distributed training apart: `dlprof.launch.ranks` reads it."""
 
 
 def start(settings, engine, boot_ns, known):

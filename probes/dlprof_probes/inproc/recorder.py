@@ -54,6 +54,7 @@ class Recorder(object):
         self.merge = 1
         self.dropped = 0
         self.unspoken = 0
+        self.collectives_left_out = 0
         self._status_path = status_path
         self._is_user_file = is_user_file
         self._live = live
@@ -227,6 +228,17 @@ class Recorder(object):
         payload = wire.SYNC.pack(number, self.string(what), self.string(file), line, *sums)
         self._add(wire.Record.SYNC, payload)
 
+    def collective(self, which, times, size):
+        """Record a collective: kind, group, number; begin, begin of the standstill, end; see `wire.COLLECTIVE`."""
+        if self.merge > 1:  # a very long run: those of its beginning tell the same
+            self.collectives_left_out += 1
+            return
+        names = self.string(which[0]), self.string(which[1])
+        payload = wire.COLLECTIVE.pack(names[0], names[1], which[2], times[0], times[1], times[2], size)
+        self._add(wire.Record.COLLECTIVE, payload)
+        if times[2] - self._last_flush > self._flush_ns:
+            self.flush(times[2])
+
     def stretch(self, thread, begin_ns, end_ns, inside_ns):
         """Record that a thread of an engine ran Python for `inside_ns` between two times."""
         self._add(wire.Record.STRETCH, wire.STRETCH.pack(thread, begin_ns, end_ns, inside_ns))
@@ -346,6 +358,9 @@ class Recorder(object):
             self._add(wire.Record.END, wire.END.pack(number, now()))
         if self.dropped:
             self.note("strings-dropped", "%d names were dropped: too many different ones" % self.dropped)
+        if self.collectives_left_out:
+            text = "%d collectives at the end of a long run were not recorded: figures of waits are of those before"
+            self.note("collectives-left-out", text % self.collectives_left_out, "info")
         if self.unspoken:
             self.note("facts-dropped", "%d facts were dropped: JSON cannot say them" % self.unspoken)
         self._flush_last()

@@ -11,15 +11,22 @@ from dlprof_probes.inproc import census, duty, gc_probe, interrupts, line_cost, 
 _MODULES = (census, duty, gc_probe, interrupts, line_cost, lines, syncs, tally, thinning)
 
 
-def codes():
-    """Code objects of all functions in these modules, and of the functions in them."""
+def codes(*more):
+    """Code objects of all functions in these modules, and in more of them, and of the functions in them."""
     found = []
-    for module in _MODULES:
+    for module in _MODULES + more:
         for value in vars(module).values():
             if getattr(value, "__module__", None) == module.__name__:
                 members = vars(value).values() if isinstance(value, type) else [value]
                 for member in members:
                     _add(found, getattr(getattr(member, "fget", member), "__code__", None))
+    return found
+
+
+def codes_in(function):
+    """Code objects of a function, and of the functions in it."""
+    found = []
+    _add(found, function.__code__)
     return found
 
 

@@ -92,6 +92,23 @@ def timed(original, hook, now):
     return wrapper
 
 
+def timed_method(original, name, hook, now):
+    """A method of C++ that Python's subclasses may have, too: `hook(result, args, begin)` after it returned.
+
+    The extension's own look for such methods passes over the frame that has the method's name and `self` in it: without
+    these it would come back to this function, and never end.
+    """
+
+    def method(self, *args, **kwargs):
+        begin = now()
+        result = original(self, *args, **kwargs)
+        hook(result, (self,) + args, begin)
+        return result
+
+    method.__code__ = method.__code__.replace(co_name=name)
+    return method
+
+
 def timed_call(original, hook, now):
     """Call `hook(args, keywords, begin)` after `original` returned."""
 

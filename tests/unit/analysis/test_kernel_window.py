@@ -57,6 +57,8 @@ def test_a_step_is_in_the_window_that_it_began_in() -> None:
         (op(0, "python", "f"), Cover.PYTHON),
         (op(0, "transfer", "copy"), Cover.TRANSFER),
         (op(0, "wait", "sync"), Cover.WAIT),
+        ({**op(0, "operator", "gloo:all_reduce"), "category": "collective"}, Cover.WAIT),
+        ({**op(0, "kernel", "ncclKernel_AllReduce"), "category": "collective"}, Cover.KERNELS),
         (op(0, "runtime", "launch"), Cover.RUNTIME),
         (op(0, "input", "next"), Cover.INPUT),
     ],

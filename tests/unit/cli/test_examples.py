@@ -18,6 +18,7 @@ from dlprof import cli
 from dlprof.cli import doctor
 from dlprof.cli.command import load
 from dlprof.cli.doctor import Check
+from tests.unit import ranked_runs
 from tests.unit.bench.matrices import GOOD, written
 from tests.unit.ingest.formats.test_nvprof import nvprof_file
 from tests.unit.runs import dlprof, trained
@@ -83,6 +84,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     for name in RUNS:
         last = trained(folder / name).folder
+    ranked_runs.make(folder / "runs/ddp", {0: 5, 1: 12})
     os.utime(last.manifest_path, (4e9, 4e9))  # also after examples that make runs
     content = wire.MAGIC + bytes([wire.VERSION]) + wire.record(wire.Record.META, wire.json_payload({"pid": 42}))
     (last.raw / "inproc.wire").write_bytes(content)

@@ -215,3 +215,13 @@ def test_a_report_that_fails_leaves_the_exit_code_the_scripts(
 
     assert dlprof("trace", "train.py") == 5
     assert capsys.readouterr().err.endswith(said)
+
+
+def test_one_of_several_ranks_is_not_repeated(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What starts all of them can be."""
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert dlprof("trace", "train.py", "--repeat", "3", "-o", "base") == 64
+    assert "--repeat is for one process, and this is one of several ranks." in capsys.readouterr().err

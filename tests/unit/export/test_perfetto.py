@@ -11,6 +11,7 @@ import pytest
 from dlprof.errors import NoInputError
 from dlprof.export import perfetto
 from dlprof.store.run import Run
+from tests.unit import ranked_runs
 from tests.unit.export.run_of_everything import HOSTILE, whole
 from tests.unit.export.writing import content
 from tests.unit.runs import S, make, manifest
@@ -143,3 +144,16 @@ def test_a_run_without_times_is_refused(tmp_path: Path) -> None:
     """It says so."""
     with pytest.raises(NoInputError, match="nothing with a time"):
         perfetto.write(make(tmp_path / "run"), io.BytesIO())
+
+
+def test_each_rank_of_a_training_is_a_process_on_one_axis(tmp_path: Path) -> None:
+    """By its rank; groups beside it are named by that, too."""
+    members = ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12}).members
+    out = io.BytesIO()
+
+    assert perfetto.write_ranks(members, out) == "2 ranks"
+
+    tracks = [inner(value) for _, packet in fields(out.getvalue()) if (value := inner(packet).get(TRACK)) is not None]
+    processes = [inner(track[3])[6] for track in tracks if 3 in track]
+    assert processes == [b"rank 0", b"rank 1"]
+    assert len({track[1] for track in tracks}) == len(tracks)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from dlprof_probes.inproc import census, gc_probe, thinning, uncompiled
-from dlprof_probes.inproc.engines import torch
+from dlprof_probes.inproc.engines import torch, torch_collectives
+from dlprof_probes.inproc.probe import Probe
 
 
 def test_what_the_interpreter_calls_by_itself_is_among_it() -> None:
@@ -33,3 +34,10 @@ def test_dynamo_is_asked_to_pass_over_it(monkeypatch: pytest.MonkeyPatch) -> Non
     torch._leave_out([3])
 
     assert asked == [1, 2]
+
+
+def test_code_of_other_functions_can_be_had_too() -> None:
+    """Of one, with what is in it, and of a module."""
+    names = {code.co_name for code in uncompiled.codes_in(Probe.guard)}
+    assert names == {"guard", "guarded"}
+    assert "_all_made" in {code.co_name for code in uncompiled.codes(torch_collectives)}

@@ -65,3 +65,15 @@ def test_no_compiled_file_is_copied(tmp_path: Path) -> None:
     copy = probe_copy.place(tmp_path / "own")
 
     assert {path.suffix for path in copy.rglob("*") if path.is_file()} == {".py"}
+
+
+def test_a_copy_that_another_run_has_just_made_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs by now: ranks of one training begin at one moment, and all of them may find none."""
+    first = probe_copy.place(tmp_path / "own")
+    (first / "dlprof_probes" / "in_use").touch()
+    answers = iter([False])  # as it was when this one looked for it
+    looked = probe_copy._is_whole
+    monkeypatch.setattr(probe_copy, "_is_whole", lambda *args: next(answers, None) is not False and looked(*args))
+
+    assert probe_copy.place(tmp_path / "own") == first
+    assert (first / "dlprof_probes" / "in_use").is_file()

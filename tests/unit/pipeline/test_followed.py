@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from dlprof.config import TraceConfig
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import Child, Recorded
 from dlprof.pipeline import followed
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Clock, GpuTracer, Manifest
+from dlprof.schema.manifest import Clock, GpuTracer, Manifest, Rank
 from dlprof.schema.process_config import ChildFacts
 
 CONFIG = TraceConfig(program="make")
@@ -99,3 +100,14 @@ def test_secrets_on_command_lines_are_hidden(tmp_path: Path) -> None:
     assert told.runs[0].command == "/bin/python train.py --token ***"
     followed.Begins(CONFIG, Manifest())(child.folder, child.facts)
     assert child.folder.read_manifest().command.argv == ("--token", "***")
+
+
+def test_the_rank_of_a_child_is_in_its_manifest(tmp_path: Path) -> None:
+    """As its environment tells it, not that of the program that started it."""
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+    begins = followed.Begins(CONFIG, Manifest(rank=Rank(rank=5, world=6, by="SLURM_PROCID")))
+    for number, told in enumerate(({"RANK": "1", "WORLD_SIZE": "2"}, {})):
+        begins(RunDir(tmp_path / str(number)), structs.replace(facts("train.py"), ranks=told))
+    ranks = [RunDir(tmp_path / str(number)).read_manifest().rank for number in range(2)]
+    assert ranks == [Rank(rank=1, world=2, by="RANK"), None]

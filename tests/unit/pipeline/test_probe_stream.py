@@ -12,7 +12,7 @@ from dlprof.ingest.own.wire import Stream
 from dlprof.pipeline import probe_stream
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Backend, Clock, Manifest, Probe, Process, Unrecorded
+from dlprof.schema.manifest import Backend, Clock, Manifest, Probe, Process, Rank, Unrecorded
 
 KERAS = {"keras": "keras", "keras_version": "3.15.0", "keras_backend": "jax", "engine": "jax", "engine_version": "0.10"}
 
@@ -142,3 +142,23 @@ def test_of_a_whole_stream_all_is_recorded(stream: Stream) -> None:
     probe_stream.add_end(run)
 
     assert run.manifest.unrecorded is None
+
+
+def test_the_rank_that_the_engine_tells_counts_before_that_of_the_environment(stream: Stream) -> None:
+    """What only the environment knows is kept."""
+    stream.meta = {"rank": {"rank": 3, "world": 4, "by": "torch.distributed"}}
+    run = workspace("python")
+    run.note(rank=Rank(rank=1, world=2, local=1, attempt=2, by="RANK"))
+    probe_stream.add_stream(run, Path("inproc.wire"))
+
+    assert run.manifest.rank == Rank(rank=3, world=4, local=1, attempt=2, by="torch.distributed")
+    assert run.process.rank == 3
+
+
+@pytest.mark.parametrize("told", [None, {"rank": 0, "world": 1, "by": "jax.distributed"}, {"rank": "x"}])
+def test_a_process_alone_has_no_rank(stream: Stream, told: object) -> None:
+    """Nor one that tells what makes no sense."""
+    stream.meta = {"rank": told}
+    run = workspace("python")
+    probe_stream.add_stream(run, Path("inproc.wire"))
+    assert (run.manifest.rank, run.process.rank) == (None, 0)

@@ -132,6 +132,16 @@ class Jax(Engine):
             self.probe.syncs.watch(array, _READS)
         self.probe.syncs.watch(module, _READERS)
         self._watch_callbacks(sys.modules.get("jax._src.callback"))
+        state = getattr(sys.modules.get("jax._src.distributed"), "State", None)
+        if state is not None:
+            began = self.probe.guard(lambda _result, args: self._tell_rank(args[0]))
+            self.probe.replace(state, "initialize", lambda f: self.probe.wrappers.after(f, began))
+
+    def _tell_rank(self, state):
+        """`jax.distributed` was initialised: it knows which of how many processes this is."""
+        told = {"rank": state.process_id, "world": state.num_processes, "by": "jax.distributed"}
+        self.probe.recorder.meta({"rank": told})
+        self.probe.recorder.flush()
 
     def _watch_callbacks(self, callback):
         """Tell when Python functions run that a compiled one calls (`pure_callback` and its kin): on threads of XLA."""

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from json import loads
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.engines import tensorflow_loops, tensorflow_sessions
@@ -74,6 +75,13 @@ class TensorFlow(Engine):
     def __init__(self, probe):
         super(TensorFlow, self).__init__(probe)
         self._graphs = None
+
+    def take_windows(self):
+        """Its profiler traces this process; a worker of several has ended by SIGSEGV while it ran (TensorFlow 2.21)."""
+        if is_one_of_several(os.environ.get("TF_CONFIG")):
+            self.probe.windows.decline("TensorFlow's profiler is not started in one of several workers (TF_CONFIG)")
+        else:
+            super(TensorFlow, self).take_windows()
 
     def updated(self, optimizer):
         """An optimiser of Keras was applied: in a graph, which then counts as often as it is called, or at once."""
@@ -155,6 +163,14 @@ class TensorFlow(Engine):
         options.autotune.enabled = False
         make = lambda f: lambda self_: f(self_.with_options(options))  # noqa: E731
         self.probe.replace(module.data.Dataset, "__iter__", make, again=True)
+
+
+def is_one_of_several(config):
+    """Whether TF_CONFIG (its text; None: it is not there) tells of more tasks than one."""
+    try:
+        return sum(len(tasks) for tasks in loads(config or "{}")["cluster"].values()) > 1
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def watch_callbacks(probe, script_ops):

@@ -5,7 +5,7 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import model_memory, uncompiled
-from dlprof_probes.inproc.engines import torch_breaks, torch_loops, torch_models
+from dlprof_probes.inproc.engines import torch_breaks, torch_collectives, torch_loops, torch_models
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
@@ -131,6 +131,7 @@ class Torch(Engine):
         """Torch, its optimisers, its loaders and its compiler."""
         waiting = super(Torch, self).attachments()
         waiting.extend(torch_loops.attachments(self))
+        waiting.extend(torch_collectives.attachments(self.probe))
         waiting.append(torch_breaks.attachment(self.probe))
         waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
         return waiting
@@ -150,7 +151,7 @@ class Torch(Engine):
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
-        _leave_out(uncompiled.codes())
+        _leave_out(uncompiled.codes(torch_collectives) + uncompiled.codes_in(type(probe).guard))
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
         _time_compilers(probe, sys.modules.get("torch._dynamo.output_graph"))
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))

@@ -197,3 +197,13 @@ def test_functions_that_compiled_ones_call_are_told_on_threads_of_the_engine(
     assert callback.emit_python_callback(None, lambda value: 2 * value, None, [21])() == 42
     setup.probe.native_calls.finish()
     assert len(setup.stream().stretches) == 1
+
+
+def test_the_rank_is_told_when_jax_distributed_is_initialised(probed: Callable[..., Any]) -> None:
+    """Whatever told it: arguments, variables, the cluster."""
+    setup = probed("jax")
+    distributed: Any = sys.modules["jax._src.distributed"]
+
+    distributed.State().initialize(num_processes=4, process_id=1)
+
+    assert setup.stream().meta["rank"] == {"rank": 1, "world": 4, "by": "jax.distributed"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from dlprof_probes import wire
 from dlprof_probes.inproc import facts, native_calls, recorder
-from dlprof_probes.inproc.engines.tensorflow import time_first_run
+from dlprof_probes.inproc.engines.tensorflow import TensorFlow, is_one_of_several, time_first_run
 
 from dlprof.ingest.own import wire as reader
 from tests.contracts.engine_exercise import fake_keras
@@ -194,3 +194,27 @@ def test_settings_of_a_trial_hold_whatever_the_script_sets(probed: Callable[...,
     assert tf.config.threading.get_intra_op_parallelism_threads() == 1
     assert facts.flags(setup.probe.engines) == {}
     assert dataset_ops.last == [False]
+
+
+SEVERAL = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
+
+
+@pytest.mark.parametrize(
+    ("config", "several"),
+    [(SEVERAL, True), ('{"cluster": {"worker": ["a:1"]}}', False), (None, False), ("[", False), ("[]", False)],
+)
+def test_tasks_of_a_cluster_are_counted(config: str | None, several: bool) -> None:
+    """What makes no sense is none."""
+    assert is_one_of_several(config) is several
+
+
+def test_the_profiler_is_left_off_in_one_of_several_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said why there are no kernels."""
+    said: list[str] = []
+    windows = SimpleNamespace(decline=said.append, use=lambda *_: said.append("used"))
+    engine = TensorFlow(SimpleNamespace(windows=windows))
+    monkeypatch.setenv("TF_CONFIG", SEVERAL)
+    engine.take_windows()
+    monkeypatch.delenv("TF_CONFIG")
+    engine.take_windows()
+    assert said == ["TensorFlow's profiler is not started in one of several workers (TF_CONFIG)", "used"]

@@ -5,6 +5,7 @@ import numpy
 from . import monitoring, profiler
 from ._src import array as _array
 from ._src import callback as _callback
+from ._src import distributed as _distributed
 from ._src import pjit
 
 __version__ = "0.10.0"

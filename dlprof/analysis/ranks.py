@@ -1,0 +1,309 @@
+"""What the ranks of one training tell of each other: their steps, waits in collectives, skew, and who holds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from dlprof.analysis import collectives, step_split, steps
+from dlprof.analysis.collectives import Clock, Matched, Waits
+from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, truths
+from dlprof.errors import DlprofError
+from dlprof.schema.vocabulary import Loop, RunState, StepPart
+from dlprof.store.ranked import Member, RankedRun
+from dlprof.store.run import Run
+
+LEAST_SHARE = 0.05
+"""A rank that takes less than this share of a step longer than the others is no straggler."""
+LEAST_SHARE_OF_STEPS = 0.2
+"""The same where only whole steps are known, waits for others included: little of these says nothing."""
+_ARRIVALS, _MEDIANS = "arrivals", "medians"
+
+
+@dataclass(frozen=True)
+class RankTimes:
+    """A rank; times are of a plain train step (ns), None: not known.
+
+    Attributes:
+        rank, host, run: Its number, its machine, and its run's folder from that of all ranks on.
+        steps: Train steps, all of them.
+        median_ns: Median of a step, with the wait for its batch.
+        input_ns: Of that the host's wait for its batch.
+        collective_wait_ns: Of that standing still for ranks that came later to a collective.
+        collective_transfer_ns: Of that standing still for a collective that all had come to.
+        kernels_ns: Of that kernels ran, by a window of the engine's tracer; those of collectives are none.
+        batch: Rows of a batch, where the loader tells them.
+        ended: How its process ended, in words.
+        failed: It did not end as it should.
+    """
+
+    rank: int
+    host: str
+    run: str
+    steps: int
+    median_ns: int | None
+    input_ns: int | None
+    collective_wait_ns: int | None
+    collective_transfer_ns: int | None
+    kernels_ns: int | None
+    batch: int | None
+    ended: str
+    failed: bool
+
+    @property
+    def own_ns(self) -> int | None:
+        """What it did itself in a step (ns): all but standing still in collectives; None: not known."""
+        if self.median_ns is None or self.collective_wait_ns is None:
+            return None
+        return max(0, self.median_ns - self.collective_wait_ns - (self.collective_transfer_ns or 0))
+
+
+@dataclass(frozen=True)
+class Straggler:
+    """The rank that the others wait for.
+
+    Attributes:
+        rank: Which.
+        excess_ns: What it does itself in a step, beyond the median of the others (ns).
+        part: Where most of that is: `input`, `kernels`, `host`; `work`: kernels or host, which were not told apart.
+        part_ns: How much (ns).
+        last_share: Share of the collectives that it came last to, 0 to 1; None: these were not seen.
+    """
+
+    rank: int
+    excess_ns: int
+    part: str
+    part_ns: int
+    last_share: float | None
+
+
+@dataclass(frozen=True)
+class RanksSummary:
+    """All ranks.
+
+    Attributes:
+        ranks: By rank.
+        skew_ns: Median of the time from the first rank to the last that comes to a step's collective (ns); where these
+            were not seen, the difference of the longest and the shortest median step. None: not known.
+        skew_how: `arrivals` or `medians`; None: not known.
+        clock: How their clocks stand to each other.
+        waits_unknown: Why it is not known how long they stood still in collectives; None: it is.
+        straggler: None: there is none, or nothing tells.
+    """
+
+    ranks: tuple[RankTimes, ...]
+    skew_ns: int | None
+    skew_how: str | None
+    clock: Clock
+    waits_unknown: str | None
+    straggler: Straggler | None
+
+    @property
+    def median_ns(self) -> int | None:
+        """Median over the ranks of their median steps (ns)."""
+        known = [one.median_ns for one in self.ranks if one.median_ns is not None]
+        return int(median(known)) if known else None
+
+    def of(self, rank: int) -> RankTimes:
+        """A rank by its number."""
+        return next(one for one in self.ranks if one.rank == rank)
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Train steps of a rank by their begin, that of the wait for the batch: when, until when, which are plain."""
+
+    begin: Integers
+    end: Integers
+    count: Integers
+    plain: Truths
+
+    def places(self, moments: Integers) -> Integers:
+        """The step that each moment is in; -1: in none."""
+        if not len(self.begin):
+            return np.full(len(moments), -1, np.int64)
+        place = np.searchsorted(self.begin, moments, side="right") - 1
+        return np.where((place >= 0) & (moments < self.end[np.maximum(place, 0)]), place, -1)
+
+
+def of_run(ranked: RankedRun) -> RanksSummary:
+    """What the ranks of a run tell."""
+    members = ranked.members
+    clock = collectives.clock_of(members) if members else Clock(None, None, "there are no ranks")
+    matched = collectives.match(members, clock)
+    traced = _traced(members) if clock.unknown is None else []
+    grids = {member.rank: _grid(member.run, traced) for member in members}
+    times = tuple(_times(ranked, member, matched, grids[member.rank]) for member in members)
+    skew_ns, how = _skew(times, matched, grids)
+    return RanksSummary(times, skew_ns, how, clock, matched.unknown, straggler_of(times, _last(matched)))
+
+
+def _traced(members: Sequence[Member]) -> list[tuple[int, int]]:
+    """When a rank was traced (begin and end on the one clock, ns): it is slower then, and the others wait for it."""
+    found = []
+    for member in members:
+        origin = member.run.manifest.clock.origin_perf_ns
+        rows = member.run.rows("kernel_windows")
+        found += [(origin + row["start_ns"], origin + row["start_ns"] + row["dur_ns"]) for row in rows]
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(found):  # a thousand ranks are traced at the same times, about
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _grid(run: Run, traced: Sequence[tuple[int, int]]) -> _Steps:
+    names = ("loop", "count", "start_ns", "dur_ns", "input_ns", "compiled")
+    rows = steps_of(run.table("steps", names), Loop.TRAIN).sort_by("start_ns")
+    start = integers(rows["start_ns"])
+    plain = ~truths(rows["compiled"]) & ~in_windows(rows, run.table("kernel_windows"))
+    origin, end = run.manifest.clock.origin_perf_ns, start + integers(rows["dur_ns"])
+    alone = plain.copy()
+    for low, high in traced:
+        alone &= (end + origin <= low) | (start + origin >= high)
+    return _Steps(
+        start - integers(rows["input_ns"]),
+        end,
+        np.maximum(1, integers(rows["count"])),
+        alone if alone.any() else plain,
+    )
+
+
+def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps) -> RankTimes:
+    run = member.run
+    loop = next((one for one in steps.of_run(run) if one.loop == Loop.TRAIN), None)
+    wait_ns, transfer_ns = _in_a_step(matched.waits.get(member.rank), grid)
+    ended, failed = _ended(run)
+    return RankTimes(
+        rank=member.rank,
+        host=member.host,
+        run=ranked.path_of(member),
+        steps=loop.count if loop is not None else 0,
+        median_ns=loop.median_ns if loop is not None else None,
+        input_ns=loop.input_median_ns if loop is not None else None,
+        collective_wait_ns=wait_ns,
+        collective_transfer_ns=transfer_ns,
+        kernels_ns=_kernels(run),
+        batch=_batch(run),
+        ended=ended,
+        failed=failed,
+    )
+
+
+def _in_a_step(waits: Waits | None, grid: _Steps) -> tuple[int | None, int | None]:
+    """Median over plain steps of what a rank waited, and of the transfer, in each (ns)."""
+    if waits is None or not grid.plain.any():
+        return None, None
+    places = grid.places(waits.start)
+    inside = places >= 0
+    sums = []
+    for values in (waits.wait, waits.transfer):
+        total = np.zeros(len(grid.begin), np.int64)
+        np.add.at(total, places[inside], values[inside])
+        sums.append(int(np.median((total / grid.count)[grid.plain])))
+    return sums[0], sums[1]
+
+
+def _kernels(run: Run) -> int | None:
+    try:
+        split = step_split.of_run(run)
+    except DlprofError:  # a table of it is damaged
+        return None
+    return split.plain_ns[StepPart.KERNELS] if split is not None and split.plain_ns is not None else None
+
+
+def _batch(run: Run) -> int | None:
+    """Rows of a batch of the loader that gave most of them."""
+    rows = [row for row in run.rows("loaders") if row["batch_size"]]
+    return max(rows, key=lambda row: row["item_count"] or 0)["batch_size"] if rows else None
+
+
+def _ended(run: Run) -> tuple[str, bool]:
+    process, state = run.manifest.process, run.manifest.state
+    if state == RunState.RUNNING:
+        return "end not seen", True
+    if process.signal is not None:
+        return f"signal {process.signal}", True
+    if process.exit_code is None:
+        return "end not known", False
+    return f"exit code {process.exit_code}", process.exit_code != 0
+
+
+def _skew(times: Sequence[RankTimes], matched: Matched, grids: Mapping[int, _Steps]) -> tuple[int | None, str | None]:
+    arrivals = matched.arrivals
+    if arrivals is not None:
+        first = arrivals.ranks[0]
+        spread = arrivals.spread
+        plain = _in_plain(matched, grids, first, len(spread))
+        return int(np.median(spread[plain] if plain.any() else spread)), _ARRIVALS
+    known = [one.median_ns for one in times if one.median_ns is not None]
+    return (max(known) - min(known), _MEDIANS) if len(known) > 1 else (None, None)
+
+
+def _in_plain(matched: Matched, grids: Mapping[int, _Steps], rank: int, count: int) -> Truths:
+    """Which of the collectives that are told apart by arrival lie in plain steps of a rank."""
+    arrivals, grid = matched.arrivals, grids[rank]
+    if arrivals is None or not len(grid.begin):
+        return np.zeros(count, bool)
+    places = grid.places(arrivals.times[0] - arrivals.origins[0])
+    return np.where(places >= 0, grid.plain[np.maximum(places, 0)], False)
+
+
+def _last(matched: Matched) -> Mapping[int, float]:
+    return matched.arrivals.last_share() if matched.arrivals is not None else {}
+
+
+def straggler_of(times: Sequence[RankTimes], last: Mapping[int, float]) -> Straggler | None:
+    """The rank that the others wait for; None: there is none.
+
+    Args:
+        times: All ranks.
+        last: Rank to the share of the collectives that it came last to; empty: not known. One that comes last hardly
+            more often than chance would have it is no straggler.
+    """
+    if len(times) < 2:
+        return None
+    for figure in ("own_ns", "median_ns", "input_ns"):
+        found = _slowest(times, figure)
+        if found is not None and (not last or last.get(found[0].rank, 0) >= (1 + 1 / len(times)) / 2):
+            slow, excess_ns = found
+            part, part_ns = _part(slow, [one for one in times if one is not slow], excess_ns)
+            return Straggler(slow.rank, excess_ns, part, part_ns, last.get(slow.rank) if last else None)
+        if all(one.own_ns is not None for one in times):
+            return None  # all is known, and nobody is slower
+    return None
+
+
+def _slowest(times: Sequence[RankTimes], figure: str) -> tuple[RankTimes, int] | None:
+    """The rank with most of a figure, and how much more it has than the median of the others."""
+    known = [(one, value) for one in times if (value := getattr(one, figure)) is not None]
+    if len(known) < max(2, len(times)):
+        return None
+    slow, value = max(known, key=lambda pair: pair[1])
+    excess = int(value - median(other for one, other in known if one is not slow))
+    least = LEAST_SHARE_OF_STEPS if figure == "median_ns" else LEAST_SHARE
+    return (slow, excess) if slow.median_ns and excess >= least * slow.median_ns else None
+
+
+def _part(slow: RankTimes, others: Sequence[RankTimes], excess_ns: int) -> tuple[str, int]:
+    """Where most of what a rank takes longer is."""
+    more_input = _more(slow, others, "input_ns")
+    if more_input is not None and more_input >= excess_ns / 2:
+        return "input", min(more_input, excess_ns)
+    rest = excess_ns - max(0, more_input or 0)
+    more_kernels = _more(slow, others, "kernels_ns")
+    if more_kernels is None:
+        return "work", rest
+    return ("kernels", min(more_kernels, rest)) if more_kernels >= rest / 2 else ("host", rest - max(0, more_kernels))
+
+
+def _more(slow: RankTimes, others: Sequence[RankTimes], figure: str) -> int | None:
+    own, theirs = getattr(slow, figure), [getattr(one, figure) for one in others]
+    if own is None or any(one is None for one in theirs):
+        return None
+    return int(own - median(theirs))

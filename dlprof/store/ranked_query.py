@@ -1,0 +1,91 @@
+"""SQL over the tables of all ranks of a training, each with its ranks in a column."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from dlprof.errors import UsageError
+from dlprof.schema.tables import TABLES
+from dlprof.store.query import Answer, plain
+from dlprof.store.ranked import RankedRun
+from dlprof.store.run import Run
+
+if TYPE_CHECKING:  # large: loaded when there is a query
+    import duckdb
+
+PROGRAM = -1
+"""The rank of rows of the program that started the ranks."""
+_KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device, rank, host),
+    CASE WHEN e.device < 0 THEN 'cpu' ELSE 'gpu:' || e.device END AS device,
+    e.dur_ns - e.nested_ns AS self_ns
+    FROM kernel_events e JOIN kernel_ops o USING (op_id, rank)"""
+_NEEDED_BY = {"kernels": ("kernel_events", "kernel_ops")}
+
+
+def ask(ranked: RankedRun, query: str) -> Answer:
+    """Ask the tables of all ranks; each has columns `rank` and `host`, also where the table of one run has none.
+
+    Numbers of operators, stacks and spans are those of a rank: tables are joined by them and `rank`.
+
+    Args:
+        ranked: The run.
+        query: A query.
+
+    Raises:
+        UsageError: DuckDB refuses the query; its own words are in the message.
+    """
+    import duckdb  # noqa: PLC0415
+
+    connection = duckdb.connect(":memory:")
+    try:
+        needed = _needed(query)
+        for name in needed:
+            connection.register(name, table(ranked, name))
+        if {"kernel_events", "kernel_ops"} <= needed:
+            connection.execute(_KERNELS)
+        connection.execute("SET enable_external_access = false")
+        return _answer(connection, query)
+    except duckdb.Error as error:
+        raise UsageError(
+            f"The query failed: {error}", hint=f"dlprof sql {ranked.typed} lists the tables and their columns"
+        ) from error
+    finally:
+        connection.close()
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> Answer:
+    result = connection.execute(query)
+    return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
+
+
+def _needed(query: str) -> set[str]:
+    """Tables whose names are words of a query: those of a thousand ranks are not all read."""
+    words = {word.lower() for word in re.findall(r"\w+", query)}
+    words.update(*(_NEEDED_BY[name] for name in words & _NEEDED_BY.keys()))
+    return words & TABLES.keys()
+
+
+def table(ranked: RankedRun, name: str) -> pa.Table:
+    """A table with the rows of all ranks, and of the program that started them as those of rank -1.
+
+    Args:
+        ranked: The run.
+        name: Name of the table.
+
+    Raises:
+        BadDataError: The file of one is damaged.
+    """
+    runs: list[tuple[int, str, Run]] = [(one.rank, one.host, one.run) for one in ranked.members]
+    if ranked.program is not None:
+        runs.append((PROGRAM, ranked.program.manifest.machine.host, ranked.program))
+    return pa.concat_tables([_of_rank(plain(run.table(name)), rank, host) for rank, host, run in runs])
+
+
+def _of_rank(rows: pa.Table, rank: int, host: str) -> pa.Table:
+    size = rows.num_rows
+    columns = {"host": pa.array([host] * size, pa.string()), "rank": pa.array([rank] * size, pa.int16())}
+    rest = [name for name in rows.column_names if name not in columns]
+    return pa.table({**columns, **{name: rows[name] for name in rest}})

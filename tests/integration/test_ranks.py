@@ -1,0 +1,143 @@
+"""Trainings of two processes under torchrun: each rank is told, and nothing of theirs changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.backends import registry as backends
+from dlprof.launch import environments
+from tests.integration import runner
+
+pytestmark = pytest.mark.integration
+
+TRAIN = """
+    import itertools, os, sys, time
+    import torch
+    import torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel
+    from torch.utils.data import DataLoader, Dataset
+
+    how = sys.argv[1]
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    torch.manual_seed(0)
+
+    class Rows(Dataset):
+        def __len__(self):
+            return 65536
+        def __getitem__(self, index):
+            if how == "loader" and rank == 1:
+                time.sleep(0.001)
+            return torch.full((256,), index / 65536), torch.tensor(index % 10)
+
+    def main():
+        net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
+        model = DistributedDataParallel(net)
+        optimizer = torch.optim.SGD(model.parameters(), 0.05)
+        size = 1024 if how == "batches" and rank == 1 else 32
+        loader = DataLoader(Rows(), batch_size=size)
+        total = torch.zeros(())
+        for number, (rows, labels) in enumerate(itertools.islice(loader, 60)):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(rows), labels)
+            loss.backward()
+            optimizer.step()
+            total += loss.detach()
+            if how == "dies" and rank == 1 and number == 40:
+                os._exit(3)
+        dist.all_reduce(total)
+        if rank == 0:
+            print("loss %.9f" % (total.item() / 120))
+
+    main()
+    dist.barrier()
+    sys.stdout.flush()
+    os._exit(0)  # gloo of torch 2.13 aborts now and then while a process ends, also bare
+"""
+SLEEP_LINE, LOADER_LINE = 18, 26
+"""Where the script sleeps for a row, and where it makes its loader."""
+
+
+@pytest.fixture(scope="module")
+def python() -> str:
+    """An interpreter with torch."""
+    return str(environments.ensure(backends.get("native-torch"), report=print).python)
+
+
+def torchrun(python: str, *words: str) -> list[str]:
+    """The launcher, without a number of its own for a port."""
+    return [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *words]
+
+
+def followed(folder: Path, python: str, how: str) -> runner.Result:
+    """The script with a planted cause, below a dlprof that follows the launcher."""
+    runner.write(folder, "train.py", TRAIN)
+    command = [*runner.DLPROF, "trace", "-o", "run", "--no-report", "--exec", "--"]
+    return runner.run([*command, *torchrun(python, "train.py", how)], cwd=folder)
+
+
+def first_finding(folder: Path) -> dict[str, Any]:
+    """The first of `dlprof diagnose run`."""
+    done = runner.run([*runner.DLPROF, "diagnose", "run", "--json"], cwd=folder)
+    assert done.code == 0, done.err
+    return json.loads(done.out)["findings"][0]  # type: ignore[no-any-return]
+
+
+def test_each_rank_below_the_launcher_is_a_run_of_one(tmp_path: Path, python: str) -> None:
+    """With the output of the bare training, exact steps, waits in collectives, and the ranks in every table."""
+    runner.write(tmp_path, "train.py", TRAIN)
+    dlprof = [*runner.DLPROF, "trace", "train.py", "--python", python, "-o", "run", "--", "plain"]
+
+    bare = runner.run(torchrun(python, "train.py", "plain"), cwd=tmp_path)
+    traced = runner.run(torchrun(python, "--no-python", *dlprof), cwd=tmp_path)
+
+    assert (traced.code, traced.out) == (bare.code, bare.out) == (0, bare.out), traced.err
+    assert traced.out.startswith("loss ")
+    assert traced.err.count("2 ranks on ") == 1, traced.err
+    told = runner.report(tmp_path)
+    assert [(one["rank"], one["run"], one["steps"], one["ended"]) for one in told["ranks"]] == [
+        (0, "rank-000", 60, "exit code 0"),
+        (1, "rank-001", 60, "exit code 0"),
+    ]
+    assert all(one["collective_wait_ns"] is not None and one["median_ns"] > 0 for one in told["ranks"])
+    assert (told["clock"]["offset_ns"], told["skew_how"]) == (0, "arrivals")
+    query = "SELECT rank, kind, count(*) AS n, max(bytes) AS bytes FROM collectives GROUP BY ALL ORDER BY ALL"
+    gradients = 4 * (256 * 256 + 256 + 256 * 10 + 10)
+    assert runner.sql(tmp_path, query) == [
+        {"rank": rank, "kind": kind, "n": count, "bytes": size}
+        for rank in (0, 1)
+        for kind, count, size in (("all_reduce", 1, 4), ("backward", 60, gradients), ("barrier", 1, None))
+    ]
+
+
+def test_the_rank_whose_input_is_slow_is_named_with_its_line(tmp_path: Path, python: str) -> None:
+    """Below a dlprof that follows the launcher."""
+    done = followed(tmp_path, python, "loader")
+    assert done.code == 0, done.err
+    told = runner.report(tmp_path)
+    assert [one["steps"] for one in told["ranks"]] == [60, 60]
+    assert (told["straggler"]["rank"], told["straggler"]["part"]) == (1, "input")
+    found = first_finding(tmp_path)
+    assert (found["slug"], found["file"], found["line"]) == ("unbalanced-input", "train.py", SLEEP_LINE)
+    assert found["claim"].startswith("Rank 1 takes ")
+
+
+def test_the_rank_whose_batches_are_larger_is_named(tmp_path: Path, python: str) -> None:
+    """With the line that makes its loader."""
+    assert followed(tmp_path, python, "batches").code == 0
+    found = first_finding(tmp_path)
+    assert (found["slug"], found["file"], found["line"]) == ("uneven-batches", "train.py", LOADER_LINE)
+    assert "its batches have 1024 rows, the others' 32" in found["claim"]
+
+
+def test_a_training_that_lost_a_rank_still_reports(tmp_path: Path, python: str) -> None:
+    """It ends as without dlprof, and the rank that died is named."""
+    assert followed(tmp_path, python, "dies").code == 1
+    assert [one["rank"] for one in runner.report(tmp_path)["ranks"]] == [0, 1]
+    found = first_finding(tmp_path)
+    assert found["slug"] == "rank-failed"
+    assert found["claim"].startswith("Rank 1 ended with exit code 3 after 4"), found["claim"]

@@ -1,0 +1,109 @@
+"""What ranks lose to each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis import ranks
+from dlprof.analysis.findings import of_ranks
+from dlprof.analysis.findings.finding import Diagnosis
+from tests.unit import ranked_runs
+from tests.unit.runs import MS, S
+
+WALL: dict[str, Any] = {"told": {"process": {"pid": 42, "exit_code": 0, "signal": None, "wall_ns": S}}}
+
+
+def look(folder: Path, own_ms: dict[int, float], **changes: Any) -> Diagnosis:
+    """The findings of ranks of 40 steps in a second."""
+    given: dict[str, Any] = {f"rank_{rank}": {**WALL, **changes.get(f"rank_{rank}", {})} for rank in own_ms}
+    found = ranked_runs.make(folder, own_ms, **given)
+    return of_ranks.look(found, ranks.of_run(found))
+
+
+def test_a_slow_rank_is_named_with_what_it_costs(tmp_path: Path) -> None:
+    """7 ms in each of 40 steps, of a second; the line is that of its training."""
+    fit = {"spans": [{"thread_id": 1, "span_id": 1, "kind": "fit", "name": "fit", "start_ns": 0, "dur_ns": S,
+                      "ended": True, "file": "train.py", "line": 7}]}  # fmt: skip
+    diagnosis = look(tmp_path, {0: 5, 1: 12}, rank_1=fit)
+    first = diagnosis.findings[0]
+    assert (first.slug, first.at_stake_ns, first.share, first.file, first.line) == (
+        "straggler", 280 * MS, 0.28, "train.py", 7,
+    )  # fmt: skip
+    assert first.claim == (
+        "Rank 1 takes 7.00 ms of its own a step longer than the others, and comes last to 100 % of the collectives: "
+        "280 ms, 28 % of the wall time, if it were as fast as they."
+    )
+    assert first.evidence[0].rows[0]["rank"] in (0, 1)
+
+
+def test_input_of_one_rank_alone_is_its_loaders_line(tmp_path: Path) -> None:
+    """Where its own diagnosis blames none."""
+    slow = ranked_runs.steps(1)
+    for one in slow:
+        one.update(start_ns=one["start_ns"] + 6 * MS, dur_ns=14 * MS, input_ns=6 * MS)
+    loader = {"loader": 1, "kind": "DataLoader", "file": "data.py", "line": 40, "item_count": 40, "start_ns": 0,
+              "open_ns": 0, "dur_ns": S, "batch_size": 32}  # fmt: skip
+    diagnosis = look(tmp_path, {0: 5, 1: 12}, rank_1={"steps": slow, "loaders": [loader]})
+    first = diagnosis.findings[0]
+    assert (first.slug, first.file, first.line) == ("unbalanced-input", "data.py", 40)
+    assert "(6.00 ms of it waiting for its input)" in first.claim
+
+
+def test_larger_batches_of_one_rank_are_the_cause(tmp_path: Path) -> None:
+    """As its loader tells them."""
+    loaders = {
+        f"rank_{rank}": {
+            "loaders": [
+                {"loader": 1, "kind": "DataLoader", "file": "train.py", "line": 40 + rank, "item_count": 40,
+                 "start_ns": 0, "open_ns": 0, "dur_ns": S, "batch_size": 32 * (1 + rank)}
+            ]
+        }
+        for rank in (0, 1)
+    }  # fmt: skip
+    first = look(tmp_path, {0: 5, 1: 12}, **loaders).findings[0]
+    assert (first.slug, first.file, first.line) == ("uneven-batches", "train.py", 41)
+    assert "(its batches have 64 rows, the others' 32)" in first.claim
+
+
+def test_collectives_that_take_long_by_themselves_are_a_cause(tmp_path: Path) -> None:
+    """1 ms of transfer in each of 40 steps: 4 % of the second."""
+    diagnosis = look(tmp_path, {0: 5, 1: 5})
+    assert [(one.slug, one.at_stake_ns) for one in diagnosis.findings] == [("collective-bound", 40 * MS)]
+
+
+def test_the_rank_that_failed_first_comes_first(tmp_path: Path) -> None:
+    """Rank 0 was ended after it."""
+    died = {"told": {"process": {"pid": 42, "exit_code": 3, "signal": None, "wall_ns": S // 2}}}
+    ended = {"told": {"process": {"pid": 42, "exit_code": None, "signal": 15, "wall_ns": 2 * S}}}
+    first = look(tmp_path, {0: 5, 1: 5}, rank_0=ended, rank_1=died).findings[0]
+    assert first.slug == "rank-failed"
+    assert first.claim == "Rank 1 ended with exit code 3 after 40 train steps; 1 more ended badly, later."
+
+
+def samples(rank: int, waits: float) -> list[dict[str, Any]]:
+    """Two samples, a second apart: the process ran for a second, and waited for a core for that many."""
+    return [
+        {"rank": rank, "time_ns": second * S, "interval_ns": S, "run_ns": second * S, "wait_ns": int(second * waits * S),
+         "main_run_ns": second * S, "main_wait_ns": int(second * waits * S / 4)}
+        for second in (0, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("waits", "found"), [(1.0, True), (0.2, False)])
+def test_ranks_that_want_more_cores_than_there_are_are_told(tmp_path: Path, waits: float, found: bool) -> None:
+    """On two cores: two threads that run and two that wait; or nearly none that waits."""
+    told = {f"rank_{rank}": {"process_samples": samples(rank, waits)} for rank in (0, 1)}
+    diagnosis = look(tmp_path, {0: 5, 1: 5}, **told)
+    assert ("rank-contention" in [one.slug for one in diagnosis.findings]) is found
+    assert "rank-contention" not in [one.slug for one in diagnosis.abstained]
+
+
+def test_what_cannot_be_judged_is_said(tmp_path: Path) -> None:
+    """Without samples of threads, without collectives."""
+    nothing: dict[str, Any] = {"collectives": []}
+    diagnosis = look(tmp_path, {0: 5, 1: 5}, rank_0=nothing, rank_1=nothing)
+    assert [one.slug for one in diagnosis.abstained] == ["rank-contention", "collective-bound"]
+    assert diagnosis.abstained[1].because == "no collectives of theirs were seen"

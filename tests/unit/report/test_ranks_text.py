@@ -1,0 +1,61 @@
+"""The report of ranks on a terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis import ranks
+from dlprof.report import ranks_text
+from tests.unit import ranked_runs
+
+
+def printed(folder: Path, own_ms: dict[int, float], *, full: bool = False, **changes: Any) -> list[str]:
+    """The lines of the report."""
+    found = ranked_runs.make(folder, own_ms, **changes)
+    out = io.StringIO()
+    ranks_text.print_ranks(found, ranks.of_run(found), file=out, full=full, plain=True)
+    return [line for line in out.getvalue().splitlines() if line.strip()]
+
+
+def test_two_ranks_are_told_in_a_few_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps and skew, who is waited for and why, how long, and how they ended."""
+    monkeypatch.setenv("COLUMNS", "300")
+    lines = printed(tmp_path, {0: 5, 1: 12})
+    assert lines[0] == "train.py  2 ranks on h, 10.0 s"
+    assert lines[1] == (
+        "Steps      40 in each rank; median 20.0 ms, 20.0 ms (rank 0) to 20.0 ms (rank 1); "
+        "skew 7.00 ms from first to last at a collective"
+    )
+    assert lines[2] == (
+        "Straggler  rank 1: 7.00 ms a step more than the others (35.0 % of its step), in its own work, not its input "
+        "(kernels and host were not told apart); last to come to 100 % of the collectives"
+    )
+    assert lines[3] == (
+        "Waits      in collectives, a step: up to 7.00 ms (rank 0, 35.0 % of its step) for ranks that come later, and "
+        "1.00 ms for the transfer (median of the ranks)"
+    )
+    assert lines[4] == "Ended      all exit code 0"
+
+
+def test_many_ranks_take_no_more_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the table of all of them, if that is asked for."""
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.chdir(tmp_path)
+    own = {rank: 12.0 if rank == 1 else 5.0 for rank in range(2)}
+    assert len(printed(tmp_path / "two", own, world=9)) == 6
+    assert "no run of rank 2, 3, 4, 5, 6, 7 ..." in printed(tmp_path / "nine", own, world=9)[4]
+    assert len(printed(tmp_path / "full", own, full=True)) > 8
+
+
+def test_the_rank_that_died_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With how, and after how many steps."""
+    monkeypatch.setenv("COLUMNS", "300")
+    process = {"pid": 42, "exit_code": 3, "signal": None, "wall_ns": 5}
+    few = {"steps": ranked_runs.steps(1)[:7], "told": {"process": process}}
+    lines = printed(tmp_path, {0: 5, 1: 5}, rank_1=few)
+    assert lines[1].startswith("Steps      7 (rank 1) to 40 (rank 0) in a rank; median 20.0 ms")
+    assert lines[4] == "Ended      1 exit code 0; 1 exit code 3; rank 1 exit code 3 after 7 steps"

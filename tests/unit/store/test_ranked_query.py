@@ -1,0 +1,38 @@
+"""SQL over all ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.errors import UsageError
+from dlprof.store import ranked_query
+from tests.unit import ranked_runs, runs
+
+
+def test_each_table_has_the_rows_of_all_ranks(tmp_path: Path) -> None:
+    """With the rank, also where the table of one run has no such column."""
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_1={"probes": [{"name": "lines", "state": "off"}]})
+    counts = ranked_query.ask(found, "SELECT rank, host, count(*) FROM steps GROUP BY ALL ORDER BY rank")
+    assert counts.rows == [(0, "h", 40), (1, "h", 40)]
+    assert ranked_query.ask(found, "SELECT rank, name FROM probes").rows == [(1, "lines")]
+
+
+def test_operators_of_a_rank_keep_their_names(tmp_path: Path) -> None:
+    """Each rank numbers its own: number 0 is another one in each."""
+    windows: dict[str, Any] = {
+        f"rank_{rank}": runs.window([{"op": op, "ms": 1}], count=3) for rank, op in enumerate(("matmul", "conv"))
+    }
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 12}, **windows)
+    answer = ranked_query.ask(found, "SELECT rank, op, count(*) FROM kernels GROUP BY ALL ORDER BY rank")
+    assert answer.rows == [(0, "matmul", 3), (1, "conv", 3)]
+
+
+def test_a_query_that_fails_says_why(tmp_path: Path) -> None:
+    """In DuckDB's words; no file can be read."""
+    found = ranked_runs.make(tmp_path, {0: 5, 1: 12})
+    for query in ("SELECT nothing FROM steps", "SELECT * FROM read_csv('/etc/passwd')"):
+        with pytest.raises(UsageError, match="The query failed"):
+            ranked_query.ask(found, query)
