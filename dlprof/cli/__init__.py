@@ -32,6 +32,8 @@ COMMANDS = {
     "dump": "print a raw artifact, record by record",
     "runs": "list the runs in a folder",
     "backends": "list, install and remove the managed environments of the backends",
+    "scenarios": "list and copy the scripts that come with dlprof",
+    "demo": "unpack two stored runs to look at, without any framework",
     "doctor": "say what dlprof can do on this machine, and why not the rest",
     "completion": "print what bash, zsh or fish need to complete dlprof's words",
     "help": "explain a command, or a topic such as exit-codes",
