@@ -377,7 +377,7 @@ def _from_the_end(number: int) -> RunDir:
     """The last run here, or one of those before it."""
     runs = find(Path(RUNS_FOLDER))
     if not runs:
-        raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT")
+        raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT, or dlprof demo")
     if number >= len(runs):
         count = "is only one run" if len(runs) == 1 else f"are only {len(runs)} runs"
         raise NoInputError(f"There {count} below {RUNS_FOLDER}/ here: no last~{number}.", hint="dlprof runs")

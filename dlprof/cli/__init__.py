@@ -42,8 +42,10 @@ COMMANDS = {
 
 EXAMPLES = """\
 examples:
+  dlprof demo                                            two stored runs, to see what comes out
   dlprof trace train.py                                  the Keras of this interpreter
   dlprof trace train.py --python ~/venv/bin/python       that of another one
+  dlprof scenarios copy mlp                              scripts that come with dlprof
   dlprof trace scenarios/mlp.py --backend mxnet          a managed environment
   dlprof trace train.py -- --epochs 3                    arguments of the script
   dlprof report                                          the last run again
