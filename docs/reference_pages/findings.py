@@ -79,7 +79,7 @@ def advice(path: Path) -> list[str]:
     steps = [call.args[3] for call in source.calls(source.tree(path), "Claim") if len(call.args) > 3]
     told = [text for step in steps for text in _texts(step, source.tree(path), ())]
     plain = (re.sub(rf"^(?:{source.OPEN})+ ?(?=[A-Z])", "", text.strip()) for text in told)
-    return list(dict.fromkeys(text for text in plain if _has_words(text)))
+    return list(dict.fromkeys(re.sub(rf"{source.OPEN}+", source.OPEN, text) for text in plain if _has_words(text)))
 
 
 def _has_words(text: str) -> bool:
