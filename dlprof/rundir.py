@@ -177,12 +177,17 @@ def umask() -> int:
 
 
 @contextlib.contextmanager
-def writing_into(folder: Path) -> Iterator[None]:
-    """Turn failures to write below `folder` into one clear sentence."""
+def writing_into(folder: Path, *, mend: str | None = None) -> Iterator[None]:
+    """Turn failures to write below `folder` into one clear sentence.
+
+    Args:
+        folder: The folder.
+        mend: What to try; None: another folder with -o.
+    """
     try:
         yield
     except OSError as error:
-        raise CannotCreateError(f"Cannot write to {folder}: {_reason(error)}.", hint=_mend(error)) from error
+        raise CannotCreateError(f"Cannot write to {folder}: {_reason(error)}.", hint=mend or _mend(error)) from error
 
 
 def _reason(error: OSError) -> str:

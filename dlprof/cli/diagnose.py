@@ -150,6 +150,9 @@ def _gap(names: Sequence[str]) -> Diagnosed:
 
 def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     """Try what can be tried, if the user agrees."""
+    from dlprof.launch import system
+
+    system.need_linux("dlprof diagnose --confirm")
     from dlprof.errors import UsageError
     from dlprof.launch import children
     from dlprof.report.say import say

@@ -245,6 +245,9 @@ def _ceilings() -> list[Check]:
 
 
 def _measure() -> None:
+    from dlprof.launch import system
+
+    system.need_linux("dlprof doctor --measure")
     from dlprof.errors import UnavailableError
     from dlprof.launch import ceilings
 

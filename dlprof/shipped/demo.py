@@ -14,6 +14,7 @@ FOLDER = "dlprof-demo"
 """Where the runs go if nothing else is said."""
 ARCHIVE = Path(__file__).with_name("demo.zip")
 _MANIFEST = "manifest.json"
+_OTHER = "dlprof demo OTHER_FOLDER"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def unpack(target: Path) -> Unpacked:
     names = sorted({PurePosixPath(name).parts[0] for name in files})
     _refuse_other(target, names)
     written = 0
-    with writing_into(target):
+    with writing_into(target, mend=_OTHER):
         target.mkdir(parents=True, exist_ok=True)
         for name in names:
             rundir.make_private(target / name)
@@ -65,12 +66,10 @@ def _refuse_other(target: Path, names: list[str]) -> None:
     Raises:
         CannotCreateError: It does.
     """
-    with writing_into(target):
+    with writing_into(target, mend=_OTHER):
         full = rundir.holds_something(target)
     if full and not all((target / name / _MANIFEST).is_file() for name in names):
-        raise CannotCreateError(
-            f"{target} is there, and is not the folder of the demo.", hint="dlprof demo OTHER_FOLDER"
-        )
+        raise CannotCreateError(f"{target} is there, and is not the folder of the demo.", hint=_OTHER)
 
 
 def _write(path: Path, content: bytes) -> bool:

@@ -20,6 +20,7 @@ _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE / FOLDER, _PACKAGE.parent / FOLDER)
 """Where they lie: in an installed package, and in a copy of the sources."""
 _NATIVE = "native"
+_OTHER = "dlprof scenarios copy NAME OTHER_FOLDER"
 SETS = {
     "faults": "scripts with a planted cause, and what is true of each: what `dlprof exam` runs",
     "outside": "problems that others had, with their fixes: what `dlprof exam --outside` runs",
@@ -105,7 +106,7 @@ def copy(name: str, target: Path, *, force: bool = False) -> Copied:
     texts = {target / file: (home / file).read_bytes() for file in files}
     missing = [path for path, text in texts.items() if not _is(path, text, force=force)]
     for path in missing:
-        with writing_into(target):
+        with writing_into(target, mend=_OTHER):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(texts[path])
     script = target / f"{name}.py" if name not in SETS else target / name if name != "all" else target
@@ -118,7 +119,7 @@ def _is(path: Path, text: bytes, *, force: bool) -> bool:
     Raises:
         CannotCreateError: It is there with another one, and must not be replaced.
     """
-    with writing_into(path.parent):
+    with writing_into(path.parent, mend=_OTHER):
         there = path.read_bytes() if path.is_file() else None
     if there is not None and there != text and not force:
         raise CannotCreateError(

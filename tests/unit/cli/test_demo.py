@@ -69,3 +69,17 @@ def test_a_folder_of_the_users_own_is_refused(capsys: pytest.CaptureFixture[str]
     assert dlprof("demo", "mine") == 73
 
     assert "mine is there, and is not the folder of the demo" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("demo", "file/below"), ("scenarios", "copy", "mlp", "file/below")])
+def test_a_folder_that_cannot_be_made_is_said_with_what_can_be_typed(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no -o here."""
+    Path("file").touch()
+
+    assert dlprof(*words) == 73
+
+    told = capsys.readouterr().err
+    assert "Cannot write to file/below: not a directory." in told
+    assert "OTHER_FOLDER" in told

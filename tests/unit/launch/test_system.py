@@ -44,21 +44,27 @@ MAC = """
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("trace", "train.py"), ("attach", "4711"), ("exam",), ("bench", "matrix.toml")],
-    ids=lambda words: words[0],
+    ("command", "more"),
+    [
+        ("trace", ["train.py"]),
+        ("attach", ["4711"]),
+        ("exam", []),
+        ("bench", ["matrix.toml"]),
+        ("backends install", ["mxnet"]),
+        ("doctor --measure", []),
+    ],
 )
 def test_what_needs_linux_says_so_in_a_sentence(
-    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the exit code of what is not there, and what works."""
     monkeypatch.setattr(sys, "platform", "darwin")
 
-    assert dlprof(*words) == 69
+    assert dlprof(*command.split(), *more) == 69
 
     reason = "It starts and watches processes through interfaces of Linux, and this is macOS."
     assert capsys.readouterr().err.splitlines() == [
-        f"dlprof: error: dlprof {words[0]} does not work on this machine. {reason}",
+        f"dlprof: error: dlprof {command} does not work on this machine. {reason}",
         f"  try: {system.EVERYWHERE}",
     ]
 
@@ -92,7 +98,7 @@ def test_runs_that_were_made_elsewhere_can_be_looked_at(tmp_path: Path) -> None:
     commands = [
         "report a", "report a --json", "compare a b", "diagnose a", "view a --no-open", "export a --to perfetto -o t",
         "lines a", "kernels a", "memory a", "runs .", "redact a -o c", "gate a b", "demo", "scenarios copy mlp",
-        "report dlprof-demo/mxnet --full", "trace x.py",
+        "report dlprof-demo/mxnet --full", "backends list", "trace x.py",
     ]  # fmt: skip
 
     done = subprocess.run(
@@ -103,5 +109,5 @@ def test_runs_that_were_made_elsewhere_can_be_looked_at(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert done.stderr.splitlines()[-1] == str([0] * 15 + [69]), done.stderr
+    assert done.stderr.splitlines()[-1] == str([0] * 16 + [69]), done.stderr
     assert "Traceback" not in done.stderr
