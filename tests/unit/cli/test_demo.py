@@ -39,6 +39,7 @@ def test_the_demo_shows_the_answer_and_what_to_type_next(capsys: pytest.CaptureF
     ]
 
 
+@pytest.mark.slow
 def test_what_it_says_to_type_works(capsys: pytest.CaptureFixture[str]) -> None:
     """Word by word; pages are written, not opened."""
     dlprof("demo", "--json")
@@ -52,6 +53,7 @@ def test_what_it_says_to_type_works(capsys: pytest.CaptureFixture[str]) -> None:
     assert [dlprof(*words, *(["--no-open"] if words[0] == "view" else [])) for words in kept] == [0] * 5
 
 
+@pytest.mark.slow
 def test_a_second_demo_is_the_first(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is in its way."""
     assert dlprof("demo") == 0
