@@ -3,8 +3,8 @@
 This package is the conductor and the analyser. What runs inside and beside the traced
 process lives in the separate package `dlprof_probes` (folder `probes/`).
 
-In notebooks and scripts: `dlprof.runs()`, `dlprof.open("last")`, `dlprof.compare(a, b)`, `dlprof.view()`, and
-`%load_ext dlprof` (`dlprof help notebook`).
+In notebooks and scripts: `dlprof.trace("train.py")`, `dlprof.open("last")`, `dlprof.compare(a, b)`, `dlprof.runs()`,
+`dlprof.view()`, and `%load_ext dlprof` (`dlprof help python`, `dlprof help notebook`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,41 @@ from typing import TYPE_CHECKING, Any
 from dlprof.version import __version__
 
 if TYPE_CHECKING:
-    from dlprof.notebook.files import in_ms, runs
-    from dlprof.notebook.views import compare, open_run, view
+    from dlprof.errors import DlprofError
+    from dlprof.notebook.files import runs
+    from dlprof.notebook.time_units import in_ms, in_unit
+    from dlprof.notebook.tracing import trace
+    from dlprof.notebook.views import ComparisonView, RunView, compare, open_run, view
 
     open = open_run  # noqa: A001  (dlprof.open, never a bare open)
 
 # Not `open`: a star would hide Python's own.
-__all__ = ["__version__", "compare", "in_ms", "load_ipython_extension", "runs", "view"]
-_HOMES = {"compare": "views", "in_ms": "files", "open": "views", "runs": "files", "view": "views"}
-"""What notebooks and scripts use, and the module of `dlprof.notebook` that has it."""
+__all__ = [
+    "ComparisonView",
+    "DlprofError",
+    "RunView",
+    "__version__",
+    "compare",
+    "in_ms",
+    "in_unit",
+    "load_ipython_extension",
+    "runs",
+    "trace",
+    "view",
+]
+_HOMES = {
+    "ComparisonView": "notebook.views",
+    "DlprofError": "errors",
+    "RunView": "notebook.views",
+    "compare": "notebook.views",
+    "in_ms": "notebook.time_units",
+    "in_unit": "notebook.time_units",
+    "open": "notebook.views",
+    "runs": "notebook.files",
+    "trace": "notebook.tracing",
+    "view": "notebook.views",
+}
+"""What notebooks and scripts use, and the module of dlprof that has it."""
 
 
 def __getattr__(name: str) -> Any:
@@ -31,7 +57,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib  # noqa: PLC0415
 
-    home = importlib.import_module(f"dlprof.notebook.{_HOMES[name]}")
+    home = importlib.import_module(f"dlprof.{_HOMES[name]}")
     return getattr(home, "open_run" if name == "open" else name)
 
 

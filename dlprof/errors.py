@@ -71,6 +71,8 @@ class DlprofError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"try: {hint}")  # tracebacks show it: in Python there is no command to print it
 
 
 class UsageError(DlprofError):

@@ -179,12 +179,17 @@ def umask() -> int:
 
 
 @contextlib.contextmanager
-def writing_into(folder: Path) -> Iterator[None]:
-    """Turn failures to write below `folder` into one clear sentence."""
+def writing_into(folder: Path, *, mend: str | None = None) -> Iterator[None]:
+    """Turn failures to write below `folder` into one clear sentence.
+
+    Args:
+        folder: The folder.
+        mend: What to try; None: another folder with -o.
+    """
     try:
         yield
     except OSError as error:
-        raise CannotCreateError(f"Cannot write to {folder}: {_reason(error)}.", hint=_mend(error)) from error
+        raise CannotCreateError(f"Cannot write to {folder}: {_reason(error)}.", hint=mend or _mend(error)) from error
 
 
 def _reason(error: OSError) -> str:
@@ -379,7 +384,7 @@ def _from_the_end(number: int) -> RunDir:
     """The last run here, or one of those before it."""
     runs = find(Path(RUNS_FOLDER))
     if not runs:
-        raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT")
+        raise NoInputError(f"There is no run below {RUNS_FOLDER}/ here.", hint="dlprof trace SCRIPT, or dlprof demo")
     if number >= len(runs):
         count = "is only one run" if len(runs) == 1 else f"are only {len(runs)} runs"
         raise NoInputError(f"There {count} below {RUNS_FOLDER}/ here: no last~{number}.", hint="dlprof runs")

@@ -109,7 +109,7 @@ def load(path: Path) -> Matrix:
         text = path.read_text(encoding="utf-8")
         content = tomllib.loads(text)
     except FileNotFoundError as error:
-        raise NoInputError(f"There is no matrix {path}.") from error
+        raise NoInputError(f"There is no matrix {path}.", hint="dlprof help bench tells how one is written") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     return _Reader(path, content).matrix()

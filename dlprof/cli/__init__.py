@@ -33,6 +33,8 @@ COMMANDS = {
     "dump": "print a raw artifact, record by record",
     "runs": "list the runs in a folder",
     "backends": "list, install and remove the managed environments of the backends",
+    "scenarios": "list and copy the scripts that come with dlprof",
+    "demo": "unpack two stored runs to look at, without any framework",
     "doctor": "say what dlprof can do on this machine, and why not the rest",
     "completion": "print what bash, zsh or fish need to complete dlprof's words",
     "help": "explain a command, or a topic such as exit-codes",
@@ -41,8 +43,10 @@ COMMANDS = {
 
 EXAMPLES = """\
 examples:
+  dlprof demo                                            two stored runs, to see what comes out
   dlprof trace train.py                                  the Keras of this interpreter
   dlprof trace train.py --python ~/venv/bin/python       that of another one
+  dlprof scenarios copy mlp                              scripts that come with dlprof
   dlprof trace scenarios/mlp.py --backend mxnet          a managed environment
   dlprof trace train.py -- --epochs 3                    arguments of the script
   dlprof report                                          the last run again

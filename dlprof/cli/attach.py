@@ -64,6 +64,9 @@ def run(args: Arguments) -> int:
     """Look, and report."""
     from dlprof import config
     from dlprof.cli.trace import store_and_tell
+    from dlprof.launch import system
+
+    system.need_linux("dlprof attach")
     from dlprof.pipeline.attach import attach
 
     settings = config.load(_flags(args), *config.current())

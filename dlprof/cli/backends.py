@@ -62,6 +62,9 @@ def run(args: Arguments) -> int:
 
 
 def _install(args: Arguments) -> None:
+    from dlprof.launch import system
+
+    system.need_linux("dlprof backends install")
     from dlprof.backends import registry
     from dlprof.launch import environments
     from dlprof.report.say import say

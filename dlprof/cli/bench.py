@@ -49,11 +49,13 @@ def run(args: Arguments) -> int:
     """Run what is left, and print the table; 1 if a run failed."""
     from dlprof.bench import measures, running, tables
     from dlprof.bench.results import Folder
-    from dlprof.launch import children
+    from dlprof.launch import children, system
     from dlprof.report.json_text import print_json
     from dlprof.report.say import say
     from dlprof.store import lock
 
+    if not args.table:
+        system.need_linux("dlprof bench")
     matrix = _matrix(args)
     folder = Folder(Path(args.output or Path("dlprof_bench") / matrix.name))
     if args.restart and folder.state.is_file():

@@ -172,10 +172,11 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     """Try what can be tried, if the user agrees."""
     from dlprof.cli.agreeing import agreed
     from dlprof.errors import UsageError
-    from dlprof.launch import children
+    from dlprof.launch import children, system
     from dlprof.report.say import say
     from dlprof.trials import confirm
 
+    system.need_linux("dlprof diagnose --confirm")
     if not 1 <= args.repeat <= 100:
         raise UsageError(f"--repeat must lie between 1 and 100, not {args.repeat}.")
     findings = confirm.candidates(diagnosed.diagnosis)

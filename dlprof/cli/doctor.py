@@ -89,6 +89,17 @@ def _python() -> list[Check]:
     return [Check("dlprof", "ok", f"{__version__} on Python {version} ({sys.executable})")]
 
 
+def _system() -> list[Check]:
+    from dlprof.launch import system
+
+    reason = system.why_not()
+    if reason is None:
+        return []
+    return [
+        Check("system", "broken", f"dlprof trace, attach, bench and exam cannot be used. {reason}", system.EVERYWHERE)
+    ]
+
+
 def _uv() -> list[Check]:
     from dlprof.launch import pip_settings, uvtool
 
@@ -234,6 +245,9 @@ def _ceilings() -> list[Check]:
 
 
 def _measure() -> None:
+    from dlprof.launch import system
+
+    system.need_linux("dlprof doctor --measure")
     from dlprof.errors import UnavailableError
     from dlprof.launch import ceilings
 
@@ -244,6 +258,7 @@ def _measure() -> None:
 
 _LOOKS = (
     _python,
+    _system,
     _uv,
     _interpreters,
     _keras,

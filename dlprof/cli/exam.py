@@ -66,6 +66,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Examine the diagnosis, and print how often it is right; 1 if a run failed."""
+    from dlprof.launch import system
+
+    system.need_linux("dlprof exam")
     return _outside(args, Path(args.outside)) if args.outside is not None else _planted(args)
 
 

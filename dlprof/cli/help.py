@@ -16,7 +16,8 @@ examples:
   dlprof help                    commands and topics
   dlprof help trace              as `dlprof trace --help`
   dlprof help backends install
-  dlprof help exit-codes         a topic"""
+  dlprof help exit-codes         a topic
+  dlprof help --man > dlprof.1   the man page, with all commands"""
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,13 @@ class Arguments:
     """What the command line asks for."""
 
     words: Sequence[str]
+    man: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the words."""
     parser.add_argument("words", nargs="*", metavar="WORD", help="a command, with a subcommand of it, or a topic")
+    parser.add_argument("--man", action="store_true", help="print the man page, for man(1)")
 
 
 def run(args: Arguments) -> int:
@@ -38,7 +41,9 @@ def run(args: Arguments) -> int:
     from dlprof.errors import UsageError, nearest
 
     name = args.words[0] if args.words else None
-    if name in COMMANDS:
+    if args.man:
+        _manual(args.words)
+    elif name in COMMANDS:
         _of_command(make_parser(name).subcommands()[name], args.words[1:]).print_help()
     elif name in TOPICS:
         _show(name)
@@ -48,6 +53,16 @@ def run(args: Arguments) -> int:
         near = nearest(name, [*COMMANDS, *TOPICS])
         raise UsageError(f"There is no command or topic {name}.", hint="dlprof help", near=near)
     return 0
+
+
+def _manual(words: Sequence[str]) -> None:
+    """Print the man page: there is one for all commands."""
+    from dlprof.cli import manual
+    from dlprof.errors import UsageError
+
+    if words:
+        raise UsageError("There is one man page, of all commands.", hint="dlprof help --man")
+    print(manual.page(), end="")
 
 
 def _of_command(parser: Parser, words: Sequence[str]) -> Parser:

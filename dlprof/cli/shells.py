@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dlprof.backends import registry
 from dlprof.cli import COMMANDS, make_parser
 from dlprof.cli.parser import Parser
 from dlprof.cli.topics import TOPICS
+from dlprof.shipped import scenarios
 
 _OF_RUNS = {"RUN", "BASE", "NEW"}
 """How positionals are called that are runs."""
@@ -67,15 +69,24 @@ def _completion(name: str, about: str, parser: Parser) -> Completion:
     return Completion(
         command=name,
         about=about,
-        words=[*words, *([*COMMANDS, *TOPICS] if name == "help" else ())],
+        words=[*words, *_names(name)],
         options=list(options.values()),
         takes_runs=any(action.metavar in _OF_RUNS for action in actions if not action.option_strings),
     )
 
 
+def _names(command: str) -> Sequence[str]:
+    """What a command takes by name, where that is known beforehand."""
+    if command == "help":
+        return [*COMMANDS, *TOPICS]
+    if command == "scenarios":
+        return [*(scenario.name for scenario in scenarios.known()), *scenarios.SETS]
+    return list(registry.all_specs()) if command == "backends" else ()
+
+
 def _option(action: argparse.Action) -> Option:
     about = (action.help or "").replace("%%", "%").partition("%(")[0]
-    values = [str(value) for value in action.choices or ()]
+    values = [str(value) for value in action.choices or (registry.all_specs() if action.dest == "backend" else ())]
     return Option(action.option_strings, about, values, takes_value=action.nargs != 0)
 
 

@@ -133,9 +133,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Trace, report, and end as the script ended."""
     from dlprof import config
-    from dlprof.launch import signals
+    from dlprof.launch import system
 
     settings = config.load(_flags(args), *config.current())
+    system.need_linux("dlprof trace")
+    from dlprof.launch import signals
+
     for line in (*settings.said, *settings.announced):
         say(line)
     with signals.meant_for_script():

@@ -60,13 +60,14 @@ def run(args: Arguments) -> int:
     from dlprof.analysis import training
     from dlprof.cli.agreeing import agreed
     from dlprof.errors import UsageError
-    from dlprof.launch import children
+    from dlprof.launch import children, system
     from dlprof.pipeline.opening import open_run
     from dlprof.report import try_report
     from dlprof.report.json_text import print_json
     from dlprof.report.say import say
     from dlprof.trials import settings, what_if
 
+    system.need_linux("dlprof try")
     if not 1 <= args.repeat <= 100:
         raise UsageError(f"--repeat must lie between 1 and 100, not {args.repeat}.")
     changes = settings.changes(args.set)

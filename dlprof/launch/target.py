@@ -157,9 +157,19 @@ def check_script(config: TraceConfig) -> None:
             f"{path} is a folder, not a script.", hint=f"dlprof trace {path / 'SCRIPT.py'}, or dlprof trace -m MODULE"
         )
     if not path.exists():
-        raise NoInputError(f"There is no script {path}.", hint="check the path; it is taken from the current folder")
+        raise NoInputError(f"There is no script {path}.", hint=_where_from(path))
     if not os.access(path, os.R_OK):
         raise NoInputError(f"The script {path} may not be read.", hint=f"chmod +r {path}")
+
+
+def _where_from(path: Path) -> str:
+    """What to do about a script that is not there: scenarios come with dlprof, and are copied first."""
+    from dlprof.shipped import scenarios  # noqa: PLC0415  (of no use to a script that is there)
+
+    if path.suffix in ("", ".py") and path.stem in {one.name for one in scenarios.known()}:
+        home = path.parent.name == scenarios.FOLDER and str(path.parent) != scenarios.FOLDER
+        return f"dlprof scenarios copy {path.stem}{f' {path.parent}' if home else ''}"
+    return "check the path; it is taken from the current folder"
 
 
 def _interpreter(config: TraceConfig, spec: BackendSpec | None, report: Report) -> tuple[InterpreterFacts, str]:
@@ -225,14 +235,27 @@ def kept_environment(target: Target) -> dict[str, str]:
     return {name: target.environment[name] for name in KEPT_VARIABLES if name in target.environment}
 
 
-def keras_missing(target: Target) -> str | None:
-    """A warning when the interpreter has no Keras; None when it has, or when none is wanted."""
+def keras_missing(target: Target, config: TraceConfig) -> str | None:
+    """A warning when the interpreter has no Keras; None when it has, or when none seems to be wanted."""
     if target.interpreter is None or (target.spec is not None and not target.spec.keras_backend):
         return None
     packages = target.interpreter.packages
     if "keras" in packages or "tf_keras" in packages:
         return None
-    return f"there is no Keras in {target.interpreter.path}; phases of Keras will be missing"
+    if not _names_keras(config):
+        return None
+    others = "; --python PATH takes another one, --backend NAME one that dlprof makes" * (target.source == "current")
+    return f"there is no Keras in {target.interpreter.path}: phases of Keras will be missing{others}"
+
+
+def _names_keras(config: TraceConfig) -> bool:
+    """Whether a script names Keras; one that cannot be looked at may."""
+    if config.module:
+        return True
+    try:
+        return b"keras" in Path(config.script).read_bytes()
+    except OSError:
+        return True
 
 
 __all__ = [

@@ -7,39 +7,48 @@ from typing import TYPE_CHECKING
 from dlprof.analysis import line_pairs
 from dlprof.analysis.compare import Comparison
 from dlprof.notebook import columns, frames
+from dlprof.notebook.time_units import Unit, checked, in_unit
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class ComparisonFrames:
-    """Frames of a comparison.
+    """Frames of a comparison; `unit` is that of times, as of a run's frames.
 
-    Every method raises `UnavailableError` where pandas is not installed.
+    Every method raises `UnavailableError` where pandas is not installed, `UsageError` for a unit that there is not.
+
+    Args:
+        comparison: The comparison.
+        unit: Unit of times where a method is given none.
     """
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, unit: Unit = "ns") -> None:
+        checked(unit)
         self.comparison = comparison
         """The comparison itself, as dlprof's analyses take it."""
+        self.unit: Unit = unit
+        """Unit of times where a method is given none."""
 
-    def items(self) -> pd.DataFrame:
+    def items(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Where the gap comes from, part by part, the largest difference first, by `path`."""
         rows = []
         for item in self.comparison.items:
             low, high = item.ci_ns or (None, None)
             derived = {"delta_ns": item.delta_ns, "ci_low_ns": low, "ci_high_ns": high, "within_noise": item.noise}
             rows.append({**vars(item), **derived})
-        return frames.of_rows(rows, columns.ITEMS).set_index("path")
+        return in_unit(frames.of_rows(rows, columns.ITEMS).set_index("path"), unit or self.unit)
 
-    def layers(self) -> pd.DataFrame:
+    def layers(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Kernels of all steps by layer and direction; <NA>: the layer is not on that side."""
         rows = []
         for layer in self.comparison.layers:
             operators = {"a_ops": ", ".join(layer.a_ops), "b_ops": ", ".join(layer.b_ops)}
             rows.append({**vars(layer), **operators, "delta_ns": (layer.a_ns or 0) - (layer.b_ns or 0)})
-        return frames.of_rows(rows, columns.LAYERS)
+        return in_unit(frames.of_rows(rows, columns.LAYERS), unit or self.unit)
 
-    def lines(self) -> pd.DataFrame:
+    def lines(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """The lines of both scripts beside each other, the largest difference first."""
         pairs = line_pairs.join(self.comparison.a.runs, self.comparison.b.runs)
-        return frames.of_rows([{**vars(pair), "delta_ns": pair.delta_ns} for pair in pairs], columns.LINES)
+        rows = [{**vars(pair), "delta_ns": pair.delta_ns} for pair in pairs]
+        return in_unit(frames.of_rows(rows, columns.LINES), unit or self.unit)

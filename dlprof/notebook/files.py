@@ -1,4 +1,4 @@
-"""What notebooks and scripts make of runs besides frames: the list of runs, pages, exports, times in milliseconds."""
+"""What notebooks and scripts make of runs besides frames: the list of runs, pages, exports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dlprof.errors import UsageError, nearest
 from dlprof.export import writing
 from dlprof.export.formats import FORMATS
 from dlprof.notebook import columns, frames
+from dlprof.notebook.time_units import Unit, in_unit
 from dlprof.report import run_list
 from dlprof.report.html import files
 from dlprof.report.json_text import plain
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def runs(folder: str | PathLike[str] = rundir.RUNS_FOLDER) -> pd.DataFrame:
-    """The runs in a folder, oldest first, by their names, as `dlprof runs` lists them.
+def runs(folder: str | PathLike[str] = rundir.RUNS_FOLDER, *, unit: Unit = "ns") -> pd.DataFrame:
+    """The runs in a folder, as `dlprof runs` lists them.
+
+    Args:
+        folder: Where they are.
+        unit: Of the wall time: `ns`, `us`, `ms` or `s`.
+
+    Returns:
+        A row for each run, oldest first, by its name: script, backend, state, exit code, wall time, size in bytes.
 
     Raises:
         UnavailableError: pandas is not installed.
+        UsageError: There is no such unit.
     """
     listed = run_list.list_runs(rundir.find(Path(fspath(folder))))
-    return frames.of_rows([plain(row) for row in listed.runs], columns.RUNS).set_index("run")
-
-
-def in_ms(frame: pd.DataFrame) -> pd.DataFrame:
-    """A copy of a frame in which every column of nanoseconds (`dur_ns`) is one of milliseconds (`dur_ms`)."""
-    copy = frame.copy()
-    for name in [name for name in copy.columns if str(name).endswith("_ns")]:
-        copy[name] = copy[name] / 1e6
-    return copy.rename(columns=lambda name: f"{name[:-3]}_ms" if str(name).endswith("_ns") else name)
+    return in_unit(frames.of_rows([plain(row) for row in listed.runs], columns.RUNS).set_index("run"), unit)
 
 
 def write_page(page: str, path: Path, *, open_browser: bool) -> Path:

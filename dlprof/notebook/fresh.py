@@ -1,4 +1,4 @@
-"""A cell as a script of its own: in a new process, on a managed backend or on another interpreter."""
+"""`dlprof trace` in a process of its own, for a notebook's cell or a script; what it prints is shown as it comes."""
 
 from __future__ import annotations
 
@@ -47,19 +47,39 @@ def run(text: str, flags: Sequence[str], output: Path) -> Ended:
     with tempfile.TemporaryDirectory(prefix="dlprof-cell-") as folder:
         script = Path(folder) / NAME
         script.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-P", "-m", "dlprof", "trace", str(script), "-o", str(output), "--no-report", *flags]
         path = os.pathsep.join(part for part in (str(Path.cwd()), os.environ.get("PYTHONPATH")) if part)
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        with process:
-            return _Output(process).until_the_end()
+        return run_script(str(script), flags, output, environment=environment)
+
+
+def run_script(
+    script: str,
+    flags: Sequence[str],
+    output: Path,
+    *,
+    arguments: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Ended:
+    """Trace a script by a dlprof of its own, into the run folder `output`; what it prints is shown as it comes.
+
+    Args:
+        script: Its path.
+        flags: Of `dlprof trace`.
+        output: The run folder.
+        arguments: Of the script.
+        environment: Environment variables; None: those of this process.
+    """
+    command = [sys.executable, "-P", "-m", "dlprof", "trace", script, "-o", str(output), "--no-report", *flags]
+    process = subprocess.Popen(
+        [*command, "--", *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with process:
+        return _Output(process).until_the_end()
 
 
 def missing_name(said: str, namespace: Mapping[str, Any]) -> str | None:

@@ -29,7 +29,7 @@ class RunPlots:
 
     def phases(self, ax: Axes | None = None) -> Axes:
         """The wall time by phase, in seconds."""
-        frame = self._frames.phases()
+        frame = self._frames.phases(unit="ns")
         leaves = frame[~frame.index.isin(frame["parent"].dropna())].iloc[::-1]
         ax = _axes(ax, rows=len(leaves))
         seconds = _numbers(leaves["dur_ns"]) / 1e9
@@ -40,7 +40,7 @@ class RunPlots:
 
     def steps(self, ax: Axes | None = None) -> Axes:
         """Time of each step (ms) over the run; steps in which something was compiled are marked."""
-        frame = self._frames.steps()
+        frame = self._frames.steps(unit="ns")
         ax = _axes(ax)
         for number, loop in enumerate(loop for loop in Loop if (frame["loop"] == loop).any()):
             _draw_steps(ax, frame[frame["loop"] == loop], loop, colours.CYCLE[number])
@@ -51,7 +51,7 @@ class RunPlots:
 
     def cores(self, ax: Axes | None = None) -> Axes:
         """How busy each core was over the run, in percent."""
-        frame = self._frames.cores()
+        frame = self._frames.cores(unit="ns")
         ax = _axes(ax)
         for core, rows in frame.groupby("core"):
             colour = colours.CYCLE[int(core) % len(colours.CYCLE)]
@@ -64,7 +64,7 @@ class RunPlots:
 
     def kernels(self, by: str = "layer", top: int = 12, ax: Axes | None = None) -> Axes:
         """The kernels with most time of their own (ms, in the traced windows), summed by layer, op, category, ..."""
-        frame = self._frames.kernels(by)
+        frame = self._frames.kernels(by, unit="ns")
         key = "name" if by == "kernel" else by
         named = frame[key].astype(object).where(frame[key].notna(), "(none)")
         sums = frame.groupby(named)["self_ns"].sum().sort_values().iloc[-top:]

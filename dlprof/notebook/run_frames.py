@@ -9,6 +9,7 @@ from dlprof.analysis import kernels as kernel_sums
 from dlprof.analysis import program, stacks
 from dlprof.errors import UsageError
 from dlprof.notebook import columns, frames
+from dlprof.notebook.time_units import Unit, checked, in_unit
 from dlprof.report import kernel_json
 from dlprof.report.json_text import plain
 from dlprof.schema.tables import TABLES
@@ -26,44 +27,55 @@ PROCESS_COLUMNS = ("host", "rank", "pid")
 class RunFrames:
     """Frames of a run.
 
-    Every method raises `UnavailableError` where pandas is not installed.
+    `unit` of a method is the unit of its times: `ns`, `us`, `ms` or `s`; the names of columns say it (`dur_ms`). None:
+    that of the run, which is `ns` unless it was opened with another one.
+
+    Every method raises `UnavailableError` where pandas is not installed, `UsageError` for a unit that there is not.
+
+    Args:
+        run: The run.
+        unit: Unit of times where a method is given none.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, unit: Unit = "ns") -> None:
+        checked(unit)
         self.run = run
         """The run itself, as dlprof's analyses take it."""
+        self.unit: Unit = unit
+        """Unit of times where a method is given none."""
 
     @property
     def name(self) -> str:
         """The name of the run's folder."""
         return self.run.name
 
-    def phases(self) -> pd.DataFrame:
+    def phases(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Phases of the wall time, by name; those without `parent` sum to it."""
-        return self._measured("phases").set_index("phase")
+        return self._in(unit, self._measured("phases").set_index("phase"))
 
-    def steps(self) -> pd.DataFrame:
+    def steps(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """One row per step."""
-        return self._measured("steps")
+        return self._in(unit, self._measured("steps"))
 
-    def epochs(self) -> pd.DataFrame:
+    def epochs(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """One row per epoch of each fit; `epoch` counts from 0, as Keras tells its callbacks."""
-        return self._measured("epochs")
+        return self._in(unit, self._measured("epochs"))
 
     def metrics(self) -> pd.DataFrame:
         """Losses and metrics that Keras had computed; `step` is <NA> for those of an epoch."""
         return self._measured("metrics")
 
-    def lines(self) -> pd.DataFrame:
+    def lines(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Hits and time of each line of the script; the time contains what the line calls."""
-        return self._measured("lines")
+        return self._in(unit, self._measured("lines"))
 
-    def kernels(self, by: str = "layer", *, phase: str | None = None) -> pd.DataFrame:
+    def kernels(self, by: str = "layer", *, phase: str | None = None, unit: Unit | None = None) -> pd.DataFrame:
         """Kernels, operators and copies, summed as by `dlprof kernels`; those with most time of their own first.
 
         Args:
             by: kernel, op, layer, category, direction, device or step.
             phase: Only those that began in this phase (`fit`, `fit.steps`, `evaluate`).
+            unit: Of times.
 
         Raises:
             UsageError: They cannot be summed by that.
@@ -75,29 +87,30 @@ class RunFrames:
         keys = {"kind", "device", *kernel_sums.GROUPS[by], *(("category",) if by == "op" else ())}
         figures = [name for name in columns.KERNELS if name not in kernel_json.KEYS]
         names = [name for name in kernel_json.KEYS if name in keys] + figures
-        return frames.of_rows(plain(report.rows), {name: columns.KERNELS[name] for name in names})
+        return self._in(unit, frames.of_rows(plain(report.rows), {name: columns.KERNELS[name] for name in names}))
 
-    def cores(self) -> pd.DataFrame:
+    def cores(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Samples of each core, in percent of that core."""
-        return frames.of_table(self._table("cores"))
+        return self._in(unit, frames.of_table(self._table("cores")))
 
-    def machine(self) -> pd.DataFrame:
+    def machine(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Samples of the machine as a whole, by `time_ns`; CPU in percent of one core."""
-        return frames.of_table(self._table("machine")).set_index("time_ns")
+        return self._in(unit, frames.of_table(self._table("machine")).set_index("time_ns"))
 
-    def gpu(self) -> pd.DataFrame:
+    def gpu(self, *, unit: Unit | None = None) -> pd.DataFrame:
         """Samples of each GPU."""
-        return frames.of_table(self._table("gpu"))
+        return self._in(unit, frames.of_table(self._table("gpu")))
 
-    def stacks(self, top: int = 5) -> pd.DataFrame:
+    def stacks(self, top: int = 5, *, unit: Unit | None = None) -> pd.DataFrame:
         """The stacks of the main thread that stood longest, `top` of each phase; `function` is the innermost."""
         self.run.require("stacks")
         own = program.pieces_of(self.run, "stacks")
         tables = own, self._table("frames"), self._table("phase_intervals")
-        return frames.of_rows([_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)], columns.STACKS)
+        rows = [_stack_row(stack) for stack in stacks.hottest(*tables, per_phase=top)]
+        return self._in(unit, frames.of_rows(rows, columns.STACKS))
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table as it is stored (`dlprof sql RUN` lists them).
+        """A table as it is stored, with times in ns (`dlprof sql RUN` lists them); `dlprof.in_unit` converts them.
 
         Raises:
             UsageError: There is no such table.
@@ -114,6 +127,9 @@ class RunFrames:
             UsageError: DuckDB refuses the query.
         """
         return frames.of_table(query.arrow(self.run, text))
+
+    def _in(self, unit: Unit | None, frame: pd.DataFrame) -> pd.DataFrame:
+        return in_unit(frame, unit or self.unit)
 
     def _measured(self, name: str) -> pd.DataFrame:
         measured = [column for column in TABLES[name].names if column not in PROCESS_COLUMNS]

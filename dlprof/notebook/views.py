@@ -19,6 +19,7 @@ from dlprof.notebook import columns, files, frames, html
 from dlprof.notebook.comparison_frames import ComparisonFrames
 from dlprof.notebook.plots import ComparisonPlots, RunPlots
 from dlprof.notebook.run_frames import RunFrames
+from dlprof.notebook.time_units import Unit, in_unit
 from dlprof.pipeline import opening
 from dlprof.report import summary
 from dlprof.report.html import comparison_page, run_page
@@ -30,18 +31,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def open_run(run: str | PathLike[str] = "last") -> RunView:
-    """Open a run: its path, its name below `dlprof_runs/`, or `last`.
+def open_run(run: str | PathLike[str] = "last", *, unit: Unit = "ns") -> RunView:
+    """Open a run.
+
+    Args:
+        run: Its path, its name below `dlprof_runs/`, `last`, or `last~1`, the one before.
+        unit: Of the times in its frames: `ns` (as they are stored), `us`, `ms` or `s`.
 
     Raises:
         NoInputError: There is no such run.
         BadDataError: It is damaged or of a newer dlprof.
+        UsageError: There is no such unit.
     """
-    return RunView(opening.open_run(fspath(run)))
+    return RunView(opening.open_run(fspath(run)), unit)
 
 
 def compare(
-    a: RunView | str | PathLike[str], b: RunView | str | PathLike[str], *, labels: tuple[str, str] | None = None
+    a: RunView | str | PathLike[str],
+    b: RunView | str | PathLike[str],
+    *,
+    labels: tuple[str, str] | None = None,
+    unit: Unit | None = None,
 ) -> ComparisonView:
     """Compare two runs, A minus B.
 
@@ -49,16 +59,18 @@ def compare(
         a: An opened run, or what `dlprof compare` takes: a folder of repeats, or several with commas between, too.
         b: The other one.
         labels: What to call them; None: by their backends where these differ, else by their names.
+        unit: Of the times in its frames; None: that of `a` where it is an opened run, else `ns`.
 
     Raises:
         NoInputError: There is no such run.
-        UsageError: A run has no wall time.
+        UsageError: A run has no wall time, or there is no such unit.
     """
+    unit = unit or (a.unit if isinstance(a, RunView) else "ns")
     names = [str(side.path) if isinstance(side, RunView) else fspath(side) for side in (a, b)]
     sides = opening.open_sides(names)
     if labels is not None:
         sides = [replace(side, label=label) for side, label in zip(sides, labels, strict=True)]
-    return ComparisonView(comparing.compare(*sides))
+    return ComparisonView(comparing.compare(*sides), unit)
 
 
 def view(
@@ -83,6 +95,8 @@ def view(
 class _Diagnosed(ABC):
     """What a run and a comparison have in common: causes, and a page that begins with them."""
 
+    unit: Unit
+
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """Causes of the run's time, or why A is slower than B, with their evidence; none where A is not slower.
@@ -92,11 +106,22 @@ class _Diagnosed(ABC):
         """
         return self._diagnose()
 
-    def findings(self) -> pd.DataFrame:
-        """The causes as `dlprof diagnose` has them, by their rank from 1, the one with most time first.
+    def diagnose(self) -> Diagnosis:
+        """The causes as typed objects, each with the time at stake (ns), its line, evidence and remedy.
 
         Raises:
             UsageError: A run has no phases, so that nothing can be said.
+        """
+        return self.diagnosis
+
+    def findings(self, *, unit: Unit | None = None) -> pd.DataFrame:
+        """The causes as `dlprof diagnose` has them, by their rank from 1, the one with most time first.
+
+        Args:
+            unit: Of times; None: that of the run or the comparison.
+
+        Raises:
+            UsageError: A run has no phases, so that nothing can be said; or there is no such unit.
             UnavailableError: pandas is not installed.
         """
         rows = [
@@ -106,7 +131,7 @@ class _Diagnosed(ABC):
         frame = frames.of_rows(rows, columns.FINDINGS)
         frame.index += 1
         frame.index.name = "rank"
-        return frame
+        return in_unit(frame, unit or self.unit)
 
     def view(self, path: str | PathLike[str] | None = None, *, open_browser: bool = True) -> Path:
         """Write the page with charts and timeline, as `dlprof view` does, and open it in the browser.
@@ -186,6 +211,11 @@ class RunView(RunFrames, _Diagnosed):
         """Wall time in seconds; None when it is not known."""
         return None if self.wall_ns is None else self.wall_ns / 1e9
 
+    @property
+    def exit_code(self) -> int | None:
+        """What the program ended with; None: a signal ended it, or it is not known."""
+        return self.run.manifest.process.exit_code
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """All that the report says, as `dlprof report --json` (`dlprof help json`)."""
@@ -217,6 +247,10 @@ class RunView(RunFrames, _Diagnosed):
             CannotCreateError: There is something already, or it cannot be written.
         """
         return files.export(self.run, to, path, force=force)
+
+    def compare(self, other: RunView | str | PathLike[str], *, labels: tuple[str, str] | None = None) -> ComparisonView:
+        """This run (A) minus another one (B); see `dlprof.compare`."""
+        return compare(self, other, labels=labels)
 
     def _default_page(self) -> Path:
         return self.path / "report.html"

@@ -20,6 +20,7 @@ from dlprof.schema import manifest as manifests
 from dlprof.schema.manifest import Manifest
 from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import Severity
+from dlprof.store import seal
 from dlprof.store.run import Run
 from dlprof.store.writer import RowWriter
 
@@ -72,6 +73,7 @@ def redact(run: Run, path: Path, hidden: tuple[Part, ...]) -> Redacted:
             _copy_sources(run, folder)
         folder.write_manifest(_manifest(run.manifest, redactor, hidden))
         _check(Run(folder, folder.read_manifest()), redactor)
+        seal.write(folder.tables)  # these are all: who opens the copy need not doubt that
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from dlprof import rundir
 from dlprof.config import TraceConfig
 from dlprof.errors import Report
-from dlprof.launch import machine, ranks, seal, sources, target
+from dlprof.launch import machine, ranks, seal, sources, system, target
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.recorded import ProbeStates, read_anchor
 from dlprof.launch.traced_script import TracedScript
@@ -61,7 +61,7 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
         report(f"{asked.backend}: {config.script}, the same model without Keras")
     git = machine.GitState(_folder_of(config))
     goal = target.resolve(config, report=report)
-    missing = target.keras_missing(goal)
+    missing = target.keras_missing(goal, config)
     if missing:
         report(f"warning: {missing}")
     name = f"{config.label}-{goal.spec.name if goal.spec else 'exec' if config.program else 'own'}"
@@ -97,6 +97,7 @@ def trace_cell(config: TraceConfig, cell: Cell) -> Traced:
     from dlprof.launch.traced_cell import TracedCell  # noqa: PLC0415
     from dlprof.pipeline import storing  # noqa: PLC0415
 
+    system.need_linux("%%dlprof")
     goal = target.notebook()
     folder = rundir.create(Path(config.output) if config.output else None, f"{config.label}-notebook", _now())
     manifest = _first_manifest(config, goal, machine.GitState(_folder_of(config)))

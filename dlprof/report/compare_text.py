@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Sequence
 from typing import TextIO
 
 from rich.text import Text
 
+from dlprof import rundir
 from dlprof.analysis import core_use
 from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
@@ -217,12 +220,22 @@ def _cores(page: Page, comparison: Comparison) -> None:
 
 def _next(page: Page, comparison: Comparison) -> None:
     """What to type for the causes: of the gap, or else of the parts that differ beyond noise."""
-    a, b = comparison.a.runs[0].name, comparison.b.runs[0].name
+    a, b = (_typed(side) for side in (comparison.a, comparison.b))
     slow, fast = (a, b) if _is_a_first(comparison) else (b, a)
     if comparison.noise and not (comparison.longer_in_a or comparison.longer_in_b):
         return
     page.console.print()
     page.say(safe(f"next: dlprof diagnose {slow} {fast}"), "dim")
+
+
+def _typed(side: Side) -> str:
+    """What a user types for a side: its run, the folder that has its repeats and no others, or all runs with commas."""
+    folders = {run.folder.place.absolute().parent for run in side.runs}
+    if len(side.runs) > 1 and len(folders) == 1:
+        (folder,) = folders
+        if len(rundir.find(folder)) == len(side.runs):
+            return shlex.quote(os.path.relpath(folder))
+    return ",".join(run.typed for run in side.runs)
 
 
 def _is_a_first(comparison: Comparison) -> bool:

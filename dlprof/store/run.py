@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -21,6 +22,8 @@ from dlprof.store import conform, quiet_arrow
 
 quiet_arrow.settle()
 T = TypeVar("T")
+_DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"  # noqa: PTH112  (where systems differ)
+"""Where an open file can be opened again by its number: Linux, and other systems."""
 
 
 @dataclass
@@ -189,7 +192,8 @@ class Run:
             if file is None:
                 return schema.empty_table().select(columns or schema.names)
             asked = columns or schema.names
-            return conform.conformed(name, file.read(conform.known(file, asked)), asked)
+            # Each piece that was written has a dictionary of its own: Arrow groups by none of several.
+            return conform.conformed(name, file.read(conform.known(file, asked)), asked).unify_dictionaries()
 
     @contextlib.contextmanager
     def _opened(self, name: str) -> Iterator[pq.ParquetFile | None]:
@@ -217,7 +221,7 @@ class Run:
         except FileNotFoundError:
             return None
         # By its descriptor: the name may be another file's by now.
-        mapped = held.enter_context(pa.memory_map(f"/proc/self/fd/{source.fileno()}"))
+        mapped = held.enter_context(pa.memory_map(f"{_DESCRIPTORS}/{source.fileno()}"))
         file = held.enter_context(pq.ParquetFile(mapped, page_checksum_verification=True))
         conform.refuse_huge(file, TABLES[name])
         return file

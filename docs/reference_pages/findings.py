@@ -1,9 +1,13 @@
-"""Every rule of the diagnosis, from its file."""
+"""Every rule of the diagnosis: what it sees, what it claims and what to do, with examples from the exam."""
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from dlprof.analysis.findings.rules import RULES, module_name
@@ -11,9 +15,16 @@ from reference_pages import markdown as md
 from reference_pages import source
 
 HOME = source.DLPROF / "analysis" / "findings"
+TRUTHS = source.ROOT / "scenarios" / "faults"
+_LEAST = 20
+"""Letters of a text that can be advice, and no word of a sentence."""
+_ROW = re.compile(r"^\| (?P<slugs>`[^|]+`) \| (?P<signal>.+?) \| (?P<stake>.+?) \|$", re.MULTILINE)
 _ABOUT = """\
-`dlprof diagnose` asks these rules, in this order: time that one has claimed is no other's. How they are put together is
-told in [Comparing, diagnosing, gating](../../comparing.md), how often they are right in [The exam](../../exam.md)."""
+What each finding means, and what to do. `dlprof diagnose` asks these rules, in this order: time that one has claimed is
+no other's. What is at stake is the time that the remedy would save; how findings are put together is told in
+[Comparing, diagnosing, gating](../../comparing.md), how often they are right in [The exam](../../exam.md). In what to
+do, … stands for what the run tells: a number, an argument, a line. The examples come with dlprof: `dlprof scenarios
+copy faults`, then `dlprof exam --only NAME` plants the cause, and looks whether it is found."""
 
 
 def page() -> str:
@@ -23,14 +34,94 @@ def page() -> str:
     ]
     parts = [_ABOUT, md.table(("", "finding", "cause"), rows)]
     for slug in RULES:
-        path = _file(slug)
-        told = [
-            f"- Looks at: {md.prose(source.said(path, 'look'))}",
-            f"- `--confirm` tries: {'; '.join(md.plain(one) for one in remedies(path)) or 'nothing'}",
-            *(f"- Cannot tell: {md.plain(one)}" for one in abstentions(path)),
-        ]
-        parts += [f"## {slug}", md.prose(source.said(path)), "\n".join(told)]
+        parts += [f"## {slug}", md.prose(source.said(_file(slug))), "\n".join(_told(slug))]
     return md.page("Findings", *parts)
+
+
+def _told(slug: str) -> Iterator[str]:
+    """What there is to know of a finding, line by line."""
+    path = _file(slug)
+    signal, stake = claims().get(slug, ("", ""))
+    if signal:
+        yield f"- Signal: {signal}"
+        yield f"- Time at stake: {stake}"
+    yield f"- Looks at: {md.prose(source.said(path, 'look'))}"
+    yield from (f"- What to do: {md.plain(one)}" for one in advice(path))
+    yield f"- `--confirm` tries: {'; '.join(md.plain(one) for one in remedies(path)) or 'nothing'}"
+    yield from (f"- Cannot tell: {md.plain(one)}" for one in abstentions(path))
+    yield from (f"- Example `{name}`: {md.plain(about)}" for name, about in examples().get(slug, {}).items())
+
+
+@cache
+def claims() -> Mapping[str, tuple[str, str]]:
+    """Finding to its signal and the time at stake, as Markdown, from the table of `comparing.md`."""
+    text = (source.ROOT / "docs" / "comparing.md").read_text(encoding="utf-8").partition("\n## Findings\n")[2]
+    found = {}
+    for row in _ROW.finditer(text):
+        signal, stake = (re.sub(r"\]\((?!https?:)", "](../../", row[part]) for part in ("signal", "stake"))
+        found.update(dict.fromkeys(re.findall(r"`([^`]+)`", row["slugs"]), (signal, stake)))
+    return found
+
+
+@cache
+def examples() -> Mapping[str, Mapping[str, str]]:
+    """Finding to the planted causes of the exam that it is to find: name to what is planted."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(TRUTHS.glob("*.toml")):
+        truth = tomllib.loads(path.read_text(encoding="utf-8"))
+        if truth["about"] not in found.setdefault(truth["slug"], {}).values():
+            found[truth["slug"]][path.stem] = truth["about"]
+    return found
+
+
+def advice(path: Path) -> list[str]:
+    """What a rule tells the user to do: each text that can be the next step of one of its claims."""
+    steps = [call.args[3] for call in source.calls(source.tree(path), "Claim") if len(call.args) > 3]
+    told = [text for step in steps for text in _texts(step, source.tree(path), ())]
+    plain = (re.sub(rf"^(?:{source.OPEN})+ ?(?=[A-Z])", "", text.strip()) for text in told)
+    return list(dict.fromkeys(re.sub(rf"{source.OPEN}+", source.OPEN, text) for text in plain if _has_words(text)))
+
+
+def _has_words(text: str) -> bool:
+    return len(text.replace(source.OPEN, "")) > _LEAST and not text.startswith(",")
+
+
+def _texts(node: ast.AST, tree: ast.Module, seen: tuple[str, ...]) -> Iterator[str]:
+    """Texts that an expression may be; names and functions of its file are followed."""
+    name = _followed(node, seen)
+    parts = list(_meant(name, tree)) if name else _parts(node)
+    for part in parts:
+        yield from _texts(part, tree, (*seen, name))
+    if not parts and not name:
+        yield source.text_of(node)
+
+
+def _parts(node: ast.AST) -> list[ast.expr]:
+    """What an expression is one of; of a text that has no words of its own, what is put into it."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    if isinstance(node, (ast.Dict, ast.Tuple)):
+        return node.values if isinstance(node, ast.Dict) else node.elts
+    if isinstance(node, ast.JoinedStr) and not _has_words(source.text_of(node)):
+        return [value.value for value in node.values if isinstance(value, ast.FormattedValue)]
+    return []
+
+
+def _followed(node: ast.AST, seen: tuple[str, ...]) -> str:
+    """The name of what an expression only names or calls; empty: it is something else."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.id if isinstance(node, ast.Name) and node.id not in seen else ""
+
+
+def _meant(name: str, tree: ast.Module) -> Iterator[ast.AST]:
+    """What a name of a file is, or what a function of it returns."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+            yield node.value
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            yield from (n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None)
 
 
 def _file(slug: str) -> Path:

@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 
 from dlprof import config
+from dlprof.cli import described
 from dlprof.launch import pip_settings
 from reference_pages import commands, source
 from reference_pages import markdown as md
@@ -42,7 +43,7 @@ def page() -> str:
 def _settings() -> list[tuple[str, ...]]:
     meanings = source.attributes(source.DLPROF / "config.py", "TraceConfig")
     defaults = {field.name: getattr(config.TraceConfig(), field.name) for field in fields(config.TraceConfig)}
-    flags = {action.dest: commands.invocation(action) for action in commands.arguments(commands.parser("trace"))}
+    flags = {action.dest: described.invocation(action) for action in described.arguments(commands.parser("trace"))}
     flags["max_memory"] = "import --max-memory SIZE"
     return [
         (

@@ -69,8 +69,8 @@ def test_an_unknown_command_is_refused_with_the_nearest_one(tmp_path: Path) -> N
 
 
 def test_an_interpreter_without_keras_is_warned_of_and_used(tmp_path: Path) -> None:
-    """The script runs all the same: it may not need Keras."""
-    runner.write(tmp_path, "script.py", "print('ran')")
+    """The script runs all the same: it may not need Keras, though it names it."""
+    runner.write(tmp_path, "script.py", "print('ran')  # without keras")
 
     done = runner.trace("script.py", cwd=tmp_path)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
+
 import pytest
 
-from dlprof.errors import did_you_mean, nearest
+from dlprof.errors import UsageError, did_you_mean, nearest
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,9 @@ def test_a_suggestion_ends_the_sentence() -> None:
     """Or there is none."""
     assert did_you_mean("reprot", ["report"]) == "; did you mean report?"
     assert not did_you_mean("reprot", ["jax"])
+
+
+def test_a_traceback_shows_what_to_try() -> None:
+    """In Python and in notebooks nothing else would print it."""
+    assert traceback.format_exception(UsageError("No such unit.", hint="ns, us, ms, s"))[-1] == "try: ns, us, ms, s\n"
+    assert traceback.format_exception(UsageError("No such unit."))[-1].endswith("UsageError: No such unit.\n")

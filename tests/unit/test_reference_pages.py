@@ -14,6 +14,7 @@ from reference_pages import backends, commands, findings, formats, markdown, mes
 from dlprof import cli, config
 from dlprof.analysis.findings.rules import RULES
 from dlprof.backends import registry
+from dlprof.cli import described
 from dlprof.ingest.formats.registry import READERS
 from dlprof.schema.tables import TABLES
 
@@ -43,7 +44,7 @@ def test_every_command_has_a_section_with_all_its_flags(name: str) -> None:
 
     missing = [
         flag
-        for action in commands.arguments(commands.parser(name))
+        for action in described.arguments(commands.parser(name))
         for flag in action.option_strings
         if flag not in section
     ]
@@ -185,3 +186,26 @@ def test_the_contents_of_the_reference_name_every_page() -> None:
     contents = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
 
     assert re.findall(r"^generated/(.*)$", contents, re.MULTILINE) == list(reference_pages.PAGES)
+
+
+def test_every_finding_says_what_it_sees_and_what_to_do() -> None:
+    """A new rule must be in the table of comparing.md, and its claims must have a next step."""
+    assert [slug for slug in RULES if slug not in findings.claims()] == []
+    assert [slug for slug in RULES if not findings.advice(findings._file(slug))] == []
+
+
+def test_most_findings_have_an_example_that_can_be_run() -> None:
+    """The cause as it is planted by the exam; all examples are of rules that there are."""
+    known = findings.examples()
+
+    assert set(known) <= {*RULES, ""}
+    assert "augmented" in known["input-bound"]
+    assert "- Example `augmented`: A PyDataset that augments each image" in findings.page()
+
+
+def test_links_of_the_table_lead_out_of_the_reference() -> None:
+    """The page lies two folders below."""
+    text = "".join(text for pair in findings.claims().values() for text in pair)
+
+    assert "](../../memory.md#growth)" in text
+    assert re.findall(r"\]\((?!\.\./\.\./|https?:)", text) == []

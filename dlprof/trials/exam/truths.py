@@ -72,7 +72,7 @@ def load(folder: Path, *, only: Sequence[str] = ()) -> list[Truth]:
     """
     paths = sorted(folder.glob("*.toml"))
     if not paths:
-        raise NoInputError(f"There is no truth file in {folder}.", hint="dlprof exam scenarios/faults")
+        raise NoInputError(f"There is no truth file in {folder}.", hint="dlprof scenarios copy faults")
     truths = [truth for path in paths for truth in _read(path)]
     chosen = [truth for truth in truths if not only or {truth.name, truth.slug, truth.backend} & set(only)]
     if not chosen:

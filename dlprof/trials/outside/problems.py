@@ -96,7 +96,9 @@ def load(folder: Path, *, only: Sequence[str] = ()) -> list[Problem]:
     try:
         truths = msgspec.json.decode(path.read_bytes(), type=dict[str, Truth])
     except OSError:
-        hint = "the folder has a truth.json, and a folder with buggy.py and fixed.py for each problem"
+        hint = (
+            "dlprof scenarios copy outside, or a folder with a truth.json and a buggy.py and fixed.py for each problem"
+        )
         raise NoInputError(f"There is no {TRUTH} in {folder}.", hint=hint) from None
     except msgspec.MsgspecError as error:
         raise UsageError(f"{path} cannot be read: {error}") from error

@@ -53,6 +53,8 @@ def test_every_module_of_the_command_line_is_a_command() -> None:
         "__init__",
         "agreeing",
         "command",
+        "described",
+        "manual",
         "parser",
         "shells",
         "topics",

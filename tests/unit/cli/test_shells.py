@@ -48,6 +48,11 @@ def folder(tmp_path: Path) -> Path:
         (("dlprof", "--color", "al"), ["always"]),
         (("dlprof", "completion", "f"), ["fish"]),
         (("dlprof", "trace", "--rep"), ["--repeat"]),
+        (("dlprof", "trace", "--backend", "tensorflow1"), ["tensorflow1"]),
+        (("dlprof", "backends", "install", "mx"), ["mxnet"]),
+        (("dlprof", "scenarios", "copy", "trans"), ["transformer"]),
+        (("dlprof", "demo", "--js"), ["--json"]),
+        (("dlprof", "help", "--m"), ["--man"]),
     ],
 )
 def test_bash_completes(folder: Path, words: tuple[str, ...], expected: list[str]) -> None:

@@ -124,10 +124,21 @@ def test_a_program_has_no_backend() -> None:
     ],
 )
 def test_an_interpreter_without_keras_is_warned_of(
-    packages: dict[str, str | None], backend: str | None, missing: bool
+    packages: dict[str, str | None], backend: str | None, missing: bool, tmp_path: Path
 ) -> None:
     """Unless none is wanted."""
-    assert (target.keras_missing(on(packages, backend)) is not None) is missing
+    (tmp_path / "train.py").write_text("import keras\n")
+    config = TraceConfig(script=str(tmp_path / "train.py"))
+
+    assert (target.keras_missing(on(packages, backend), config) is not None) is missing
+
+
+def test_a_script_that_does_not_name_keras_is_not_told_that_there_is_none(tmp_path: Path) -> None:
+    """A module may import it, wherever it is."""
+    (tmp_path / "train.py").write_text("import torch\n")
+
+    assert target.keras_missing(on({}, None), TraceConfig(script=str(tmp_path / "train.py"))) is None
+    assert target.keras_missing(on({}, None), TraceConfig(module="package.train")) is not None
 
 
 def test_variables_that_change_how_fast_training_runs_are_kept() -> None:

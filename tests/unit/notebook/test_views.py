@@ -35,7 +35,10 @@ def test_the_package_shows_what_there_is_to_use_and_nothing_else() -> None:
     """No names that only its own code needs."""
     shown = {name for name in dir(dlprof) if not name.startswith("__")}
 
-    assert shown == {"compare", "in_ms", "load_ipython_extension", "open", "runs", "view"}
+    assert shown == {
+        *("ComparisonView", "DlprofError", "RunView"),
+        *("compare", "in_ms", "in_unit", "load_ipython_extension", "open", "runs", "trace", "view"),
+    }
     assert shown - {"open"} == {name for name in dlprof.__all__ if not name.startswith("__")}
 
 
@@ -126,3 +129,64 @@ def test_why_a_is_slower_is_ranked_too(pair: ComparisonView) -> None:
 
     assert frame.index.name == "rank"
     assert list(frame.columns)[:4] == ["slug", "title", "claim", "at_stake_ns"]
+
+
+def test_a_run_is_compared_with_another_one(tmp_path: Path) -> None:
+    """It is A, as of `dlprof.compare`; its unit is that of the comparison."""
+    runs.trained(tmp_path / "a")
+    runs.trained(tmp_path / "b")
+
+    gap = dlprof.open(tmp_path / "a", unit="ms").compare(tmp_path / "b", labels=("mine", "theirs"))
+
+    assert (gap.comparison.a.label, gap.comparison.b.label, gap.gap_ns) == ("mine", "theirs", 0)
+    assert {"a_ms", "b_ms", "delta_ms"} <= set(gap.items().columns)
+    assert {"a_s", "b_s"} <= set(gap.items(unit="s").columns)
+
+
+def test_a_diagnosis_is_typed(tmp_path: Path) -> None:
+    """The same that `findings` makes a frame of."""
+    runs.trained(tmp_path / "a")
+    run = dlprof.open(tmp_path / "a")
+
+    assert [finding.slug for finding in run.diagnose().findings] == list(run.findings()["slug"])
+
+
+def test_times_of_a_run_have_the_unit_that_it_was_opened_with(tmp_path: Path) -> None:
+    """Unless a method is given another one; tables and answers of SQL are as they are stored."""
+    runs.trained(tmp_path / "a")
+    run = dlprof.open(tmp_path / "a", unit="s")
+
+    assert "dur_s" in run.phases().columns
+    assert run.phases().loc["fit.steps", "dur_s"] == 5.0
+    assert run.phases(unit="us").loc["fit.steps", "dur_us"] == 5e6
+    assert "dur_ns" in run.table("phases").columns
+    assert "dur_ns" in run.sql("SELECT * FROM phases").columns
+    assert "at_stake_s" in run.findings().columns
+
+
+def test_plots_do_not_depend_on_the_unit(tmp_path: Path) -> None:
+    """They count in seconds and milliseconds by themselves."""
+    runs.trained(tmp_path / "a")
+
+    widths = [
+        [bar.get_width() for bar in dlprof.open(tmp_path / "a", unit=unit).plot.phases().patches]
+        for unit in ("ns", "ms")
+    ]
+
+    assert widths[0] == widths[1]
+    assert 5.0 in widths[0]
+
+
+def test_a_unit_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    """Before anything is read with it."""
+    runs.trained(tmp_path / "a")
+
+    with pytest.raises(UsageError, match="There is no unit msec of time"):
+        dlprof.open(tmp_path / "a", unit="msec")  # type: ignore[arg-type]
+
+
+def test_the_exit_code_of_a_run_is_known(tmp_path: Path) -> None:
+    """As its manifest has it."""
+    runs.trained(tmp_path / "a")
+
+    assert dlprof.open(tmp_path / "a").exit_code == 0

@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.errors import CannotCreateError
 from dlprof.pipeline import redacting
+from dlprof.pipeline.opening import open_run
 from dlprof.redaction import Part
 from dlprof.rundir import RunDir
 from dlprof.store.run import Run
@@ -100,3 +101,13 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
         redacting.redact(make(tmp_path / "r"), tmp_path / "copy", tuple(Part))
 
     assert (tmp_path / "copy" / "x").read_text() == "mine"
+
+
+def test_the_tables_of_a_copy_are_known_to_be_all(tmp_path: Path) -> None:
+    """Whoever opens it is told of no doubts; a table that is damaged afterwards is noticed."""
+    redacting.redact(make(tmp_path / "r"), tmp_path / "copy", tuple(Part))
+
+    assert [row["slug"] for row in open_run(str(tmp_path / "copy")).rows("health")] == ["left", "redacted"]
+
+    (tmp_path / "copy" / "tables" / "lines.parquet").write_bytes(b"damaged")
+    assert "lines" in open_run(str(tmp_path / "copy")).lost

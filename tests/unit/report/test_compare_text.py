@@ -23,8 +23,9 @@ SMALL = Item(path=TreePath("teardown"), a_ns=10 * MS, b_ns=20 * MS, ci_ns=None, 
 
 
 @pytest.fixture
-def comparison(tmp_path: Path) -> Comparison:
-    """A of 10 s and B of 7 s."""
+def comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Comparison:
+    """A of 10 s and B of 7 s, in the current folder."""
+    monkeypatch.chdir(tmp_path)
     a, b = (Side(label, (trained(tmp_path / f"run-{label}"),)) for label in ("mxnet", "torch"))
     return Comparison(
         a=a,
@@ -190,6 +191,18 @@ def test_cores_of_both_sides_are_drawn(tmp_path: Path, comparison: Comparison) -
     assert [row[:3] for row in rows(section(printed(replace(comparison, a=side)), "Cores"))[1:]] == [
         ["A", "0", "50.0 %"]
     ]
+
+
+def test_the_next_step_names_runs_as_they_are_typed(comparison: Comparison) -> None:
+    """By their paths where they lie elsewhere; repeats by the folder that has them all, and no others."""
+    elsewhere = Side("mxnet", (trained(Path("deep") / "er" / "run"),))
+    repeats = tuple(trained(Path("runs") / "base" / number) for number in ("001", "002"))
+
+    assert printed(replace(comparison, a=elsewhere))[-1] == "next: dlprof diagnose deep/er/run run-torch"
+    assert printed(replace(comparison, a=Side("a", repeats)))[-1] == "next: dlprof diagnose runs/base run-torch"
+    assert printed(replace(comparison, a=Side("a", (*repeats, elsewhere.runs[0]))))[-1] == (
+        "next: dlprof diagnose runs/base/001,runs/base/002,deep/er/run run-torch"
+    )
 
 
 @pytest.mark.parametrize(("gap_ns", "names"), [(3 * S, "run-mxnet run-torch"), (-3 * S, "run-torch run-mxnet")])

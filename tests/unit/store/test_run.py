@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from dlprof.errors import BadDataError
 from dlprof.schema.tables import TABLES
+from dlprof.store.run import Run
+from dlprof.store.writer import RowWriter
 from tests.unit.runs import trained
 
 
@@ -20,3 +23,21 @@ def test_a_table_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(BadDataError, match="newer dlprof"):
         run.table("gpu")
+
+
+def test_a_table_that_was_written_in_pieces_can_be_grouped_by_its_texts(tmp_path: Path) -> None:
+    """Though each piece has its own numbers for them."""
+    run = trained(tmp_path / "r")
+    rows = RowWriter(run.folder.tables, "phases")
+    for names in (("fit", "import"), ("import", "script")):
+        told = [{"phase": name, "parent": None, "dur_ns": 1, "count": 1} for name in names]
+        rows.write(pa.Table.from_pylist(told, schema=TABLES["phases"]))
+    rows.close()
+
+    table = Run(run.folder, run.manifest).table("phases")
+
+    assert sorted(table.group_by("phase").aggregate([("count", "sum")]).to_pylist(), key=lambda row: row["phase"]) == [
+        {"phase": "fit", "count_sum": 1},
+        {"phase": "import", "count_sum": 2},
+        {"phase": "script", "count_sum": 1},
+    ]
