@@ -35,7 +35,7 @@ _EVIDENCE_ROWS = 5
 
 
 def runs(folder: str | None, most: int) -> dict[str, Any]:
-    """The runs of a folder, the newest first.
+    """The runs of a folder, the newest first, each by the name that other tools take; and folders of repeats in it.
 
     Raises:
         NoInputError: There is no such folder.
@@ -43,9 +43,17 @@ def runs(folder: str | None, most: int) -> dict[str, Any]:
     place = Path(folder or rundir.RUNS_FOLDER)
     if folder and not place.is_dir():
         raise NoInputError(f"There is no folder {folder}.")
-    found = rundir.find(place)
-    listed = _plain(run_list.list_runs(found[::-1][:most]))
-    return {"folder": str(place), "runs": listed["runs"], "of": len(found)}
+    found = rundir.find(place)[::-1]
+    rows = _plain(run_list.list_runs(found[:most]))["runs"]
+    named = [{**row, "run": str(place / row["run"]) if folder else row["run"]} for row in rows]
+    return {"folder": str(place), "runs": named, "of": len(found), "repeats": _repeats(place, most)}
+
+
+def _repeats(place: Path, most: int) -> list[dict[str, Any]]:
+    """Folders of repeats in a folder, each a side of a comparison as it stands."""
+    folders = sorted(path for path in place.iterdir() if path.is_dir()) if place.is_dir() else []
+    held = [(path, len(rundir.find(path))) for path in folders if not (path / "manifest.json").is_file()]
+    return [{"folder": str(path), "runs": count} for path, count in held if count][:most]
 
 
 def report(run: str, parts: Sequence[str] | None) -> dict[str, Any]:

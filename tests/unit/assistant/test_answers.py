@@ -36,8 +36,18 @@ def test_runs_are_listed_newest_first(runs: Path) -> None:
 
     assert (found["folder"], found["of"]) == ("dlprof_runs", 2)
     assert [one["run"] for one in found["runs"]] == ["new"]
+    assert found["repeats"] == []
     with pytest.raises(NoInputError, match="There is no folder none"):
         answers.runs("none", 1)
+
+
+def test_repeats_are_listed_as_folders(runs: Path) -> None:
+    """Their runs are asked for by their folder, and named by what other tools take."""
+    trained(runs / "dlprof_runs" / "many" / "001")
+
+    assert answers.runs(None, 9)["repeats"] == [{"folder": "dlprof_runs/many", "runs": 1}]
+    (one,) = answers.runs("dlprof_runs/many", 9)["runs"]
+    assert answers.report(one["run"], ["wall_ns"]) == {"wall_ns": 10_000_000_000}
 
 
 def test_a_report_has_the_parts_that_are_asked_for(runs: Path) -> None:
