@@ -87,13 +87,12 @@ def run(args: Arguments) -> int:
 def _measure(history: History, most: int | None) -> None:
     from dlprof.errors import UsageError
     from dlprof.history import running
-    from dlprof.history.report import picked
     from dlprof.launch import children
     from dlprof.report.say import say
 
     if most is not None and most < 2:
         raise UsageError(f"--at-most must be 2 or more, not {most}.")
-    first = picked(history.commits, most or len(history.commits))
+    first = history.first(most or len(history.commits))
     say(f"{len(history.commits)} commits, {len(first)} to begin with, {history.what.matrix.repeat} runs of each work")
     with children.ending_on_sigterm():
         running.run(history.what, first, say, history.next)

@@ -17,8 +17,9 @@ from dlprof.errors import DlprofError, UsageError
 from dlprof.history import changes
 from dlprof.history.changes import METHOD, Change
 from dlprof.history.repository import Commit
-from dlprof.history.running import Measured
+from dlprof.history.running import Measured, Wanted
 from dlprof.pipeline.opening import open_run
+from dlprof.schema.vocabulary import OWN_PATHS
 
 SCHEMA = "dlprof.history/1"
 TIMES = tuple(name for name in measures.MEASURES if name.endswith(("_s", "_ms")) and name != "samples_per_s")
@@ -145,20 +146,35 @@ class History:
     commits: Sequence[Commit]
     least: float
 
-    def next(self) -> list[Commit]:
-        """Commits in the middle of those between which something changed: bisecting, until there are none."""
+    def first(self, most: int) -> list[Wanted]:
+        """So many commits at even distances, the first and the last among them."""
+        runs = range(1, self.what.matrix.repeat + 1)
+        return [Wanted(commit, runs) for commit in picked(self.commits, most)]
+
+    def next(self) -> list[Wanted]:
+        """Commits in the middle of those between which something changed: bisecting, until there are none.
+
+        The two around each are run again beside it: the machine may be another one than when they were run first.
+        """
         where = {commit.sha: index for index, commit in enumerate(self.commits)}
-        tried = {commit.sha for commit in self.commits if self._results(commit)}
-        found = set()
-        for _, before, after, _ in self._changes(self._series()):
-            left = [n for n in range(where[before.sha] + 1, where[after.sha]) if self.commits[n].sha not in tried]
+        measured = [commit for commit in self.commits if self.what.is_measured(commit)]
+        middles, around = set(), set()
+        for _, before, after, _ in self._changes(self._series(measured)):
+            between = range(where[before.sha] + 1, where[after.sha])
+            left = [n for n in between if self.commits[n] not in measured]
             if left:
-                found.add(left[len(left) // 2])
-        return [self.commits[n] for n in sorted(found)]
+                middles.add(left[len(left) // 2])
+                around |= {where[before.sha], where[after.sha]}
+        repeat = self.what.matrix.repeat
+        again = [(self.commits[n], self.what.runs_of(self.commits[n]) + 1) for n in sorted(around)]
+        return [
+            *(Wanted(self.commits[n], range(1, repeat + 1)) for n in sorted(middles)),
+            *(Wanted(commit, range(begin, begin + repeat)) for commit, begin in again),
+        ]
 
     def report(self) -> HistoryReport:
         """All of it."""
-        series = self._series()
+        series = self._series(self.commits)
         return HistoryReport(
             name=self.what.matrix.name,
             commits=tuple(self._commit(commit) for commit in self.commits),
@@ -176,10 +192,10 @@ class History:
         failed = dict.fromkeys(one.error for one in results if one.error)
         return CommitReport(commit.sha, commit.date, commit.subject, bool(results), tuple(failed))
 
-    def _series(self) -> Series:
-        """(work, backend, measure) to what was measured at each commit that has it, in the order of commits."""
+    def _series(self, commits: Sequence[Commit]) -> Series:
+        """(work, backend, measure) to what was measured at each of some commits that has it, in their order."""
         found: Series = {}
-        for commit in self.commits:
+        for commit in commits:
             good = [one for one in self._results(commit) if not one.error]
             for work, backend in dict.fromkeys((one.work, one.backend) for one in good):
                 own = [one.measures for one in good if (one.work, one.backend) == (work, backend)]
@@ -239,7 +255,8 @@ class History:
             return structs.replace(told, why_no_parts=error.message)
         if not found.parity.comparable:
             return structs.replace(told, why_no_parts="; ".join(found.parity.why_not))
-        parts = sorted((item for item in found.items if not item.noise), key=lambda item: -abs(item.delta_ns))[:_PARTS]
+        differ = (item for item in found.items if not item.noise and item.path not in OWN_PATHS)
+        parts = sorted(differ, key=lambda item: -abs(item.delta_ns))[:_PARTS]
         return structs.replace(
             told,
             parts=tuple(PartChange(str(one.path), one.b_ns, one.a_ns, one.delta_ns, one.ci_ns) for one in parts),
@@ -254,7 +271,7 @@ class History:
         folders = [
             self.what.results_of(commit).run(cell)
             for commit in chosen
-            for cell in self.what.matrix.cells()
+            for cell in self.what.cells(range(1, self.what.runs_of(commit) + 1))
             if (cell.work.name, cell.backend) == what and (commit.sha, *what, cell.number) in good
         ]
         return Side(label, tuple(open_run(str(folder)) for folder in folders))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,9 +47,24 @@ class Measured:
         """The folder of a commit."""
         return Folder(self.folder / "commits" / commit.short)
 
+    def cells(self, numbers: Iterable[int]) -> list[Cell]:
+        """All works on all backends, once for each number."""
+        works = [(work, backend) for work in self.matrix.work for backend in work.backends]
+        return [Cell(work, backend, number) for number in numbers for work, backend in works]
+
     def results(self, commit: Commit) -> list[CellResult]:
         """What came out of a commit so far."""
-        return self.results_of(commit).results(self.matrix.cells())
+        return self.results_of(commit).results(self.cells(range(1, self.runs_of(commit) + 1)))
+
+    def runs_of(self, commit: Commit) -> int:
+        """The highest number of a run of a commit; 0: there is none."""
+        names = (self.results_of(commit).path / "cells").glob("*.json")
+        return max((int(name.stem.rpartition("-")[2]) for name in names), default=0)
+
+    def is_measured(self, commit: Commit) -> bool:
+        """Whether all that was asked for of a commit is over."""
+        folder = self.results_of(commit)
+        return all(folder.result(cell).is_file() for cell in self.cells(range(1, self.matrix.repeat + 1)))
 
     def begin(self) -> None:
         """Make the folder, or see that it is one of this repository and this matrix.
@@ -73,14 +88,27 @@ class Measured:
             replace_text(state, json.dumps(head, indent=1))
 
 
-def run(what: Measured, commits: Sequence[Commit], report: Report, more: Callable[[], Sequence[Commit]]) -> None:
+@dataclass(frozen=True)
+class Wanted:
+    """Runs of a commit that are to be made.
+
+    Attributes:
+        commit: The commit.
+        numbers: Their numbers.
+    """
+
+    commit: Commit
+    numbers: range
+
+
+def run(what: Measured, first: Sequence[Wanted], report: Report, more: Callable[[], Sequence[Wanted]]) -> None:
     """Run the matrix at commits, and then at those that are asked for, until no more are.
 
     Args:
         what: What is measured.
-        commits: The first ones.
+        first: What is to be run first.
         report: Takes a line about each run.
-        more: Commits that are to be measured by what is known so far; none: enough is known.
+        more: What is to be run by what is known so far; none: enough is known.
 
     Raises:
         UsageError: The folder is another history's.
@@ -90,7 +118,7 @@ def run(what: Measured, commits: Sequence[Commit], report: Report, more: Callabl
     what.begin()
     with lock.held(what.folder, "measures a history in", wait_s=0), _checkouts(what) as checkout_of:
         refused = {} if what.python else running.prepare(what.matrix, report)
-        wanted: Sequence[Commit] = commits
+        wanted = first
         while wanted:
             waiting = list(_waiting(what, wanted))
             for number, (commit, cell) in enumerate(waiting, 1):
@@ -104,12 +132,12 @@ def run(what: Measured, commits: Sequence[Commit], report: Report, more: Callabl
             wanted = more()
 
 
-def _waiting(what: Measured, commits: Sequence[Commit]) -> Iterator[tuple[Commit, Cell]]:
+def _waiting(what: Measured, wanted: Sequence[Wanted]) -> Iterator[tuple[Commit, Cell]]:
     """What is not over yet: all commits once, in random order, then all once more, so that all meet the same drift."""
     order = random.Random(what.matrix.seed)  # noqa: S311  (an order, not a secret)
-    cells = what.matrix.cells()
-    for number in range(1, what.matrix.repeat + 1):
-        once = [(commit, cell) for commit in commits for cell in cells if cell.number == number]
+    for turn in range(max((len(one.numbers) for one in wanted), default=0)):
+        numbers = [(one.commit, one.numbers[turn : turn + 1]) for one in wanted]
+        once = [(commit, cell) for commit, number in numbers for cell in what.cells(number)]
         order.shuffle(once)
         yield from (pair for pair in once if not what.results_of(pair[0]).result(pair[1]).is_file())
 

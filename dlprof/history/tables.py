@@ -29,7 +29,9 @@ def as_text(found: HistoryReport) -> str:
 def _table(found: HistoryReport, work: str, backend: str) -> Iterator[str]:
     own = {one.measure: one for one in found.series if (one.work, one.backend) == (work, backend)}
     columns = [name for name in COLUMNS if name in own]
-    yield f"{safe(work)} on {safe(backend)}: medians of {found.repeat} run{'s' if found.repeat > 1 else ''}"
+    most_runs = max(len(point.values) for one in own.values() for point in one.points)
+    count = f"{found.repeat} run{'s' if found.repeat > 1 else ''}{' or more' if most_runs > found.repeat else ''}"
+    yield f"{safe(work)} on {safe(backend)}: medians of {count}"
     yield f"  {'commit':<12}  {'date':<10}  {'  '.join(f'{name:>8}' for name in columns)}"
     values = {name: _medians(own[name]) for name in columns}
     most = max(values[columns[0]].values(), default=1.0) or 1.0

@@ -68,15 +68,29 @@ def test_series_have_every_measure_that_a_commit_has(tmp_path: Path) -> None:
     assert found.changes == ()
 
 
+def wanted(found: History) -> list[tuple[str, range]]:
+    """What is to be run next: numbers of commits, and of their runs."""
+    return [(one.commit.subject[-1], one.numbers) for one in found.next()]
+
+
 def test_between_commits_that_differ_the_middle_one_is_next(tmp_path: Path) -> None:
-    """Until they are neighbours: then there is none."""
-    for name, seconds, wanted in (
-        ("a", {0: 4.0, 7: 6.0}, ["change 5"]),
-        ("b", {0: 4.0, 4: 4.0, 7: 6.0}, ["change 7"]),
-        ("c", {0: 4.0, 4: 4.0, 5: 6.0, 7: 6.0}, []),
-    ):
+    """Beside new runs of those around it, because the machine may have changed; until they are neighbours."""
+    for name in "abc":
         (tmp_path / name).mkdir()
-        assert [one.subject for one in history(tmp_path / name, seconds).next()] == wanted
+
+    new, again = range(1, 4), range(4, 7)
+    assert wanted(history(tmp_path / "a", {0: 4.0, 7: 6.0})) == [("5", new), ("1", again), ("8", again)]
+    assert wanted(history(tmp_path / "b", {0: 4.0, 4: 4.0, 7: 6.0})) == [("7", new), ("5", again), ("8", again)]
+    assert wanted(history(tmp_path / "c", {0: 4.0, 4: 4.0, 5: 6.0, 7: 6.0})) == []
+
+
+def test_a_commit_that_was_begun_is_ended_before_anything_is_made_of_it(tmp_path: Path) -> None:
+    """A part of its runs may be a chance."""
+    found = history(tmp_path, {0: 4.0, 4: 6.0, 7: 6.0})
+    folder = found.what.results_of(found.commits[4])
+    folder.result(found.what.matrix.cells()[0]).unlink()
+
+    assert [number for number, _ in wanted(found)] == ["5", "1", "8"]
 
 
 def test_a_commit_that_fails_is_not_tried_for_ever(tmp_path: Path) -> None:
@@ -84,10 +98,10 @@ def test_a_commit_that_fails_is_not_tried_for_ever(tmp_path: Path) -> None:
     found = history(tmp_path, {0: 4.0, 1: 4.0, 3: 6.0, 7: 6.0})
     results = found.what.results_of(found.commits[2])
     results.begin(found.what.matrix)
-    cell = found.what.matrix.cells()[0]
-    results.write(
-        cell, CellResult(work=cell.work.name, backend=cell.backend, number=cell.number, error="exit code 1: no")
-    )
+    for cell in found.what.matrix.cells():
+        results.write(
+            cell, CellResult(work=cell.work.name, backend=cell.backend, number=cell.number, error="exit code 1: no")
+        )
 
     assert found.next() == []
     told = found.report()

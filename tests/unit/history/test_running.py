@@ -13,7 +13,7 @@ from dlprof.bench.running import Place
 from dlprof.errors import UsageError
 from dlprof.history import running as history_running
 from dlprof.history.repository import Commit
-from dlprof.history.running import Measured
+from dlprof.history.running import Measured, Wanted
 from tests.unit.history.repositories import committed, git
 
 MATRIX = 'repeat = 2\n[[work]]\nscript = "train.py"\n'
@@ -49,11 +49,16 @@ def quiet(_line: str) -> None:
     """Says nothing."""
 
 
+def twice(*commits: Commit) -> list[Wanted]:
+    """Two runs of each."""
+    return [Wanted(commit, range(1, 3)) for commit in commits]
+
+
 def test_every_commit_is_run_as_it_has_the_script(tmp_path: Path, ran: list[tuple[str, int]]) -> None:
     """All once, then all once more; nothing is left of the checkouts."""
     what, commits = measured(tmp_path, "a", "b", "c")
 
-    history_running.run(what, commits, quiet, list)
+    history_running.run(what, twice(*commits), quiet, list)
 
     assert [sorted(text for text, number in ran if number == wanted) for wanted in (1, 2)] == [["a", "b", "c"]] * 2
     assert [number for _, number in ran] == [1, 1, 1, 2, 2, 2]
@@ -66,14 +71,14 @@ def test_after_an_interruption_it_goes_on(tmp_path: Path, ran: list[tuple[str, i
     """What is over is not run again; no checkout is left behind meanwhile."""
     what, commits = measured(tmp_path, "a", "b", "end")
     with pytest.raises(KeyboardInterrupt):
-        history_running.run(what, commits, quiet, list)
+        history_running.run(what, twice(*commits), quiet, list)
     done = sum(len(what.results(commit)) for commit in commits)
     assert done == len(ran) - 1 < 6
     assert len(git(what.repository.root, "worktree", "list").splitlines()) == 1
 
     while sum(len(what.results(commit)) for commit in commits) < 6:
         try:
-            history_running.run(what, commits, quiet, list)
+            history_running.run(what, twice(*commits), quiet, list)
         except KeyboardInterrupt:
             continue
 
@@ -83,11 +88,15 @@ def test_after_an_interruption_it_goes_on(tmp_path: Path, ran: list[tuple[str, i
 def test_commits_that_are_asked_for_meanwhile_are_run_too(tmp_path: Path, ran: list[tuple[str, int]]) -> None:
     """Until no more are."""
     what, commits = measured(tmp_path, "a", "b", "c")
-    asked = [[commits[1]], []]
+    asked = [[*twice(commits[1]), Wanted(commits[0], range(3, 4))], []]
 
-    history_running.run(what, [commits[0]], quiet, lambda: asked.pop(0))
+    history_running.run(what, twice(commits[0]), quiet, lambda: asked.pop(0))
 
-    assert [text for text, _ in ran] == ["a", "a", "b", "b"]
+    assert ran[:2] == [("a", 1), ("a", 2)]
+    assert sorted(ran[2:4]) == [("a", 3), ("b", 1)]
+    assert ran[4:] == [("b", 2)]
+    assert [what.runs_of(commit) for commit in commits] == [3, 2, 0]
+    assert [what.is_measured(commit) for commit in commits] == [True, True, False]
 
 
 def test_a_commit_without_the_script_is_noted_and_passed_over(tmp_path: Path, ran: list[tuple[str, int]]) -> None:
@@ -97,7 +106,7 @@ def test_a_commit_without_the_script_is_noted_and_passed_over(tmp_path: Path, ra
     (made.root / "m.toml").write_text(MATRIX)
     what = Measured(made, matrix.load(made.root / "m.toml", backend="python"), tmp_path / "out", "python")
 
-    history_running.run(what, made.commits("HEAD.."), quiet, list)
+    history_running.run(what, twice(*made.commits("HEAD..")), quiet, list)
 
     assert ran == []
     assert {one.error for one in what.results(made.commits("HEAD..")[0])} == {"there is no train.py in this commit"}
@@ -116,7 +125,7 @@ def test_a_script_outside_of_the_repository_is_refused(tmp_path: Path) -> None:
 def test_results_of_another_matrix_are_not_touched(tmp_path: Path, ran: list[tuple[str, int]]) -> None:
     """Nor a folder of something else."""
     what, commits = measured(tmp_path, "a")
-    history_running.run(what, commits, quiet, list)
+    history_running.run(what, twice(*commits), quiet, list)
     (what.repository.root / "m.toml").write_text(MATRIX + 'arguments = ["--more"]\n')
     other = Measured(what.repository, matrix.load(what.repository.root / "m.toml", backend="python"), what.folder)
 
