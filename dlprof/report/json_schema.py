@@ -119,6 +119,7 @@ class _Maker:
     def _object(self, kind: type) -> Schema:
         meanings = _meanings(kind)
         defaults = _defaults(kind)
+        printed = _names_in_json(kind)
         properties: dict[str, Schema] = {}
         required = []
         for name, hint in typing.get_type_hints(kind, include_extras=True).items():
@@ -126,11 +127,11 @@ class _Maker:
                 continue
             bare = get_args(hint)[0] if get_origin(hint) in (NotRequired, Required) else hint
             if get_origin(hint) is not NotRequired and defaults.get(name) is not UNSET:
-                required.append(name)
+                required.append(printed.get(name, name))
             made = self.of(bare)
             if name == "schema" and isinstance(defaults.get(name), str):
                 made = {"const": defaults[name]}
-            properties[name] = {**made, "description": meanings[name]} if name in meanings else made
+            properties[printed.get(name, name)] = {**made, "description": meanings[name]} if name in meanings else made
         about = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
         return {
             "type": "object",
@@ -151,6 +152,11 @@ def _defaults(kind: type) -> Mapping[str, Any]:
     if issubclass(kind, Struct):
         return {one.name: one.default for one in structs.fields(kind)}
     return {one.name: one.default for one in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
+
+
+def _names_in_json(kind: type) -> Mapping[str, str]:
+    """What JSON calls fields of a struct: `from` cannot be the name of an attribute."""
+    return {one.name: one.encode_name for one in structs.fields(kind)} if issubclass(kind, Struct) else {}
 
 
 def _meanings(kind: type) -> Mapping[str, str]:

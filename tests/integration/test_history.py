@@ -78,6 +78,9 @@ def test_a_slow_down_five_commits_back_is_found_with_its_part(tmp_path: Path) ->
     assert "fit_s" in [one["measure"] for one in change["measures"]]
     assert change["parts"][0]["path"] == "fit/input"
     assert 0.4e9 < change["parts"][0]["delta_ns"] < 0.9e9
+    traced = next(tmp_path.glob("dlprof_history/m/commits/*/runs/*"))
+    told = subprocess.run([*command[:3], "report", str(traced), "--json"], capture_output=True, text=True, check=True)
+    assert problems("report", json.loads(told.stdout)) == []
     assert sum(one["measured"] for one in found["commits"]) < COMMITS
     assert git(repository.root, "status", "--porcelain") == before
     assert len(git(repository.root, "worktree", "list").splitlines()) == 1

@@ -30,6 +30,14 @@ KERNELS = (
     {"op": "MatMul", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 8},
     {"op": "Relu", "category": "activation", "layer": "relu", "direction": "backward", "ms": 2},
 )
+THINNED = {
+    "name": "cores",
+    "state": "on",
+    "thinned": "samples per second",
+    "thinned_from_value": 10.0,
+    "thinned_to_value": 2.5,
+    "thinned_why": "it took 0.7 % of a core",
+}
 RUN_COMMANDS = (
     ("report", ("report", "RUN", "--json")),
     ("diagnose", ("diagnose", "RUN", "--json")),
@@ -51,7 +59,7 @@ RUN_COMMANDS = (
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs with kernels, with a bit of everything, with memory that grows, and a damaged one; `plain` lacks most."""
     path = tmp_path_factory.mktemp("runs")
-    trained(path / "kernels", **window(list(KERNELS)))
+    trained(path / "kernels", **window(list(KERNELS)), probes=[THINNED])
     trained(path / "plain")
     whole(path / "everything")
     over_training([(100 + n) * MB for n in range(100)], path / "grows", **stood(1, 8, 30))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from dlprof.report import json_schema
 
@@ -43,6 +43,13 @@ class Outer(Struct, frozen=True, kw_only=True):
     """All of them; None never."""
     maybe: str | UnsetType = UNSET
     more: Outer | None = None
+
+
+class Renamed(Struct, frozen=True):
+    """Its field cannot have its name in Python."""
+
+    begin: int = field(name="from")
+    """Where it begins."""
 
 
 class Typed(TypedDict):
@@ -129,6 +136,14 @@ def test_types_of_every_kind(kind: Any, expected: Any) -> None:
     made = schema(kind)
 
     assert {name: made[name] for name in expected} == expected
+
+
+def test_fields_have_the_name_that_json_has() -> None:
+    """Which may be none of Python's."""
+    made = schema(Renamed)["$defs"]["Renamed"]
+
+    assert (list(made["properties"]), made["required"]) == (["from"], ["from"])
+    assert made["properties"]["from"]["description"] == "Where it begins."
 
 
 def test_a_type_that_json_lacks_is_an_error() -> None:
