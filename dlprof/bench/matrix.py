@@ -98,8 +98,12 @@ class Matrix:
         return order_of_runs
 
 
-def load(path: Path) -> Matrix:
+def load(path: Path, *, backend: str | None = None) -> Matrix:
     """Read a matrix.
+
+    Args:
+        path: Its file.
+        backend: What everything is run on, whatever it says; None: the backends that it names.
 
     Raises:
         NoInputError: There is no such file, or a script that it names.
@@ -112,13 +116,14 @@ def load(path: Path) -> Matrix:
         raise NoInputError(f"There is no matrix {path}.", hint="dlprof help bench tells how one is written") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
-    return _Reader(path, content).matrix()
+    return _Reader(path, content, backend).matrix()
 
 
 @dataclass(frozen=True)
 class _Reader:
     path: Path
     content: Mapping[str, Any]
+    backend: str | None = None
 
     def matrix(self) -> Matrix:
         self._known(self.content, _KEYS, "")
@@ -207,7 +212,7 @@ class _Reader:
             raise NoInputError(f"{self.path}: there is no script {row['script']}.", hint="paths count from the matrix")
         where = f"[[work]] {script.name}: "
         name = self._name(row.get("name", script.stem), f"{where}name")
-        backends = self._backends(row, where) or default
+        backends = (self.backend,) if self.backend else self._backends(row, where) or default
         if not backends:
             raise self._wrong(f"{where}no backends, neither here nor at the top")
         arguments = self._texts(row, "arguments", where)

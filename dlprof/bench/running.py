@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from dlprof.backends import registry
@@ -58,7 +60,7 @@ def _run_all(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]
         if cell.backend in refused:
             result = _result(cell, error=refused[cell.backend])
         else:
-            result = _run(cell, matrix, folder)
+            result = run_cell(cell, matrix, folder)
             clock.took(result.seconds)
         if result.error:
             report(f"  failed: {result.error}")
@@ -85,22 +87,46 @@ class _Clock:
         return f"; about {left / 60:.0f} min left" if left >= 90 else f"; about {left:.0f} s left"
 
 
-def _run(cell: Cell, matrix: Matrix, folder: Folder) -> CellResult:
+@dataclass(frozen=True)
+class Place:
+    """Where a cell is run, and by what.
+
+    Attributes:
+        folder: The working directory, from which the script is named; None: this one.
+        python: The interpreter in place of a managed backend; None: that of the cell's backend.
+    """
+
+    folder: Path | None = None
+    python: str | None = None
+
+
+def run_cell(cell: Cell, matrix: Matrix, folder: Folder, place: Place = Place()) -> CellResult:
+    """Run a cell, and say what came out of it; what an earlier attempt left is thrown away.
+
+    Args:
+        cell: The cell.
+        matrix: Its matrix.
+        folder: Where its run and its output go.
+        place: Where it is run, and by what.
+    """
     shutil.rmtree(folder.run(cell), ignore_errors=True)  # of a cell that was ended in the middle
     begin = time.perf_counter()
     with folder.output(cell).open("wb") as output:
-        error = children.run_to_end(_command(cell, matrix, folder.run(cell)), output, limit_s=matrix.limit_s)
+        command = _command(cell, matrix, folder.run(cell).absolute(), place)
+        error = children.run_to_end(command, output, limit_s=matrix.limit_s, folder=place.folder)
     seconds = time.perf_counter() - begin
     if error and error.startswith("exit"):
         error = f"{error}: {children.last_line(folder.output(cell))}"
     return _result(cell, seconds=seconds, error=error, measured=_measures(folder.run(cell)) if not error else {})
 
 
-def _command(cell: Cell, matrix: Matrix, place: Path) -> list[str]:
+def _command(cell: Cell, matrix: Matrix, target: Path, place: Place) -> list[str]:
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in matrix.trace.items()]
+    script = os.path.relpath(cell.work.script, place.folder) if place.folder else str(cell.work.script)
+    with_what = ["--python", place.python] if place.python else ["--backend", cell.backend]
     return [
-        sys.executable, "-P", "-m", "dlprof", "trace", str(cell.work.script),
-        "--backend", cell.backend, "-o", str(place), "--no-report", "--no-progress", *flags, "--", *cell.work.arguments,
+        sys.executable, "-P", "-m", "dlprof", "trace", script,
+        *with_what, "-o", str(target), "--no-report", "--no-progress", *flags, "--", *cell.work.arguments,
     ]  # fmt: skip
 
 

@@ -4,16 +4,44 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypedDict
 
 from dlprof.bench.matrix import Matrix
 from dlprof.bench.measures import MEASURES, Row
 
-SCHEMA = "dlprof.bench/1"
+SCHEMA: Final = "dlprof.bench/1"
 
 
-def as_json(matrix: Matrix, rows: Sequence[Row]) -> dict[str, Any]:
+class RowReport(TypedDict):
+    """All repeats of a work on a backend."""
+
+    work: str
+    backend: str
+    runs: int
+    """Runs that came to their end."""
+    failed: list[str]
+    """Why the others failed, each reason once."""
+    median: Mapping[str, float | None]
+    """Of each measure; null: no run has it."""
+    interval: Mapping[str, tuple[float, float] | None]
+    """95 % interval of each median; null: there are fewer than three runs."""
+
+
+class BenchReport(TypedDict):
+    """The table of a benchmark."""
+
+    schema: Literal["dlprof.bench/1"]
+    name: str
+    title: str
+    seed: int
+    repeat: int
+    measures: Mapping[str, str]
+    """What each measure means, with its unit."""
+    rows: list[RowReport]
+
+
+def as_json(matrix: Matrix, rows: Sequence[Row]) -> BenchReport:
     """All rows. See `dlprof help json`."""
     return {
         "schema": SCHEMA,
@@ -40,7 +68,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     heads = [f"{name}{part}" for name in MEASURES for part in ("", "_low", "_high")]
     writer.writerow(["work", "backend", "runs", "failed", *heads])
     for row in rows:
-        cells: list[Any] = []
+        cells: list[object] = []
         for name in MEASURES:
             low, high = row.intervals.get(name, ("", ""))
             cells += [row.medians.get(name, ""), low, high]

@@ -6,12 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:  # imported when a subcommand runs: --help stays fast
     from dlprof.launch.environments import Environment
 
-SCHEMA = "dlprof.backends/1"
 EXAMPLES = """\
 examples:
   dlprof backends list
@@ -75,7 +74,7 @@ def _install(args: Arguments) -> None:
         if not args.json:
             print(made[-1].path, flush=True)
     if args.json:
-        _print_json(backends=[_row(environment) for environment in made])
+        _print_json(_told([_row(environment) for environment in made]))
 
 
 def _remove(args: Arguments) -> None:
@@ -83,7 +82,8 @@ def _remove(args: Arguments) -> None:
 
     removed = {name: environments.remove(name) for name in args.names}
     if args.json:
-        _print_json(removed={name: [str(path) for path in removed[name]] for name in removed})
+        folders = {name: [str(path) for path in removed[name]] for name in removed}
+        _print_json(BackendsReport(schema="dlprof.backends/1", removed=folders))
         return
     for name, paths in removed.items():
         for path in paths:
@@ -97,7 +97,7 @@ def _path(args: Arguments) -> None:
 
     environment = environments.path_of(args.name)
     if args.json:
-        _print_json(backends=[_row(environment)])
+        _print_json(_told([_row(environment)]))
     else:
         print(environment.path)
 
@@ -107,7 +107,7 @@ def _list(args: Arguments) -> None:
 
     rows = [_row(environment) for environment in environments.known()]
     if args.json:
-        _print_json(backends=rows)
+        _print_json(_told(rows))
         return
     names, titles = (max((len(getattr(row, column)) for row in rows), default=0) for column in ("name", "title"))
     for row in rows:
@@ -148,7 +148,21 @@ def _row(environment: Environment) -> Row:
     )
 
 
-def _print_json(**content: object) -> None:
+class BackendsReport(TypedDict):
+    """Backends and their environments, or what was removed of them."""
+
+    schema: Literal["dlprof.backends/1"]
+    backends: NotRequired[list[Row]]
+    """Of `list`, `install` and `path`."""
+    removed: NotRequired[dict[str, list[str]]]
+    """Of `remove`: folders by backend."""
+
+
+def _told(rows: list[Row]) -> BackendsReport:
+    return BackendsReport(schema="dlprof.backends/1", backends=rows)
+
+
+def _print_json(content: BackendsReport) -> None:
     from dlprof.report.json_text import print_json
 
-    print_json({"schema": SCHEMA, **content})
+    print_json(content)

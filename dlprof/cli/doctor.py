@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypedDict
 
 EXAMPLES = """\
 examples:
@@ -37,6 +38,13 @@ class Check:
     state: str
     found: str
     mend: str | None = None
+
+
+class DoctorReport(TypedDict):
+    """All that was looked at (`dlprof doctor --json`)."""
+
+    schema: Literal["dlprof.doctor/1"]
+    checks: list[Check]
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ def run(args: Arguments) -> int:
     if args.json:
         from dlprof.report.json_text import print_json
 
-        print_json({"schema": "dlprof.doctor/1", "checks": checks})
+        print_json(DoctorReport(schema="dlprof.doctor/1", checks=checks))
     else:
         for check in checks:
             print(f"{check.state:<8} {check.name:<16} {check.found}")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import re
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.analysis.compare import Comparison
     from dlprof.analysis.gate import Component
+    from dlprof.report.gate_report import Cause, Outcome
 
 EXAMPLES = """\
 examples:
@@ -17,9 +20,16 @@ examples:
   dlprof trace train.py --repeat 5 -o runs/new         on the change
   dlprof gate runs/base runs/new                       exit code 1 when a part became more than 5 % slower
   dlprof gate runs/base runs/new --max-regression 10% --only fit/steps,wall
+  dlprof gate runs/base runs/new --format junit > gate.xml       for CI systems that show tests
+  dlprof gate runs/base runs/new --format markdown               for a comment on a pull request
+  dlprof gate runs/base runs/new --format github                 errors at the lines that are to blame
 
 A part has regressed when it grew beyond noise, beyond the limit, and by more than 1 % of the wall time.
 With three runs or more on each side, noise is a 95 % interval; with fewer, 20 % of the part or 50 ms."""
+
+
+FORMATS = ("text", "junit", "markdown", "github", "json")
+"""What the answer can be printed as."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,7 @@ class Arguments:
     max_regression: str
     only: str | None
     anyway: bool
+    format: str
     json: bool
 
 
@@ -41,39 +52,77 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-regression", default="5%", metavar="P", help="growth that may pass (default: 5%%)")
     parser.add_argument("--only", metavar="PARTS", help="judge only these parts and what is below them: fit,wall")
     parser.add_argument("--anyway", action="store_true", help="judge runs that are not comparable, too")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.gate/1, see `dlprof help json`)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help=f"{', '.join(FORMATS)} (default: text)")
+    parser.add_argument("--json", action="store_true", help="the same as --format json (see `dlprof help json`)")
 
 
 def run(args: Arguments) -> int:
     """Print a line for the log; 1 when something regressed."""
     from dlprof.analysis import compare, gate
+    from dlprof.cli.shares import share
     from dlprof.errors import UsageError
     from dlprof.pipeline.opening import open_sides
     from dlprof.report import gate_report
     from dlprof.report.json_text import print_json
 
-    limit = _limit(args.max_regression)
+    limit = share(args.max_regression, "--max-regression")
     base, new = open_sides([args.base, args.new])
     comparison = compare.compare(new, base)
     if not comparison.parity.comparable and not args.anyway:
         why = "; ".join(comparison.parity.why_not)
         raise UsageError(f"The runs are not comparable, because {why} (A is NEW, B is BASE).", hint="--anyway")
     parts = _chosen(gate.components(comparison, limit), args.only)
-    if args.json:
+    has_regressed = any(part.regressed for part in parts)
+    if args.json or args.format == "json":
         print_json(gate_report.as_json(comparison, parts, limit))
     else:
-        print("\n".join(gate_report.as_lines(parts, limit, min(len(base.runs), len(new.runs)))))
-    return 1 if any(part.regressed for part in parts) else 0
+        causes = _causes(comparison) if has_regressed and args.format != "text" else ()
+        before, now = ([run.name for run in side.runs] for side in (base, new))
+        _print(args.format, gate_report.Outcome(parts, limit, before, now, causes))
+    return 1 if has_regressed else 0
 
 
-def _limit(text: str) -> float:
-    """The share that `5%` or `0.05` stands for."""
+def _print(form: str, found: Outcome) -> None:
+    from dlprof.report import gate_formats, gate_report
+
+    if form == "junit":
+        print(gate_formats.as_junit(found))
+    elif form == "markdown":
+        print(gate_formats.as_markdown(found), end="")
+    else:
+        print("\n".join(gate_formats.as_github(found) if form == "github" else gate_report.as_lines(found)))
+
+
+def _causes(comparison: Comparison) -> Sequence[Cause]:
+    """Why the new version is slower; none where the runs cannot be diagnosed: the gate has judged them all the same."""
+    from dlprof.analysis.findings.diagnose import diagnose_gap
     from dlprof.errors import UsageError
+    from dlprof.report.gate_report import Cause
 
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip())
-    if match is None:
-        raise UsageError(f"--max-regression must be a share such as 5% or 0.05, not {text}.")
-    return float(match[1]) / (100 if match[2] else 1)
+    try:
+        found = diagnose_gap(comparison).findings
+    except UsageError:
+        return ()
+    folder = Path(comparison.a.runs[0].manifest.script_folder)
+    return [
+        Cause(one.heading, one.claim, one.next_step, one.at_stake_ns, place, one.line if place else None)
+        for one in found
+        for place in [_in_repository(folder, one.file)]
+    ]
+
+
+def _in_repository(folder: Path, file: str | None) -> str | None:
+    """A file of the new version as the CI system names it: from the root of the checkout.
+
+    Args:
+        folder: The script's, when it ran.
+        file: As runs name it; None: there is none.
+    """
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
+    if file is None or file.startswith("<"):
+        return None
+    places = [place for place in ((folder / file).resolve(), (root / file).resolve()) if place.is_relative_to(root)]
+    return next((place.relative_to(root).as_posix() for place in places if place.is_file()), None)
 
 
 def _chosen(parts: Sequence[Component], only: str | None) -> Sequence[Component]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,10 @@ examples:
   dlprof sql last "SELECT name, dur_ns FROM spans WHERE kind = 'import' ORDER BY dur_ns DESC LIMIT 10"
   dlprof sql runs/ddp "SELECT rank, median(dur_ns) FROM steps GROUP BY rank"    all ranks of a training
   dlprof sql last --format csv "SELECT * FROM steps" > steps.csv"""
+
+
+AnswerRow = Mapping[str, Any]
+"""A row of an answer, as `--format json` has it: a value for each column."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def _print_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> No
 
 def _words(value: Any) -> str:
     """A cell in which nothing is Markdown or HTML."""
-    from dlprof.export.markdown import plain
+    from dlprof.report.markdown_text import plain
 
     if isinstance(value, int | float):
         return str(value)

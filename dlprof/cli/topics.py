@@ -29,6 +29,7 @@ class Topic:
 
 
 TOPICS = {
+    "assistants": Topic("let an assistant find and fix a slow training: dlprof mcp", "assistants"),
     "backends": Topic("managed environments, and interpreters of your own", "backends"),
     "bench": Topic("matrices of scenarios and backends", "bench"),
     "comparing": Topic("compare, diagnose and gate: how they come to their figures", "comparing"),
@@ -38,6 +39,7 @@ TOPICS = {
     "findings": Topic("every finding: its signal, and the time at stake", "comparing", "Findings"),
     "glossary": Topic("every word", "glossary"),
     "gpu-rules": Topic("on which real traces the rules for GPUs were tried", "gpu-rules"),
+    "history": Topic("a benchmark over commits: which one made it slower, and where", "history"),
     "host": Topic("what the script sees under dlprof: signals, streams, descriptors", "host"),
     "importing": Topic("traces of other profilers", "importing"),
     "json": Topic("what --json prints, field by field", "json"),

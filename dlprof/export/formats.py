@@ -88,6 +88,13 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             viewer="pandas, DuckDB and Polars read its files",
             folder=True,
         ),
+        "prometheus": Format(
+            about="figures of the run as Prometheus' text",
+            module="prometheus",
+            ending=".prom",
+            viewer="put it where the textfile collector of node_exporter looks",
+            text=True,
+        ),
         "json": Format(
             about="the report and all tables as one JSON object",
             module="json_object",

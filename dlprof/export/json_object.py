@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import BinaryIO
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, Literal, TypedDict
 
 from msgspec import Struct, to_builtins
 
@@ -12,8 +13,9 @@ from dlprof.analysis.findings.diagnose import brief
 from dlprof.export import tables
 from dlprof.report import strict_json
 from dlprof.report.json_text import plain
+from dlprof.report.model import Report
 from dlprof.report.summary import summarise
-from dlprof.schema.manifest import as_builtins
+from dlprof.schema.manifest import Manifest, as_builtins
 from dlprof.schema.tables import TABLES
 from dlprof.store.run import Run
 
@@ -29,6 +31,17 @@ class LeftOut(Struct, frozen=True):
     rows: int | None
     """None: not known, it is lost."""
     because: str
+
+
+class ExportedRun(TypedDict):
+    """A run as one object. Numbers that JSON does not know are the texts NaN, Infinity and -Infinity."""
+
+    schema: Literal["dlprof.export/1"]
+    manifest: Manifest
+    report: Report
+    left_out: Sequence[LeftOut]
+    tables: Mapping[str, Sequence[Mapping[str, Any]]]
+    """Rows of each table, as objects with a field for each column."""
 
 
 def write(run: Run, out: BinaryIO) -> str:

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.report.markdown_text import plain
 from dlprof.store.run import Run
-from dlprof.units import duration, percent, safe
-
-_SPECIAL = frozenset("`*_{}[]()#+-.!~")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\\": "&#92;", "|": "&#124;"}
-
-
-def plain(value: str) -> str:
-    """Words from outside as they are: nothing in them is Markdown or HTML."""
-    return "".join(_ENTITIES.get(c) or (f"\\{c}" if c in _SPECIAL else c) for c in safe(value))
+from dlprof.units import duration, percent
 
 
 def phases(run: Run) -> str:

@@ -19,6 +19,7 @@ from dlprof.analysis.timeline.slices import MISSING, numbers
 from dlprof.errors import DlprofError
 from dlprof.export import markdown
 from dlprof.export.eventfile import EventWriter
+from dlprof.report.markdown_text import plain
 from dlprof.rundir import writing_into
 from dlprof.store.run import Run
 
@@ -83,7 +84,7 @@ def _findings(run: Run) -> str:
     try:
         return markdown.findings(diagnose.diagnose(run))
     except DlprofError as error:
-        return markdown.plain(error.message)
+        return plain(error.message)
 
 
 def _steps(run: Run) -> Iterator[Scalar]:

@@ -24,6 +24,7 @@ def run_to_end(
     *,
     limit_s: float | None = None,
     environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> str | None:
     """Run a command to its end.
 
@@ -32,6 +33,7 @@ def run_to_end(
         output: File that takes what it prints.
         limit_s: Seconds after which it is ended; None: never.
         environment: Its environment variables; None: those of this process.
+        folder: Where it is run; None: here.
 
     Returns:
         Why it failed, or None.
@@ -42,6 +44,7 @@ def run_to_end(
         stdout=output,
         stderr=subprocess.STDOUT,
         env=environment,
+        cwd=folder,
         preexec_fn=_end_with_parent,
     ) as process:
         try:

@@ -1,8 +1,9 @@
-"""What `dlprof gate` says: a line for a log, or JSON (`dlprof.gate/1`)."""
+"""What `dlprof gate` says: a line for a log, or JSON (`dlprof.gate/1`); `gate_formats` has what CI systems read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -13,6 +14,54 @@ from dlprof.units import duration, safe
 SCHEMA = "dlprof.gate/1"
 _NAMED = 3
 """Parts that the first line names."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why the new version is slower, as the diagnosis of both has it.
+
+    Attributes:
+        title: What it is called for people.
+        claim: One sentence with figures.
+        next_step: What to do.
+        at_stake_ns: The time that it takes (ns).
+        file, line: Its place, as a path from the root of the repository; None: none is known there.
+    """
+
+    title: str
+    claim: str
+    next_step: str
+    at_stake_ns: int
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the gate found.
+
+    Attributes:
+        parts: The parts, judged; those that regressed first.
+        limit: Growth that may pass, as a share.
+        base, new: Names of the runs before, and of those now.
+        causes: Why, the most costly first; none where nothing regressed, or the runs cannot be diagnosed.
+    """
+
+    parts: Sequence[Component]
+    limit: float
+    base: Sequence[str]
+    new: Sequence[str]
+    causes: Sequence[Cause] = ()
+
+    @property
+    def regressed(self) -> Sequence[Component]:
+        """Parts that became slower."""
+        return [part for part in self.parts if part.regressed]
+
+    @property
+    def repeats(self) -> int:
+        """Runs on the side that has fewer."""
+        return min(len(self.base), len(self.new))
 
 
 class ComponentReport(Struct, frozen=True):
@@ -63,27 +112,31 @@ def as_json(comparison: Comparison, parts: Sequence[Component], limit: float) ->
     )
 
 
-def as_lines(parts: Sequence[Component], limit: float, repeats: int) -> Iterator[str]:
-    """The answer for a log: one line, and one more for each part that regressed.
+def as_lines(found: Outcome) -> Iterator[str]:
+    """The answer for a log: one line, and one more for each part that regressed."""
+    yield headline(found)
+    for part in found.regressed:
+        yield safe(f"  {part.name}: {times(part)}")
 
-    Args:
-        parts: The parts, judged; those that regressed first.
-        limit: Growth that may pass, as a share.
-        repeats: Runs on the side that has fewer.
-    """
-    regressed = [part for part in parts if part.regressed]
-    whole = next((part for part in parts if part.name == "wall"), None)
+
+def headline(found: Outcome) -> str:
+    """The answer in one line."""
+    whole = next((part for part in found.parts if part.name == "wall"), None)
     wall = f" wall {duration(whole.base_ns)} to {duration(whole.new_ns)}" if whole is not None else ""
-    runs = f"{repeats} run{'s' if repeats > 1 else ''} a side"
-    if not regressed:
-        yield f"dlprof gate: ok, nothing grew by more than {100 * limit:g} % beyond noise;{wall} ({runs})"
-        return
-    names = ", ".join(_growth(part) for part in regressed[:_NAMED])
-    yield safe(f"dlprof gate: FAILED, limit {100 * limit:g} %: {names};{wall} ({runs})")
-    for part in regressed:
-        interval = f", 95 % {duration(part.ci_ns[0])} to {duration(part.ci_ns[1])}" if part.ci_ns else ""
-        yield safe(f"  {part.name}: {duration(part.base_ns)} to {duration(part.new_ns)}{interval}")
+    runs = f"{found.repeats} run{'s' if found.repeats > 1 else ''} a side"
+    limit = f"{100 * found.limit:g} %"
+    if not found.regressed:
+        return f"dlprof gate: ok, nothing grew by more than {limit} beyond noise;{wall} ({runs})"
+    names = ", ".join(f"{part.name} {growth(part)}" for part in found.regressed[:_NAMED])
+    return safe(f"dlprof gate: FAILED, limit {limit}: {names};{wall} ({runs})")
 
 
-def _growth(part: Component) -> str:
-    return f"{part.name} {'new' if part.change is None else f'{100 * part.change:+.1f} %'}"
+def times(part: Component) -> str:
+    """A part before and after, with the interval of what lies between."""
+    interval = f", 95 % {duration(part.ci_ns[0])} to {duration(part.ci_ns[1])}" if part.ci_ns else ""
+    return f"{duration(part.base_ns)} to {duration(part.new_ns)}{interval}"
+
+
+def growth(part: Component) -> str:
+    """By how much a part grew, in percent of what it was."""
+    return "new" if part.change is None else f"{100 * part.change:+.1f} %"

@@ -55,14 +55,14 @@ def print_json(value: Any) -> None:
     try:
         text = json.dumps(told, indent=1, default=str, allow_nan=False)
     except ValueError:
-        text = json.dumps(_finite(told), indent=1, default=str, allow_nan=False)
+        text = json.dumps(finite(told), indent=1, default=str, allow_nan=False)
     print(text)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same, as deep as it goes, with None for what is no number."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _finite(inner) for name, inner in value.items()}
-    return [_finite(inner) for inner in value] if isinstance(value, list) else value
+        return {name: finite(inner) for name, inner in value.items()}
+    return [finite(inner) for inner in value] if isinstance(value, list) else value

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,8 +24,8 @@ _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op
     FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
 _OTHER_DEVICE = "WHEN e.device = {number:d} THEN '{kind}:{number:d}'"
 _KIND = re.compile(r"[a-z]{1,16}")
-
-
+_LIMITS = ("SET memory_limit = '1GB'", "SET threads = 2", "SET lock_configuration = true")
+"""Of queries that nobody has looked at."""
 Result = TypeVar("Result")
 
 
@@ -50,6 +51,47 @@ def ask(run: Run, query: str) -> Answer:
     return _asked(run, answer)
 
 
+def ask_within(run: Run, query: str, *, rows: int, seconds: float) -> tuple[Answer, bool]:
+    """The same for a query that nobody has looked at: it may neither take for ever nor fill the memory or the disk.
+
+    Args:
+        run: The run.
+        query: The query.
+        rows: Rows that are fetched at most.
+        seconds: Time that it may take.
+
+    Returns:
+        The answer, and whether there are more rows.
+
+    Raises:
+        UsageError: DuckDB refuses the query, or it took too long.
+    """
+    late = threading.Event()
+
+    def answer(connection: duckdb.DuckDBPyConnection) -> tuple[Answer, bool]:
+        def end() -> None:
+            late.set()
+            connection.interrupt()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            result = connection.execute(query)
+            found = result.fetchmany(rows + 1)
+        finally:
+            timer.cancel()
+        columns = tuple(column[0] for column in result.description or ())
+        return Answer(columns, found[:rows]), len(found) > rows
+
+    try:
+        return _asked(run, answer, _LIMITS)
+    except UsageError:
+        if late.is_set():
+            raise UsageError(f"The query took more than {seconds:g} s.", hint="ask for less") from None
+        raise
+
+
 def arrow(run: Run, query: str) -> pa.Table:
     """The same as a table of Arrow, with DuckDB's types; empty where the query gives no rows at all.
 
@@ -72,7 +114,7 @@ def _kernels(run: Run) -> str:
     return _KERNELS.format(others=" ".join(_OTHER_DEVICE.format(number=gpu.gpu, kind=gpu.kind) for gpu in known))
 
 
-def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> Result:
+def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result], settings: Sequence[str] = ()) -> Result:
     """What `answer` makes of a connection that knows the tables of a run, and nothing else."""
     import duckdb  # noqa: PLC0415
 
@@ -82,7 +124,8 @@ def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result]) -> R
             connection.register(name, plain(run.table(name)))
         if run.missing("kernel_events", "kernel_ops") is None:
             connection.execute(_kernels(run))
-        connection.execute("SET enable_external_access = false")
+        for setting in ("SET enable_external_access = false", *settings):
+            connection.execute(setting)
         return answer(connection)
     except duckdb.Error as error:
         raise UsageError(

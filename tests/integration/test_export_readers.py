@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dlprof.export import chrome, markdown, perfetto, tensorboard
+from dlprof.export import chrome, perfetto, tensorboard
+from dlprof.report.markdown_text import plain
 from dlprof.store.run import Run
 from tests import perfetto as engine
 from tests.unit.export.run_of_everything import HOSTILE, whole
@@ -166,6 +167,6 @@ def test_tensorboard_shows_names_from_outside_as_text() -> None:
     shown = pytest.importorskip("tensorboard.plugin_util")
     hostile = "<script>x</script> **b** [l](http://h) `c` | # _u_ &lt; 1. \\ z"
 
-    html = shown.markdowns_to_safe_html([f"|a|\n|---|\n|{markdown.plain(hostile)}|"], "".join)
+    html = shown.markdowns_to_safe_html([f"|a|\n|---|\n|{plain(hostile)}|"], "".join)
 
     assert "<td>&lt;script&gt;x&lt;/script&gt; **b** [l](http://h) `c` &#124; # _u_ &amp;lt; 1. &#92; z</td>" in html

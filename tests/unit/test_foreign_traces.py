@@ -20,6 +20,7 @@ from dlprof.pipeline.opening import open_run
 from dlprof.report.html.files import write
 from dlprof.store.run import Run
 from tests.unit.ingest.imports import DATA
+from tests.unit.published import problems
 from tests.unit.runs import dlprof
 
 MORE = os.environ.get("DLPROF_SHARED_TRACES")
@@ -97,7 +98,8 @@ def test_a_command_answers_or_says_what_is_missing(
     assert (code in REFUSED) == bool(may_say), said.err
     assert code == 0 or any(text in said.err for text in may_say), said.err
     if "--json" in command and code == 0:
-        json.loads(said.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+        told = json.loads(said.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+        assert problems(command[0], told) == []
 
 
 def test_no_rule_fails(run: Run, capsys: pytest.CaptureFixture[str]) -> None:

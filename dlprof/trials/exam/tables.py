@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, TypedDict
 
-from dlprof.trials.exam.result import FALSE_SHARE, Answer, Result, rows
+from dlprof.trials.exam.result import FALSE_SHARE, Answer, Result, Row, rows
 
 
-def as_json(result: Result) -> dict[str, Any]:
+class CaseReport(TypedDict):
+    """A planted cause, and what the diagnosis made of it; attributes as in `Answer`."""
+
+    name: str
+    slug: str
+    backend: str
+    found: list[str]
+    rank: int | None
+    at_stake_ns: int | None
+    cost_ns: int | None
+    cost_doubt_ns: int | None
+    error: float | None
+    line_found: bool | None
+    failed: str | None
+
+
+class PairReport(TypedDict):
+    """Two runs of the same thing; attributes as in `CleanPair`."""
+
+    name: str
+    gap_ns: int
+    findings: list[tuple[str, float]]
+    false_alarm: bool
+    failed: str | None
+
+
+class ExamReport(TypedDict):
+    """An exam."""
+
+    schema: Literal["dlprof.exam/1"]
+    cases: list[CaseReport]
+    rules: list[Row]
+    machine_spread: float | None
+    """By how much the machine's speed varied, as a share; null: not known."""
+    clean_pairs: list[PairReport]
+
+
+def as_json(result: Result) -> ExamReport:
     """The exam as one JSON object (`dlprof.exam/1`)."""
     return {
         "schema": "dlprof.exam/1",
@@ -20,10 +57,10 @@ def as_json(result: Result) -> dict[str, Any]:
             }
             for answer in result.answers
         ],
-        "rules": [vars(row) for row in rows(result)],
+        "rules": rows(result),
         "machine_spread": result.spread,
         "clean_pairs": [
-            {"name": pair.name, "gap_ns": pair.gap_ns, "findings": [list(one) for one in pair.findings],
+            {"name": pair.name, "gap_ns": pair.gap_ns, "findings": list(pair.findings),
              "false_alarm": pair.false_alarm, "failed": pair.failed}
             for pair in result.pairs
         ],

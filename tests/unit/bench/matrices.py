@@ -41,7 +41,7 @@ class Runs:
         self.names: list[str] = []
         self.end_after: int | None = None
         self.error: dict[str, str] = {}
-        monkeypatch.setattr(running, "_run", self._run)
+        monkeypatch.setattr(running, "run_cell", self._run)
         monkeypatch.setattr(running, "prepare", lambda _matrix, _say: {})
 
     def _run(self, cell: matrix.Cell, _matrix: matrix.Matrix, _folder: Folder) -> CellResult:

@@ -10,7 +10,6 @@ import pytest
 
 from dlprof.backends import registry
 from dlprof.backends.base import BackendSpec
-from dlprof.cli import backends
 from dlprof.launch import environments
 from dlprof.launch.environments import Environment
 from tests.unit.runs import dlprof
@@ -111,6 +110,6 @@ def test_remove_says_what_is_gone(
 
     assert printed(capsys, "remove", "small", "other") == f"removed {small.path}\nother is not installed\n"
     assert json.loads(printed(capsys, "remove", "small", "other", "--json")) == {
-        "schema": backends.SCHEMA,
+        "schema": "dlprof.backends/1",
         "removed": {"small": [str(small.path)], "other": []},
     }

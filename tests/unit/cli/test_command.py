@@ -55,7 +55,9 @@ def test_every_module_of_the_command_line_is_a_command() -> None:
         "command",
         "described",
         "manual",
+        "json_types",
         "parser",
+        "shares",
         "shells",
         "topics",
     }

@@ -31,6 +31,8 @@ ONLY_READ = {
     r"diagnose .*--confirm": "runs the script again",
     r"try ": "runs the script again",
     r"attach ": "looks at a process that runs",
+    r"history ": "runs scripts of a repository",
+    r"mcp": "serves until its input ends",
     r"view .*--serve": "serves until Ctrl-C",
     r"backends (install|remove|path)": "needs the network, or changes what is installed",
 }

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import Diagnosis, Finding
+from dlprof.cli import gate
+from dlprof.schema.vocabulary import Basis
 from dlprof.store.run import Run
 from tests.unit import runs
 from tests.unit.runs import S
@@ -91,3 +95,50 @@ def test_the_gate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert content["schema"] == "dlprof.gate/1"
     assert content["passed"] is False
     assert [one["name"] for one in content["components"] if one["regressed"]] == ["wall", "import"]
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"),
+    [
+        ("junit", '<testsuites name="dlprof gate" tests='),
+        ("markdown", "### \N{CROSS MARK} dlprof gate: FAILED, limit 5 %: wall "),
+        ("github", "dlprof gate: FAILED, limit 5 %: wall "),
+        ("json", '{\n "schema": "dlprof.gate/1",'),
+        ("text", "dlprof gate: FAILED, limit 5 %: wall "),
+    ],
+)
+def test_the_answer_has_the_format_that_is_asked_for(
+    tmp_path: Path, form: str, begin: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is the same."""
+    assert runs.dlprof("gate", repeats(tmp_path / "b", 2), repeats(tmp_path / "n", 3), "--format", form) == 1
+
+    assert capsys.readouterr().out.startswith(begin)
+
+
+def test_a_file_is_named_from_the_root_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that lies elsewhere, or is none, is not named: the CI system could not show it."""
+    (tmp_path / "repository" / "src").mkdir(parents=True)
+    for name in ("repository/src/train.py", "repository/other.py", "outside.py"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "repository"))
+    folder = tmp_path / "repository" / "src"
+
+    assert gate._in_repository(folder, "train.py") == "src/train.py"
+    assert gate._in_repository(Path("/elsewhere"), "other.py") == "other.py"
+    named = [gate._in_repository(folder, name) for name in ("../../outside.py", "<frozen>", "gone.py", None)]
+    assert named == [None, None, None, None]
+
+
+def test_what_became_slower_is_shown_at_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The causes are those of the diagnosis of both."""
+    (tmp_path / "train.py").touch()
+    monkeypatch.chdir(tmp_path)
+    found = Finding("io-bound", "It writes.", S, 0.1, None, Basis.MEASURED, "train.py", 7, (), "Write less.")
+    monkeypatch.setattr(diagnose, "diagnose_gap", lambda _found: Diagnosis((found,), (), 10 * S))
+
+    runs.dlprof("gate", repeats(tmp_path / "b", 2), repeats(tmp_path / "n", 3), "--format", "github")
+
+    assert capsys.readouterr().out.splitlines()[1].endswith("file=train.py,line=7::It writes. Write less.")

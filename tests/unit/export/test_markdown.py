@@ -13,11 +13,6 @@ from tests.unit.runs import S
 FINDING = Finding("input-bound", "It waits.", S, 0.1, None, Basis.MEASURED, "train.py", 7, (), "Read faster.")
 
 
-def test_words_from_outside_are_no_markdown() -> None:
-    """Nor HTML, nor a table's cell."""
-    assert markdown.plain("*a* <b>|`c`") == "\\*a\\* &lt;b&gt;&#124;\\`c\\`"
-
-
 def test_phases_are_a_table(tmp_path: Path) -> None:
     """With their share of the run."""
     lines = markdown.phases(whole(tmp_path / "run")).splitlines()

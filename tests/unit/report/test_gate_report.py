@@ -8,7 +8,7 @@ from dlprof.analysis import compare
 from dlprof.analysis.compare import Side
 from dlprof.analysis.gate import Component
 from dlprof.report import gate_report
-from dlprof.report.gate_report import ComponentReport
+from dlprof.report.gate_report import ComponentReport, Outcome
 from dlprof.report.json_text import plain
 from tests.unit.runs import S, trained
 
@@ -19,14 +19,14 @@ NEW = Component("save", 0, S, None, False, True)
 
 def test_a_version_that_is_no_slower_passes() -> None:
     """In one line, with the wall time."""
-    assert list(gate_report.as_lines([WALL], 0.05, 3)) == [
+    assert list(gate_report.as_lines(Outcome([WALL], 0.05, "abc", "def"))) == [
         "dlprof gate: ok, nothing grew by more than 5 % beyond noise; wall 10.0 s to 11.0 s (3 runs a side)"
     ]
 
 
 def test_parts_that_regressed_are_named_and_told_each() -> None:
     """What was not there before is new."""
-    assert list(gate_report.as_lines([FIT, NEW, WALL], 0.1, 1)) == [
+    assert list(gate_report.as_lines(Outcome([FIT, NEW, WALL], 0.1, "abc", "d"))) == [
         "dlprof gate: FAILED, limit 10 %: fit/steps +25.0 %, save new; wall 10.0 s to 11.0 s (1 run a side)",
         "  fit/steps: 4.00 s to 5.00 s, 95 % 500 ms to 2.00 s",
         "  save: 0 ns to 1.00 s",
@@ -35,7 +35,7 @@ def test_parts_that_regressed_are_named_and_told_each() -> None:
 
 def test_parts_alone_have_no_wall_time() -> None:
     """It was not asked for."""
-    assert next(gate_report.as_lines([FIT], 0.1, 1)).endswith("fit/steps +25.0 %; (1 run a side)")
+    assert next(gate_report.as_lines(Outcome([FIT], 0.1, "a", "b"))).endswith("fit/steps +25.0 %; (1 run a side)")
 
 
 def test_json_has_the_fields_of_the_contract(tmp_path: Path) -> None:

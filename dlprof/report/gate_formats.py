@@ -1,0 +1,113 @@
+"""The answer of `dlprof gate` as CI systems take it: JUnit's XML, Markdown of a comment, GitHub's workflow commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree as ET
+
+from dlprof.analysis.gate import Component
+from dlprof.report.gate_report import Cause, Outcome, growth, headline, times
+from dlprof.report.markdown_text import plain
+from dlprof.units import duration, safe
+
+PARTS_IN_COMMENT = 12
+"""Parts that a comment shows at most, those that regressed first."""
+ANNOTATIONS = 10
+"""GitHub shows no more errors of a step than that."""
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+
+
+def as_junit(found: Outcome) -> str:
+    """A test case for each part, which fails if the part regressed; its time is the part's in the new version (s)."""
+    count = {"tests": str(len(found.parts)), "failures": str(len(found.regressed)), "errors": "0", "skipped": "0"}
+    root = ET.Element("testsuites", {"name": "dlprof gate", **count})
+    suite = ET.SubElement(
+        root, "testsuite", {"name": _xml(f"{', '.join(found.base)} to {', '.join(found.new)}"), **count}
+    )
+    for part in found.parts:
+        case = {"classname": "dlprof.gate", "name": _xml(part.name), "time": f"{part.new_ns / 1e9:.6f}"}
+        _fail(ET.SubElement(suite, "testcase", case), part, found)
+    ET.SubElement(suite, "system-out").text = _xml("\n".join([headline(found), *map(_told, found.causes)]))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False)
+
+
+def _fail(case: ET.Element, part: Component, found: Outcome) -> None:
+    if part.regressed:
+        message = _xml(f"{part.name} {growth(part)}, limit {100 * found.limit:g} %")
+        failure = ET.SubElement(case, "failure", {"type": "regression", "message": message})
+        failure.text = _xml("\n".join([f"{part.name}: {times(part)}", *map(_told, found.causes)]))
+
+
+def _told(cause: Cause) -> str:
+    place = f" at {cause.file}:{cause.line}" if cause.file else ""
+    return f"{cause.title} ({duration(cause.at_stake_ns)}){place}: {cause.claim} {cause.next_step}"
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def as_markdown(found: Outcome) -> str:
+    """A comment for a pull request: the answer, a table of parts, the causes with their lines."""
+    sign = "\N{CROSS MARK}" if found.regressed else "\N{WHITE HEAVY CHECK MARK}"
+    lines = [
+        f"### {sign} {plain(headline(found))}",
+        "",
+        "| part | before | now | change | |",
+        "| --- | ---: | ---: | ---: | --- |",
+    ]
+    lines += [_row(part) for part in found.parts[:PARTS_IN_COMMENT]]
+    if len(found.parts) > PARTS_IN_COMMENT:
+        lines += ["", f"{len(found.parts) - PARTS_IN_COMMENT} more parts did not regress."]
+    if found.causes:
+        lines += ["", "**Why**", "", *(_item(rank, cause) for rank, cause in enumerate(found.causes, 1))]
+    return "\n".join(lines) + "\n"
+
+
+def _row(part: Component) -> str:
+    judged = "**regressed**" if part.regressed else "within noise" if part.noise else "within the limit"
+    return f"| {plain(part.name)} | {duration(part.base_ns)} | {duration(part.new_ns)} | {growth(part)} | {judged} |"
+
+
+def _item(rank: int, cause: Cause) -> str:
+    place = f" at {plain(cause.file)}:{cause.line}" if cause.file else ""
+    cost = duration(cause.at_stake_ns)
+    return f"{rank}. **{plain(cause.title)}** ({cost}){place}: {plain(cause.claim)} {plain(cause.next_step)}"
+
+
+def as_github(found: Outcome) -> Iterator[str]:
+    """Workflow commands: an error at the line of each cause, then one for each part that regressed; else a notice."""
+    if not found.regressed:
+        yield _command("notice", headline(found), title="dlprof gate")
+        return
+    made = [
+        _command(
+            "error", f"{one.claim} {one.next_step}", title=f"dlprof gate: {one.title}", file=one.file, line=one.line
+        )
+        for one in found.causes
+    ]
+    made += [
+        _command("error", f"{part.name}: {times(part)}", title=f"dlprof gate: {part.name} {growth(part)}")
+        for part in found.regressed
+    ]
+    yield safe(headline(found))
+    yield from made[:ANNOTATIONS]
+    for part in found.regressed[max(0, ANNOTATIONS - len(found.causes)) :]:
+        yield safe(f"  {part.name}: {times(part)}")
+
+
+def _command(kind: str, message: str, **properties: str | int | None) -> str:
+    """`::kind name=value,...::message`, with what would end it escaped."""
+    known = [f"{name}={_property(str(value))}" for name, value in properties.items() if value is not None]
+    return f"::{kind} {','.join(known)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
