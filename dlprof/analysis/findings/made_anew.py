@@ -29,7 +29,7 @@ def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets a model up many times, each time for a few steps."""
     if case.pair:
         return
-    setups = _of_one_line(case.calls.of(*_KINDS))
+    setups = of_one_line(case.calls.of(*_KINDS))
     least, most = _STEPS_BETWEEN
     if len(setups) < _FEWEST or not least <= _steps_between(case, setups) <= most:
         return
@@ -66,7 +66,7 @@ def _is_setup(call: Call) -> bool:
     return call.kind != SpanKind.SAVE or not call.name.rpartition(".")[2].startswith("save")
 
 
-def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+def of_one_line(calls: Sequence[Call]) -> list[Call]:
     """The line with most time among those that set models up often."""
     groups: dict[SourceLine, list[Call]] = {}
     for call in sorted(calls, key=lambda call: (call.begin_ns, -call.end_ns)):

@@ -15,8 +15,7 @@ _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15
 _OFTEN = 50
 """A line that ran so often is in a loop; what is built once runs operation by operation in every script."""
-_SAVED = 0.85
-_CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor")
+_CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor", "_sync_copyfrom")
 """Functions that bring data of the host over: batches, in most loops."""
 _DEEP = 4
 """Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
@@ -28,7 +27,7 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     eager = _eager(case)
     share = case.code.share(_PATHS, eager)
-    takes = case.takes(*_PATHS, share=_SAVED * share)
+    takes = case.takes(*_PATHS, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
     line = _loop_line(case, eager)
@@ -55,7 +54,10 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
         mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
         if not mine or not any((sample.frames[n].file, sample.frames[n].line) in often for n in mine):
             return False
-        if any(frame.function in _CONVERSIONS for frame in sample.frames[: mine[0]]):
+        others = (*_CONVERSIONS, *engine.waiting_functions)
+        if any(frame.function in others for frame in sample.frames[: mine[0]]):
+            return False
+        if any(frame.function in engine.compiled_functions for frame in sample.frames):
             return False
         if any(frame.file.startswith(engine.tracing_files) for frame in sample.frames[mine[0] + 1 :]):
             return False

@@ -57,3 +57,17 @@ def test_a_function_that_is_traced_is_no_loop_of_operations(tmp_path: Path) -> N
     tables |= sampled((2, 5, traced), (5, 8, LOOP[:1]))
 
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("jax"), **tables))
+
+
+def test_a_network_of_gluon_that_is_not_hybridized_is_eager(tmp_path: Path) -> None:
+    """One that is runs through the same files, as one operation."""
+    invoked: tuple[str, str, int] = ("_imperative_invoke", "mxnet/_ctypes/ndarray.py", 64)
+    cached: tuple[str, str, int] = ("_call_cached_op", "mxnet/gluon/block.py", 1233)
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+
+    finding = pick(diagnosed(tmp_path / "a", gluon, **looping(invoked)), "eager-execution")
+
+    assert finding.at_stake_ns == pytest.approx(0.5 * 3 * S, rel=0.01)
+    assert "hybridize()" in str(finding.fix)
+    graph = looping(cached, ("__call__", "mxnet/_ctypes/ndarray.py", 125))
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "b", gluon, **graph))
