@@ -163,7 +163,7 @@ def waiting_share(samples: Sequence[Sample], phase: TreePath) -> float | None:
 
 def _is_waiting(frames: Sequence[Frame]) -> bool:
     waiting = waiting_functions()
-    return any(frame.function in waiting for frame in frames[:_WAIT_DEPTH])
+    return any(frame.name in waiting for frame in frames[:_WAIT_DEPTH])
 
 
 @cache

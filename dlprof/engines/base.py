@@ -110,6 +110,9 @@ class EngineSpec(Struct, frozen=True):
     eager_files: tuple[str, ...] = ()
     """Beginnings of the names of files whose functions start one operation for whoever calls them; empty: it compiles
     no functions, or that is usual."""
+    eager_within: tuple[str, ...] = ()
+    """Beginnings of the names of files that stand around such operations where they are a network's; empty: the user's
+    own line starts them, or nearly."""
     tracing_files: tuple[str, ...] = ()
     """Beginnings of the names of files through which it runs a function once to make a graph of it."""
     compile_with: str = ""

@@ -13,6 +13,7 @@ SPEC = EngineSpec(
     window_format="mxnet",
     python_operators=("Custom", "_backward_Custom"),
     eager_files=("mxnet/_ctypes/ndarray", "mxnet/ndarray/"),
+    eager_within=("mxnet/gluon/block",),
     compiled_functions=("_call_cached_op",),
     compile_with="make the network of HybridBlocks and call net.hybridize() before the loop",
     compiling_saves=0.5,  # its operations are started by Python and run beside it

@@ -7,8 +7,11 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, SourceLine
+from dlprof.analysis.loops import FoundBy
+from dlprof.schema.vocabulary import SpanKind
 
 _ANY = ""
 _LINES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
@@ -98,7 +101,7 @@ def of_claim(case: Case, slug: str, claim: Claim) -> str | None:
 def _of_keras(case: Case, slug: str) -> str | None:
     """What Keras itself has for it; None: it does not run the training, or what the engine has is what was used."""
     keras = case.run.manifest.keras
-    if keras is None or (slug == "input-bound" and _feeds_itself(case)):
+    if keras is None or not _runs_keras(case) or (slug == "input-bound" and _feeds_itself(case)):
         return None
     return (_OF_KERAS_2 if _is_before_tensorflow_2(keras.version or "") else _OF_KERAS_3).get(slug)
 
@@ -107,6 +110,12 @@ def _is_before_tensorflow_2(version: str) -> bool:
     """Whether it is a Keras of its own, before 2.4; that of TensorFlow 2 has the arguments of Keras 3."""
     numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
     return bool(numbers) and numbers < [2, 4]
+
+
+def _runs_keras(case: Case) -> bool:
+    """Whether Keras runs the training: TensorFlow imports it for scripts with loops of their own, too."""
+    found = loops.of_run(case.run)
+    return any(loop.how is FoundBy.KERAS for loop in found) if found else bool(case.calls.of(SpanKind.FIT))
 
 
 def _feeds_itself(case: Case) -> bool:

@@ -28,7 +28,7 @@ def claims(case: Case) -> Iterator[Claim]:
         return
 
     def extends(sample: Sample) -> bool:
-        return any(frame.function in names for frame in sample.frames)
+        return any(frame.name in names for frame in sample.frames)
 
     share = case.code.share(_LOOPS, extends)
     if share < _SHARE:

@@ -34,7 +34,8 @@ def claims(case: Case) -> Iterator[Claim]:
         [queries.python_stood(Phase.FIT_STEPS, Phase.SCRIPT)],
         "Write it with operations of the engine, so that it is compiled with the rest; where it only tells something, "
         "call it every so many steps.",
-        case.code.hottest_line(_PATHS, samples.is_callback, main=None),
+        case.code.hottest_line(_PATHS, samples.is_callback, main=False)
+        or case.code.hottest_line(_PATHS, samples.is_callback),
         basis=Basis.ESTIMATED,
         title=_TITLE,
         support=Support(agree=min(1.0, 0.5 + share)),

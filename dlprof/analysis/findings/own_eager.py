@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
-from dlprof.analysis.samples import Sample
+from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import Basis, Phase, Tree
 
@@ -17,6 +17,9 @@ _OFTEN = 50
 """A line that ran so often is in a loop; what is built once runs operation by operation in every script."""
 _CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor", "_sync_copyfrom")
 """Functions that bring data of the host over: batches, in most loops."""
+_BACKWARD = "backward"
+_LEAST_FORWARD = 0.1
+"""Share of the samples in a network's single operations: less may be the loss alone, which nobody compiles."""
 _DEEP = 4
 """Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
 
@@ -27,6 +30,8 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     eager = _eager(case)
     share = case.code.share(_PATHS, eager)
+    if share >= _LEAST_FORWARD and case.engine.eager_within:  # the way back is as many operations
+        share += case.code.share(_PATHS, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
     takes = case.takes(*_PATHS, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
@@ -52,15 +57,19 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
 
     def is_eager(sample: Sample) -> bool:
         mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
-        if not mine or not any((sample.frames[n].file, sample.frames[n].line) in often for n in mine):
+        in_loop = any((sample.frames[n].file, sample.frames[n].line) in often for n in mine)
+        if not in_loop or is_of_input(sample):
             return False
         others = (*_CONVERSIONS, *engine.waiting_functions)
-        if any(frame.function in others for frame in sample.frames[: mine[0]]):
+        if any(frame.name in others for frame in sample.frames[: mine[0]]):
             return False
-        if any(frame.function in engine.compiled_functions for frame in sample.frames):
+        if any(frame.name in engine.compiled_functions for frame in sample.frames):
             return False
         if any(frame.file.startswith(engine.tracing_files) for frame in sample.frames[mine[0] + 1 :]):
             return False
+        if engine.eager_within:
+            inside = any(frame.file.startswith(engine.eager_within) for frame in sample.frames)
+            return inside and any(frame.file.startswith(engine.eager_files) for frame in sample.frames)
         started = sample.frames[max(0, mine[0] - _DEEP) : mine[0]]
         return any(frame.file.startswith(engine.eager_files) for frame in started) or _goes_back(case, sample.frames)
 
@@ -68,7 +77,7 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
 
 
 def _goes_back(case: Case, frames: tuple[Frame, ...]) -> bool:
-    return any(frame.function in case.engine.backward_functions for frame in frames)
+    return any(frame.name in case.engine.backward_functions for frame in frames)
 
 
 def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None:

@@ -17,6 +17,7 @@ from dlprof.schema.vocabulary import Basis, SpanKind, Tree, TreePath
 
 _TITLE = Title("Calls for a few rows each", "calls for a few rows each")
 _KINDS = {SpanKind.PREDICT: Tree.PREDICT, SpanKind.EVALUATE: Tree.EVALUATE}
+_ON_BATCH = {SpanKind.PREDICT.value: "predict_on_batch(x)", SpanKind.EVALUATE.value: "test_on_batch(x, y)"}
 _FEWEST = 30
 _ROWS = 8
 """Calls with more rows are no calls row by row."""
@@ -33,9 +34,9 @@ def claims(case: Case) -> Iterator[Claim]:
     if case.pair:
         return
     for kind, path in _KINDS.items():
-        calls = _of_one_line([call for call in case.calls.of(kind) if not _is_inside(case, call)])
-        rows = _rows(case, calls) if len(calls) >= _FEWEST else None
-        if rows is None or rows > _ROWS:
+        calls = _for_few_rows(case, [call for call in case.calls.of(kind) if not _is_inside(case, call)])
+        rows = _rows(case, calls) if calls else None
+        if rows is None:
             continue
         spent = sum(call.dur_ns for call in calls)
         saved = 1 - max(rows / _AT_ONCE, 1 / len(calls))
@@ -43,10 +44,10 @@ def claims(case: Case) -> Iterator[Claim]:
         if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
             continue
         yield _claim(case, kind, calls, rows, takes)
-    yield from _fits(case)
+    yield from fits(case)
 
 
-def _fits(case: Case) -> Iterator[Claim]:
+def fits(case: Case) -> Iterator[Claim]:
     """Trainings of a step or a few each: what each call of fit does around its steps is lost."""
     calls = _of_one_line(case.calls.of(SpanKind.FIT))
     calls = [call for call in calls if call.name == "fit"]
@@ -110,12 +111,24 @@ def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Map
     )
 
 
-def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+def _for_few_rows(case: Case, calls: Sequence[Call]) -> list[Call]:
+    """Those of lines that make many, for a few rows each; those of the line with most time first."""
+    lines = [group for group in _by_line(calls) if len(group) >= _FEWEST]
+    few = [group for group in lines if (rows := _rows(case, group)) is not None and rows <= _ROWS]
+    return [call for group in few for call in group]
+
+
+def _by_line(calls: Sequence[Call]) -> list[list[Call]]:
+    """Calls by the line that makes them, those with most time first."""
     groups: dict[SourceLine, list[Call]] = {}
     for call in calls:
         if call.line is not None:
             groups.setdefault(call.line, []).append(call)
-    return max(groups.values(), key=lambda group: sum(call.dur_ns for call in group), default=[])
+    return sorted(groups.values(), key=lambda group: -sum(call.dur_ns for call in group))
+
+
+def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+    return next(iter(_by_line(calls)), [])
 
 
 def _is_inside(case: Case, call: Call) -> bool:
@@ -162,5 +175,5 @@ def _fix(case: Case, kind: str, line: SourceLine | None, *, instead: str = "") -
             break
     if called is None:
         return None
-    one_by_one = f"{called[1]}.{instead}(x, y)" if instead else f"{called[1]}(x)"
+    one_by_one = f"{called[1]}.{instead}(x, y)" if instead else f"{called[1]}(x) or {called[1]}.{_ON_BATCH[kind]}"
     return f"{called[1]}.{kind}(...) once, with all rows in one array; {one_by_one} where a row depends on the last one"

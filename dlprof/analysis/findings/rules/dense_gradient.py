@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind
@@ -28,6 +28,12 @@ _FIXES = {
     "jax": "take the gradient by the rows: rows = table[ids]; g = jax.grad(loss)(rows); table.at[ids].add(-rate * g)",
 }
 """By engine, in loops without Keras."""
+_ADVICE = (
+    "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make the "
+    "table smaller (fewer words, hashing)."
+)
+_TIMES_FORWARD = 8
+"""Going back takes so many times what looking up took, where it goes through all rows."""
 _OWNERS = Query(
     "the largest arrays of weights",
     "SELECT layer, name, shape, bytes FROM memory_owners WHERE kind = 'parameters' ORDER BY bytes DESC LIMIT 4",
@@ -38,11 +44,12 @@ def look(case: Case) -> Iterator[Claim]:
     """Kernels of the update, and those that make the gradient of an embedding, by its share of the weights."""
     if case.pair:
         return
-    weights = heavy_weights.largest(case)
-    if weights is None:
-        raise Abstain("no shapes of weights were told")
     if case.steps is None or case.tree.unsplit is not None:
         raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
+    weights = heavy_weights.largest(case)
+    if weights is None:
+        yield from _by_kernels(case)
+        return
     looked_up = _looked_up(case, weights)
     if not _is_embedding(case, weights) or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
         return
@@ -62,13 +69,49 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         takes,
         [_OWNERS, queries.operators()],
-        "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make "
-        "the table smaller (fewer words, hashing).",
-        case.code.line_like(r"\bEmbedding\(|EmbeddingBag\(|embedding_lookup\("),
+        _ADVICE,
+        _line(case),
         basis=Basis.ESTIMATED,
         support=Support(agree=weights.share),
         fix=_fix(case),
     )
+
+
+def _by_kernels(case: Case) -> Iterator[Claim]:
+    """Where no shapes were told: going back through a look-up takes many times what looking up took."""
+    times: dict[str, dict[str, int]] = {}
+    for one in case.tree.layers:
+        if one.category == Category.EMBEDDING and one.layer is not None and one.direction is not None:
+            sums = times.setdefault(one.layer, {})
+            sums[one.direction] = sums.get(one.direction, 0) + one.ns
+    back = {layer: sums.get(Direction.BACKWARD, 0) for layer, sums in times.items() if Direction.FORWARD in sums}
+    layer = max(back, key=lambda name: back[name], default=None)
+    if layer is None or back[layer] < _TIMES_FORWARD * max(1, times[layer][Direction.FORWARD]):
+        return
+    takes = heavy_weights.added(
+        heavy_weights.scaled(heavy_weights.updates(case), _SAVED),
+        heavy_weights.scaled(heavy_weights.of_layer(case, layer, Direction.BACKWARD), _SAVED),
+    )
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    ratio = back[layer] / max(1, times[layer][Direction.FORWARD])
+    yield Claim(
+        Sentence(
+            f"Going back through the look-ups of {layer} takes {ratio:.0f} x what looking up takes: its gradient is "
+            "made for all of its rows, which are updated all; that takes"
+        ),
+        takes,
+        [queries.operators()],
+        _ADVICE,
+        _line(case),
+        basis=Basis.ESTIMATED,
+        support=Support(agree=0.5),
+        fix=_fix(case),
+    )
+
+
+def _line(case: Case) -> SourceLine | None:
+    return case.code.line_like(r"\bEmbedding\(|EmbeddingBag\(|embedding_lookup\(")
 
 
 def _fix(case: Case) -> str | None:

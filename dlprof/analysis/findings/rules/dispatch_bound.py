@@ -45,13 +45,13 @@ _EVIDENCE = (
 
 def look(case: Case) -> Iterator[Claim]:
     """Calls for a few rows; steps with little time in kernels; in a pair, what starting work takes more."""
-    yield from small_calls.claims(case)
-    if case.loop is None or case.steps is None:
-        raise Abstain("the run had no steps")
-    if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
-        raise Abstain("a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle")
-    if case.tree.unsplit is not None:
-        raise Abstain(f"the steps are not split: {case.tree.unsplit}")
+    small = list(small_calls.claims(case))
+    yield from small
+    unknown = _unknown(case)
+    if case.loop is None or case.steps is None or unknown:
+        if small:
+            return  # what was said stays said
+        raise Abstain(unknown or "the run had no steps")
     batch = _batch(case)
     overhead = _overhead(case, case.steps)
     takes = _of_pair(case, overhead) if case.pair else _of_run(case, case.steps, overhead, batch, case.loop)
@@ -70,6 +70,17 @@ def look(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED,
         support=_support(case, batch),
     )
+
+
+def _unknown(case: Case) -> str | None:
+    """Why nothing can be said of the steps; None: something can."""
+    if case.loop is None or case.steps is None:
+        return "the run had no steps"
+    if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
+        return "a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle"
+    if case.tree.unsplit is not None:
+        return f"the steps are not split: {case.tree.unsplit}"
+    return None
 
 
 def _support(case: Case, batch: int | None) -> Support | None:

@@ -73,4 +73,4 @@ def _fix(case: Case) -> str | None:
 
 
 def _goes_back(case: Case, sample: Sample) -> bool:
-    return any(frame.function in case.engine.backward_functions for frame in sample.frames)
+    return any(frame.name in case.engine.backward_functions for frame in sample.frames)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,12 @@ def test_advice_is_of_the_version_of_keras(tmp_path: Path) -> None:
     assert "period=" in str(fix(tmp_path / "b", "checkpoint-heavy", told=old))
     assert "Sequence" in str(fix(tmp_path / "c", "input-bound", told=old))
     assert "ModelCheckpoint" not in str(fix(tmp_path / "d", "checkpoint-heavy", told=OWN_LOOP))
+
+
+def test_where_keras_is_only_loaded_advice_is_the_engine_s(tmp_path: Path) -> None:
+    """TensorFlow loads it for loops of the script's own, too."""
+    fit = {**runs.fit_span(), "detail": json.dumps({"how": "inferred"})}
+    run = runs.trained(tmp_path / "r", on("tensorflow"), **quiet(spans=[fit]))
+    claim = Claim(Sentence("It takes"), {Tree.FIT_STEPS: S}, (), "Stop.", ("train.py", 1))
+
+    assert str(fixes.of_claim(Case(run), "retracing", claim)).startswith("pass tensors (tf.constant(n))")

@@ -65,9 +65,20 @@ def test_a_network_of_gluon_that_is_not_hybridized_is_eager(tmp_path: Path) -> N
     cached: tuple[str, str, int] = ("_call_cached_op", "mxnet/gluon/block.py", 1233)
     gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
 
-    finding = pick(diagnosed(tmp_path / "a", gluon, **looping(invoked)), "eager-execution")
+    block: tuple[str, str, int] = ("HybridBlock.forward", "mxnet/gluon/block.py", 1502)
+
+    finding = pick(diagnosed(tmp_path / "a", gluon, **looping(block, invoked)), "eager-execution")
 
     assert finding.at_stake_ns == pytest.approx(0.5 * 3 * S, rel=0.01)
     assert "hybridize()" in str(finding.fix)
-    graph = looping(cached, ("__call__", "mxnet/_ctypes/ndarray.py", 125))
+    graph = looping(block, cached, ("__call__", "mxnet/_ctypes/ndarray.py", 125))
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "b", gluon, **graph))
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "c", gluon, **looping(invoked)))
+
+
+def test_batches_that_are_asked_for_are_no_operations_of_the_step(tmp_path: Path) -> None:
+    """False before: TensorFlow asks its pipeline through the same files."""
+    asked: Call = ("_next_internal", "tensorflow/python/data/ops/iterator_ops.py", 776)
+    got: Call = ("iterator_get_next", "tensorflow/python/ops/gen_dataset_ops.py", 3081)
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **looping(asked, got)))
