@@ -23,6 +23,7 @@ Chosen = Callable[[Sample], bool]
 LAMBDA = "<lambda>"
 """What Python calls a function without a name."""
 _IMPORT = re.compile(r"\s*(import|from)\s+\w")
+_FOR = re.compile(r"\s*(async\s+)?for\b")
 _CALLED = re.compile(r"\b(\w+)\s*\(")
 """Names that are called in a line."""
 _SMALL_TAX = 0.02
@@ -122,6 +123,20 @@ class SampledCode:
         if frame.file not in self.user_files or not self._compiled:
             return False
         return bool(self._compiled & set(_CALLED.findall(self.source(frame.file, frame.line))))
+
+    def turns_a_loop(self, sample: Sample) -> bool:
+        """Whether a stack stands in a `for` line of the user's that asks the engine or a loader for batches.
+
+        What that line runs itself is theirs: their iterators, and batches that are let go.
+        """
+        frame = sample.frames[0]
+        return (frame.file, frame.line) in self._asking
+
+    @cached_property
+    def _asking(self) -> frozenset[SourceLine]:
+        asking = (self.user_frame(sample) for sample in self.samples if sample.main and samples.is_of_input(sample))
+        lines = {(frame.file, frame.line) for frame in asking if frame is not None}
+        return frozenset(line for line in lines if _FOR.match(self.source(*line)))
 
     @cached_property
     def _compiled(self) -> frozenset[str]:

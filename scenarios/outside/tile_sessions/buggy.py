@@ -3,7 +3,7 @@ import tensorflow.compat.v1 as tf
 
 tf.disable_eager_execution()
 np.random.seed(6)
-tiles = np.random.rand(60, 1, 48, 48, 3).astype("float32")
+tiles = np.random.rand(240, 1, 48, 48, 3).astype("float32")
 trained = [np.random.rand(3, 3, 3 if i == 0 else 8, 8).astype("float32") / 20 for i in range(8)]
 
 graph = tf.Graph()

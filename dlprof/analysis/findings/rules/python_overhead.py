@@ -181,7 +181,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         frame = case.code.user_frame(sample)
         if frame is not None and case.code.is_import(frame.file, frame.line):
             return False
-        return of_engines(sample) and not case.code.calls_compiled(sample)
+        return of_engines(sample) and not (case.code.calls_compiled(sample) or case.code.turns_a_loop(sample))
 
     share = case.code.share(SCRIPT, is_own) if case.code.samples else 1.0
     thread = standing.of_phases(case, SCRIPT)

@@ -142,3 +142,18 @@ def test_a_line_that_calls_what_the_engine_compiled_is_the_engine_s(tmp_path: Pa
     told = {len(sample.frames): mine.calls_compiled(sample) for sample in mine.samples}
 
     assert told == {1: True, 2: False}
+
+
+def test_a_line_that_asks_for_batches_runs_what_gives_them(tmp_path: Path) -> None:
+    """False on a script that was mended: the line of the loop over a data set of the engine's."""
+    asked = [FIT[0], ("__next__", "tensorflow/python/data/ops/iterator_ops.py", 826)]
+    other = [("<module>", "train.py", 8)]
+    run = runs.trained(tmp_path / "r", **sampled((2, 3, asked), (3, 4, FIT[:1]), (4, 5, other)))
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("\n" * 6 + "for x, y in data:\n    total += float(x)\n")
+    mine = Case(run).code
+
+    told = {sample.frames[0].line: mine.turns_a_loop(sample) for sample in mine.samples if len(sample.frames) == 1}
+
+    assert told == {7: True, 8: False}
