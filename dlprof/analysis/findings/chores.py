@@ -83,7 +83,7 @@ _CONVERSION = Chore(
 )
 _BY_ENGINE = {
     "torch": "torch.from_numpy(np.stack(rows)) in place of torch.tensor(rows)",
-    "mxnet": "mx.nd.array(np.stack(rows)), once",
+    "mxnet": "one array: data = mx.nd.array(np.stack(rows)), made once, and batches by data.take(indices)",
     "tensorflow": "tf.constant(np.stack(rows)), once",
     "jax": "jnp.asarray(np.stack(rows)), once",
 }
@@ -113,7 +113,12 @@ def of_line(
     most = max(times, key=lambda chore: times[chore], default=None)
     if most is not None and 2 * times[most] > sum(times.values()):
         return most
-    return replace(_CONVERSION, fix=_BY_ENGINE.get(case.backend)) if _CONVERTS.search(case.code.source(*line)) else None
+    return conversion(case) if _CONVERTS.search(case.code.source(*line)) else None
+
+
+def conversion(case: Case) -> Chore:
+    """That data are converted, with how this engine makes one array of many."""
+    return replace(_CONVERSION, fix=_BY_ENGINE.get(case.backend))
 
 
 def _of_stack(case: Case, sample: Sample) -> Chore | None:

@@ -23,8 +23,14 @@ _TITLE = Title("Python of the script's own loop took long", "Python of the scrip
 _SHARE_OF_WORK = 0.10
 _SHARE_OF_LINES = 0.15
 """The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
+_SHARE_OF_STEPS = 0.40
+"""The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
 _PARTS = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH)
 """Parts of a step in which no operator runs, those first that are Python's."""
+_CONVERSIONS = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"}) | {
+    "stack", "concat", "concatenate",
+}  # fmt: skip
+"""Functions of engines that make arrays of other data, or one array of many."""
 _STANDS = ("<frozen importlib", "<python>/threading.py", "<python>/queue.py", "<python>/multiprocessing/",
            "<python>/concurrent/", "<python>/selectors.py", "<python>/subprocess.py")  # fmt: skip
 """Files in which a thread waits, or imports."""
@@ -39,6 +45,10 @@ def claims(case: Case) -> Iterator[Claim]:
     in_lines = case.code.share([Tree.FIT_STEPS], lambda sample: is_own(case, sample)) * steps_ns
     idle = _without_operators(case)
     ns = max(in_libraries, min(in_lines, sum(idle.values())))
+    converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
+    if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.whole_ns:
+        yield _of_conversions(case, idle, converting)
+        return
     if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.whole_ns:
         return
     line = _line(case)
@@ -58,6 +68,31 @@ def claims(case: Case) -> Iterator[Claim]:
 _ADVICE = "Work on whole arrays, do it once before the loop, or beside it (a loader with workers)."
 
 
+def _of_conversions(case: Case, idle: Mapping[TreePath, int], ns: float) -> Claim:
+    """Arrays of the engine that are made of others, one by one, which no operator does."""
+    line = case.code.hottest_line([Tree.FIT_STEPS], lambda sample: converts(case, sample))
+    chore = chores.conversion(case)
+    return Claim(
+        Sentence(f"{chore.what} in the steps of the script's own loop:"),
+        _taken(case, idle, ns),
+        [queries.python_stood(Phase.FIT_STEPS)],
+        case.code.counting_note(line) + chore.advice,
+        line,
+        title=chore.title,
+        fix=chore.fix,
+    )
+
+
+def converts(case: Case, sample: Sample) -> bool:
+    """Whether a line of the script has the engine make an array of other data, or join arrays to one."""
+    above = None
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return above is not None and above.name in _CONVERSIONS and above.file.startswith(_engines())
+        above = frame
+    return False
+
+
 def _what(chore: Chore | None, line: SourceLine | None) -> str:
     if chore is not None:
         return chore.what
@@ -66,13 +101,17 @@ def _what(chore: Chore | None, line: SourceLine | None) -> str:
 
 def is_own(case: Case, sample: Sample) -> bool:
     """Whether the script's own line, or a library that it called, is what a stack stands in, and no engine."""
-    engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
     for frame in sample.frames:
         if frame.file in case.code.user_files:
             return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
-        if frame.file.startswith((*engines, *_STANDS)):
+        if frame.file.startswith((*_engines(), *_STANDS)):
             return False
     return False
+
+
+def _engines() -> tuple[str, ...]:
+    """Beginnings of the names of files of engines."""
+    return tuple(f"{package}/" for package in ("keras", *combined.packages()))
 
 
 def _is_library(case: Case, sample: Sample) -> bool:

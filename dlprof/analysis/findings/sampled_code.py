@@ -23,6 +23,8 @@ Chosen = Callable[[Sample], bool]
 LAMBDA = "<lambda>"
 """What Python calls a function without a name."""
 _IMPORT = re.compile(r"\s*(import|from)\s+\w")
+_COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*lambda\b")
+"""A function without a name that is compiled where it is made, not where it is called."""
 _FOR = re.compile(r"\s*(async\s+)?for\b")
 _CALLED = re.compile(r"\b(\w+)\s*\(")
 """Names that are called in a line."""
@@ -202,7 +204,8 @@ class SampledCode:
     def defines(self, function: str, line: SourceLine) -> bool:
         """Whether the user's own code makes functions of that name: with `def`, or as a lambda in that very line."""
         if function == LAMBDA:
-            return "lambda" in self.source(*line)
+            texts = (text for file in self.user_files for text in self.lines(file))
+            return "lambda" in self.source(*line) or any(_COMPILED_LAMBDA.search(text) for text in texts)
         made = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function)}\b")
         return any(made.match(text) for file in self.user_files for text in self.lines(file))
 

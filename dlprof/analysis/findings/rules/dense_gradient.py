@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind
+from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, TreePath
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
 _SHARE_OF_WEIGHTS = 0.5
@@ -18,7 +18,7 @@ _LARGE = 2_000_000
 """Numbers; less is updated in no time."""
 _ROWS_A_ROW = 4
 """The embedding has so many times the rows that a step can look up at most."""
-_SHARE_OF_WORK = 0.05
+_SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
 _SAVED = 0.9
 """What is left is the update of the rows that were looked up."""
 _FIXES = {
@@ -59,7 +59,7 @@ def look(case: Case) -> Iterator[Claim]:
         heavy_weights.scaled(heavy_weights.updates(case), _SAVED * weights.share),
         heavy_weights.scaled(heavy_weights.of_layer(case, weights.layer, Direction.BACKWARD), _SAVED),
     )
-    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+    if not _is_much(case, takes):
         return
     few = f"no more than {looked_up:,}" if looked_up is not None else "a few"
     yield Claim(
@@ -77,6 +77,12 @@ def look(case: Case) -> Iterator[Claim]:
     )
 
 
+def _is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
+    """Whether it is worth a word: small tables are updated as a whole in most models."""
+    steps = case.own(case.steps) if case.steps is not None else 0
+    return sum(takes.values()) >= max(_SHARE_OF_WORK * case.whole_ns, _SHARE_OF_STEPS * steps)
+
+
 def _by_kernels(case: Case) -> Iterator[Claim]:
     """Where no shapes were told: going back through a look-up takes many times what looking up took."""
     times: dict[str, dict[str, int]] = {}
@@ -92,7 +98,7 @@ def _by_kernels(case: Case) -> Iterator[Claim]:
         heavy_weights.scaled(heavy_weights.updates(case), _SAVED),
         heavy_weights.scaled(heavy_weights.of_layer(case, layer, Direction.BACKWARD), _SAVED),
     )
-    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+    if not _is_much(case, takes):
         return
     ratio = back[layer] / max(1, times[layer][Direction.FORWARD])
     yield Claim(

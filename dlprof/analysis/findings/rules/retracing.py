@@ -21,6 +21,12 @@ from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
 _STEP_TITLE = Title("The step function was compiled more than once", "compiling the step function again")
 _ANEW_TITLE = Title("A compiled function was made anew again and again", "compiling functions that were made anew")
 TITLE = Title("Graphs were compiled again", "compiling graphs again")
+_ONCE = {
+    "jax": "step = jax.jit(f) once, at module level, with what changes as arguments of f",
+    "tensorflow": "@tf.function once, at module level, with what changes as tensors that are passed",
+    "torch": "step = torch.compile(f) once, at module level",
+}
+"""How each engine compiles a function once."""
 _SHARE_OF_WORK = 0.05
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
@@ -81,6 +87,7 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
         anew[0].line,
         title=_ANEW_TITLE,
         support=Support(seen=len(anew)),
+        fix=_ONCE.get(case.backend),
     )
 
 

@@ -20,6 +20,8 @@ _FEATURES = 4096
 _POSITIONS = 16
 """Positions of the maps that were flattened, at least: pooling them leaves one each."""
 _SHARE_OF_WORK = 0.10
+_SHARE_OF_STEPS = 0.40
+"""Below that it is one layer among others: many networks end so, and are content with it."""
 _OF_CONVOLUTION = 4
 """Axes of the weights of a convolution over images."""
 _OWNERS = Query(
@@ -43,9 +45,9 @@ def look(case: Case) -> Iterator[Claim]:
     own = heavy_weights.of_layer(case, weights.layer, Direction.FORWARD, Direction.BACKWARD)
     updates = heavy_weights.scaled(heavy_weights.updates(case), weights.share)
     takes = heavy_weights.scaled(heavy_weights.added(own, updates), 1 - 1 / positions)
-    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
-        return
     share = sum(takes.values()) / max(1, case.own(case.steps))
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns or share < _SHARE_OF_STEPS:
+        return
     yield Claim(
         Sentence(
             f"{weights.text} holds {100 * weights.share:.0f} % of the weights, because it is given {positions} "

@@ -59,3 +59,16 @@ def test_loops_of_keras_are_not_the_script_s(tmp_path: Path) -> None:
     told: dict[str, Any] = runs.manifest()
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", told, **looping(how="keras")))
+
+
+def test_arrays_that_the_engine_makes_one_by_one_are_conversions(tmp_path: Path) -> None:
+    """For half of the steps; a tenth of them is a batch a step, as everywhere."""
+    made: list[Call] = [("array", "mxnet/ndarray/utils.py", 9), ("_sync_copyfrom", "mxnet/ndarray/ndarray.py", 7)]
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+    finding = pick(diagnosed(tmp_path / "a", gluon, **looping(*made, kernels_ms=19.5)), "python-overhead")
+
+    assert (finding.heading, finding.line) == ("Data were converted in each step", 40)
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert "data.take(indices)" in str(finding.fix)
+    few = looping(kernels_ms=19.5) | sampled((2, 3, [*LOOP, *made]), (3, 8, [*LOOP, ("f", "mxnet/gluon/block.py", 9)]))
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "b", gluon, **few))

@@ -66,3 +66,10 @@ def test_without_shapes_the_way_back_tells(tmp_path: Path) -> None:
     finding = pick(alone.diagnosis(tmp_path / "b"), "dense-gradient")
     assert "takes 16 x what looking up takes" in finding.claim
     assert finding.at_stake_ns == pytest.approx(0.9 * 14 / 19.25 * 5.775 * S, rel=0.01)
+
+
+def test_a_table_whose_update_is_a_small_part_of_the_steps_is_no_cause(tmp_path: Path) -> None:
+    """2 of 20 ms: most models have one."""
+    small = [{**one, "ms": {"adam": 1, "scatter": 1, "gather": 1, "mm": 17}[one["op"]]} for one in KERNELS]
+
+    assert "dense-gradient" not in slugs(diagnosed(tmp_path / "r", **{**tables(), **runs.window(small)}))

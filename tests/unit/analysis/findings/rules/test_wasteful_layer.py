@@ -62,3 +62,10 @@ def test_without_a_graph_of_layers_convolutions_tell_the_channels(tmp_path: Path
     assert "256 positions" in pick(diagnosed(tmp_path / "a", **changed), "wasteful-layer").claim
     alone = {**changed, "memory_owners": owners[:1]}
     assert "wasteful-layer" not in slugs(diagnosed(tmp_path / "b", **alone))
+
+
+def test_one_layer_among_others_is_no_cause(tmp_path: Path) -> None:
+    """Its products and its update take 7 of 20 ms."""
+    small = [{**KERNELS[0], "ms": 13}, {**KERNELS[1], "ms": 4}, {**KERNELS[2], "ms": 3}]
+
+    assert "wasteful-layer" not in slugs(diagnosed(tmp_path / "r", **{**tables(), **runs.window(small)}))
