@@ -11,6 +11,7 @@ from dlprof.analysis.findings import growth, queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
 from dlprof.units import duration
@@ -22,10 +23,9 @@ _MOST_APART = 1
 """The first calls build and compile: so many of them are left out."""
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One for each kind of call, where the calls of a line grow all along."""
-    if case.pair:
-        return
     for kind, path in _KINDS.items():
         calls = _of_one_line(case.calls.of(kind))[_MOST_APART:]
         if not calls or not _equal_work(case, calls):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import growth, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.vocabulary import Phase, Tree
@@ -21,10 +22,11 @@ _FEWEST = 5
 _LOOPS = (Tree.FIT_STEPS, Tree.SCRIPT)
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where sessions are seen to extend their graph for a good part of the loops."""
     names = case.engine.graph_functions
-    if case.pair or not names:
+    if not names:
         return
 
     def extends(sample: Sample) -> bool:

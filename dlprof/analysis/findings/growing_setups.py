@@ -10,6 +10,7 @@ from dlprof.analysis.findings import growth, made_anew, queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind
 from dlprof.units import duration
@@ -20,10 +21,9 @@ _WORK = (*_KINDS, SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.FIRST_RUN)
 _SHARE_OF_WORK = 0.05
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets models up again and again, and the time of each setup grows."""
-    if case.pair:
-        return
     setups = made_anew.of_one_line(case.calls.of(*_KINDS))
     times = _times(setups, case.calls.of(*_WORK))
     grown = growth.of_few(np.array(times, np.int64))

@@ -8,6 +8,7 @@ from dlprof.analysis import samples
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Phase, Tree
 
@@ -20,9 +21,10 @@ _FIXES = {
 }
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where Python that a compiled function called stands in the stacks for a good part of the loops."""
-    if case.pair or not case.engine.callback_files:
+    if not case.engine.callback_files:
         return
     share = min(1.0, sum(case.code.share(_PATHS, samples.is_callback, main=main) for main in (True, False)))
     takes = case.takes(*_PATHS, share=share)

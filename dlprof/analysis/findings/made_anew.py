@@ -11,6 +11,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind
 
@@ -25,10 +26,9 @@ _SHARE_OF_WORK = 0.10
 _WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"}
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets a model up many times, each time for a few steps."""
-    if case.pair:
-        return
     setups = _turns(case, of_one_line(case.calls.of(*_KINDS)))
     least, most = _STEPS_BETWEEN
     if len(setups) < _FEWEST or not least <= _steps_between(case, setups) <= most:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import Basis, Phase, Tree
@@ -24,9 +25,10 @@ _DEEP = 4
 """Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where stacks show operations that a loop of the user's starts one by one."""
-    if case.pair or not case.engine.eager_files:
+    if not case.engine.eager_files:
         return
     eager = _eager(case)
     share = case.code.share(_PATHS, eager)

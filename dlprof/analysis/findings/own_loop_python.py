@@ -13,6 +13,7 @@ from dlprof.analysis.findings import chores, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
@@ -36,9 +37,10 @@ _STANDS = ("<frozen importlib", "<python>/threading.py", "<python>/queue.py", "<
 """Files in which a thread waits, or imports."""
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where such Python takes a good part of the steps."""
-    if case.pair or all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
         return
     steps_ns = case.own(Tree.FIT_STEPS)
     in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns

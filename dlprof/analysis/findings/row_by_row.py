@@ -10,6 +10,7 @@ from dlprof.analysis import kernels
 from dlprof.analysis.findings import fixes, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, Tree
 
@@ -47,9 +48,10 @@ class Layer:
     count: int
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, for all such layers together."""
-    if case.pair or case.tree.unsplit is not None or case.devices.foreign:
+    if case.tree.unsplit is not None or case.devices.foreign:
         return
     rows = [row for row in case.kernels.operators.rows if row.layer is not None]
     layers = of_rows(rows, case.kernels.window_steps, _recurrent(case, rows))

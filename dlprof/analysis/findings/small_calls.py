@@ -12,6 +12,7 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, SpanKind, Tree, TreePath
 
@@ -29,10 +30,9 @@ _STEPS_OF_FIT = 4
 """Steps of a fit, on average: more are a training."""
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line makes many such calls."""
-    if case.pair:
-        return
     for kind, path in _KINDS.items():
         calls = _for_few_rows(case, [call for call in case.calls.of(kind) if not _is_inside(case, call)])
         rows = _rows(case, calls) if calls else None
@@ -47,6 +47,7 @@ def claims(case: Case) -> Iterator[Claim]:
     yield from fits(case)
 
 
+@of_the_slower
 def fits(case: Case) -> Iterator[Claim]:
     """Trainings of a step or a few each: what each call of fit does around its steps is lost."""
     calls = _of_one_line(case.calls.of(SpanKind.FIT))

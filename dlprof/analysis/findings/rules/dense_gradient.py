@@ -9,6 +9,7 @@ from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import Weights
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, TreePath
 
@@ -40,10 +41,9 @@ _OWNERS = Query(
 )
 
 
+@of_the_slower
 def look(case: Case) -> Iterator[Claim]:
     """Kernels of the update, and those that make the gradient of an embedding, by its share of the weights."""
-    if case.pair:
-        return
     if case.steps is None or case.tree.unsplit is not None:
         raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
     weights = heavy_weights.largest(case)

@@ -9,6 +9,7 @@ from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.heavy_weights import Weights
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Direction
 
@@ -30,10 +31,9 @@ _OWNERS = Query(
 )
 
 
+@of_the_slower
 def look(case: Case) -> Iterator[Claim]:
     """Kernels of that layer, and its part of the update."""
-    if case.pair:
-        return
     weights = heavy_weights.largest(case)
     if weights is None:
         raise Abstain("no shapes of weights were told")
