@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import FLOOR, Finding
 from dlprof.trials.outside.problems import Problem, Truth
 
@@ -13,7 +14,7 @@ FALSE_SHARE = 0.05
 """A finding above this share of the wall time on the fixed script is a false one."""
 SILENT_SHARE = 0.03
 """Where no finding has this share of the wall time, nothing was said."""
-OF_MACHINE = frozenset({"cpu-contention", "cpu-throttled", "gpu-throttled", "profiler-overhead"})
+OF_MACHINE = diagnose.OF_MACHINE | {"profiler-overhead"}
 """What a problem's truth cannot know: other programs on the machine, and what measuring costs there. True or not, that
 is no story of the script, and takes no rank."""
 CLOSE = 0.2
