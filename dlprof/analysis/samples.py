@@ -117,6 +117,12 @@ def is_operator(sample: Sample) -> bool:
     return any(frame.file.startswith(files) for frame in sample.frames)
 
 
+def is_callback(sample: Sample) -> bool:
+    """Whether a compiled function called Python: `jax.pure_callback` and its kin."""
+    files = tuple(combined.callback_files())
+    return any(frame.file.startswith(files) for frame in sample.frames)
+
+
 def user_files(run: Run) -> set[str]:
     """Files of the user's own code, as far as they were seen; not those that an engine wrote out of it."""
     lines = set(pc.unique(run.table("lines")["file"]).to_pylist())
@@ -157,7 +163,7 @@ def waiting_share(samples: Sequence[Sample], phase: TreePath) -> float | None:
 
 def _is_waiting(frames: Sequence[Frame]) -> bool:
     waiting = waiting_functions()
-    return any(frame.function in waiting for frame in frames[:_WAIT_DEPTH])
+    return any(frame.name in waiting for frame in frames[:_WAIT_DEPTH])
 
 
 @cache

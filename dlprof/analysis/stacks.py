@@ -23,6 +23,11 @@ class Frame(NamedTuple):
     file: str
     line: int
 
+    @property
+    def name(self) -> str:
+        """The function without its class: from Python 3.11 on stacks have `ArrayImpl._value`, before that `_value`."""
+        return self.function.rpartition(".")[2]
+
 
 MODULE = "<module>"
 """What Python calls the code of a file that stands in no function."""

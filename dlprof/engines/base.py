@@ -110,10 +110,19 @@ class EngineSpec(Struct, frozen=True):
     eager_files: tuple[str, ...] = ()
     """Beginnings of the names of files whose functions start one operation for whoever calls them; empty: it compiles
     no functions, or that is usual."""
+    eager_within: tuple[str, ...] = ()
+    """Beginnings of the names of files that stand around such operations where they are a network's; empty: the user's
+    own line starts them, or nearly."""
     tracing_files: tuple[str, ...] = ()
     """Beginnings of the names of files through which it runs a function once to make a graph of it."""
     compile_with: str = ""
     """How a script has a function of its own compiled."""
+    compiled_functions: tuple[str, ...] = ()
+    """Functions that run a graph which was compiled, through the same files as single operations."""
+    compiling_saves: float = 0.85
+    """Share of what starting operations one by one costs that a compiled function saves."""
+    callback_files: tuple[str, ...] = ()
+    """Beginnings of the names of files through which a compiled function calls Python, which is no input of it."""
     graph_functions: tuple[str, ...] = ()
     """Functions that take new operations over into a graph that runs already."""
     waiting_functions: tuple[str, ...] = ()

@@ -35,6 +35,12 @@ def operator_files() -> frozenset[str]:
 
 
 @cache
+def callback_files() -> frozenset[str]:
+    """Beginnings of the names of files through which a compiled function of any engine calls Python."""
+    return _all(lambda spec: spec.callback_files)
+
+
+@cache
 def generated_files() -> frozenset[str]:
     """Parts of the names of files of Python that any engine writes itself."""
     return _all(lambda spec: spec.generated_files)

@@ -14,6 +14,7 @@ SPEC = EngineSpec(
     packages=frozenset({"jax", "jaxlib"}),
     eager_files=("jax/_src/numpy/", "jax/_src/lax/", "jax/_src/nn/", "jax/_src/scipy/", "jax/_src/custom_derivatives"),
     tracing_files=("jax/_src/interpreters/partial_eval",),
+    callback_files=("jax/_src/callback", "jax/_src/debugging", "jax/_src/pure_callback"),
     compile_with="put @jax.jit above it",
     waiting_functions=("_value", "block_until_ready", "__array__", "_single_device_array_to_np_array_did_copy"),
     compiles_steps=True,

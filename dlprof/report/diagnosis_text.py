@@ -130,10 +130,15 @@ def _rest(rest: Rest) -> str:
     """`script 2.10 s, 41 %: 96 % at train.py:33, in backend_compile (jax/_src/compiler.py), compiling`."""
     text = f"{rest.path.replace('/', '.')} {duration(rest.ns)}, {100 * rest.share:.0f} %"
     stood = rest.stood
+    if rest.worked is not None:
+        names = (rest.worked.layer or "no layer", rest.worked.direction, rest.worked.op)
+        text = f"{text}: {100 * rest.worked.share:.0f} % {', '.join(name for name in names if name)}"
     if stood is None:
         return text
     text = f"{text}: {100 * stood.share:.0f} % at {stood.file}:{stood.line}"
-    if stood.function_file != stood.file:
+    if stood.function_file == stood.file and not stood.function.startswith("<"):
+        text = f"{text}, in {stood.function}"
+    elif stood.function_file != stood.file:
         text = f"{text}, in {stood.function} ({stood.function_file})"
     return f"{text}, {stood.doing}" if stood.doing else text
 

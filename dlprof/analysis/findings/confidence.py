@@ -27,7 +27,7 @@ def of_claim(case: Case, claim: Claim, granted_ns: int) -> float:
     Args:
         case: The run.
         claim: What a rule says.
-        granted_ns: What the rules before it left of the time that it claims (ns).
+        granted_ns: What other causes, before it, left of the time that it claims (ns); the machine is none.
     """
     wanted_ns = sum(claim.takes.values())
     kept = _LEAST_KEPT + (1 - _LEAST_KEPT) * (min(1.0, granted_ns / wanted_ns) if wanted_ns else 1.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dlprof.analysis.compare import Comparison, Item
@@ -35,6 +35,8 @@ LEAST_SHARE, LEAST_NS = 0.02, 30_000_000
 """Less than this share of the wall time, or than this time, is not told."""
 BRIEF_S = 2.0
 """Seconds of CPU time after which `brief` asks no further rule."""
+OF_MACHINE = frozenset({"cpu-contention", "cpu-throttled", "gpu-throttled"})
+"""Rules on what the machine does beside the script: they take time, and are no other story of it."""
 NO_TIME = "it was not asked, because the rules before it took long: dlprof diagnose asks all"
 Granted = tuple[Finding, Sequence[Query]]
 """A finding, and what shows it."""
@@ -88,11 +90,11 @@ def diagnose_gap(found: Comparison) -> Diagnosis:
 
 
 def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = lambda: False) -> Diagnosis:
-    left = dict(case.available)
+    left, free = dict(case.available), dict(case.available)
     granted: list[Granted] = []
     abstained: list[Abstention] = []
     for rule in registry.all_rules().values():
-        after = dict(left)  # what is left is not touched by a rule that fails half-way
+        after = _Left(dict(left), dict(free))  # what is left is not touched by a rule that fails half-way
         try:
             granted.extend(_findings(case, rule, after, is_late=is_late))
         except Abstain as why:
@@ -100,7 +102,7 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
         except Exception as error:  # noqa: BLE001  (one rule that fails must not cost the user the others)
             abstained.append(Abstention(rule.slug, f"a bug in its rule: {type(error).__name__}: {error}"))
         else:
-            left = after
+            left, free = after.ns, after.free
     least = _least_ns(case)
     told = (one for one in granted if one[0].rank is not Rank.BY_TIME or one[0].at_stake_ns >= least)
     kept = sorted(told, key=lambda one: (one[0].rank, -one[0].at_stake_ns))
@@ -115,7 +117,20 @@ def _least_ns(case: Case) -> int:
     return max(1 if case.devices.foreign else LEAST_NS, least)
 
 
-def _findings(case: Case, rule: Rule, left: dict[TreePath, int], *, is_late: Callable[[], bool]) -> list[Granted]:
+@dataclass(frozen=True)
+class _Left:
+    """Time by leaf that no rule before has taken (ns).
+
+    Attributes:
+        ns: That may be granted.
+        free: The same, as if what the machine is to blame for had been left: that is no other cause of the same time.
+    """
+
+    ns: dict[TreePath, int]
+    free: dict[TreePath, int]
+
+
+def _findings(case: Case, rule: Rule, left: _Left, *, is_late: Callable[[], bool]) -> list[Granted]:
     """What a rule finds; takes its time out of what is left."""
     if is_late():
         raise Abstain(NO_TIME)
@@ -126,11 +141,14 @@ def _with_rows(run: Run, finding: Finding, queries: Sequence[Query]) -> Finding:
     return replace(finding, evidence=tuple(_shown(run, query) for query in queries))
 
 
-def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) -> Finding:
+def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
     """A finding with the time that no rule before it has taken; takes it out of what is left."""
-    taken = {leaf: max(0, min(ns, left.get(leaf, 0))) for leaf, ns in claim.takes.items()}
+    taken = {leaf: max(0, min(ns, left.ns.get(leaf, 0))) for leaf, ns in claim.takes.items()}
+    uncontested = sum(max(0, min(ns, left.free.get(leaf, 0))) for leaf, ns in claim.takes.items())
     for leaf, ns in taken.items():
-        left[leaf] = left.get(leaf, 0) - ns
+        left.ns[leaf] = left.ns.get(leaf, 0) - ns
+        if rule.slug not in OF_MACHINE:
+            left.free[leaf] = left.free.get(leaf, 0) - ns
     at_stake = AtStake(sum(taken.values()), case.whole_ns, case.whole)
     file, line = claim.line or (None, None)
     return Finding(
@@ -147,7 +165,7 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: dict[TreePath, int]) ->
         remedy=claim.remedy,
         title=claim.title or rule.title,
         rank=claim.rank,
-        confidence=confidence.of_claim(case, claim, at_stake.ns),
+        confidence=confidence.of_claim(case, claim, uncontested),
         fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
     )
 

@@ -37,7 +37,7 @@ def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec
     for frame in frames:
         if frame.file in users:
             return None
-        if frame.function in engine.backward_functions:
+        if frame.name in engine.backward_functions:
             return "computing gradients"
         told = next((name for name, files in _BY_FILES if frame.file.startswith(files)), None)
         if told is not None:

@@ -7,8 +7,11 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, SourceLine
+from dlprof.analysis.loops import FoundBy
+from dlprof.schema.vocabulary import SpanKind
 
 _ANY = ""
 _LINES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
@@ -52,20 +55,72 @@ _APIS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "dispatch-bound": {_ANY: "a larger batch_size"},
         "gc-pressure": {_ANY: "gc.freeze() before the training; keep fewer objects from step to step"},
-        "checkpoint-heavy": {_ANY: "ModelCheckpoint(save_freq='epoch'), or save every n-th epoch"},
-        "validation-heavy": {_ANY: "fit(..., validation_freq=n), or a smaller validation_data"},
+        "checkpoint-heavy": {_ANY: "save every n-th epoch, or once at the end: if epoch % n == 0"},
+        "validation-heavy": {_ANY: "evaluate every n-th epoch, or on fewer rows: if epoch % n == 0"},
         "iterator-restart": {"tensorflow": "dataset.repeat() with steps_per_epoch, or dataset.cache()"},
+        "wasteful-layer": {
+            "torch": "x.mean((2, 3)) in place of flatten, and as many inputs of the layer as there are channels",
+            "mxnet": "gluon.nn.GlobalAvgPool2D() before the layer",
+            _ANY: "the mean over the positions of the maps in place of flattening them",
+        },
         "workers-restarted": {"torch": "DataLoader(..., persistent_workers=True)"},
     }
 )
 """By rule and engine: the API and its argument. Never that of another engine."""
+_OF_KERAS_3: Mapping[str, str] = MappingProxyType(
+    {
+        "input-bound": "a keras.utils.PyDataset(workers=N, max_queue_size=M) that makes whole batches",
+        "checkpoint-heavy": "ModelCheckpoint(..., save_freq='epoch'), or save every n-th epoch",
+        "validation-heavy": "fit(..., validation_freq=n), or a smaller validation_data",
+        "wasteful-layer": "GlobalAveragePooling2D() in place of Flatten()",
+        "retracing": "make and compile the model once, before the loop; batches of one shape (drop_remainder=True)",
+        "eager-execution": "compile(...) without run_eagerly=True",
+    }
+)
+_OF_KERAS_2: Mapping[str, str] = MappingProxyType(
+    {
+        **_OF_KERAS_3,
+        "input-bound": "a keras.utils.Sequence that makes whole batches, with fit_generator(..., workers=N)",
+        "checkpoint-heavy": "ModelCheckpoint(..., period=n), or save every n-th epoch",
+        "validation-heavy": "a smaller validation_data, or evaluate every n-th epoch",
+        "retracing": "make and compile the model once, before the loop; batches of one shape",
+    }
+)
+"""By rule, where Keras runs the training, whatever the engine."""
+_OWN_LOADERS = "DataLoader"
+"""Kind of loader that is the engine's own, also under Keras."""
 
 
 def of_claim(case: Case, slug: str, claim: Claim) -> str | None:
     """The change as a unified diff, or a sentence with the API of this engine; None: none is known."""
     changed = _changed(case, slug, claim.line) if claim.line is not None else None
     known = _APIS.get(slug, {})
-    return changed or known.get(case.backend) or known.get(_ANY)
+    return changed or _of_keras(case, slug) or known.get(case.backend) or known.get(_ANY)
+
+
+def _of_keras(case: Case, slug: str) -> str | None:
+    """What Keras itself has for it; None: it does not run the training, or what the engine has is what was used."""
+    keras = case.run.manifest.keras
+    if keras is None or not _runs_keras(case) or (slug == "input-bound" and _feeds_itself(case)):
+        return None
+    return (_OF_KERAS_2 if _is_before_tensorflow_2(keras.version or "") else _OF_KERAS_3).get(slug)
+
+
+def _is_before_tensorflow_2(version: str) -> bool:
+    """Whether it is a Keras of its own, before 2.4; that of TensorFlow 2 has the arguments of Keras 3."""
+    numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
+    return bool(numbers) and numbers < [2, 4]
+
+
+def _runs_keras(case: Case) -> bool:
+    """Whether Keras runs the training: TensorFlow imports it for scripts with loops of their own, too."""
+    found = loops.of_run(case.run)
+    return any(loop.how is FoundBy.KERAS for loop in found) if found else bool(case.calls.of(SpanKind.FIT))
+
+
+def _feeds_itself(case: Case) -> bool:
+    """Whether the engine's own loader gives Keras its batches: TensorFlow always has tf.data."""
+    return case.input_inside_step or any(row["kind"] == _OWN_LOADERS for row in case.run.rows("loaders"))
 
 
 def _changed(case: Case, slug: str, line: SourceLine) -> str | None:

@@ -21,6 +21,9 @@ _PARTS = 5
 """The steps are looked at in so many stretches of equal number."""
 _RISES = 0.6
 """Rank correlation of the times with their order, from which on they grow."""
+_FEW = 5
+"""Of less no trend is told at all."""
+_RISES_OF_FEW = 0.8
 _GREW = 1.5
 """The last stretch takes so much longer than the first, at least."""
 
@@ -31,7 +34,7 @@ class Growth:
 
     Attributes:
         count: How many there are.
-        first_ns, last_ns: Median of the first fifth, and of the last.
+        first_ns, last_ns: Median of the first fifth (of a few: third), and of the last.
         lost_ns: What they take beyond the first ones' time, in all.
         rank: Rank correlation of time and order: 1: each takes longer than the one before.
     """
@@ -79,6 +82,18 @@ def of_times(times: Integers) -> Growth | None:
     base = float(np.quantile(np.array_split(times, _PARTS)[0], 0.25))
     lost = int(np.maximum(0, times - base).sum())
     return Growth(len(times), int(medians[0]), int(medians[-1]), lost, rank)
+
+
+def of_few(times: Integers) -> Growth | None:
+    """Of a few times in their order (ns), such as of models that are set up; None: they do not grow all along."""
+    if len(times) < _FEW:
+        return None
+    thirds = [float(np.median(part)) for part in np.array_split(times, 3)]
+    rank = _rank_correlation(times)
+    if rank < _RISES_OF_FEW or not thirds[0] < thirds[1] < thirds[2] or thirds[2] < _GREW * thirds[0]:
+        return None
+    base = float(np.min(np.array_split(times, 3)[0]))
+    return Growth(len(times), int(thirds[0]), int(thirds[2]), int(np.maximum(0, times - base).sum()), rank)
 
 
 def _rank_correlation(times: Integers) -> float:

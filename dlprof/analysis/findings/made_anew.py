@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from dlprof.analysis.columns import integers
+from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind
 
@@ -25,11 +26,10 @@ _SHARE_OF_WORK = 0.10
 _WORDS = {"compile": "compiled", "load_model": "loaded", "clone_model": "copied"}
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line sets a model up many times, each time for a few steps."""
-    if case.pair:
-        return
-    setups = _of_one_line(case.calls.of(*_KINDS))
+    setups = _turns(case, of_one_line(case.calls.of(*_KINDS)))
     least, most = _STEPS_BETWEEN
     if len(setups) < _FEWEST or not least <= _steps_between(case, setups) <= most:
         return
@@ -66,7 +66,7 @@ def _is_setup(call: Call) -> bool:
     return call.kind != SpanKind.SAVE or not call.name.rpartition(".")[2].startswith("save")
 
 
-def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+def of_one_line(calls: Sequence[Call]) -> list[Call]:
     """The line with most time among those that set models up often."""
     groups: dict[SourceLine, list[Call]] = {}
     for call in sorted(calls, key=lambda call: (call.begin_ns, -call.end_ns)):
@@ -78,14 +78,25 @@ def _of_one_line(calls: Sequence[Call]) -> list[Call]:
     return max(often, key=lambda group: sum(call.dur_ns for call in group), default=[])
 
 
+def _turns(case: Case, setups: Sequence[Call]) -> list[Call]:
+    """The first of those with no step between them: several layers that one line makes are one model."""
+    passed = _passed(case, setups)
+    return [call for number, call in enumerate(setups) if not number or passed[number] > passed[number - 1]]
+
+
 def _steps_between(case: Case, setups: Sequence[Call]) -> float:
     """Median number of steps, of any loop, from one setup to the next."""
-    starts = np.sort(np.concatenate([integers(piece["start_ns"]) for piece in case.run.pieces("steps", ("start_ns",))]))
-    passed = np.searchsorted(starts, [call.begin_ns for call in setups])
-    return float(np.median(np.diff(passed)))
+    return float(np.median(np.diff(_passed(case, setups))))
+
+
+def _passed(case: Case, setups: Sequence[Call]) -> Integers:
+    """How many steps, of any loop, had begun before each setup."""
+    pieces = [integers(piece["start_ns"]) for piece in case.run.pieces("steps", ("start_ns",))]
+    starts = np.sort(np.concatenate([np.zeros(0, np.int64), *pieces]))
+    return np.searchsorted(starts, [call.begin_ns for call in setups]).astype(np.int64)
 
 
 def _fix(case: Case, line: SourceLine | None) -> str | None:
     if line is None or not (text := case.code.source(*line).strip()):
         return None
-    return f"move `{text}` (line {line[1]}) out of the loop"
+    return f"do `{text}` (line {line[1]}) once, before the loop that it is called in"

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
-from dlprof.analysis.samples import Sample
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
 from dlprof.schema.vocabulary import Basis, Phase, Tree
 
@@ -15,20 +16,25 @@ _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15
 _OFTEN = 50
 """A line that ran so often is in a loop; what is built once runs operation by operation in every script."""
-_SAVED = 0.85
-_CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor")
+_CONVERSIONS = ("array", "asarray", "device_put", "constant", "convert_to_tensor", "_sync_copyfrom")
 """Functions that bring data of the host over: batches, in most loops."""
+_BACKWARD = "backward"
+_LEAST_FORWARD = 0.1
+"""Share of the samples in a network's single operations: less may be the loss alone, which nobody compiles."""
 _DEEP = 4
 """Frames between the user's line and the operation that it starts: wrappers of the engine's own."""
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where stacks show operations that a loop of the user's starts one by one."""
-    if case.pair or not case.engine.eager_files:
+    if not case.engine.eager_files:
         return
     eager = _eager(case)
     share = case.code.share(_PATHS, eager)
-    takes = case.takes(*_PATHS, share=_SAVED * share)
+    if share >= _LEAST_FORWARD and case.engine.eager_within:  # the way back is as many operations
+        share += case.code.share(_PATHS, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
+    takes = case.takes(*_PATHS, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
     line = _loop_line(case, eager)
@@ -53,12 +59,19 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
 
     def is_eager(sample: Sample) -> bool:
         mine = [number for number, frame in enumerate(sample.frames) if frame.file in users]
-        if not mine or not any((sample.frames[n].file, sample.frames[n].line) in often for n in mine):
+        in_loop = any((sample.frames[n].file, sample.frames[n].line) in often for n in mine)
+        if not in_loop or is_of_input(sample):
             return False
-        if any(frame.function in _CONVERSIONS for frame in sample.frames[: mine[0]]):
+        others = (*_CONVERSIONS, *engine.waiting_functions)
+        if any(frame.name in others for frame in sample.frames[: mine[0]]):
+            return False
+        if any(frame.name in engine.compiled_functions for frame in sample.frames):
             return False
         if any(frame.file.startswith(engine.tracing_files) for frame in sample.frames[mine[0] + 1 :]):
             return False
+        if engine.eager_within:
+            inside = any(frame.file.startswith(engine.eager_within) for frame in sample.frames)
+            return inside and any(frame.file.startswith(engine.eager_files) for frame in sample.frames)
         started = sample.frames[max(0, mine[0] - _DEEP) : mine[0]]
         return any(frame.file.startswith(engine.eager_files) for frame in started) or _goes_back(case, sample.frames)
 
@@ -66,7 +79,7 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
 
 
 def _goes_back(case: Case, frames: tuple[Frame, ...]) -> bool:
-    return any(frame.function in case.engine.backward_functions for frame in frames)
+    return any(frame.name in case.engine.backward_functions for frame in frames)
 
 
 def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None:

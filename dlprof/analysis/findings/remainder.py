@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dlprof.analysis.findings import doing
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.rest import Rest, Stood
+from dlprof.analysis.findings.rest import Rest, Stood, Worked
 from dlprof.analysis.samples import Sample
 from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, StepPart, Tree, TreePath
 
@@ -14,7 +14,7 @@ _MOST = 3
 _NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
 """The script has not begun, only asks for modules, or is over: the last sample of its stacks may reach into that."""
 _LEAST = 0.05
-"""Share of the wall time that a place must have left to be named."""
+"""Share of the wall time that a place must have left to be named; the largest is, whatever it has."""
 _WORTH_A_LINE = 0.2
 """Share of a place's samples below which its hottest line says little of it."""
 
@@ -26,9 +26,18 @@ def of_case(case: Case, left: Mapping[TreePath, int]) -> tuple[Rest, ...]:
         case: The run.
         left: Leaf to time that no finding has taken (ns).
     """
-    least_ns = _LEAST * case.whole_ns
-    found = sorted((ns, leaf) for leaf, ns in left.items() if ns >= least_ns and leaf not in OWN_PATHS)[::-1]
-    return tuple(Rest(leaf, ns, ns / case.whole_ns, _stood(case, leaf)) for ns, leaf in found[:_MOST])
+    found = sorted((ns, leaf) for leaf, ns in left.items() if ns > 0 and leaf not in OWN_PATHS)[::-1]
+    told = [one for number, one in enumerate(found[:_MOST]) if not number or one[0] >= _LEAST * case.whole_ns]
+    return tuple(Rest(leaf, ns, ns / case.whole_ns, _stood(case, leaf), _worked(case, leaf)) for ns, leaf in told)
+
+
+def _worked(case: Case, leaf: TreePath) -> Worked | None:
+    """The layer and operator with most time among the kernels of a place."""
+    mine = [one for one in case.tree.layers if case.steps is not None and case.tree.kernels_leaf(one.category) == leaf]
+    if not mine:
+        return None
+    most = max(mine, key=lambda one: one.ns)
+    return Worked(most.layer, most.direction, most.op, most.ns / max(1, sum(one.ns for one in mine)))
 
 
 def _stood(case: Case, leaf: TreePath) -> Stood | None:
@@ -42,15 +51,27 @@ def _stood(case: Case, leaf: TreePath) -> Stood | None:
         frame = case.code.user_frame(sample)
         if frame is not None:
             lines.setdefault((frame.file, frame.line), []).append(sample)
-    if not lines:
-        return None
-    line = max(lines, key=lambda place: _time(lines[place]))
-    share = _time(lines[line]) / whole
-    if share < _WORTH_A_LINE:
-        return None
+    line = max(lines, key=lambda place: _time(lines[place]), default=None)
+    share = _time(lines[line]) / whole if line is not None else 0.0
+    if line is None or share < _WORTH_A_LINE:
+        return _of_libraries(case, inside)
     most = max(lines[line], key=lambda sample: sample.dur_ns)
     told = _longest(case, lines[line])
     return Stood(*line, share, most.frames[0].function, most.frames[0].file, told)
+
+
+def _of_libraries(case: Case, inside: list[Sample]) -> Stood | None:
+    """The innermost line of any code that stood longest; None: none stood for long."""
+    lines: dict[tuple[str, int], list[Sample]] = {}
+    for sample in inside:
+        frame = sample.frames[0]
+        lines.setdefault((frame.file, frame.line), []).append(sample)
+    line = max(lines, key=lambda place: _time(lines[place]), default=None)
+    share = _time(lines[line]) / _time(inside) if line is not None else 0.0
+    if line is None or share < _WORTH_A_LINE:
+        return None
+    frame = lines[line][0].frames[0]
+    return Stood(*line, share, frame.function, frame.file, _longest(case, lines[line]))
 
 
 def _longest(case: Case, samples: list[Sample]) -> str | None:

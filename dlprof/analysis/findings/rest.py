@@ -12,9 +12,9 @@ class Stood:
     """Where the main thread stood longest in a place.
 
     Attributes:
-        file: Of the innermost line of the user's.
+        file: Of the innermost line of the user's; where none of these stood for long, of that of any code.
         line: Its number.
-        share: Of the place's samples, for which that line was the innermost of the user's.
+        share: Of the place's samples, for which that line was the innermost (of the user's).
         function: The innermost function seen most often below that line; that of the line itself, where it called none.
         function_file: Where that function is.
         doing: What the stacks tell of it, as `compiling`; None: nothing.
@@ -29,6 +29,23 @@ class Stood:
 
 
 @dataclass(frozen=True)
+class Worked:
+    """What took most of a place that consists of kernels.
+
+    Attributes:
+        layer: The layer; None: of no layer.
+        direction: Forward, backward or update; None: not known.
+        op: The operator; None: not known.
+        share: Of the place's kernels.
+    """
+
+    layer: str | None
+    direction: str | None
+    op: str | None
+    share: float
+
+
+@dataclass(frozen=True)
 class Rest:
     """Time in one place that no finding has taken.
 
@@ -36,10 +53,12 @@ class Rest:
         path: The place in the tree.
         ns: The time (ns).
         share: Of the wall time.
-        stood: What was seen there; None: no stack of the user's code stood there for long, or it is the engine's work.
+        stood: What was seen there; None: no stack stood there for long, or it is the engine's work.
+        worked: Where it is: the layer and operator with most time.
     """
 
     path: TreePath
     ns: int
     share: float
     stood: Stood | None
+    worked: Worked | None = None

@@ -10,6 +10,7 @@ from dlprof.analysis import kernels
 from dlprof.analysis.findings import fixes, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, Tree
 
@@ -19,8 +20,12 @@ _MANY = 50
 _SMALL_NS = 400_000
 """Longer ones have enough to do each."""
 _COMPUTING = (Category.MATMUL, Category.CONV, Category.REDUCTION, Category.ELEMENTWISE)
-_RECURRENT = re.compile(r"LSTM|GRU|RNN|Recurrent|Scan|Bidirectional")
-"""Classes of layers that have to go through time step by step."""
+_RECURRENT = re.compile(r"(LSTM|GRU|RNN)(?!Cell)|Recurrent|Scan|Bidirectional")
+"""Classes of layers that have to go through time step by step. A cell in a loop of the script's own has not: the engine
+has the same over whole sequences."""
+_CELL_OF_KERAS = re.compile(r"lstm|gru|rnn", re.IGNORECASE)
+"""Names of what a recurrent layer of Keras calls at each step: it is not in the list of the model's layers."""
+_CELL = re.compile(r"\b(LSTM|GRU|RNN)Cell\(")
 _SHARE_OF_OPERATORS = 0.3
 _SHARE_OF_WORK = 0.08
 _LOOPS = ("map_fn(", "while_loop(", "vmap_loop(", "lax.map(", "foreach(", "vectorized_map(")
@@ -43,12 +48,13 @@ class Layer:
     count: int
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, for all such layers together."""
-    if case.pair or case.tree.unsplit is not None or case.devices.foreign:
+    if case.tree.unsplit is not None or case.devices.foreign:
         return
     rows = [row for row in case.kernels.operators.rows if row.layer is not None]
-    layers = of_rows(rows, case.kernels.window_steps, _recurrent(case))
+    layers = of_rows(rows, case.kernels.window_steps, _recurrent(case, rows))
     share = sum(layer.count for layer in layers) / max(1, sum(row.count for row in rows))
     takes = case.takes(Tree.FIT_STEPS, share=0.9 * share)
     if share < _SHARE_OF_OPERATORS or sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
@@ -100,19 +106,27 @@ def _classes(case: Case) -> dict[str, str]:
     return {layer["name"]: layer["class"] for layer in (told.get("model") or {}).get("layers") or ()}
 
 
-def _recurrent(case: Case) -> frozenset[str]:
-    return frozenset(name for name, kind in _classes(case).items() if _RECURRENT.search(kind))
+def _recurrent(case: Case, rows: Sequence[kernels.Row]) -> frozenset[str]:
+    by_class = {name for name, kind in _classes(case).items() if _RECURRENT.search(kind)}
+    if case.run.manifest.keras is None:
+        return frozenset(by_class)
+    named = {row.layer for row in rows if row.layer is not None and _CELL_OF_KERAS.search(row.layer)}
+    return frozenset(by_class | named)
 
 
 def _line(case: Case, layers: Sequence[Layer]) -> SourceLine | None:
     """The line that loops; else the one that makes the first such layer."""
     kinds = {_classes(case).get(layer.name, layer.name) for layer in layers}
     made = [rf"(?<!class ){re.escape(kind)}\(" for kind in kinds]
-    return case.code.line_with(*_LOOPS) or case.code.line_like("|".join(made))
+    cells = case.code.line_like(_CELL.pattern) if case.run.manifest.keras is None else None
+    return case.code.line_with(*_LOOPS) or cells or case.code.line_like("|".join(made))
 
 
 def _fix(case: Case, line: SourceLine | None) -> str | None:
     text = case.code.source(*line) if line is not None else ""
+    cell = _CELL.search(text)
+    if cell and case.backend == "torch":
+        return f"nn.{cell[1]} over the whole sequence, called once, in place of nn.{cell[1]}Cell in a loop over time"
     mapped = re.search(r"\bmap_fn\(\s*([\w.]+|lambda[^,]*),\s*([\w.]+)", text)
     if mapped and line is not None:
         whole = re.sub(r"[\w.]*map_fn\(.*\)", f"{mapped[1]}({mapped[2]})", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import LineSource, ProbeState, Tree, TreePath
+from dlprof.schema.vocabulary import LineSource, ProbeState, SpanKind, Tree, TreePath
 from dlprof.store.run import Run
 
 Chosen = Callable[[Sample], bool]
@@ -22,6 +23,11 @@ Chosen = Callable[[Sample], bool]
 LAMBDA = "<lambda>"
 """What Python calls a function without a name."""
 _IMPORT = re.compile(r"\s*(import|from)\s+\w")
+_COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*lambda\b")
+"""A function without a name that is compiled where it is made, not where it is called."""
+_FOR = re.compile(r"\s*(async\s+)?for\b")
+_CALLED = re.compile(r"\b(\w+)\s*\(")
+"""Names that are called in a line."""
 _SMALL_TAX = 0.02
 """Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
@@ -110,6 +116,37 @@ class SampledCode:
         """The innermost frame of the user's code."""
         return next((frame for frame in sample.frames if frame.file in self.user_files), None)
 
+    def calls_compiled(self, sample: Sample) -> bool:
+        """Whether a stack stands in a line of the user's that calls a function which the engine compiled.
+
+        Calls of such a function leave no frame of Python: what runs there is the engine's.
+        """
+        frame = sample.frames[0]
+        if frame.file not in self.user_files or not self._compiled:
+            return False
+        return bool(self._compiled & set(_CALLED.findall(self.source(frame.file, frame.line))))
+
+    def turns_a_loop(self, sample: Sample) -> bool:
+        """Whether a stack stands in a `for` line of the user's that asks the engine or a loader for batches.
+
+        What that line runs itself is theirs: their iterators, and batches that are let go.
+        """
+        frame = sample.frames[0]
+        return (frame.file, frame.line) in self._asking
+
+    @cached_property
+    def _asking(self) -> frozenset[SourceLine]:
+        asking = (self.user_frame(sample) for sample in self.samples if sample.main and samples.is_of_input(sample))
+        lines = {(frame.file, frame.line) for frame in asking if frame is not None}
+        return frozenset(line for line in lines if _FOR.match(self.source(*line)))
+
+    @cached_property
+    def _compiled(self) -> frozenset[str]:
+        """Names of the functions of the user's that were compiled, as far as the engine told them."""
+        rows = self._run.chosen("spans", "kind", (SpanKind.GRAPH_COMPILE,), ("kind", "detail"))
+        told = (json.loads(row["detail"]).get("compiled") or {} for row in rows if row["detail"])
+        return frozenset(str(one["function"]) for one in told if one.get("function"))
+
     def is_called_back(self, sample: Sample) -> bool:
         """Whether user code runs that a library called: a callback, a generator, a layer; on other threads any."""
         return samples.is_called_back(sample, self.user_files)
@@ -125,6 +162,8 @@ class SampledCode:
             return sample.phase == Tree.FIT_INPUT
         if samples.is_of_input(sample):
             return True
+        if samples.is_callback(sample):
+            return False
         return not (samples.is_operator(sample) and self._kernels.call_python_for_layers)
 
     def counting_note(self, line: SourceLine | None) -> str:
@@ -165,7 +204,8 @@ class SampledCode:
     def defines(self, function: str, line: SourceLine) -> bool:
         """Whether the user's own code makes functions of that name: with `def`, or as a lambda in that very line."""
         if function == LAMBDA:
-            return "lambda" in self.source(*line)
+            texts = (text for file in self.user_files for text in self.lines(file))
+            return "lambda" in self.source(*line) or any(_COMPILED_LAMBDA.search(text) for text in texts)
         made = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function)}\b")
         return any(made.match(text) for file in self.user_files for text in self.lines(file))
 

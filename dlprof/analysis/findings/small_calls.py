@@ -1,4 +1,4 @@
-"""Calls of predict, evaluate and their kin for a few rows each, where one call takes any number of rows."""
+"""Calls of fit, predict, evaluate and their kin for a few rows each, where one call takes any number of rows."""
 
 from __future__ import annotations
 
@@ -12,27 +12,31 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, SpanKind, Tree, TreePath
 
 _TITLE = Title("Calls for a few rows each", "calls for a few rows each")
 _KINDS = {SpanKind.PREDICT: Tree.PREDICT, SpanKind.EVALUATE: Tree.EVALUATE}
+_ON_BATCH = {SpanKind.PREDICT.value: "predict_on_batch(x)", SpanKind.EVALUATE.value: "test_on_batch(x, y)"}
 _FEWEST = 30
 _ROWS = 8
 """Calls with more rows are no calls row by row."""
 _AT_ONCE = 32
 """Rows of a batch of one call, as Keras has it."""
 _SHARE_OF_WORK = 0.05
+_FITS_TITLE = Title("fit was called for a step or two each time", "calls of fit for a step or two each")
+_STEPS_OF_FIT = 4
+"""Steps of a fit, on average: more are a training."""
 
 
+@of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where a line makes many such calls."""
-    if case.pair:
-        return
     for kind, path in _KINDS.items():
-        calls = _of_one_line([call for call in case.calls.of(kind) if not _is_inside(case, call)])
-        rows = _rows(case, calls) if len(calls) >= _FEWEST else None
-        if rows is None or rows > _ROWS:
+        calls = _for_few_rows(case, [call for call in case.calls.of(kind) if not _is_inside(case, call)])
+        rows = _rows(case, calls) if calls else None
+        if rows is None:
             continue
         spent = sum(call.dur_ns for call in calls)
         saved = 1 - max(rows / _AT_ONCE, 1 / len(calls))
@@ -40,6 +44,53 @@ def claims(case: Case) -> Iterator[Claim]:
         if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
             continue
         yield _claim(case, kind, calls, rows, takes)
+    yield from fits(case)
+
+
+@of_the_slower
+def fits(case: Case) -> Iterator[Claim]:
+    """Trainings of a step or a few each: what each call of fit does around its steps is lost."""
+    calls = _of_one_line(case.calls.of(SpanKind.FIT))
+    calls = [call for call in calls if call.name == "fit"]
+    if len(calls) < _FEWEST:
+        return
+    steps, steps_ns, rows = _steps_of(case, calls)
+    if not 0 < steps <= _STEPS_OF_FIT * len(calls):
+        return
+    spent = sum(call.dur_ns for call in calls)
+    around = max(0.0, 1 - steps_ns / max(1, spent))
+    one_by_one = (1 - rows / _AT_ONCE) * (1 - around) if rows is not None and rows <= _ROWS else 0.0
+    whole = min(1.0, spent / max(1, case.own(Tree.FIT)))
+    takes = case.takes(Tree.FIT, share=whole * min(1.0, around + one_by_one))
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    each_ms = float(np.median([call.dur_ns for call in calls])) / 1e6
+    of_rows = f" of {rows:.0f} row{'s' * (rows != 1)}" if rows is not None else ""
+    yield Claim(
+        Sentence(
+            f"fit was called {len(calls):,} times for {steps / len(calls):.1f} steps{of_rows} each, {each_ms:.2f} ms a "
+            f"call, of which the steps took {100 * (1 - around):.0f} %:"
+        ),
+        takes,
+        [queries.spans(SpanKind.FIT)],
+        "Gather the rows and call fit once for all of them; where one update must follow another, call "
+        "train_on_batch, which does nothing around its step.",
+        calls[0].line,
+        basis=Basis.ESTIMATED,
+        title=_FITS_TITLE,
+        support=Support(seen=len(calls)),
+        fix=_fix(case, "fit", calls[0].line, instead="train_on_batch"),
+    )
+
+
+def _steps_of(case: Case, calls: Sequence[Call]) -> tuple[int, int, float | None]:
+    """Steps of these fits, their time (ns), and rows of one; None: not known."""
+    numbers = np.array([call.number for call in calls], np.int64)
+    steps = case.run.table("steps", ("loop_id", "dur_ns", "samples"))
+    mine = np.isin(integers(steps["loop_id"].fill_null(-1)), numbers)
+    samples = integers(steps["samples"].fill_null(-1))[mine]
+    known = samples[samples >= 0]
+    return int(mine.sum()), int(integers(steps["dur_ns"])[mine].sum()), float(np.median(known)) if len(known) else None
 
 
 def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Mapping[TreePath, int]) -> Claim:
@@ -61,12 +112,24 @@ def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Map
     )
 
 
-def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+def _for_few_rows(case: Case, calls: Sequence[Call]) -> list[Call]:
+    """Those of lines that make many, for a few rows each; those of the line with most time first."""
+    lines = [group for group in _by_line(calls) if len(group) >= _FEWEST]
+    few = [group for group in lines if (rows := _rows(case, group)) is not None and rows <= _ROWS]
+    return [call for group in few for call in group]
+
+
+def _by_line(calls: Sequence[Call]) -> list[list[Call]]:
+    """Calls by the line that makes them, those with most time first."""
     groups: dict[SourceLine, list[Call]] = {}
     for call in calls:
         if call.line is not None:
             groups.setdefault(call.line, []).append(call)
-    return max(groups.values(), key=lambda group: sum(call.dur_ns for call in group), default=[])
+    return sorted(groups.values(), key=lambda group: -sum(call.dur_ns for call in group))
+
+
+def _of_one_line(calls: Sequence[Call]) -> list[Call]:
+    return next(iter(_by_line(calls)), [])
 
 
 def _is_inside(case: Case, call: Call) -> bool:
@@ -89,8 +152,15 @@ def _rows(case: Case, calls: Sequence[Call]) -> float | None:
     return float(np.median(known)) if known else None
 
 
-def _fix(case: Case, kind: str, line: SourceLine | None) -> str | None:
-    """The call with all that the loop goes through, in place of the loop; None: the loop is not seen."""
+def _fix(case: Case, kind: str, line: SourceLine | None, *, instead: str = "") -> str | None:
+    """The call with all that the loop goes through, in place of the loop; None: the loop is not seen.
+
+    Args:
+        case: The run.
+        kind: The method that is called.
+        line: Where.
+        instead: The method for rows that depend on the ones before; empty: the model itself is called.
+    """
     if line is None:
         return None
     file, number = line
@@ -101,11 +171,10 @@ def _fix(case: Case, kind: str, line: SourceLine | None) -> str | None:
     for above in reversed(lines[: number - 1]):
         if above.strip() and len(above) - len(above.lstrip()) < indent:
             loop = re.match(r"\s*for\s+\w+\s+in\s+([\w.]+)\s*:", above)
-            if called and loop:
+            if called and loop and not instead:
                 return f"{called[1]}.{kind}({loop[1]}) once, in place of the loop `{above.strip()}`"
             break
     if called is None:
         return None
-    return (
-        f"{called[1]}.{kind}(...) once, with all rows in one array; {called[1]}(x) where a row depends on the last one"
-    )
+    one_by_one = f"{called[1]}.{instead}(x, y)" if instead else f"{called[1]}(x) or {called[1]}.{_ON_BATCH[kind]}"
+    return f"{called[1]}.{kind}(...) once, with all rows in one array; {one_by_one} where a row depends on the last one"

@@ -27,11 +27,14 @@ class Standing:
     """The main thread in some phases.
 
     Attributes:
-        share: Of the time, without a core and without wanting one: 0 to 1.
+        share: Of the time, without a core and without wanting one, and without work for one in other threads of the
+            process, which it may wait for: 0 to 1.
+        ran: Of the time, on a core or wanting one: 0 to 1.
         others: Cores that other processes of the program used meanwhile, on average.
     """
 
     share: float
+    ran: float
     others: float
 
 
@@ -42,7 +45,8 @@ def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
         case: The run.
         paths: The phases.
     """
-    rows = case.machine.process_samples("main_run_ns", "main_wait_ns", around_ns=case.tree.wall_ns)
+    columns = ("main_run_ns", "main_wait_ns", "run_ns", "wait_ns")
+    rows = case.machine.process_samples(*columns, around_ns=case.tree.wall_ns)
     time = integers(rows["time_ns"])
     length = np.diff(time)
     inside = _inside(case, paths, time) >= _INSIDE * length
@@ -50,9 +54,12 @@ def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
     if not covered or covered < _COVERED * sum(case.own(path) for path in paths):
         return None
     wanted = np.diff(integers(rows["main_run_ns"])) + np.diff(integers(rows["main_wait_ns"]))
-    share = 1 - float(wanted[inside].sum()) / covered
+    whole = np.diff(integers(rows["run_ns"])) + np.diff(integers(rows["wait_ns"]))
+    beside = np.minimum(np.maximum(0, whole - wanted), np.maximum(0, length - wanted))
+    share = 1 - float((wanted + beside)[inside].sum()) / covered
     begins, ends = time[:-1][inside], time[1:][inside]
-    return Standing(min(1.0, max(0.0, share)), case.machine.children_cores(begins, ends))
+    ran = float(wanted[inside].sum()) / covered
+    return Standing(min(1.0, max(0.0, share)), min(1.0, ran), case.machine.children_cores(begins, ends))
 
 
 def _inside(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:

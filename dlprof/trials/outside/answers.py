@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dlprof.analysis.findings.finding import Finding
+from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings.finding import FLOOR, Finding
 from dlprof.trials.outside.problems import Problem, Truth
 
 FALSE_SHARE = 0.05
 """A finding above this share of the wall time on the fixed script is a false one."""
 SILENT_SHARE = 0.03
 """Where no finding has this share of the wall time, nothing was said."""
-OF_MACHINE = frozenset({"cpu-contention", "cpu-throttled", "gpu-throttled"})
-"""What a problem's truth cannot know: other programs on the machine. True or not, such a finding takes no rank."""
+OF_MACHINE = diagnose.OF_MACHINE | {"profiler-overhead"}
+"""What a problem's truth cannot know: other programs on the machine, and what measuring costs there. True or not, that
+is no story of the script, and takes no rank."""
 CLOSE = 0.2
 """A time at stake is right when it misses the cost by no more than this share of it."""
 
@@ -28,6 +30,8 @@ class Said(Struct, frozen=True):
         at_stake_ns: Time that its remedy would save (ns).
         file, line: The line that it blames, or None.
         next_step: What it says to do.
+        confidence: How likely it is right, as it says itself: 0 to 1.
+        fix: The change that it names; None: none.
     """
 
     slug: str
@@ -36,11 +40,26 @@ class Said(Struct, frozen=True):
     file: str | None
     line: int | None
     next_step: str
+    confidence: float = 1.0
+    fix: str | None = None
 
     @staticmethod
     def of(finding: Finding) -> Said:
         """What a finding says."""
-        return Said(finding.slug, finding.share, finding.at_stake_ns, finding.file, finding.line, finding.next_step)
+        return Said(
+            finding.slug, finding.share, finding.at_stake_ns, finding.file, finding.line, finding.next_step,
+            finding.confidence, finding.fix,
+        )  # fmt: skip
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is told as one: too unsure to be a claim."""
+        return self.confidence < FLOOR
+
+    @property
+    def advice(self) -> str:
+        """All that it says to do, in small letters."""
+        return f"{self.next_step} {self.fix or ''}".lower()
 
 
 class Answer(Struct, frozen=True):
@@ -107,8 +126,7 @@ class Answer(Struct, frozen=True):
         """Whether that names what mends it; None: nothing was found, or the truth has no words to judge by."""
         if self.right is None or not self.truth.fix_words:
             return None
-        told = self.right.next_step.lower()
-        return any(words.lower() in told for words in self.truth.fix_words)
+        return any(words.lower() in self.right.advice for words in self.truth.fix_words)
 
     @property
     def cost_ns(self) -> int | None:
@@ -130,7 +148,27 @@ class Answer(Struct, frozen=True):
 
     @property
     def false_on_fixed(self) -> tuple[Said, ...]:
-        """Findings above FALSE_SHARE on the fixed script that its truth does not allow."""
+        """Claims above FALSE_SHARE on the fixed script that its truth does not allow."""
+        return tuple(one for one in self._wrong_on_fixed if not one.is_question)
+
+    @property
+    def asked_on_fixed(self) -> tuple[Said, ...]:
+        """The same of findings that are told as questions."""
+        return tuple(one for one in self._wrong_on_fixed if one.is_question)
+
+    @property
+    def judged(self) -> tuple[tuple[Said, bool], ...]:
+        """Findings that the truth tells to be right or wrong: the first on the script, and large ones on the fixed one.
+
+        What comes behind the first may be true as well: no truth file says.
+        """
+        first = [(one, one.slug in self.truth.accept) for one in self.of_script[:1]]
+        told = _of_script(self.on_fixed, self.truth)
+        fixed = [(one, one.slug in self.truth.true_of_fixed) for one in told if one.share > FALSE_SHARE]
+        return (*first, *fixed)
+
+    @property
+    def _wrong_on_fixed(self) -> tuple[Said, ...]:
         told = _of_script(self.on_fixed, self.truth)
         return tuple(one for one in told if one.share > FALSE_SHARE and one.slug not in self.truth.true_of_fixed)
 

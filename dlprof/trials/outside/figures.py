@@ -23,7 +23,8 @@ class Figures(Struct, frozen=True):
         stake_close, stakes_judged: Of those found whose cost is known, how many are within 20 % of it.
         other_first: In how many another finding came first.
         silent: In how many nothing of 3 % or more was said.
-        false_on_fixed: In how many something false above 5 % was said of the fixed script.
+        false_on_fixed: In how many something false above 5 % was claimed of the fixed script.
+        asked_on_fixed: In how many something false above 5 % was asked of it, and nothing claimed.
         machine_told: In how many something was said of the machine, as that others used it; that takes no rank.
     """
 
@@ -43,12 +44,13 @@ class Figures(Struct, frozen=True):
     other_first: int
     silent: int
     false_on_fixed: int
+    asked_on_fixed: int
     machine_told: int
 
 
 def of_all(answers: Sequence[Answer]) -> tuple[Figures, ...]:
-    """Figures of all problems, then of the open and of the held-out ones where there are both."""
-    halves = _by(answers, lambda answer: "held out" if answer.truth.held_out else "open")
+    """Figures of all problems, then of the open, the held-out, and the rules' writer's ones where there are several."""
+    halves = _by(answers, lambda answer: answer.truth.half)
     return (_of("all", answers), *(halves if len(halves) > 1 else ()))
 
 
@@ -87,6 +89,7 @@ def _of(group: str, answers: Sequence[Answer]) -> Figures:
         other_first=sum(answer.rank != 1 and bool(answer.of_script) for answer in ran),
         silent=sum(answer.silent for answer in ran),
         false_on_fixed=sum(bool(answer.false_on_fixed) for answer in ran),
+        asked_on_fixed=sum(bool(answer.asked_on_fixed) and not answer.false_on_fixed for answer in ran),
         machine_told=sum(answer.machine_told for answer in ran),
     )
 

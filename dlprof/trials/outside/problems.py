@@ -15,6 +15,8 @@ from dlprof.errors import DlprofError, NoInputError, UsageError, did_you_mean
 TRUTH = "truth.json"
 BUGGY, FIXED = "buggy", "fixed"
 """The two scripts of a problem, and the runs that are made of them."""
+_WORDS = {"held out": "held-out", "by the rules' writer": "by-rule-writer", "open": "open"}
+"""What `only` calls the parts of an exam."""
 ELSEWHERE = "not in the study"
 """Root cause of what DLPerf's study does not have."""
 
@@ -35,6 +37,7 @@ class Truth(Struct, frozen=True, rename={"lines": "line", "line_texts": "line_te
         seconds: Bare wall time of both scripts (s), where it was measured.
         true_of_fixed: Slugs of findings that are also true of `fixed.py`, and no false ones there.
         held_out: Whether those who write rules keep their hands off it.
+        by_rule_writer: Whether it was written by who writes rules, with these in mind: no fair measure of them.
     """
 
     source: str
@@ -50,6 +53,14 @@ class Truth(Struct, frozen=True, rename={"lines": "line", "line_texts": "line_te
     seconds: Mapping[str, float] | None = None
     true_of_fixed: tuple[str, ...] = ()
     held_out: bool = False
+    by_rule_writer: bool = False
+
+    @property
+    def half(self) -> str:
+        """Which of the parts of an exam it belongs to, that are told apart."""
+        if self.held_out:
+            return "held out"
+        return "by the rules' writer" if self.by_rule_writer else "open"
 
     @property
     def root_cause(self) -> str:
@@ -86,7 +97,7 @@ def load(folder: Path, *, only: Sequence[str] = ()) -> list[Problem]:
 
     Args:
         folder: Where the truth file is.
-        only: Names of problems or backends, or `held-out` or `open`; empty: all.
+        only: Names of problems or backends, or `held-out`, `open` or `by-rule-writer`; empty: all.
 
     Raises:
         NoInputError: There is no truth file, or a script is missing.
@@ -120,7 +131,7 @@ def _checked(problem: Problem) -> Problem:
 
 def _names(problem: Problem) -> set[str]:
     """What `only` may call it."""
-    return {problem.name, problem.truth.backend, "held-out" if problem.truth.held_out else "open"}
+    return {problem.name, problem.truth.backend, _WORDS[problem.truth.half]}
 
 
 def _refuse_unknown(problems: Sequence[Problem], only: Sequence[str]) -> None:
@@ -129,5 +140,5 @@ def _refuse_unknown(problems: Sequence[Problem], only: Sequence[str]) -> None:
         if word not in known:
             raise UsageError(
                 f"Nothing in the exam is called {word}{did_you_mean(word, sorted(known))}.",
-                hint="names of problems, backends, open or held-out",
+                hint="names of problems, backends, open, held-out or by-rule-writer",
             )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from dlprof.trials.outside import figures
+from dlprof.trials.outside import figures, reliability
 from dlprof.trials.outside.answers import Answer, Said
 from dlprof.trials.outside.figures import Figures
+from dlprof.trials.outside.reliability import Bin
 
 SCHEMA = "dlprof.exam-outside/1"
 _HEADS = ("", "problems", "first", "found", "pair: first", "pair: found", "line right", "fix named", "within 20 %",
-          "other first", "silent", "false on fixed", "machine")  # fmt: skip
+          "other first", "silent", "false on fixed", "asked on fixed", "machine")  # fmt: skip
 
 
 class ProblemReport(Struct, frozen=True):
@@ -40,6 +41,7 @@ class ProblemReport(Struct, frozen=True):
     on_fixed: tuple[Said, ...]
     false_on_fixed: tuple[str, ...]
     failed: str | None
+    by_rule_writer: bool
 
 
 class ExamReport(Struct, frozen=True, kw_only=True):
@@ -48,6 +50,7 @@ class ExamReport(Struct, frozen=True, kw_only=True):
     Attributes:
         asked: Problems that were to be sat; more than there are in `problems`: it was broken off.
         groups: Figures of all, and of the open and held-out halves.
+        reliability: How often findings were right, by how sure they were.
     """
 
     schema: str = SCHEMA
@@ -55,6 +58,7 @@ class ExamReport(Struct, frozen=True, kw_only=True):
     groups: tuple[Figures, ...]
     backends: tuple[Figures, ...]
     root_causes: tuple[Figures, ...]
+    reliability: tuple[Bin, ...]
     problems: tuple[ProblemReport, ...]
 
 
@@ -65,6 +69,7 @@ def as_json(answers: Sequence[Answer], asked: int | None = None) -> ExamReport:
         groups=figures.of_all(answers),
         backends=figures.by_backend(answers),
         root_causes=figures.by_root_cause(answers),
+        reliability=reliability.of_answers(answers),
         problems=tuple(_problem(answer) for answer in answers),
     )
 
@@ -81,6 +86,7 @@ def _problem(answer: Answer) -> ProblemReport:
         answer.rank, answer.pair_rank, answer.line_right, answer.fix_named, answer.stake_close,
         None if answer.failed else answer.silent, answer.buggy_ns, answer.fixed_ns, answer.cost_ns,
         answer.said, answer.in_pair, answer.on_fixed, tuple(one.slug for one in answer.false_on_fixed), answer.failed,
+        truth.by_rule_writer,
     )  # fmt: skip
 
 
@@ -93,12 +99,22 @@ def in_short(answer: Answer) -> str:
 
 
 def as_markdown(answers: Sequence[Answer]) -> str:
-    """The exam as tables: figures of groups, backends and root causes, then each problem."""
+    """The exam as tables: figures of groups, backends and root causes, reliability, then each problem."""
     tables = (figures.of_all(answers), figures.by_backend(answers), figures.by_root_cause(answers))
     lines = [line for rows in tables for line in (*_figures(rows), "")]
+    lines += [*_reliability(answers), ""]
     lines += ["| problem | backend | accepted | first finding | rank | in pair | slower | line | fix | fixed |",
               "| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- | --- |"]  # fmt: skip
     return "\n".join([*lines, *(_row(answer) for answer in answers)]) + "\n"
+
+
+def _reliability(answers: Sequence[Answer]) -> list[str]:
+    rows = [
+        f"| {one.low:.2f} to {one.high:.2f} | {one.findings} | {'-' if one.said is None else f'{one.said:.0%}'} "
+        f"| {'-' if one.right is None else f'{one.right:.0%}'} |"
+        for one in reliability.of_answers(answers)
+    ]
+    return ["| confidence | findings | said, on average | right |", "| --- | ---: | ---: | ---: |", *rows]
 
 
 def _figures(rows: Sequence[Figures]) -> list[str]:
@@ -112,7 +128,7 @@ def _cells(row: Figures) -> list[str]:
         row.group, f"{row.problems}{failed}", str(row.first), str(row.found), str(row.pair_first), str(row.pair_found),
         f"{row.line_right} of {row.lines_judged}", f"{row.fix_named} of {row.fixes_judged}",
         f"{row.stake_close} of {row.stakes_judged}", str(row.other_first), str(row.silent), str(row.false_on_fixed),
-        str(row.machine_told),
+        str(row.asked_on_fixed), str(row.machine_told),
     ]  # fmt: skip
 
 
@@ -122,7 +138,7 @@ def _row(answer: Answer) -> str:
     words = {None: "-", True: "yes", False: "no"}
     false = ", ".join(f"{one.slug} {one.share:.0%}" for one in answer.false_on_fixed)
     cells = [
-        f"{answer.problem.name}{' (held out)' if answer.truth.held_out else ''}",
+        f"{answer.problem.name}{'' if answer.truth.half == 'open' else f' ({answer.truth.half})'}",
         f"{answer.truth.backend}{', Keras' if answer.truth.keras else ''}", ", ".join(answer.truth.accept) or "-",
         f"failed: {answer.failed}" if answer.failed else first, str(answer.rank or "-"), str(answer.pair_rank or "-"),
         slower, words[answer.line_right], words[answer.fix_named], false or "-",

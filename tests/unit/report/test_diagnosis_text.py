@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding, Remedy
-from dlprof.analysis.findings.rest import Rest, Stood
+from dlprof.analysis.findings.rest import Rest, Stood, Worked
 from dlprof.report import diagnosis_text
 from dlprof.schema.vocabulary import Basis, Tree, Whole
 from tests.unit.report.reports import rows
@@ -97,8 +97,16 @@ def test_what_is_left_has_its_place_its_line_and_what_was_seen_there() -> None:
     assert printed(rest=(Rest(Tree.SCRIPT, 5 * S, 0.5, stood), Rest(Tree.DATA, S, 0.1, own)))[1:] == [
         "No cause worth mentioning was found. Most of the time went to:",
         "  script 5.00 s, 50 %: 87 % at train.py:33, in backend_compile (jax/_src/compiler.py), compiling",
-        "  data 1.00 s, 10 %: 100 % at train.py:4",
+        "  data 1.00 s, 10 %: 100 % at train.py:4, in load",
     ]
+
+
+def test_what_is_left_in_kernels_has_its_layer() -> None:
+    """And its operator."""
+    worked = Worked("conv_1", "backward", "Conv2D", 0.62)
+    rest = Rest(Tree.FIT_STEPS / "kernels" / "conv", 5 * S, 0.5, None, worked)
+
+    assert printed(rest=(rest,))[-1] == "  fit.steps.kernels.conv 5.00 s, 50 %: 62 % conv_1, backward, Conv2D"
 
 
 def test_a_run_without_findings_says_so() -> None:

@@ -44,6 +44,8 @@ _ORDER = (
     "double-precision",
     "tensor-cores-unused",
     "exposed-collectives",
+    "dense-gradient",
+    "wasteful-layer",
     "threads-underused",
     "slow-kernel",
     "script-waits",

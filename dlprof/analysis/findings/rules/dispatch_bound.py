@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from dlprof.analysis.findings import small_calls
+from dlprof.analysis.findings import heavy_weights, small_calls
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.steps import StepSummary
-from dlprof.schema.vocabulary import EDGES, Basis, Category, Direction, Phase, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import EDGES, Basis, Phase, SpanKind, StepPart, Tree, TreePath
 
 TITLE = Title("Steps too small: starting them cost more than computing", "starting the work of small steps")
 _LARGE_BATCH = 128
 _SHARE = 0.50
 """Share of the steps that costs the same whatever their size: no kernel ran, or one that updates weights."""
 _SHARE_OF_LARGE = 0.75
-"""Share of the steps in which no kernel ran, where the batch is large already."""
+"""Share of the steps in which no kernel ran, where the batch is large already, or not known."""
+_USUAL_BATCH = 32
+"""What libraries have by default: from here on it is no slip, and starting must cost more to be a cause."""
+_SHARE_OF_USUAL = 0.65
 _GAIN_OF_LARGE = 0.5
 _SHARE_OF_GAP = 0.03
 _STEPS = 50
@@ -42,13 +45,13 @@ _EVIDENCE = (
 
 def look(case: Case) -> Iterator[Claim]:
     """Calls for a few rows; steps with little time in kernels; in a pair, what starting work takes more."""
-    yield from small_calls.claims(case)
-    if case.loop is None or case.steps is None:
-        raise Abstain("the run had no steps")
-    if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
-        raise Abstain("a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle")
-    if case.tree.unsplit is not None:
-        raise Abstain(f"the steps are not split: {case.tree.unsplit}")
+    small = list(small_calls.claims(case))
+    yield from small
+    unknown = _unknown(case)
+    if case.loop is None or case.steps is None or unknown:
+        if small:
+            return  # what was said stays said
+        raise Abstain(unknown or "the run had no steps")
     batch = _batch(case)
     overhead = _overhead(case, case.steps)
     takes = _of_pair(case, overhead) if case.pair else _of_run(case, case.steps, overhead, batch, case.loop)
@@ -65,7 +68,24 @@ def look(case: Case) -> Iterator[Claim]:
         "Use a larger batch, or steps_per_execution, so that each start has more to do.",
         remedy=_remedy(case, batch),
         basis=Basis.ESTIMATED,
+        support=_support(case, batch),
     )
+
+
+def _unknown(case: Case) -> str | None:
+    """Why nothing can be said of the steps; None: something can."""
+    if case.loop is None or case.steps is None:
+        return "the run had no steps"
+    if case.devices.foreign and not case.pair:  # a device may be idle for any reason, however large its batch is
+        return "a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle"
+    if case.tree.unsplit is not None:
+        return f"the steps are not split: {case.tree.unsplit}"
+    return None
+
+
+def _support(case: Case, batch: int | None) -> Support | None:
+    """Nothing tells whether more can be done at once where the batch is not known, or is large: that is a question."""
+    return None if case.pair or (batch is not None and batch < _LARGE_BATCH) else Support(agree=0.0)
 
 
 def _overhead(case: Case, root: TreePath) -> dict[TreePath, int]:
@@ -92,7 +112,7 @@ def _of_run(
     case: Case, root: TreePath, overhead: Mapping[TreePath, int], batch: int | None, loop: StepSummary
 ) -> Mapping[TreePath, int]:
     """What larger batches would save, by leaf (ns); empty: hardly anything."""
-    updates = _updates(case)
+    updates = heavy_weights.updates(case)
     gain = _gain(case.own(root / StepPart.KERNELS), sum(overhead.values()), sum(updates.values()), batch)
     if not gain or loop.count < _STEPS:
         return {}
@@ -104,7 +124,8 @@ def _gain(kernels: int, overhead: int, updates: int, batch: int | None) -> float
     """Share of what a step costs whatever its size that larger batches would save; 0: steps are full of kernels."""
     whole = max(1, overhead + kernels)
     if batch is not None and batch < _LARGE_BATCH:
-        return 1 - batch / _LARGE_BATCH if (overhead + updates) / whole >= _SHARE else 0.0
+        least = _SHARE if batch < _USUAL_BATCH else _SHARE_OF_USUAL
+        return 1 - batch / _LARGE_BATCH if (overhead + updates) / whole >= least else 0.0
     return _GAIN_OF_LARGE if overhead / whole >= _SHARE_OF_LARGE else 0.0
 
 
@@ -122,13 +143,3 @@ def _batch(case: Case) -> int | None:
         return told
     samples = case.run.table("steps", ("samples",))["samples"].drop_null().to_numpy()
     return int(np.sort(samples)[len(samples) // 2]) if len(samples) else None
-
-
-def _updates(case: Case) -> dict[TreePath, int]:
-    """Kernels that run once a step whatever the batch is: those that update weights, by leaf (ns)."""
-    updates: dict[TreePath, int] = {}
-    for kernel in case.tree.layers:
-        if kernel.direction == Direction.UPDATE or kernel.category == Category.OPTIMISER:
-            leaf = case.tree.kernels_leaf(kernel.category)
-            updates[leaf] = updates.get(leaf, 0) + kernel.ns
-    return updates

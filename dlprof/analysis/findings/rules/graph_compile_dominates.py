@@ -15,7 +15,8 @@ TITLE = Title("Building and compiling graphs took long", "building and compiling
 _SHARE_OF_WORK = 0.30
 _SHARE_OF_GAP = 0.03
 _LEAST_NS = 2_500_000_000
-"""A few seconds of compilation are what a graph costs; short trials of a script are mostly that."""
+"""A few seconds of compilation are what a graph costs; short trials of a script are mostly that, and so are searches
+that train many models for a moment each."""
 _BUILDING = (Tree.FIT_GRAPH_COMPILE, Tree.FIT_BUILD, Tree.COMPILE)
 """Not `construct`: where the engine is started with its first layer, that is most of it."""
 _BESIDE = (
@@ -35,7 +36,7 @@ def look(case: Case) -> Iterator[Claim]:
     """First calls of step functions, tracing, binding and explicit compilation."""
     total = sum(case.own(path) for path in _BUILDING) - _again(case)
     work = total + sum(case.own(path) for path in _BESIDE)
-    if not case.pair and (total < _SHARE_OF_WORK * work or total < _LEAST_NS):
+    if not case.pair and (total < _SHARE_OF_WORK * work or total < _LEAST_NS * retracing.models(case)):
         return
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return

@@ -165,6 +165,6 @@ def _waits(case: Case, sample: Sample) -> bool:
     for frame in sample.frames:
         if frame.file in case.code.user_files:
             return False
-        if frame.function in waiting_functions():
+        if frame.name in waiting_functions():
             return True
     return False

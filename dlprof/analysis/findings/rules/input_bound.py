@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis import steps
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import queries, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
 from dlprof.analysis.findings.input_load import InputLoad
@@ -23,6 +23,8 @@ _WAITS = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Time between batches, waits inside the step, and what the script does between its own calls of a step."""
+    if any(small_calls.fits(case)):  # what each of very many calls of fit sets up is no wait for a batch
+        return
     takes = dict(case.input_waits)
     between = _between_own_steps(case)
     if not takes and not between:

@@ -86,7 +86,7 @@ def _in_file(case: Case, sample: Sample) -> bool:
     for frame in sample.frames:
         if frame.file in case.code.user_files:
             return _calls_a_file(case, frame)
-        if frame.file.startswith(_FILE_WORDS) or frame.function in _FILE_FUNCTIONS:
+        if frame.file.startswith(_FILE_WORDS) or frame.name in _FILE_FUNCTIONS:
             return True
     return False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dlprof.analysis import kernels
-from dlprof.analysis.findings import queries, row_by_row
+from dlprof.analysis.findings import chores, host_callbacks, own_loop_python, queries, row_by_row, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -35,6 +35,7 @@ _ORDER = (
     StepPart.KERNELS,
 )
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
+_INSIDE_CLAIMS = (row_by_row.claims, own_loop_python.claims)
 _LINES = Query(
     "lines of the script", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
 )
@@ -44,7 +45,9 @@ def look(case: Case) -> Iterator[Claim]:
     """Stacks in user code inside steps; the script's own lines outside; in a pair, what Keras' Python takes more."""
     work = sum(case.own(top) for top in _WORK) or 1
     # Where the script's own frames are seen in the steps, they tell its time better than counts of operators do.
-    yield from list(_in_steps(case, work)) or row_by_row.claims(case)
+    others = (claims(case) for claims in _INSIDE_CLAIMS)
+    inside = [host_callbacks.claims(case), _in_steps(case, work), *others]  # not begun until they are asked
+    yield from next((found for claims in inside if (found := list(claims))), [])
     yield from _in_script(case, work)
     if case.pair and case.time(_HOST_PYTHON) > _SHARE_OF_WORK * work:
         yield Claim(
@@ -145,7 +148,7 @@ def _layers_of_tiny_operators(case: Case) -> set[str]:
 
 def _goes_back(case: Case, sample: Sample) -> bool:
     """Whether the engine computes gradients of operators that ran one by one."""
-    return any(frame.function in case.engine.backward_functions for frame in sample.frames)
+    return any(frame.name in case.engine.backward_functions for frame in sample.frames)
 
 
 def _called_back(case: Case) -> float:
@@ -176,21 +179,32 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
 
     def is_own(sample: Sample) -> bool:
         frame = case.code.user_frame(sample)
-        return of_engines(sample) and not (frame is not None and case.code.is_import(frame.file, frame.line))
+        if frame is not None and case.code.is_import(frame.file, frame.line):
+            return False
+        return of_engines(sample) and not (case.code.calls_compiled(sample) or case.code.turns_a_loop(sample))
 
     share = case.code.share(SCRIPT, is_own) if case.code.samples else 1.0
+    thread = standing.of_phases(case, SCRIPT)
+    if thread is not None:  # a line may stand while threads of the engine work for it
+        share = min(share, thread.ran)
     takes = case.takes(*SCRIPT, share=share)
     if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
         return
     line = case.code.hottest_line(SCRIPT, is_own)
+    chore = chores.of_line(case, line, SCRIPT, is_own)
     yield Claim(
         Sentence("The script's own Python, outside of Keras, takes"),
         takes,
         [_LINES, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
         case.code.counting_note(line)
-        + "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file.",
+        + (
+            chore.advice
+            if chore
+            else "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
+        ),
         line,
         support=Support(agree=share),
+        fix=chore.fix if chore else None,
     )
 
 

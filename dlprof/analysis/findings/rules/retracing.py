@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow.compute as pc
 
 from dlprof.analysis import recompilations
 from dlprof.analysis.columns import integers, steps_of, total
-from dlprof.analysis.findings import growing_graph, made_anew, queries
+from dlprof.analysis.findings import growing_graph, growing_setups, made_anew, queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
@@ -20,6 +21,12 @@ from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
 _STEP_TITLE = Title("The step function was compiled more than once", "compiling the step function again")
 _ANEW_TITLE = Title("A compiled function was made anew again and again", "compiling functions that were made anew")
 TITLE = Title("Graphs were compiled again", "compiling graphs again")
+_ONCE = {
+    "jax": "step = jax.jit(f) once, at module level, with what changes as arguments of f",
+    "tensorflow": "@tf.function once, at module level, with what changes as tensors that are passed",
+    "torch": "step = torch.compile(f) once, at module level",
+}
+"""How each engine compiles a function once."""
 _SHARE_OF_WORK = 0.05
 _LOOPS = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.COMPILE)
 _USUAL = 2
@@ -36,16 +43,16 @@ _CAUSES = Query(
 
 def look(case: Case) -> Iterator[Claim]:
     """Recompilations with a cause, and what they made of the steps that they fell into."""
-    others = [*growing_graph.claims(case), *made_anew.claims(case)]
+    others = [*growing_graph.claims(case), *(list(made_anew.claims(case)) or growing_setups.claims(case))]
     if others:
         yield from others
         return
-    again, firsts = _again(case), _first_calls(case)
+    again, firsts = _again(case), _of_old_models(case, _first_calls(case))
     work = sum(case.own(top) for top in (Tree.FIT, Tree.SCRIPT, Tree.COMPILE))
     compiled = sum(call.dur_ns for call in again)
     if again and compiled >= _SHARE_OF_WORK * work:
         yield _of_arguments(case, again)
-    elif len(firsts) > _USUAL and sum(end - begin for begin, end in firsts[1:]) >= _SHARE_OF_WORK * work:
+    elif len(firsts) >= _USUAL and sum(end - begin for begin, end in firsts) >= _SHARE_OF_WORK * work:
         yield _of_new_functions(case, firsts)
     else:
         anew = _made_anew(case)
@@ -80,6 +87,7 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
         anew[0].line,
         title=_ANEW_TITLE,
         support=Support(seen=len(anew)),
+        fix=_ONCE.get(case.backend),
     )
 
 
@@ -88,18 +96,34 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
 
 def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
     """Each first call of a step function traces and compiles again."""
-    takes = case.spread(case.phases.of(firsts[1:]))
-    again = (len(firsts) - 1) / len(firsts)
+    takes = case.spread(case.phases.of(firsts))
+    again = len(firsts) / (len(firsts) + 1)
     takes.update(case.takes(Tree.FIT_STEPS_EDGES, share=again))  # each fit begins and ends its epochs anew, too
     return Claim(
-        Sentence(f"The step function was made anew {len(firsts) - 1} times, and each first call compiles it again:"),
+        Sentence(f"The step function was made anew {len(firsts)} times, and each first call compiles it again:"),
         takes,
         [queries.spans(SpanKind.COMPILE, SpanKind.BUILD, SpanKind.GRAPH_COMPILE)],
         "Call compile() once, before the first fit; change the optimizer's learning_rate instead of compiling again.",
         case.code.line_with(".compile("),
         title=_STEP_TITLE,
-        support=Support(seen=len(firsts) - 1),
+        support=Support(seen=len(firsts)),
     )
+
+
+def models(case: Case) -> int:
+    """How many models were trained that were made one after another: 1 at least."""
+    firsts = _first_calls(case)
+    return max(1, len(firsts) - len(_of_old_models(case, firsts)))
+
+
+def _of_old_models(case: Case, firsts: Sequence[Interval]) -> list[Interval]:
+    """First calls before which no new model was made: that model had a step function before."""
+    made = np.sort([call.begin_ns for call in case.calls.of(SpanKind.CONSTRUCT)])
+    ordered = sorted(firsts)
+    return [
+        later for earlier, later in pairwise(ordered)
+        if np.searchsorted(made, earlier[0]) == np.searchsorted(made, later[0])
+    ]  # fmt: skip
 
 
 def _first_calls(case: Case) -> list[Interval]:

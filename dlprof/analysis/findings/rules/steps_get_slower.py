@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import growing_graph, growth, queries
+from dlprof.analysis.findings import growing_calls, growing_graph, growth, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.growth import Growth
@@ -30,6 +30,7 @@ def look(case: Case) -> Iterator[Claim]:
     if any(growing_graph.claims(case)):  # that is why
         return
     if grown is None or grown.lost_ns < _SHARE_OF_WORK * case.whole_ns:
+        yield from growing_calls.claims(case)
         return
     share = min(1.0, grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)))
     back = case.code.share([Tree.FIT_STEPS], lambda sample: _goes_back(case, sample))
@@ -72,4 +73,4 @@ def _fix(case: Case) -> str | None:
 
 
 def _goes_back(case: Case, sample: Sample) -> bool:
-    return any(frame.function in case.engine.backward_functions for frame in sample.frames)
+    return any(frame.name in case.engine.backward_functions for frame in sample.frames)

@@ -10,6 +10,7 @@ from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer
 
+_UNCOMPILED = "theano.config.cxx is empty: no C++ compiler"
 _SLOW_MODES = ("FAST_COMPILE", "DebugMode", "NanGuardMode", "fast_compile", "py")
 
 
@@ -31,7 +32,10 @@ class Theano(Engine):
 
     name = module = "theano"
     tracer_class = TheanoTracer
-    switches = (("theano mode", lambda theano: _slow_mode(theano.config)),)
+    switches = (
+        ("theano mode", lambda theano: _slow_mode(theano.config)),
+        (_UNCOMPILED, lambda theano: getattr(theano.config, "cxx", None) == "" and not _slow_mode(theano.config)),
+    )
     compiles_when_built = True
 
     def is_ready(self, modules):

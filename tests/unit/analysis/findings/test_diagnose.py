@@ -22,10 +22,12 @@ from tests.unit.analysis.findings.cases import (
     BEGIN,
     BUSY,
     KERNELS,
+    WAITING,
     Planted,
     compared,
     cpu,
     diagnosed,
+    in_callbacks,
     longer,
     pick,
     quiet,
@@ -231,3 +233,15 @@ def test_parts_that_differ_beyond_noise_are_explained_where_the_whole_does_not_d
     assert diagnosis.whole is Whole.LONGER
     assert [(finding.slug, finding.at_stake_ns) for finding in diagnosis.findings] == [("input-bound", 2 * S)]
     assert "100 % of what takes longer" in diagnosis.findings[0].claim
+
+
+def test_time_that_the_machine_takes_is_no_other_cause(tmp_path: Path) -> None:
+    """A third of the callbacks was spent without a core: it is as likely as before that they hold the training up."""
+    waited = cpu((2.5, BEGIN), (7.5, WAITING), others=100.0)
+    calm = pick(diagnosed(tmp_path / "a", **in_callbacks(("log", "train.py", 33))), "slow-callback")
+    busy = diagnosed(tmp_path / "b", **{**in_callbacks(("log", "train.py", 33)), **waited})
+    found = pick(busy, "slow-callback")
+
+    assert pick(busy, "cpu-contention").at_stake_ns > 0
+    assert found.at_stake_ns < calm.at_stake_ns
+    assert found.confidence == pytest.approx(0.9 * calm.confidence, abs=0.01)

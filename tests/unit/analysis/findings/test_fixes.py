@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from dlprof.analysis.findings import fixes
 from dlprof.analysis.findings.case import Case
@@ -12,10 +14,13 @@ from tests.unit import runs
 from tests.unit.analysis.findings.cases import on, quiet
 from tests.unit.runs import S
 
+OWN_LOOP = runs.manifest(keras=None)
+"""A script on torch without Keras."""
 
-def fix(path: Path, slug: str, text: str = "", *, backend: str = "torch") -> str | None:
+
+def fix(path: Path, slug: str, text: str = "", *, told: dict[str, Any] | None = None) -> str | None:
     """Of a finding at the one line of train.py."""
-    run = runs.trained(path / "r", on(backend), **quiet())
+    run = runs.trained(path / "r", told, **quiet())
     if text:
         kept = run.folder.source_path("train.py")
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +38,28 @@ def test_a_line_that_can_be_changed_is_a_diff(tmp_path: Path) -> None:
 
 
 def test_advice_is_of_the_engine_that_ran(tmp_path: Path) -> None:
-    """No tf.data on PyTorch, and no DataLoader on TensorFlow."""
-    assert "DataLoader" in str(fix(tmp_path / "a", "input-bound"))
-    assert "prefetch" in str(fix(tmp_path / "b", "input-bound", backend="tensorflow"))
-    assert fix(tmp_path / "c", "input-bound", backend="jax") is None
+    """No tf.data on PyTorch, and no DataLoader on TensorFlow, nor where Keras is given something else."""
+    tensorflow = on("tensorflow", input_inside_step=True)
+
+    assert "DataLoader" in str(fix(tmp_path / "a", "input-bound", told=OWN_LOOP))
+    assert "prefetch" in str(fix(tmp_path / "b", "input-bound", told=tensorflow))
+    assert "PyDataset" in str(fix(tmp_path / "c", "input-bound"))
+
+
+def test_advice_is_of_the_version_of_keras(tmp_path: Path) -> None:
+    """Keras 2.2 had a period; own loops have no callbacks."""
+    old = {**on("mxnet"), "keras": {"backend": "mxnet", "version": "2.2.4"}}
+
+    assert "save_freq" in str(fix(tmp_path / "a", "checkpoint-heavy"))
+    assert "period=" in str(fix(tmp_path / "b", "checkpoint-heavy", told=old))
+    assert "Sequence" in str(fix(tmp_path / "c", "input-bound", told=old))
+    assert "ModelCheckpoint" not in str(fix(tmp_path / "d", "checkpoint-heavy", told=OWN_LOOP))
+
+
+def test_where_keras_is_only_loaded_advice_is_the_engine_s(tmp_path: Path) -> None:
+    """TensorFlow loads it for loops of the script's own, too."""
+    fit = {**runs.fit_span(), "detail": json.dumps({"how": "inferred"})}
+    run = runs.trained(tmp_path / "r", on("tensorflow"), **quiet(spans=[fit]))
+    claim = Claim(Sentence("It takes"), {Tree.FIT_STEPS: S}, (), "Stop.", ("train.py", 1))
+
+    assert str(fixes.of_claim(Case(run), "retracing", claim)).startswith("pass tensors (tf.constant(n))")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import FIT, KERNELS, diagnosed, on, pick, quiet, sampled, slugs
 from tests.unit.runs import S
@@ -26,3 +28,17 @@ def test_a_session_that_takes_its_graph_over_once_is_no_cause(tmp_path: Path) ->
     stood = sampled((2, 2.2, EXTENDS), (2.2, 8, FIT))
 
     assert "retracing" not in slugs(diagnosed(tmp_path / "r", on("tensorflow1"), **quiet(**stood)))
+
+
+def test_sessions_that_are_made_again_and_again_are_told_as_such(tmp_path: Path) -> None:
+    """Each takes the graph over, which does not grow: all but one in sixty."""
+    made = {
+        "file": "train.py", "function": "predict", "first_line": 24, "line": 25, "hits": 60, "time_ns": 0,
+        "source": "    with tf.compat.v1.Session(graph=graph) as sess:",
+    }  # fmt: skip
+    stood = sampled((2, 5, EXTENDS), (5, 8, FIT))
+    tables = quiet(**stood, **runs.window(KERNELS), lines=[made])
+    finding = pick(diagnosed(tmp_path / "r", on("tensorflow1"), **tables), "retracing")
+
+    assert (finding.heading, finding.line) == ("A session was made for each call", 25)
+    assert finding.at_stake_ns == pytest.approx(3 * S * 59 / 60, rel=0.01)

@@ -22,3 +22,13 @@ def test_few_times_and_one_jump_tell_nothing() -> None:
     """Nineteen are too few; a jump is no growth."""
     assert growth.of_times(np.arange(19)) is None
     assert growth.of_times(np.repeat([10, 40], 50)) is None
+
+
+def test_of_a_few_the_last_third_is_held_against_the_first() -> None:
+    """Six setups from 100 to 200 ns; half of that is lost; less than five tell nothing, nor does one that is longer."""
+    grown = growth.of_few(np.array([100, 120, 140, 160, 180, 200]))
+
+    assert grown is not None
+    assert grown == Growth(6, 110, 190, 300, grown.rank)
+    assert growth.of_few(np.array([100, 150, 200, 250])) is None
+    assert growth.of_few(np.array([100, 100, 300, 100, 100, 100])) is None

@@ -57,3 +57,28 @@ def test_a_function_that_is_traced_is_no_loop_of_operations(tmp_path: Path) -> N
     tables |= sampled((2, 5, traced), (5, 8, LOOP[:1]))
 
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("jax"), **tables))
+
+
+def test_a_network_of_gluon_that_is_not_hybridized_is_eager(tmp_path: Path) -> None:
+    """One that is runs through the same files, as one operation."""
+    invoked: tuple[str, str, int] = ("_imperative_invoke", "mxnet/_ctypes/ndarray.py", 64)
+    cached: tuple[str, str, int] = ("_call_cached_op", "mxnet/gluon/block.py", 1233)
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+
+    block: tuple[str, str, int] = ("HybridBlock.forward", "mxnet/gluon/block.py", 1502)
+
+    finding = pick(diagnosed(tmp_path / "a", gluon, **looping(block, invoked)), "eager-execution")
+
+    assert finding.at_stake_ns == pytest.approx(0.5 * 3 * S, rel=0.01)
+    assert "hybridize()" in str(finding.fix)
+    graph = looping(block, cached, ("__call__", "mxnet/_ctypes/ndarray.py", 125))
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "b", gluon, **graph))
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "c", gluon, **looping(invoked)))
+
+
+def test_batches_that_are_asked_for_are_no_operations_of_the_step(tmp_path: Path) -> None:
+    """False before: TensorFlow asks its pipeline through the same files."""
+    asked: Call = ("_next_internal", "tensorflow/python/data/ops/iterator_ops.py", 776)
+    got: Call = ("iterator_get_next", "tensorflow/python/ops/gen_dataset_ops.py", 3081)
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **looping(asked, got)))

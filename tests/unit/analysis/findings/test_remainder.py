@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dlprof.analysis.findings.rest import Rest, Stood
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.vocabulary import StepPart, Tree
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Tables, diagnosed, parts, quiet, sampled
 from tests.unit.runs import S
@@ -37,9 +39,33 @@ def test_the_largest_place_is_named_with_its_line_and_what_it_does(tmp_path: Pat
     assert building(tmp_path, 1.0) == Rest(Tree.CONSTRUCT, 4 * S, 0.4, stood)
 
 
-def test_a_line_that_was_seldom_seen_is_not_named(tmp_path: Path) -> None:
-    """A tenth of the samples says nothing of the place."""
-    assert building(tmp_path, 0.1).stood is None
+def test_where_no_line_of_the_user_s_stood_for_long_that_of_a_library_is_named(tmp_path: Path) -> None:
+    """A tenth of the samples says nothing of the place; nine tenths do, wherever they are."""
+    stood = building(tmp_path, 0.1).stood
+
+    assert stood is not None
+    assert (stood.file, stood.line, stood.function) == ("library/run.py", 5, "<module>")
+    assert stood.share == pytest.approx(0.9)
+
+
+def test_the_largest_place_is_named_however_small(tmp_path: Path) -> None:
+    """Below 5 % no other one is."""
+    names = ("fit_steps", "evaluate", "predict", "script", "data", "construct", "compile", "save", "teardown")
+    tables = quiet(phases=parts(import_=0.4, **dict.fromkeys(names, 0.4), fit_build=0.5), steps=[], phase_intervals=[])
+
+    assert [rest.path for rest in diagnosed(tmp_path / "r", **tables).rest] == [Tree.FIT_BUILD]
+
+
+def test_kernels_are_named_by_the_layer_with_most_of_them(tmp_path: Path) -> None:
+    """Three quarters of the products are one layer's."""
+    one = {"op": "mm", "category": "matmul", "direction": "forward"}
+    window = runs.window([{**one, "layer": "a", "ms": 12}, {**one, "layer": "b", "ms": 4}])
+    rests = diagnosed(tmp_path / "r", **quiet(**window)).rest
+
+    worked = next(rest.worked for rest in rests if rest.path == Tree.FIT_STEPS / StepPart.KERNELS / "matmul")
+    assert worked is not None
+    assert (worked.layer, worked.direction, worked.op) == ("a", "forward", "mm")
+    assert worked.share == pytest.approx(0.75)
 
 
 def test_places_come_by_their_time_and_small_ones_not_at_all(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import KERNELS, diagnosed, pick, quiet, slugs
 from tests.unit.runs import S
@@ -38,3 +39,24 @@ def test_recurrent_layers_have_to_go_step_by_step(tmp_path: Path) -> None:
     tables = quiet(spans=[fit], **window(100, "lstm"))
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
+def test_the_cell_inside_of_a_recurrent_layer_of_keras_is_none_either(tmp_path: Path) -> None:
+    """False before: it is a layer of its own, which the list of the model's layers does not have."""
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(**window(100, "lstm_cell"))))
+
+
+def test_a_cell_in_a_loop_of_the_script_s_own_is_named_with_the_layer_that_needs_none(tmp_path: Path) -> None:
+    """The engine has the same over whole sequences."""
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 9, "hits": 1, "time_ns": 0}
+    lines = [{**row, "source": "self.cell = nn.LSTMCell(8, 32)"}]
+    told = runs.manifest(keras=None)
+    run = runs.trained(tmp_path / "r", told, **quiet(lines=lines, **window(100, "cell")))
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("\n" * 8 + "self.cell = nn.LSTMCell(8, 32)\n")
+
+    finding = pick(diagnose.diagnose(run), "python-overhead")
+
+    assert finding.line == 9
+    assert str(finding.fix).startswith("nn.LSTM over the whole sequence")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,33 @@ def test_the_line_that_set_something_is_the_first_that_ran(tmp_path: Path) -> No
 def test_a_line_without_a_copy_of_its_file_has_no_text(tmp_path: Path) -> None:
     """Rules do without."""
     assert code(tmp_path).source("train.py", 3) == ""
+
+
+def test_a_line_that_calls_what_the_engine_compiled_is_the_engine_s(tmp_path: Path) -> None:
+    """False on a script that was mended: its innermost frame is the user's, and C++ runs."""
+    detail = json.dumps({"compiled": {"function": "update", "again": False}})
+    compiled = runs.span("graph_compile", 2, 2.5, span_id=9, detail=detail)
+    run = runs.trained(tmp_path / "r", spans=[runs.fit_span(), compiled], **sampled((2, 3, FIT[:1]), (3, 4, FIT)))
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("\n" * 6 + "params, loss = update(params, x)\n")
+    mine = Case(run).code
+
+    told = {len(sample.frames): mine.calls_compiled(sample) for sample in mine.samples}
+
+    assert told == {1: True, 2: False}
+
+
+def test_a_line_that_asks_for_batches_runs_what_gives_them(tmp_path: Path) -> None:
+    """False on a script that was mended: the line of the loop over a data set of the engine's."""
+    asked = [FIT[0], ("__next__", "tensorflow/python/data/ops/iterator_ops.py", 826)]
+    other = [("<module>", "train.py", 8)]
+    run = runs.trained(tmp_path / "r", **sampled((2, 3, asked), (3, 4, FIT[:1]), (4, 5, other)))
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("\n" * 6 + "for x, y in data:\n    total += float(x)\n")
+    mine = Case(run).code
+
+    told = {sample.frames[0].line: mine.turns_a_loop(sample) for sample in mine.samples if len(sample.frames) == 1}
+
+    assert told == {7: True, 8: False}

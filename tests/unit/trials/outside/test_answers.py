@@ -96,3 +96,29 @@ def test_what_is_said_of_the_machine_takes_no_rank() -> None:
 def test_a_busy_machine_that_is_the_cause_has_a_rank() -> None:
     """Where the truth accepts it."""
     assert answer(said("cpu-contention"), problem=problem(accept=["cpu-contention"])).rank == 1
+
+
+def test_a_fix_may_stand_in_the_change_that_a_finding_names() -> None:
+    """Not only in what it says to do."""
+    assert answer(replace(said("io-bound", step="See there."), fix="save(each epoch)")).fix_named is True
+
+
+def test_what_is_only_asked_of_the_fixed_script_is_no_false_claim() -> None:
+    """Half sure is a claim, less is a question."""
+    found = (replace(said("input-bound", 0.2), confidence=0.49), replace(said("gc-pressure", 0.3), confidence=0.5))
+
+    given = answer(on_fixed=found)
+
+    assert [one.slug for one in given.asked_on_fixed] == ["input-bound"]
+    assert [one.slug for one in given.false_on_fixed] == ["gc-pressure"]
+
+
+def test_judged_are_the_first_finding_and_large_ones_on_the_fixed_script() -> None:
+    """What comes second may be true as well; 5 % is not large; the machine is nobody's fault."""
+    given = answer(
+        said("io-bound"),
+        said("gc-pressure"),
+        on_fixed=(said("cpu-contention"), said("input-bound"), said("jit-off", 0.05)),
+    )
+
+    assert [(one.slug, right) for one, right in given.judged] == [("io-bound", True), ("input-bound", False)]

@@ -38,6 +38,7 @@ def test_the_figures_count_what_ran() -> None:
         other_first=2,
         silent=1,
         false_on_fixed=1,
+        asked_on_fixed=0,
         machine_told=0,
     )
 
@@ -64,3 +65,10 @@ def test_backends_and_root_causes_have_rows_of_their_own() -> None:
         ("API: inefficient API usage", 3),
         ("not in the study", 1),
     ]
+
+
+def test_problems_of_the_rules_writer_are_counted_apart() -> None:
+    """They are no fair measure."""
+    given = [*ANSWERS, answer(said("io-bound"), problem=problem("e", by_rule_writer=True))]
+
+    assert [row.group for row in figures.of_all(given)] == ["all", "by the rules' writer", "held out", "open"]

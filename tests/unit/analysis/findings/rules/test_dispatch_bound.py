@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings.finding import Diagnosis
 from tests.unit import runs
 from tests.unit.analysis.findings import foreign
-from tests.unit.analysis.findings.cases import SMALL, Planted, diagnosed, in_callbacks, on, pick, quiet
+from tests.unit.analysis.findings.cases import SMALL, Planted, diagnosed, in_callbacks, on, pick, quiet, slugs
 from tests.unit.runs import MS, S
 
 
@@ -46,3 +47,25 @@ def test_a_foreign_trace_with_long_idle_steps_is_not_judged() -> None:
     because = foreign.abstained("xprof_tpu_v6e.xplane.pb.gz", "dispatch-bound")
 
     assert because == "a foreign trace does not tell its batch; gaps of a device tell more: small-kernels, gpu-idle"
+
+
+def of_batch(path: Path, batch: int | None, kernels_ms: float) -> Diagnosis:
+    """300 steps of 20 ms of so many samples, of which kernels take a part."""
+    span = runs.fit_span(batch_size=batch)
+    window = runs.window([{**SMALL[0], "ms": kernels_ms}])
+    return diagnosed(
+        path / "r", on("tensorflow"), **quiet(spans=[span], steps=runs.steps(300, samples=batch), **window)
+    )
+
+
+def test_usual_batches_are_small_only_where_starting_is_most_of_a_step(tmp_path: Path) -> None:
+    """False on a script that was mended: 64 samples, and kernels in 9 of 20 ms. With 6 of 20 ms it is said."""
+    assert "dispatch-bound" not in slugs(of_batch(tmp_path / "a", 64, 9))
+    assert "dispatch-bound" in slugs(of_batch(tmp_path / "b", 64, 6))
+    assert "dispatch-bound" in slugs(of_batch(tmp_path / "c", 8, 9))
+
+
+def test_of_steps_whose_batch_nobody_told_it_is_asked(tmp_path: Path) -> None:
+    """They may be as large as they can be."""
+    assert pick(of_batch(tmp_path / "a", None, 2), "dispatch-bound").is_question
+    assert not pick(of_batch(tmp_path / "b", 8, 2), "dispatch-bound").is_question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet
+from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet, slugs
 from tests.unit.runs import S
 
 
@@ -16,3 +16,12 @@ def planted() -> Planted:
 def test_dlprofs_own_share_is_named(tmp_path: Path) -> None:
     """A profiler that takes a tenth of the run says so."""
     assert pick(planted().diagnosis(tmp_path), "profiler-overhead").at_stake_ns == S
+
+
+def test_it_is_told_behind_causes_of_the_script(tmp_path: Path) -> None:
+    """Even where it costs more than these: half a second of collections, and a second of ours."""
+    collected = [{"start_ns": 3 * S, "dur_ns": S // 2, "generation": 2, "collected": 9}]
+
+    assert slugs(planted().changed(lambda tables: {**tables, "gc": collected}).diagnosis(tmp_path))[-1] == (
+        "profiler-overhead"
+    )

@@ -100,7 +100,7 @@ def test_a_guard_is_told_as_it_is(tmp_path: Path) -> None:
     )
 
 
-def made_anew(path: Path, name: str) -> Diagnosis:
+def made_anew(path: Path, name: str, source: str = "def g(x):\n    return x\n") -> Diagnosis:
     """Of a run in which six functions of one name were compiled at one line, each for the first time."""
     tables = compiling(6)
     detail = json.dumps({"compiled": {"function": name, "again": False, "cause": []}})
@@ -108,7 +108,7 @@ def made_anew(path: Path, name: str) -> Diagnosis:
     run = runs.trained(path / "r", **tables)
     kept = run.folder.raw / "sources" / "train.py"
     kept.parent.mkdir(exist_ok=True)
-    kept.write_text("def g(x):\n    return x\n")
+    kept.write_text(source)
     return diagnose.diagnose(run)
 
 
@@ -123,3 +123,13 @@ def test_a_function_that_is_made_anew_and_compiled_each_time_is_told_with_its_li
 def test_functions_that_an_engine_makes_for_its_operators_are_not_the_script_s(tmp_path: Path) -> None:
     """Nothing in the script is called so."""
     assert "retracing" not in slugs(made_anew(tmp_path, "broadcast_in_dim"))
+
+
+def test_a_lambda_that_is_compiled_anew_is_the_script_s_wherever_it_is_called(tmp_path: Path) -> None:
+    """Compiled at line 12, where it is called; made at another one."""
+    source = "\n" * 4 + "step = jax.jit(lambda p: p)\n"
+
+    finding = pick(made_anew(tmp_path / "a", "<lambda>", source), "retracing")
+
+    assert "<lambda> was made anew 5 times" in finding.claim
+    assert "retracing" not in slugs(made_anew(tmp_path / "b", "<lambda>"))

@@ -83,3 +83,11 @@ def test_nothing_is_said_where_the_thread_was_measured_too_seldom(tmp_path: Path
     tables["process_samples"] = tables["process_samples"][::3]
 
     assert "script-waits" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
+def test_a_script_whose_engine_works_on_other_threads_does_not_stand_waiting(tmp_path: Path) -> None:
+    """False before: a compiled function of TensorFlow runs on threads of its own, while the main thread is asleep."""
+    working = {**BEGIN, "run_ns": 3 * S}
+    tables = before_fit(run_s=0, **cpu((1, BEGIN), (4, working), (8, working), tree=0.0))
+
+    assert slugs(diagnosed(tmp_path / "r", **tables)) == []

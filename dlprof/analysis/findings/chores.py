@@ -1,0 +1,131 @@
+"""What a line of the script does beside the training, by the libraries on its stacks: draws, logs, saves, converts.
+
+What libraries written in C do leaves no frame; there the text of the line tells, and only what to do about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import SourceLine
+from dlprof.analysis.findings.sampled_code import Chosen
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.samples import Sample
+from dlprof.schema.vocabulary import TreePath
+
+
+@dataclass(frozen=True)
+class Chore:
+    """Something that a loop does besides its steps.
+
+    Attributes:
+        what: What happens, as the beginning of a sentence.
+        title: What a finding is called.
+        advice: What to do.
+        fix: The API; None: there is none to name.
+    """
+
+    what: str
+    title: Title
+    advice: str
+    fix: str | None = None
+
+
+_LESS_OFTEN = "Do it once an epoch or every so many steps, or after the training, from values that were kept."
+_BY_FILES: tuple[tuple[tuple[str, ...], Chore], ...] = (
+    (
+        ("matplotlib/", "plotly/", "seaborn/", "mpl_toolkits/"),
+        Chore("Figures are drawn", Title("The loop drew figures", "drawing figures in the loop"), _LESS_OFTEN),
+    ),
+    (
+        ("torch/utils/tensorboard", "tensorboard/", "tensorboardX/", "tensorflow/python/summary", "wandb/", "mlflow/",
+         "<python>/logging/", "tqdm/", "rich/"),
+        Chore("Logs are written", Title("The loop wrote logs", "writing logs in the loop"), _LESS_OFTEN),
+    ),
+    (
+        ("torch/serialization", "<python>/pickle.py", "<python>/zipfile", "<python>/gzip", "h5py/", "joblib/",
+         "numpy/lib/npyio", "numpy/lib/_npyio", "keras/src/saving", "<python>/json/"),
+        Chore(
+            "Data are packed, saved or loaded",
+            Title("The loop packed, saved or loaded data", "packing data in the loop"),
+            "Load it once, before the loop, and save once an epoch or after the training.",
+        ),
+    ),
+    (
+        ("sklearn/", "scipy/", "pandas/", "statsmodels/", "nltk/", "torchmetrics/"),
+        Chore(
+            "Scores and tables are computed by a library on the host",
+            Title("The loop computed scores on the host", "computing scores on the host"),
+            "Compute them once an epoch from kept outputs, or with operations of the engine.",
+        ),
+    ),
+    (
+        ("PIL/", "imageio/", "skimage/", "torchvision/transforms", "albumentations/", "librosa/", "soundfile"),
+        Chore(
+            "Images or sounds are decoded and changed",
+            Title("The loop prepared images or sounds one by one", "preparing images or sounds in the loop"),
+            "Prepare them once and keep the arrays, or beside the training (a loader with workers).",
+        ),
+    ),
+)  # fmt: skip
+_CONVERTS = re.compile(
+    r"torch\.(tensor|as_tensor|FloatTensor|LongTensor|Tensor|stack)\(|\b(nd|np|jnp|numpy)\.(array|asarray|v?stack)\(|"
+    r"convert_to_tensor\(|tf\.constant\("
+)
+_CONVERSION = Chore(
+    "Data are converted to tensors",
+    Title("Data were converted in each step", "converting data in each step"),
+    "Convert all data once, before the loop, and take batches of the tensor; make one array of a list of arrays first "
+    "(np.stack), which is far faster than to convert them one by one.",
+)
+_BY_ENGINE = {
+    "torch": "torch.from_numpy(np.stack(rows)) in place of torch.tensor(rows)",
+    "mxnet": "one array: data = mx.nd.array(np.stack(rows)), made once, and batches by data.take(indices)",
+    "tensorflow": "tf.constant(np.stack(rows)), once",
+    "jax": "jnp.asarray(np.stack(rows)), once",
+}
+"""How each makes one array of many."""
+
+
+def of_line(
+    case: Case, line: SourceLine | None, paths: Sequence[TreePath], chosen: Chosen = lambda _sample: True
+) -> Chore | None:
+    """What a line does for more than half of its samples in some phases; None: nothing that is known.
+
+    Args:
+        case: The run.
+        line: The line; None: there is none.
+        paths: The phases.
+        chosen: Which of its samples count.
+    """
+    if line is None:
+        return None
+    times: dict[Chore | None, int] = {}
+    for sample in case.code.samples:
+        frame = case.code.user_frame(sample)
+        mine = sample.main and any(path.holds(sample.phase) for path in paths) and chosen(sample)
+        if mine and frame is not None and (frame.file, frame.line) == line:
+            found = _of_stack(case, sample)
+            times[found] = times.get(found, 0) + sample.dur_ns
+    most = max(times, key=lambda chore: times[chore], default=None)
+    if most is not None and 2 * times[most] > sum(times.values()):
+        return most
+    return conversion(case) if _CONVERTS.search(case.code.source(*line)) else None
+
+
+def conversion(case: Case) -> Chore:
+    """That data are converted, with how this engine makes one array of many."""
+    return replace(_CONVERSION, fix=_BY_ENGINE.get(case.backend))
+
+
+def _of_stack(case: Case, sample: Sample) -> Chore | None:
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return None
+        for files, chore in _BY_FILES:
+            if frame.file.startswith(files):
+                return chore
+    return None

@@ -1,0 +1,112 @@
+"""The array of weights that outweighs all others of a model, and the kernels of a step that go through all of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.layer_times import LayerTime
+from dlprof.schema.vocabulary import Category, Direction, MemoryKind, SpanKind, TreePath
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The largest array of weights of a run's models.
+
+    Attributes:
+        layer: Its layer; None: not told.
+        name: Its own name, with that of its layer where the engine has it so; None: not told.
+        shape: Its lengths.
+        share: Of all numbers that its model trains: 0 to 1.
+    """
+
+    layer: str | None
+    name: str | None
+    shape: tuple[int, ...]
+    share: float
+
+    @property
+    def count(self) -> int:
+        """How many numbers it holds."""
+        return math.prod(self.shape)
+
+    @property
+    def text(self) -> str:
+        """`word_embedding (50,000 x 128)`."""
+        called = self.layer or self.name or "one array of weights"
+        return f"{called} ({' x '.join(f'{length:,}' for length in self.shape)})"
+
+
+def largest(case: Case) -> Weights | None:
+    """The largest one, of the model of which most is known; None: no shapes of weights were told."""
+    models: dict[int | None, dict[tuple[str | None, str | None], tuple[int, ...]]] = {}
+    for row in case.run.rows("memory_owners"):
+        shape = _shape(row["shape"])
+        if row["kind"] == MemoryKind.PARAMETERS and shape:
+            models.setdefault(row["model"], {})[row["layer"], row["name"]] = shape
+    sizes = {model: sum(math.prod(shape) for shape in found.values()) for model, found in models.items()}
+    if not sizes:
+        return None
+    model = max(sizes, key=lambda number: sizes[number])
+    (layer, name), shape = max(models[model].items(), key=lambda item: math.prod(item[1]))
+    return Weights(layer, name, shape, math.prod(shape) / sizes[model])
+
+
+def shapes(case: Case) -> list[tuple[int, ...]]:
+    """The shapes of all arrays of weights that were told."""
+    rows = (row for row in case.run.rows("memory_owners") if row["kind"] == MemoryKind.PARAMETERS)
+    return [shape for row in rows if (shape := _shape(row["shape"]))]
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    """Lengths; None: one of them is not known, or there are none."""
+    lengths = (text or "").split("x")
+    return tuple(int(one) for one in lengths) if all(one.isdigit() for one in lengths) else None
+
+
+def class_of(case: Case, layer: str | None) -> str | None:
+    """The class of a layer, as Keras told it; None: not told."""
+    if layer is None:
+        return None
+    known = {row["layer"]: row["class"] for row in case.run.rows("layers")}
+    for call in case.calls.of(SpanKind.FIT, SpanKind.ON_BATCH):
+        for one in (call.detail.get("model") or {}).get("layers") or ():
+            known.setdefault(one["name"], one["class"])
+        break
+    return known.get(layer)
+
+
+def updates(case: Case) -> dict[TreePath, int]:
+    """Kernels that run once a step whatever the batch is: those that update weights, by leaf (ns)."""
+    return _by_leaf(case, [kernel for kernel in case.tree.layers if is_update(kernel)])
+
+
+def of_layer(case: Case, layer: str | None, *directions: Direction) -> dict[TreePath, int]:
+    """Kernels of a layer, by leaf (ns)."""
+    mine = (kernel for kernel in case.tree.layers if layer is not None and kernel.layer == layer)
+    return _by_leaf(case, [one for one in mine if one.direction in directions and not is_update(one)])
+
+
+def is_update(kernel: LayerTime) -> bool:
+    """Whether it is one of the optimiser's."""
+    return kernel.direction == Direction.UPDATE or kernel.category == Category.OPTIMISER
+
+
+def _by_leaf(case: Case, kernels: list[LayerTime]) -> dict[TreePath, int]:
+    times: dict[TreePath, int] = {}
+    for kernel in kernels:
+        leaf = case.tree.kernels_leaf(kernel.category)
+        times[leaf] = times.get(leaf, 0) + kernel.ns
+    return times
+
+
+def added(*parts: dict[TreePath, int]) -> dict[TreePath, int]:
+    """Times by leaf, added (ns)."""
+    leaves = dict.fromkeys(leaf for part in parts for leaf in part)
+    return {leaf: sum(part.get(leaf, 0) for part in parts) for leaf in leaves}
+
+
+def scaled(times: dict[TreePath, int], share: float) -> dict[TreePath, int]:
+    """A share of them (ns)."""
+    return {leaf: int(ns * share) for leaf, ns in times.items()}

@@ -1,0 +1,45 @@
+"""Compiled steps that call back into Python: the engine hands its values over, and waits for what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis import samples
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, Support
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Basis, Phase, Tree
+
+_TITLE = Title("The compiled step called back into Python", "calling Python from the compiled step")
+_PATHS = (Tree.FIT_STEPS, Tree.SCRIPT)
+_SHARE_OF_WORK = 0.05
+_FIXES = {
+    "jax": "the same with jax.numpy in place of jax.pure_callback; jax.debug.callback only every so many steps",
+    "tensorflow": "the same with operations of tf in place of tf.py_function and tf.numpy_function",
+}
+
+
+@of_the_slower
+def claims(case: Case) -> Iterator[Claim]:
+    """One, where Python that a compiled function called stands in the stacks for a good part of the loops."""
+    if not case.engine.callback_files:
+        return
+    share = min(1.0, sum(case.code.share(_PATHS, samples.is_callback, main=main) for main in (True, False)))
+    takes = case.takes(*_PATHS, share=share)
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    yield Claim(
+        Sentence("The compiled step calls Python, and waits until that has computed and handed its values back:"),
+        takes,
+        [queries.python_stood(Phase.FIT_STEPS, Phase.SCRIPT)],
+        "Write it with operations of the engine, so that it is compiled with the rest; where it only tells something, "
+        "call it every so many steps.",
+        case.code.hottest_line(_PATHS, samples.is_callback, main=False)
+        or case.code.hottest_line(_PATHS, samples.is_callback),
+        basis=Basis.ESTIMATED,
+        title=_TITLE,
+        support=Support(agree=min(1.0, 0.5 + share)),
+        fix=_FIXES.get(case.backend),
+    )

@@ -1,0 +1,142 @@
+"""Python in the steps of loops that the script wrote itself: its own lines, and libraries that it calls.
+
+A line of the script that calls into the engine's C++ is the innermost frame of its stack, as a line that computes is.
+Kernel windows tell them apart: only where no operator runs is it Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dlprof.analysis import loops
+from dlprof.analysis.findings import chores, queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.chores import Chore
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.loops import FoundBy
+from dlprof.analysis.samples import Sample
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import Phase, StepPart, Tree, TreePath
+
+_TITLE = Title("Python of the script's own loop took long", "Python of the script's own loop")
+_SHARE_OF_WORK = 0.10
+_SHARE_OF_LINES = 0.15
+"""The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
+_SHARE_OF_STEPS = 0.40
+"""The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
+_PARTS = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH)
+"""Parts of a step in which no operator runs, those first that are Python's."""
+_CONVERSIONS = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"}) | {
+    "stack", "concat", "concatenate",
+}  # fmt: skip
+"""Functions of engines that make arrays of other data, or one array of many."""
+_STANDS = ("<frozen importlib", "<python>/threading.py", "<python>/queue.py", "<python>/multiprocessing/",
+           "<python>/concurrent/", "<python>/selectors.py", "<python>/subprocess.py")  # fmt: skip
+"""Files in which a thread waits, or imports."""
+
+
+@of_the_slower
+def claims(case: Case) -> Iterator[Claim]:
+    """One, where such Python takes a good part of the steps."""
+    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+        return
+    steps_ns = case.own(Tree.FIT_STEPS)
+    in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns
+    in_lines = case.code.share([Tree.FIT_STEPS], lambda sample: is_own(case, sample)) * steps_ns
+    idle = _without_operators(case)
+    ns = max(in_libraries, min(in_lines, sum(idle.values())))
+    converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
+    if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.whole_ns:
+        yield _of_conversions(case, idle, converting)
+        return
+    if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.whole_ns:
+        return
+    line = _line(case)
+    chore = chores.of_line(case, line, [Tree.FIT_STEPS], lambda sample: is_own(case, sample))
+    yield Claim(
+        Sentence(f"{_what(chore, line)} in the steps of the script's own loop, while no operator runs:"),
+        _taken(case, idle, ns),
+        [queries.python_stood(Phase.FIT_STEPS)],
+        case.code.counting_note(line) + (chore.advice if chore else _ADVICE),
+        line,
+        title=chore.title if chore else _TITLE,
+        support=Support(agree=ns / max(ns, in_lines)),
+        fix=chore.fix if chore else None,
+    )
+
+
+_ADVICE = "Work on whole arrays, do it once before the loop, or beside it (a loader with workers)."
+
+
+def _of_conversions(case: Case, idle: Mapping[TreePath, int], ns: float) -> Claim:
+    """Arrays of the engine that are made of others, one by one, which no operator does."""
+    line = case.code.hottest_line([Tree.FIT_STEPS], lambda sample: converts(case, sample))
+    chore = chores.conversion(case)
+    return Claim(
+        Sentence(f"{chore.what} in the steps of the script's own loop:"),
+        _taken(case, idle, ns),
+        [queries.python_stood(Phase.FIT_STEPS)],
+        case.code.counting_note(line) + chore.advice,
+        line,
+        title=chore.title,
+        fix=chore.fix,
+    )
+
+
+def converts(case: Case, sample: Sample) -> bool:
+    """Whether a line of the script has the engine make an array of other data, or join arrays to one."""
+    above = None
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return above is not None and above.name in _CONVERSIONS and above.file.startswith(_engines())
+        above = frame
+    return False
+
+
+def _what(chore: Chore | None, line: SourceLine | None) -> str:
+    if chore is not None:
+        return chore.what
+    return f"Python runs, most of all under line {line[1]}," if line is not None else "Python runs"
+
+
+def is_own(case: Case, sample: Sample) -> bool:
+    """Whether the script's own line, or a library that it called, is what a stack stands in, and no engine."""
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
+        if frame.file.startswith((*_engines(), *_STANDS)):
+            return False
+    return False
+
+
+def _engines() -> tuple[str, ...]:
+    """Beginnings of the names of files of engines."""
+    return tuple(f"{package}/" for package in ("keras", *combined.packages()))
+
+
+def _is_library(case: Case, sample: Sample) -> bool:
+    """Whether that is a library in Python, which is no engine's C++ for sure."""
+    return is_own(case, sample) and sample.frames[0].file not in case.code.user_files
+
+
+def _without_operators(case: Case) -> Mapping[TreePath, int]:
+    if case.tree.unsplit is not None:
+        return {}
+    return case.takes(*(Tree.FIT_STEPS / part for part in _PARTS))
+
+
+def _taken(case: Case, idle: Mapping[TreePath, int], wanted_ns: float) -> dict[TreePath, int]:
+    """So much of the steps, by leaf (ns): first of where no operator runs."""
+    takes: dict[TreePath, int] = {}
+    left = int(wanted_ns)
+    for leaf, ns in (*idle.items(), *case.takes(Tree.FIT_STEPS).items()):
+        if leaf not in takes:
+            takes[leaf] = min(ns, left)
+            left -= takes[leaf]
+    return takes
+
+
+def _line(case: Case) -> SourceLine | None:
+    return case.code.hottest_line([Tree.FIT_STEPS], lambda sample: is_own(case, sample))

@@ -1,0 +1,150 @@
+"""All rows of a large embedding are updated in each step, of which it looks up a few."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from dlprof.analysis.findings import heavy_weights, queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
+from dlprof.analysis.findings.heavy_weights import Weights
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, TreePath
+
+TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
+_SHARE_OF_WEIGHTS = 0.5
+_LARGE = 2_000_000
+"""Numbers; less is updated in no time."""
+_ROWS_A_ROW = 4
+"""The embedding has so many times the rows that a step can look up at most."""
+_SHARE_OF_WORK, _SHARE_OF_STEPS = 0.05, 0.20
+_SAVED = 0.9
+"""What is left is the update of the rows that were looked up."""
+_FIXES = {
+    "torch": "nn.Embedding(..., sparse=True), and torch.optim.SparseAdam (or SGD) for its weights",
+    "mxnet": "gluon.nn.Embedding(..., sparse_grad=True), with an optimiser that has lazy_update=True (sgd, adam)",
+    "tensorflow": "the gradient of tf.nn.embedding_lookup is one of rows (tf.IndexedSlices): apply it by SGD",
+    "jax": "take the gradient by the rows: rows = table[ids]; g = jax.grad(loss)(rows); table.at[ids].add(-rate * g)",
+}
+"""By engine, in loops without Keras."""
+_ADVICE = (
+    "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make the "
+    "table smaller (fewer words, hashing)."
+)
+_TIMES_FORWARD = 8
+"""Going back takes so many times what looking up took, where it goes through all rows."""
+_OWNERS = Query(
+    "the largest arrays of weights",
+    "SELECT layer, name, shape, bytes FROM memory_owners WHERE kind = 'parameters' ORDER BY bytes DESC LIMIT 4",
+)
+
+
+@of_the_slower
+def look(case: Case) -> Iterator[Claim]:
+    """Kernels of the update, and those that make the gradient of an embedding, by its share of the weights."""
+    if case.steps is None or case.tree.unsplit is not None:
+        raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
+    weights = heavy_weights.largest(case)
+    if weights is None:
+        yield from _by_kernels(case)
+        return
+    looked_up = _looked_up(case, weights)
+    if not _is_embedding(case, weights) or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
+        return
+    if looked_up is not None and weights.shape[0] < _ROWS_A_ROW * looked_up:
+        return
+    takes = heavy_weights.added(
+        heavy_weights.scaled(heavy_weights.updates(case), _SAVED * weights.share),
+        heavy_weights.scaled(heavy_weights.of_layer(case, weights.layer, Direction.BACKWARD), _SAVED),
+    )
+    if not _is_much(case, takes):
+        return
+    few = f"no more than {looked_up:,}" if looked_up is not None else "a few"
+    yield Claim(
+        Sentence(
+            f"Each step makes a gradient for all rows of {weights.text} and updates them, though it looks up {few}; "
+            "that takes"
+        ),
+        takes,
+        [_OWNERS, queries.operators()],
+        _ADVICE,
+        _line(case),
+        basis=Basis.ESTIMATED,
+        support=Support(agree=weights.share),
+        fix=_fix(case),
+    )
+
+
+def _is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
+    """Whether it is worth a word: small tables are updated as a whole in most models."""
+    steps = case.own(case.steps) if case.steps is not None else 0
+    return sum(takes.values()) >= max(_SHARE_OF_WORK * case.whole_ns, _SHARE_OF_STEPS * steps)
+
+
+def _by_kernels(case: Case) -> Iterator[Claim]:
+    """Where no shapes were told: going back through a look-up takes many times what looking up took."""
+    times: dict[str, dict[str, int]] = {}
+    for one in case.tree.layers:
+        if one.category == Category.EMBEDDING and one.layer is not None and one.direction is not None:
+            sums = times.setdefault(one.layer, {})
+            sums[one.direction] = sums.get(one.direction, 0) + one.ns
+    back = {layer: sums.get(Direction.BACKWARD, 0) for layer, sums in times.items() if Direction.FORWARD in sums}
+    layer = max(back, key=lambda name: back[name], default=None)
+    if layer is None or back[layer] < _TIMES_FORWARD * max(1, times[layer][Direction.FORWARD]):
+        return
+    takes = heavy_weights.added(
+        heavy_weights.scaled(heavy_weights.updates(case), _SAVED),
+        heavy_weights.scaled(heavy_weights.of_layer(case, layer, Direction.BACKWARD), _SAVED),
+    )
+    if not _is_much(case, takes):
+        return
+    ratio = back[layer] / max(1, times[layer][Direction.FORWARD])
+    yield Claim(
+        Sentence(
+            f"Going back through the look-ups of {layer} takes {ratio:.0f} x what looking up takes: its gradient is "
+            "made for all of its rows, which are updated all; that takes"
+        ),
+        takes,
+        [queries.operators()],
+        _ADVICE,
+        _line(case),
+        basis=Basis.ESTIMATED,
+        support=Support(agree=0.5),
+        fix=_fix(case),
+    )
+
+
+def _line(case: Case) -> SourceLine | None:
+    return case.code.line_like(r"\bEmbedding\(|EmbeddingBag\(|embedding_lookup\(")
+
+
+def _fix(case: Case) -> str | None:
+    if case.run.manifest.keras is not None:
+        return "Embedding(..., trainable=False) where the vectors are given; else fewer rows (Hashing(num_bins=...))"
+    return _FIXES.get(case.backend)
+
+
+def _is_embedding(case: Case, weights: Weights) -> bool:
+    """Whether it is a table: by the class of its layer, else by its kernels."""
+    kind = heavy_weights.class_of(case, weights.layer)
+    if kind is not None:
+        return "Embedding" in kind
+    if len(weights.shape) != 2:
+        return False
+    mine = [one for one in case.tree.layers if one.layer == weights.layer and not heavy_weights.is_update(one)]
+    return bool(mine) and any(one.category == Category.EMBEDDING for one in mine)
+
+
+def _looked_up(case: Case, weights: Weights) -> int | None:
+    """Rows that a step looks up at most; None: not known."""
+    rows = (row for row in case.run.rows("layers") if row["layer"] == weights.layer and row["output"])
+    lengths = next((row["output"].split("x") for row in rows), ())
+    if lengths and all(one.isdigit() for one in lengths):
+        return math.prod(int(one) for one in lengths[:-1])
+    told = next((call.detail for call in case.calls.of(SpanKind.FIT) if call.detail_json), {})
+    batch = told.get("batch_size")
+    if batch and lengths and all(one.isdigit() for one in lengths[1:-1]):
+        return int(batch) * math.prod(int(one) for one in lengths[1:-1])
+    return None

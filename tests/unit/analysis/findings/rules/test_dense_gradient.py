@@ -1,0 +1,75 @@
+"""Embeddings of which all rows are updated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, pick, quiet, slugs
+from tests.unit.analysis.findings.test_heavy_weights import KERNELS, parameter
+from tests.unit.runs import S
+
+
+def tables(rows: int = 50_000, words: str = "128x20x100", kind: str = "Embedding") -> Tables:
+    """A table of that many rows of 100 numbers, and steps that look up so many; three quarters of a step are its update
+    and its gradient.
+    """
+    layer: dict[str, Any] = {
+        "model": 0, "layer": "words", "class": kind, "inputs": ["128x20"], "output": words, "dtype": "float32",
+        "calls": 1, "trained": True, "first": True, "weight_names": ["embeddings"], "weights": [f"{rows}x100"],
+        "bytes_per_value": 4,
+    }  # fmt: skip
+    owners = [parameter("words", f"{rows}x100"), parameter("dense", "100x10")]
+    return {**quiet(), **runs.window(KERNELS), "memory_owners": owners, "layers": [layer]}
+
+
+def planted() -> Planted:
+    """50,000 rows, of which a step looks up 2,560 at most."""
+    return Planted(tables())
+
+
+def test_a_table_that_is_updated_as_a_whole_is_named(tmp_path: Path) -> None:
+    """Nine tenths of the update (3 s) and of its gradient (1.2 s)."""
+    finding = pick(planted().diagnosis(tmp_path), "dense-gradient")
+
+    assert finding.at_stake_ns == pytest.approx(0.9 * 4.2 * S, rel=0.01)
+    assert "all rows of words (50,000 x 100) and updates them, though it looks up no more than 2,560;" in finding.claim
+    assert finding.fix is not None
+    assert "trainable=False" in finding.fix
+
+
+def test_a_table_that_is_looked_up_as_a_whole_is_no_cause(tmp_path: Path) -> None:
+    """128 times 400 look-ups go through all of it."""
+    assert "dense-gradient" not in slugs(diagnosed(tmp_path / "r", **tables(words="128x400x100")))
+
+
+def test_a_small_table_is_no_cause(tmp_path: Path) -> None:
+    """10,000 rows of 100 numbers."""
+    assert "dense-gradient" not in slugs(diagnosed(tmp_path / "r", **tables(10_000, words="8x20x100")))
+
+
+def test_a_layer_that_multiplies_has_a_dense_gradient_by_right(tmp_path: Path) -> None:
+    """Its class is no embedding."""
+    assert "dense-gradient" not in slugs(diagnosed(tmp_path / "r", **tables(kind="Dense")))
+
+
+def test_without_shapes_the_way_back_tells(tmp_path: Path) -> None:
+    """Four times what looking up takes is usual; 16 times is not: nine tenths of 3 s and 1.6 s."""
+    found = Planted({**quiet(), **runs.window(KERNELS)})
+    long = [{**one, "ms": 0.25} if one["op"] == "gather" else one for one in KERNELS]
+    alone = Planted({**quiet(), **runs.window(long)})
+
+    assert "dense-gradient" not in slugs(found.diagnosis(tmp_path / "a"))
+    finding = pick(alone.diagnosis(tmp_path / "b"), "dense-gradient")
+    assert "takes 16 x what looking up takes" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(0.9 * 14 / 19.25 * 5.775 * S, rel=0.01)
+
+
+def test_a_table_whose_update_is_a_small_part_of_the_steps_is_no_cause(tmp_path: Path) -> None:
+    """2 of 20 ms: most models have one."""
+    small = [{**one, "ms": {"adam": 1, "scatter": 1, "gather": 1, "mm": 17}[one["op"]]} for one in KERNELS]
+
+    assert "dense-gradient" not in slugs(diagnosed(tmp_path / "r", **{**tables(), **runs.window(small)}))

@@ -1,0 +1,43 @@
+"""Compiled steps that call Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import FIT, Call, Tables, diagnosed, on, pick, quiet, sampled, slugs
+from tests.unit.runs import S
+
+CALLBACK: list[Call] = [("_wrapped_callback", "jax/_src/callback.py", 815), ("<lambda>", "train.py", 16)]
+
+
+def calling(*frames: Call, thread: str = "pjrt") -> Tables:
+    """6 s of steps, in 2 of which a thread stands in these frames."""
+    beside = sampled((2, 4, list(frames)), thread=thread)
+    main = sampled((2, 8, FIT))
+    for row in main["stacks"]:
+        row["stack_id"] = 7
+    for row in main["frames"]:
+        row["stack_id"] = 7
+    fit = runs.fit_span(training={"jit_compile": True})
+    return quiet(spans=[fit], stacks=[*beside["stacks"], *main["stacks"]], frames=[*beside["frames"], *main["frames"]])
+
+
+def test_python_that_a_compiled_step_calls_is_named_with_its_line(tmp_path: Path) -> None:
+    """False before: that it makes batches, as it runs on a thread of the engine's."""
+    diagnosis = diagnosed(tmp_path / "r", on("jax"), **calling(*CALLBACK))
+    finding = pick(diagnosis, "python-overhead")
+
+    assert finding.heading == "The compiled step called back into Python"
+    assert finding.at_stake_ns == pytest.approx(2 * S, rel=0.01)
+    assert (finding.file, finding.line) == ("train.py", 16)
+    assert "input-bound" not in slugs(diagnosis)
+
+
+def test_other_threads_of_the_user_s_are_no_callbacks(tmp_path: Path) -> None:
+    """They make batches, or anything."""
+    titles = [one.heading for one in diagnosed(tmp_path / "r", on("jax"), **calling(CALLBACK[1])).findings]
+
+    assert "The compiled step called back into Python" not in titles

@@ -1,0 +1,74 @@
+"""Python in the steps of the script's own loops."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, Call, Tables, diagnosed, pick, quiet, sampled, slugs
+from tests.unit.runs import S
+
+OWN = runs.manifest(keras=None)
+LOOP: list[Call] = [("<module>", "train.py", 50), ("learn", "train.py", 40)]
+
+
+def looping(*calls: Call, kernels_ms: float = 8, how: str = "inferred") -> Tables:
+    """6 s of steps of the script's own, half of which stand in these frames; operators run for a part of each 20 ms."""
+    span = {**runs.fit_span(), "detail": json.dumps({"how": how})}
+    window = runs.window([{**KERNELS[0], "ms": kernels_ms}])
+    engine: list[Call] = [*LOOP, ("backward", "torch/_tensor.py", 9)]
+    return quiet(spans=[span], **window, **sampled((2, 5, [*LOOP, *calls]), (5, 8, engine)))
+
+
+def test_lines_of_the_loop_that_run_no_operator_are_python(tmp_path: Path) -> None:
+    """Half of the samples, and operators for 8 of 20 ms."""
+    finding = pick(diagnosed(tmp_path / "r", OWN, **looping()), "python-overhead")
+
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert finding.line == 40
+    assert finding.heading == "Python of the script's own loop took long"
+
+
+def test_a_line_that_starts_operators_is_no_python(tmp_path: Path) -> None:
+    """C++ leaves the user's line on top of its stack: while operators run it is theirs."""
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **looping(kernels_ms=19.5)))
+
+
+def test_a_library_beside_the_engine_is_named_by_what_it_does(tmp_path: Path) -> None:
+    """Whatever runs meanwhile."""
+    drawing: list[Call] = [("savefig", "matplotlib/figure.py", 3), ("draw", "matplotlib/axes/_base.py", 9)]
+    finding = pick(diagnosed(tmp_path / "r", OWN, **looping(*drawing, kernels_ms=19.5)), "python-overhead")
+
+    assert finding.heading == "The loop drew figures"
+    assert finding.claim.startswith("Figures are drawn in the steps of the script's own loop")
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+
+
+@pytest.mark.parametrize("call", [("wait", "<python>/threading.py", 9), ("matmul", "torch/functional.py", 9)])
+def test_waiting_and_the_engine_are_no_python_of_the_loop(tmp_path: Path, call: Call) -> None:
+    """They stand above the user's line."""
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", OWN, **looping(call)))
+
+
+def test_loops_of_keras_are_not_the_script_s(tmp_path: Path) -> None:
+    """There a line of the user's that stands in fit has called it."""
+    told: dict[str, Any] = runs.manifest()
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", told, **looping(how="keras")))
+
+
+def test_arrays_that_the_engine_makes_one_by_one_are_conversions(tmp_path: Path) -> None:
+    """For half of the steps; a tenth of them is a batch a step, as everywhere."""
+    made: list[Call] = [("array", "mxnet/ndarray/utils.py", 9), ("_sync_copyfrom", "mxnet/ndarray/ndarray.py", 7)]
+    gluon = runs.manifest(keras=None, engine={"name": "mxnet", "version": "1.9.1"})
+    finding = pick(diagnosed(tmp_path / "a", gluon, **looping(*made, kernels_ms=19.5)), "python-overhead")
+
+    assert (finding.heading, finding.line) == ("Data were converted in each step", 40)
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert "data.take(indices)" in str(finding.fix)
+    few = looping(kernels_ms=19.5) | sampled((2, 3, [*LOOP, *made]), (3, 8, [*LOOP, ("f", "mxnet/gluon/block.py", 9)]))
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "b", gluon, **few))
