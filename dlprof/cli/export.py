@@ -64,7 +64,7 @@ def run(args: Arguments) -> int:
         names = ", ".join(name for name, one in FORMATS.items() if one.text)
         raise UsageError(f"{args.to} cannot go to standard output.", hint=f"-o PATH; those that can: {names}")
     ranks = ranked.find(args.run)
-    if ranks is not None and ranks.members:
+    if ranks is not None and ranks.members and (args.to == "perfetto" or ranks.program is None):
         return _of_ranks(ranks, args)
     opened = open_run(args.run)
     if args.output == "-":

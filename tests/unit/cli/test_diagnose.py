@@ -13,6 +13,7 @@ import pytest
 from dlprof.store.run import Run
 from dlprof.trials import confirm
 from dlprof.trials.confirm import Trial
+from tests.unit import ranked_runs
 from tests.unit.runs import S, dlprof, manifest, phases, trained
 from tests.unit.trials.diagnosed import diagnosed, sealed
 
@@ -185,3 +186,13 @@ def test_rounds_are_between_one_and_a_hundred(tmp_path: Path, repeat: str) -> No
     diagnosed(tmp_path)
 
     assert dlprof("diagnose", tmp_path / "r", "--confirm", "--yes", "--repeat", repeat) == 64
+
+
+def test_what_ranks_lose_to_each_other_is_diagnosed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And where to look for what one of them loses by itself."""
+    ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12})
+    assert dlprof("diagnose", tmp_path / "ddp", "--json") == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["slug"] for one in findings] == ["straggler"]
+    assert dlprof("diagnose", tmp_path / "ddp") == 0
+    assert "ddp/rank-001" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.export.formats import FORMATS
+from tests.unit import ranked_runs
 from tests.unit.export.run_of_everything import whole
 from tests.unit.runs import dlprof, make
 
@@ -119,3 +120,15 @@ def test_json_on_standard_output_is_one_object(run: Path, capfdbinary: pytest.Ca
     dlprof("export", run, "--to", "json", "-o", "-")
 
     assert json.loads(capfdbinary.readouterr().out)["report"]["run"] == "run"
+
+
+def test_ranks_go_into_one_trace_of_perfetto_and_into_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other formats hold a process."""
+    monkeypatch.chdir(tmp_path)
+    ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12})
+    assert dlprof("export", "ddp", "--to", "perfetto", "-o", "ddp.pftrace") == 0
+    assert (tmp_path / "ddp.pftrace").stat().st_size > 1000
+    assert dlprof("export", "ddp", "--to", "chrome") == 64
+    assert "name a rank: ddp/rank-000" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.cli import report
+from tests.unit import ranked_runs
 from tests.unit.runs import S, dlprof, trained
 
 
@@ -117,3 +118,16 @@ def test_a_section_that_there_is_not_is_refused(
 
     assert dlprof("report", *words) == 64
     assert hint in capsys.readouterr().err
+
+
+def test_ranks_of_a_training_have_a_report_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As text and as JSON; a section is of one run."""
+    ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12})
+
+    assert dlprof("report", tmp_path / "ddp") == 0
+    assert "Straggler  rank 1: 7.00 ms a step more than the others" in capsys.readouterr().out
+    assert dlprof("report", tmp_path / "ddp", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["straggler"]["rank"], len(told["ranks"])) == ("dlprof.ranks/1", 1, 2)
+    assert dlprof("report", tmp_path / "ddp", "phases") == 64
+    assert "name a rank" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.schema.tables import TABLES
+from tests.unit import ranked_runs
 from tests.unit.runs import dlprof, trained
 
 QUERY = "SELECT phase, count, NULL AS nothing FROM phases WHERE parent IS NULL ORDER BY phase LIMIT 2"
@@ -67,3 +68,12 @@ def test_without_a_query_the_tables_are_listed(run: Path, capsys: pytest.Capture
 def test_a_query_that_makes_no_sense_is_a_wrong_command_line(run: Path) -> None:
     """Exit code 64."""
     assert dlprof("sql", run, "SELEKT 1") == 64
+
+
+def test_tables_of_ranks_are_listed_with_the_rows_of_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has the column by which they are told apart."""
+    ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12})
+    assert dlprof("sql", tmp_path / "ddp", "--format", "json") == 0
+    listed = {one["table"]: one for one in json.loads(capsys.readouterr().out)}
+    assert listed["steps"]["rows"] == 80
+    assert all(one["columns"].startswith("host, rank, ") for one in listed.values())
