@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.analysis.compare import Comparison
@@ -33,6 +33,22 @@ class Arguments:
     plain: bool
 
 
+class Next(TypedDict):
+    """What to type next, and what it tells."""
+
+    command: str
+    about: str
+
+
+class DemoReport(TypedDict):
+    """What `--json` prints: the slow run and the fast one, as they are typed."""
+
+    schema: str
+    folder: str
+    runs: list[str]
+    next: list[Next]
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument(
@@ -54,8 +70,8 @@ def run(args: Arguments) -> int:
     slow, fast = sorted(names, key=lambda name: -(open_run(name).wall_ns or 0))
     following = _following(slow, fast)
     if args.json:
-        then = [{"command": command, "about": about} for command, about in following]
-        print_json({"schema": SCHEMA, "folder": str(folder), "runs": [slow, fast], "next": then})
+        then = [Next(command=command, about=about) for command, about in following]
+        print_json(DemoReport(schema=SCHEMA, folder=str(folder), runs=[slow, fast], next=then))
         return 0
     _show(slow, fast, plain=args.plain)
     print("\nNow you:")

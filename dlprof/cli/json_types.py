@@ -49,6 +49,7 @@ PUBLISHED: Mapping[str, Published] = MappingProxyType(
         "backends": Published("dlprof backends list --json", "dlprof.cli.backends:BackendsReport"),
         "bench": Published("dlprof bench MATRIX --format json", "dlprof.bench.tables:BenchReport"),
         "compare": Published("dlprof compare A B --json", "dlprof.report.compare_json:ComparisonReport"),
+        "demo": Published("dlprof demo --json", "dlprof.cli.demo:DemoReport"),
         "diagnose": Published("dlprof diagnose RUN [RUN] --json", "dlprof.report.diagnosis_json:DiagnosisReport"),
         "doctor": Published("dlprof doctor --json", "dlprof.cli.doctor:DoctorReport"),
         "exam": Published("dlprof exam --format json", "dlprof.trials.exam.tables:ExamReport"),
@@ -63,10 +64,13 @@ PUBLISHED: Mapping[str, Published] = MappingProxyType(
         "kernels": Published("dlprof kernels RUN --json", "dlprof.report.kernel_json:KernelTable"),
         "lines": Published("dlprof lines RUN --json", "dlprof.report.line_json:LineCount[]"),
         "memory": Published("dlprof memory RUN --json", "dlprof.report.memory_json:MemoryReport"),
+        "ranks": Published("dlprof report RANKS --json", "dlprof.report.ranks_json:RanksReport"),
         "report": Published("dlprof report RUN --json", "dlprof.report.model:Report"),
         "roofline": Published("dlprof kernels RUN --roofline --json", "dlprof.report.roofline_json:RooflineReport"),
         "runs": Published("dlprof runs --json", "dlprof.report.run_list:RunList"),
+        "scenarios": Published("dlprof scenarios --json", "dlprof.cli.scenarios:ScenariosReport"),
         "sql": Published("dlprof sql RUN QUERY --format json", "dlprof.cli.sql:AnswerRow[]"),
+        "try": Published("dlprof try RUN --set NAME=VALUE --json", "dlprof.report.try_report:TryReport"),
     }
 )
 """Every kind, by its name: `report` stands for `dlprof.report/1`."""

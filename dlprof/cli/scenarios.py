@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 SCHEMA = "dlprof.scenarios/1"
 EXAMPLES = """\
@@ -28,6 +30,25 @@ class Arguments:
     name: str = ""
     folder: str = "scenarios"
     force: bool = False
+
+
+class ScenarioRow(TypedDict):
+    """A scenario, and the frameworks that have the same model without Keras."""
+
+    name: str
+    about: str
+    without_keras: list[str]
+
+
+class ScenariosReport(TypedDict):
+    """What `--json` prints of `list` (scenarios, sets) and of `copy` (script, files, written)."""
+
+    schema: str
+    scenarios: NotRequired[list[ScenarioRow]]
+    sets: NotRequired[Mapping[str, str]]
+    script: NotRequired[str]
+    files: NotRequired[list[str]]
+    written: NotRequired[int]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +81,10 @@ def _list(args: Arguments) -> None:
 
     found = scenarios.all_scenarios()
     if args.json:
-        print_json({"schema": SCHEMA, "scenarios": found, "sets": scenarios.SETS})
+        rows = [
+            ScenarioRow(name=one.name, about=one.about, without_keras=list(one.without_keras)) for one in found
+        ]
+        print_json(ScenariosReport(schema=SCHEMA, scenarios=rows, sets=scenarios.SETS))
         return
     width = max(len(name) for name in (*scenarios.SETS, *(one.name for one in found)))
     for one in found:
@@ -78,7 +102,8 @@ def _copy(args: Arguments) -> None:
     copied = scenarios.copy(args.name, Path(args.folder), force=args.force)
     if args.json:
         files = [path.as_posix() for path in copied.files]
-        print_json({"schema": SCHEMA, "script": str(copied.script), "files": files, "written": copied.written})
+        script = str(copied.script)
+        print_json(ScenariosReport(schema=SCHEMA, script=script, files=files, written=copied.written))
         return
     print(copied.script)
     done = "copied" if copied.written else "it was there already"
