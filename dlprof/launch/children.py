@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -38,16 +39,24 @@ def run_to_end(
     Returns:
         Why it failed, or None.
     """
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        env=environment,
-        cwd=folder,
-        preexec_fn=_end_with_parent,
-    ) as process:
+    # While Python forks, its own functions run that swallow what the handler of a signal raises: Ctrl-C would be lost.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=folder,
+            preexec_fn=functools.partial(_prepare, before),
+        )
+    except BaseException:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise
+    with process:
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
             _end(process)
@@ -56,6 +65,12 @@ def run_to_end(
             _end(process)
             raise
     return f"exit code {code}" if code else None
+
+
+def _prepare(mask: Iterable[int]) -> None:
+    """In the child: block the signals that were blocked before, and end with the parent."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:

@@ -39,7 +39,7 @@ probes = "phases,lines"
 [[work]]
 script = "../src/train.py"
 """
-COMMITS = 9
+COMMITS = 7
 
 
 def test_a_slow_down_five_commits_back_is_found_with_its_part(tmp_path: Path) -> None:
@@ -56,25 +56,25 @@ def test_a_slow_down_five_commits_back_is_found_with_its_part(tmp_path: Path) ->
     before = git(repository.root, "status", "--porcelain")
     command = [
         sys.executable, "-m", "dlprof", "history", "r", "--bench", "r/bench/m.toml", "--commits", f"HEAD~{COMMITS - 1}..",
-        "--at-most", "3", "--python", sys.executable, "--format", "json",
+        "--at-most", "4", "--python", sys.executable, "--format", "json",
     ]  # fmt: skip
 
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
         assert first.stderr is not None
-        for line in first.stderr:
-            if "3/6" in line:
-                first.send_signal(signal.SIGINT)
-    assert first.returncode == 130
+        said = next(line for line in first.stderr if "3/8" in line)
+        first.send_signal(signal.SIGINT)
+        said += first.stderr.read()
+    assert first.returncode == 130, said
     done = len(list(tmp_path.glob("dlprof_history/m/commits/*/cells/*.json")))
     second = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert done == 2
     assert second.returncode == 0, second.stderr
-    assert "1/4 " in second.stderr  # of the six runs, two were over
+    assert "1/6 " in second.stderr  # of the eight runs, two were over
     found = json.loads(second.stdout)
     assert problems("history", found) == []
     (change,) = found["changes"]
-    assert (change["subject"], change["between"]) == ("print('commit 4')", 0)
+    assert (change["subject"], change["between"]) == ("print('commit 2')", 0)
     assert "fit_s" in [one["measure"] for one in change["measures"]]
     assert change["parts"][0]["path"] == "fit/input"
     assert 0.4e9 < change["parts"][0]["delta_ns"] < 0.9e9

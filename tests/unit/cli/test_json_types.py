@@ -57,7 +57,7 @@ RUN_COMMANDS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs with kernels, with a bit of everything, with memory that grows, and a damaged one; `plain` lacks most."""
+    """Runs with kernels, with a bit of everything, with memory that grows, and a damaged one."""
     path = tmp_path_factory.mktemp("runs")
     trained(path / "kernels", **window(list(KERNELS)), probes=[THINNED])
     trained(path / "plain")
@@ -93,12 +93,12 @@ def test_the_page_of_json_links_every_schema() -> None:
     assert [name for name in json_types.PUBLISHED if f"json_schemas/{json_types.file(name).name})" not in page] == []
 
 
-@pytest.mark.parametrize("run", ["kernels", "everything", "plain", "grows"])
+@pytest.mark.parametrize("run", ["kernels", "everything", "grows"])
 @pytest.mark.parametrize(("name", "words"), RUN_COMMANDS, ids=lambda value: value if isinstance(value, str) else None)
 def test_what_a_command_prints_of_a_run_is_as_published(
     name: str, words: Sequence[str], run: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of runs that hold much, and of one that lacks most."""
+    """Of a run with kernels, one with a bit of everything, and one without kernels whose memory grows."""
     other = "plain" if run == "grows" else run
     places = {"RUN": folder / run, "OTHER": folder / other, "FOLDER": folder}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -80,3 +81,33 @@ def test_what_does_not_listen_is_killed_with_all_that_it_started(
 
 def _is_there(out: Path) -> bool:
     return psutil.pid_exists(int(out.read_text()))
+
+
+def test_ctrl_c_while_a_program_is_started_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes when the program is there, and ends it."""
+    made = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *words: object, **how: object) -> None:
+            super().__init__(*words, **how)  # type: ignore[call-overload]
+            made.append(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with (tmp_path / "out").open("wb") as output, pytest.raises(KeyboardInterrupt):
+        children.run_to_end([sys.executable, "-c", "import time; time.sleep(600)"], output)
+
+    assert [process.poll() for process in made] == [-signal.SIGTERM]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_a_program_has_no_signal_blocked_and_the_folder_that_it_is_to_have(tmp_path: Path) -> None:
+    """Nor has this one, where it cannot be started."""
+    code = "import os, signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, ()), os.getcwd())"
+    with (tmp_path / "out").open("wb") as output:
+        children.run_to_end([sys.executable, "-c", code], output, folder=tmp_path)
+        with pytest.raises(FileNotFoundError):
+            children.run_to_end([str(tmp_path / "none")], output)
+
+    assert (tmp_path / "out").read_text() == f"set() {tmp_path}\n"
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
