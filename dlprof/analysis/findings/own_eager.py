@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Basis, Phase, Tree
+from dlprof.schema.vocabulary import Basis, Phase, Tree, TreePath
 
 _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15
@@ -30,11 +32,11 @@ def claims(case: Case) -> Iterator[Claim]:
     """One, where stacks show operations that a loop of the user's starts one by one."""
     if not case.engine.eager_files:
         return
-    eager = _eager(case)
-    share = case.code.share(_PATHS, eager)
+    eager, paths = _eager(case), _paths(case)
+    share = case.code.share(paths, eager)
     if share >= _LEAST_FORWARD and case.engine.eager_within:  # the way back is as many operations
-        share += case.code.share(_PATHS, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
-    takes = case.takes(*_PATHS, share=case.engine.compiling_saves * share)
+        share += case.code.share(paths, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
+    takes = case.takes(*paths, share=case.engine.compiling_saves * share)
     if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
     line = _loop_line(case, eager)
@@ -50,6 +52,12 @@ def claims(case: Case) -> Iterator[Claim]:
         support=Support(agree=min(1.0, 2 * share)),
         fix=_fix(case, line),
     )
+
+
+def _paths(case: Case) -> Sequence[TreePath]:
+    """Where such a loop may be: where Keras runs the training, what the script does around it is no training."""
+    of_keras = any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run))
+    return (Tree.FIT_STEPS,) if of_keras else _PATHS
 
 
 def _eager(case: Case) -> Callable[[Sample], bool]:

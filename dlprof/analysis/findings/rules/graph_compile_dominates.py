@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.rules import retracing
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import SpanKind, Tree
@@ -36,7 +36,8 @@ def look(case: Case) -> Iterator[Claim]:
     """First calls of step functions, tracing, binding and explicit compilation."""
     total = sum(case.own(path) for path in _BUILDING) - _again(case)
     work = total + sum(case.own(path) for path in _BESIDE)
-    if not case.pair and (total < _SHARE_OF_WORK * work or total < _LEAST_NS * retracing.models(case)):
+    least_ns = _LEAST_NS * retracing.models(case)
+    if not case.pair and (total < _SHARE_OF_WORK * work or total * _with_a_core(case) < least_ns):
         return
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return
@@ -46,7 +47,16 @@ def look(case: Case) -> Iterator[Claim]:
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
         "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs.",
         _longest_line(case) or case.training_line,
+        support=Support(agree=min(1.0, total / max(1, 2 * _SHARE_OF_WORK * work))),
     )
+
+
+def _with_a_core(case: Case) -> float:
+    """Share of the time that threads had a core: where others had it, compiling was not that long."""
+    try:
+        return 1 - case.machine.scheduling.waiting
+    except Abstain:
+        return 1.0
 
 
 def _longest_line(case: Case) -> SourceLine | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlprof.analysis import loops, syncs
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
 from dlprof.analysis.loops import FoundBy
@@ -30,6 +30,8 @@ _ASKED = Query(
 )
 _A_STEP = 0.1
 """Calls for each step from which on a line is part of the loop's steps."""
+_MUCH = 0.25
+"""Share of the loop that waits must take, for it to be as sure as it can be: a few of them are in every loop."""
 _NAMED = 3
 _PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT, Phase.FIT_STEPS, Phase.SCRIPT)
 _OUTSIDE = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT)
@@ -138,6 +140,7 @@ def _of_own_loop(case: Case) -> Iterator[Claim]:
         [_ASKED],
         "Read values once an epoch, or every so many steps; keep sums on the device.",
         (places[0].file, places[0].line),
+        support=Support(agree=min(1.0, waited / max(1, case.phases.host(Phase.FIT)) / _MUCH)),
     )
 
 

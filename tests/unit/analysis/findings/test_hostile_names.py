@@ -22,6 +22,8 @@ _NAMES = {
     "kernel_ops": ("layer", "op", "name"),
     "gpu_gaps": ("kernel", "blamed"),
     "lines": ("file", "function", "source"),
+    "memory_owners": ("layer", "name"),
+    "layers": ("layer",),
 }
 """Columns that hold names of the user's, or of an engine."""
 _NAMES_IN_DETAIL = frozenset({"function", "argument", "before", "now"})

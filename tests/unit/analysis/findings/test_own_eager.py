@@ -82,3 +82,10 @@ def test_batches_that_are_asked_for_are_no_operations_of_the_step(tmp_path: Path
     got: Call = ("iterator_get_next", "tensorflow/python/ops/gen_dataset_ops.py", 3081)
 
     assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("tensorflow"), **looping(asked, got)))
+
+
+def test_what_a_script_does_around_a_training_of_keras_is_no_training(tmp_path: Path) -> None:
+    """False on a script that was mended: images are made one by one before fit."""
+    fitted = {**looping(*STARTS), "steps": runs.steps(50, start_s=5), "spans": [runs.fit_span()]}
+
+    assert "eager-execution" not in slugs(diagnosed(tmp_path / "r", on("jax"), **fitted))
