@@ -81,9 +81,7 @@ def _list(args: Arguments) -> None:
 
     found = scenarios.all_scenarios()
     if args.json:
-        rows = [
-            ScenarioRow(name=one.name, about=one.about, without_keras=list(one.without_keras)) for one in found
-        ]
+        rows = [ScenarioRow(name=one.name, about=one.about, without_keras=list(one.without_keras)) for one in found]
         print_json(ScenariosReport(schema=SCHEMA, scenarios=rows, sets=scenarios.SETS))
         return
     width = max(len(name) for name in (*scenarios.SETS, *(one.name for one in found)))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.published import problems
 from tests.unit.runs import dlprof
 
 
@@ -44,6 +45,7 @@ def test_what_it_says_to_type_works(capsys: pytest.CaptureFixture[str]) -> None:
     """Word by word; pages are written, not opened."""
     dlprof("demo", "--json")
     told = json.loads(capsys.readouterr().out)
+    assert problems("demo", told) == []
     commands = [shlex.split(one["command"])[1:] for one in told["next"]]
     kept = [words for words in commands if words[0] != "trace"]
 

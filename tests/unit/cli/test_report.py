@@ -9,6 +9,7 @@ import pytest
 
 from dlprof.cli import report
 from tests.unit import ranked_runs
+from tests.unit.published import problems
 from tests.unit.runs import S, dlprof, trained
 
 
@@ -128,6 +129,7 @@ def test_ranks_of_a_training_have_a_report_of_their_own(tmp_path: Path, capsys: 
     assert "Straggler  rank 1: 7.00 ms a step more than the others" in capsys.readouterr().out
     assert dlprof("report", tmp_path / "ddp", "--json") == 0
     told = json.loads(capsys.readouterr().out)
+    assert problems("ranks", told) == []
     assert (told["schema"], told["straggler"]["rank"], len(told["ranks"])) == ("dlprof.ranks/1", 1, 2)
     assert dlprof("report", tmp_path / "ddp", "phases") == 64
     assert "name a rank" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.published import problems
 from tests.unit.runs import dlprof
 
 
@@ -52,6 +53,7 @@ def test_json_names_the_files(capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(capsys.readouterr().out)
     dlprof("scenarios", "copy", "transformer", "--json")
     copied = json.loads(capsys.readouterr().out)
+    assert problems("scenarios", listed) == problems("scenarios", copied) == []
 
     assert (listed["schema"], [one["name"] for one in listed["scenarios"]][:2]) == (
         "dlprof.scenarios/1",

@@ -11,6 +11,7 @@ import pytest
 from dlprof.store.run import Run
 from dlprof.trials import again
 from tests.unit import runs
+from tests.unit.published import problems
 from tests.unit.trials.diagnosed import sealed, timed
 
 
@@ -43,6 +44,7 @@ def test_json_has_every_figure(tried: Path, capsys: pytest.CaptureFixture[str]) 
     assert runs.dlprof("try", tried, "--set", "env:A=1", "--repeat", "1", "--yes", "--json") == 0
 
     found = json.loads(capsys.readouterr().out)
+    assert problems("try", found) == []
     assert (found["schema"], found["rounds"]) == ("dlprof.try/1", 1)
     (change,) = found["changes"]
     assert (change["settings"], change["environment"], change["taken"]) == ({}, {"A": "1"}, {})
