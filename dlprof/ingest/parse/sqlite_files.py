@@ -53,7 +53,9 @@ class Database:
         try:
             self._connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
             self._bound(self._connection)
-            names = [r[0] for r in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            # Names that are no texts stand in damaged schemas: nothing can be asked of such a table.
+            asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND typeof(name) = 'text'"
+            names = [r[0] for r in self._connection.execute(asked)]
             for name in names:
                 columns = self._connection.execute(f"PRAGMA table_info({_quoted(name)})")
                 self.tables[name] = tuple(row[1] for row in columns)
