@@ -128,6 +128,9 @@ def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result], sett
             connection.execute(setting)
         return answer(connection)
     except duckdb.Error as error:
+        if "pytz" in str(error):  # DuckDB's own words are a traceback of Python
+            hint = "cast it: now()::TIMESTAMP; times of a run are whole nanoseconds"
+            raise UsageError("The query failed: a column is a time with a time zone.", hint=hint) from error
         raise UsageError(
             f"The query failed: {error}{_lost(run)}", hint="dlprof sql RUN lists the tables and their columns"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,12 @@ def test_sql_reads_every_table_and_nothing_else(tmp_path: Path) -> None:
     assert query.ask(run, longest).rows == [("fit",)]
     with pytest.raises(UsageError, match="The query failed"):
         query.ask(run, "SELECT * FROM read_csv('/etc/passwd')")
+
+
+def test_a_time_with_a_zone_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB asks for a module that may not be there, and says so by a traceback."""
+    monkeypatch.setitem(sys.modules, "pytz", None)
+
+    with pytest.raises(UsageError) as refused:
+        query.ask(trained(tmp_path / "r"), "SELECT now()")
+    assert refused.value.message == "The query failed: a column is a time with a time zone."
