@@ -68,14 +68,16 @@ class Folder:
                     f"{self.path} holds results of another matrix than {matrix.name} is now.",
                     hint="-o another folder, or --restart to throw those results away",
                 )
-            return
-        if holds_something(self.path):
+        elif holds_something(self.path):
             raise UsageError(f"{self.path} is not the folder of a benchmark, and not empty.", hint="-o another folder")
         with writing_into(self.path):
+            # What says whose folder it is comes first: Ctrl-C may come between any two of these.
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not self.state.is_file():
+                head = {"format": FORMAT, "name": matrix.name, "digest": matrix.digest, "seed": matrix.seed}
+                replace_text(self.state, json.dumps(head, indent=1))
             for name in ("cells", "runs"):
-                (self.path / name).mkdir(parents=True, exist_ok=True)
-            head = {"format": FORMAT, "name": matrix.name, "digest": matrix.digest, "seed": matrix.seed}
-            replace_text(self.state, json.dumps(head, indent=1))
+                (self.path / name).mkdir(exist_ok=True)
 
     def write(self, cell: Cell, result: CellResult) -> None:
         """Keep what came out of a cell."""

@@ -80,12 +80,14 @@ class Measured:
                 raise UsageError(
                     f"{self.folder} holds results of another repository or matrix.", hint="-o another folder"
                 )
-            return
-        if holds_something(self.folder):
+        elif holds_something(self.folder):
             raise UsageError(f"{self.folder} is not the folder of a history, and not empty.", hint="-o another folder")
         with writing_into(self.folder):
-            (self.folder / "commits").mkdir(parents=True, exist_ok=True)
-            replace_text(state, json.dumps(head, indent=1))
+            # What says whose folder it is comes first: Ctrl-C may come between any two of these.
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not state.is_file():
+                replace_text(state, json.dumps(head, indent=1))
+            (self.folder / "commits").mkdir(exist_ok=True)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,3 +55,26 @@ def test_a_result_that_is_none_is_an_error_with_a_way_out(folder: Folder, cell: 
 def test_a_run_that_is_not_over_has_no_result(folder: Folder, cell: matrix.Cell) -> None:
     """It is run again."""
     assert folder.results([cell]) == []
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_folder_whose_beginning_was_interrupted_is_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Ctrl-C before any of its folders is made: it is no other's folder."""
+    made, make = [], Path.mkdir
+
+    def interrupted(path: Path, *args: Any, **more: Any) -> None:
+        made.append(path)
+        if len(made) == at:
+            raise KeyboardInterrupt
+        make(path, *args, **more)
+
+    planned = matrix.load(written(tmp_path, GOOD))
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Folder(tmp_path / "out").begin(planned)
+
+    Folder(tmp_path / "out").begin(planned)
+
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["bench.json", "cells", "runs"]
