@@ -174,7 +174,7 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     from dlprof.errors import UsageError
     from dlprof.launch import children, system
     from dlprof.report.say import say
-    from dlprof.trials import confirm
+    from dlprof.trials import again, confirm
 
     system.need_linux("dlprof diagnose --confirm")
     if not 1 <= args.repeat <= 100:
@@ -183,7 +183,7 @@ def _confirm(args: Arguments, diagnosed: Diagnosed) -> None:
     if not findings:
         say("nothing to try: no finding of 5 % or more has a remedy that leaves your files alone")
         return
-    minutes = confirm.seconds(diagnosed.run, len(findings), args.repeat) / 60
+    minutes = again.seconds(diagnosed.run, len(findings), args.repeat) / 60
     what = "; ".join(f"{finding.slug}: {finding.remedy.title}" for finding in findings if finding.remedy)
     say(f"to try: {what}; the script runs {(len(findings) + 1) * args.repeat} times, about {minutes:.1f} min")
     if not agreed(diagnosed.run, "--confirm", yes=args.yes):

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 EXAMPLES = """\
 examples:
   dlprof mcp                                   speaks the Model Context Protocol on standard input and output
-  claude mcp add dlprof -- dlprof mcp          Claude Code
-  code --add-mcp '{"name": "dlprof", "command": "dlprof", "args": ["mcp"]}'
+
+An assistant is told of it in its own settings, as a rule:
+
+  {"mcpServers": {"dlprof": {"command": "dlprof", "args": ["mcp"]}}}
 
 It is started by an assistant, in the folder where dlprof_runs/ lies, and ends with its input. It looks at stored runs;
 it starts no program, and writes nothing but tables of runs that lack them. It needs the extra mcp:

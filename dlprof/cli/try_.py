@@ -65,7 +65,7 @@ def run(args: Arguments) -> int:
     from dlprof.report import try_report
     from dlprof.report.json_text import print_json
     from dlprof.report.say import say
-    from dlprof.trials import settings, what_if
+    from dlprof.trials import again, settings, what_if
 
     system.need_linux("dlprof try")
     if not 1 <= args.repeat <= 100:
@@ -73,7 +73,7 @@ def run(args: Arguments) -> int:
     changes = settings.changes(args.set)
     opened = open_run(args.run)
     settings.refuse(changes, training.of_run(opened), opened.name)
-    minutes = what_if.seconds(opened, len(changes), args.repeat) / 60
+    minutes = again.seconds(opened, len(changes), args.repeat) / 60
     titles = "; ".join(change.title for change in changes)
     say(f"to try: {titles}; the script runs {(len(changes) + 1) * args.repeat} times, about {minutes:.1f} min")
     if not agreed(opened, "try", yes=args.yes):

@@ -78,6 +78,11 @@ def run_into(place: Path, made: Sequence[str], environment: Mapping[str, str]) -
         raise DlprofError(f"the run ended with {failed}: {children.last_line(log)}")
 
 
+def seconds(run: Run, count: int, repeats: int) -> float:
+    """How long it will take to try so many changes, each as often as the script as it was, about (s)."""
+    return (count + 1) * repeats * ((run.wall_ns or 0) / 1e9 + 1.0)  # a second more than the run, each time
+
+
 def _environment(kept: Mapping[str, str], remedy: Remedy | None) -> dict[str, str]:
     environment = {**os.environ, **consent.environment(kept)}
     if remedy is None:

@@ -56,11 +56,6 @@ def candidates(diagnosis: Diagnosis) -> list[Finding]:
     return [finding for finding in diagnosis.findings if finding.remedy is not None and finding.share >= LEAST_SHARE]
 
 
-def seconds(run: Run, count: int, repeats: int) -> float:
-    """How long it will take to try so many remedies, about: one second more than the run, each time."""
-    return (count + 1) * repeats * ((run.wall_ns or 0) / 1e9 + 1.0)
-
-
 def tries(run: Run, findings: Sequence[Finding], report: Report, *, repeats: int = REPEATS) -> list[Trial]:
     """Try remedies: in each round the script as it was, then with each remedy, so that all meet the same machine.
 

@@ -19,11 +19,6 @@ PROBES = "phases,cores"
 _FOLDER = "try"
 
 
-def seconds(run: Run, count: int, repeats: int) -> float:
-    """How long it will take, about (s)."""
-    return (count + 1) * repeats * ((run.wall_ns or 0) / 1e9 + 1.0)
-
-
 def tries(run: Run, changes: Sequence[Change], report: Report, *, repeats: int) -> list[Tried]:
     """Run the script as it was and with each change, round by round; the order turns each time.
 
