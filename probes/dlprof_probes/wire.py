@@ -32,7 +32,9 @@ class Record(object):
     END = 4
     """A span ends (`END`)."""
     DETAIL = 5
-    """u32 span, then a JSON object that is added to the span's detail."""
+    """u32 span, then a JSON object that is added to the span's detail.
+
+    Its `as` is an object, too: what is added is told under that name in the span of that number, before this one."""
     STEP = 6
     """A step, complete (`STEP`)."""
     METRICS = 7
@@ -111,10 +113,14 @@ MARK_IN_FIT = ("build", "graph_compile", "input", "callbacks", "evaluate")
 """Those that it can mark inside fit."""
 
 STRING_HEAD = struct.Struct("<I")
-BEGIN = struct.Struct("<IIIQqII")
+_BEGIN_FIELDS, _END_FIELDS = "IIIQqII", "Iq"
+BEGIN = struct.Struct("<" + _BEGIN_FIELDS)
 """span, kind, name (strings), thread, time, file (string), line."""
-END = struct.Struct("<Iq")
+END = struct.Struct("<" + _END_FIELDS)
 """span, time."""
+BEGIN_RECORD = struct.Struct("<BI" + _BEGIN_FIELDS)
+END_RECORD = struct.Struct("<BI" + _END_FIELDS)
+"""Whole records, head and payload: packed in one go, because programs call `predict` for each row."""
 _STEP_FIELDS = "QIiiIqqqqqqqB"
 STEP = struct.Struct("<" + _STEP_FIELDS)
 """thread, loop (span), epoch, step, count, begin, end, input, callbacks, call offset, call, wait, flags."""

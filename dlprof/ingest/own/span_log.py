@@ -71,8 +71,13 @@ class SpanLog:
         del self._open[number]
 
     def add_facts(self, number: int, facts: Mapping[str, Any]) -> None:
-        """Add to the detail of a span."""
-        self.details.setdefault(number, {}).update(facts)
+        """Add to the detail of a span; of those that another span has too, `facts` have its number under `as`."""
+        known = self.details.setdefault(number, {})
+        known.update(facts)
+        same = known.pop("as", None)
+        for name, other in same.items() if isinstance(same, dict) else ():
+            if isinstance(other, int) and name in self.details.get(other, ()):
+                known[name] = self.details[other][name]
 
     def column(self, name: str, low: int = 0, high: int | None = None) -> npt.NDArray[Any]:
         """A column of all spans, or of [low, high).

@@ -41,9 +41,14 @@ def of_training(model, engines, weights=True):
     return dict((name, value) for name, value in facts.items() if value is not None)
 
 
-def of_data(arrays):
-    """Shape, type and mean of the first rows of each array; None for what is no array."""
-    return [_quiet(lambda one=one: _array(one)) for one in arrays]
+def of_data(arrays, means=True):
+    """Shape, type and, if asked for, mean of the first rows of each array; None for what is no array."""
+    return [_quiet(lambda one=one: _array(one, means)) for one in arrays]
+
+
+def data_key(arrays):
+    """What tells the facts of arrays, without means, from those of others."""
+    return tuple((str(getattr(one, "shape", None)), str(getattr(one, "dtype", None))) for one in arrays)
 
 
 def _quiet(read):
@@ -134,10 +139,12 @@ def _numpy(weight):
     return convert(weight) if convert is not None else keras.backend.get_value(weight)
 
 
-def _array(array):
+def _array(array, mean):
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         return None
     facts = {"shape": [int(length) for length in array.shape], "dtype": _dtype(array)}
+    if not mean:
+        return facts
     first = array[:_ROWS]
     if hasattr(first, "astype") and len(first):
         mean = float(first.astype("float64").mean())

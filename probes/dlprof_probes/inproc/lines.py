@@ -138,7 +138,8 @@ class Lines(object):
         else:
             trace = sys.gettrace()
             # A manager (line_profiler >= 5), or the profiler itself before that: both can be put back after a pause.
-            self._manager = trace if callable(trace) else None
+            # The profiler's bare extension cannot be called, as its class in the package can.
+            self._manager = trace if callable(trace) or trace is self.profiler else None
 
     def pause(self):
         """Stop counting on this thread; returns whether it was counting."""

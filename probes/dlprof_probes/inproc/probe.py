@@ -12,8 +12,12 @@ from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.loaders import Loaders
 from dlprof_probes.inproc.native_calls import NativeCalls
 from dlprof_probes.inproc.patching import Patches
+from dlprof_probes.inproc.retold import Retold
 from dlprof_probes.inproc.syncs import Syncs
 from dlprof_probes.inproc.waits import Waits
+
+_MEANS_AT_MOST = 64
+"""Loops for which means of the data's first rows are told: a comparison asks for those of the first ones."""
 
 
 class Probe(object):
@@ -49,6 +53,7 @@ class Probe(object):
         self.ended = False
         self._broken = set()
         self._trained = False
+        self._data_told = 0
         self._models = set()
         self.recorder = recorder
         self.loops = loops
@@ -56,6 +61,7 @@ class Probe(object):
         self.describe_model = self.guard(lambda model: None)
         self.describe_training = self.guard(self._describe_training)
         self._tell_model = self.guard(self._told_model, goes_on=True)
+        self._tell_facts = self.guard(self._told_facts, False, goes_on=True)
         self.lines = lines
         self.wrappers = wrappers
         self.is_user_file = is_user_file
@@ -63,6 +69,7 @@ class Probe(object):
         self.causes = Causes()
         self.waits = Waits(recorder, loops)
         self.own_loops = Watch(self)
+        self._retold = Retold(self.own_loops.token)
         self.loaders = Loaders(recorder, self.guard)
         self.native_calls = NativeCalls(self)
         self.syncs = Syncs(self)
@@ -208,10 +215,8 @@ class Probe(object):
             span = self.recorder.begin(kind, name, _getframe(3))
             if outermost:
                 self.lines.save(at_most_every_s=5)
-            model = self.describe_model(args[0]) if args else None
-            if model:
-                self.recorder.detail(span, {"model": model})
-            is_training = outermost and kind == wire.SpanKind.FIT and model
+            is_model = bool(args) and self._tell_facts(span, args[0])
+            is_training = outermost and kind == wire.SpanKind.FIT and is_model
             if is_training:
                 self.describe_training(span, args[0])
             loop = self.loops.open(span, kind)
@@ -228,6 +233,19 @@ class Probe(object):
                 self.lines.restore(was_on)
 
         return self.around(owner, name, enter, leave)
+
+    def _told_facts(self, span, model):
+        """Tell in a span what a model is; returns whether it is one."""
+        told = self._retold.span_of(model)
+        if told is not None:
+            self.recorder.detail(span, {"as": {"model": told}})
+            return True
+        facts = self.describe_model(model)
+        if not facts:
+            return False
+        self.recorder.detail(span, {"model": facts})
+        self._retold.note(model, span)
+        return True
 
     def _describe_training(self, span, model):
         """Note how a model is about to be trained; what that takes is our own time."""
@@ -273,7 +291,13 @@ class Probe(object):
         """Note what a loop is given."""
         if not loop.data_seen:
             loop.data_seen = True
-            self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
+            self._data_told += 1
+            if self._data_told <= _MEANS_AT_MOST:
+                self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
+            else:
+                self.recorder.known_detail(
+                    loop.span, facts.data_key(arrays), lambda: {"data": facts.of_data(arrays, means=False)}
+                )
 
     def on_batch(self, owner, name, label=None):
         """Record a step around each call of `owner.name` (train_on_batch and its kin)."""

@@ -1,9 +1,9 @@
 """Writes the raw stream (`wire.py`) from inside the traced process.
 
-Records wait in memory and are written every `FLUSH_NS` (`LIVE_FLUSH_NS`), at the ends of long spans and at
-exit, so that a killed process loses at most the last half second. The recorder never raises into the program: when
-writing fails (a full disk), it goes silent and leaves the reason in a status file whose space was
-reserved beforehand.
+Records wait in memory and are written every `FLUSH_NS` (`LIVE_FLUSH_NS`), where an outermost span begins that is no
+routine (`ROUTINE_NS`), and at exit, so that a killed process loses at most the last half second. The recorder never
+raises into the program: when writing fails (a full disk), it goes silent and leaves the reason in a status file
+whose space was reserved beforehand.
 """
 
 import collections
@@ -16,13 +16,20 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import interrupts, own_files
 from dlprof_probes.inproc.clock import now
 
+_PACK_BEGIN, _BEGIN, _BEGIN_SIZE = wire.BEGIN_RECORD.pack, wire.Record.BEGIN, wire.BEGIN.size
+_PACK_END, _END, _END_SIZE = wire.END_RECORD.pack, wire.Record.END, wire.END.size
 _known_threads = vars(threading)["_active"]
 """Not `current_thread`, which makes an entry for a thread that has none: the program would see it."""
 
 FLUSH_NS = 500 * 1000 * 1000
 LIVE_FLUSH_NS = 250 * 1000 * 1000
 """While someone looks on."""
+ROUTINE_NS = 5 * 1000 * 1000
+"""What is outermost and took less than this the last time is not written each time it begins ..."""
+ROUTINE_FLUSH_NS = 20 * 1000 * 1000
+"""... but this long after the last writing: so much is lost of a process that is killed in it."""
 STRINGS_AT_MOST = 65536
+PAYLOADS_AT_MOST = 4096
 STREAM_BYTES_AT_MOST = 64 << 20
 """Above this size the steps of one record are doubled; at eight times this size all but spans stops."""
 LAST_WAIT_S = 1.0
@@ -64,6 +71,9 @@ class Recorder(object):
         self._threads = set()
         self.stacks = {}
         self.idle_since = {}
+        self._payloads = {}
+        self._outermost = {}
+        self._lasted = {}
         self._said = set()
         # Counters of C, and no lock around them: a signal's handler may come in here again, on the same thread.
         self._span_numbers = itertools.count(1)
@@ -108,9 +118,19 @@ class Recorder(object):
         time_ns = now() if time_ns is None else time_ns
         self._begin_record(span, kind, name, time_ns, file, line)
         # What begins now may last for minutes, or be what kills the process: it must be known by then.
-        if outermost or self._live or time_ns - self._last_flush > self._flush_ns:
+        if (
+            (outermost and not self._is_routine(name, time_ns))
+            or self._live
+            or time_ns - self._last_flush > self._flush_ns
+        ):
             self.flush(time_ns)
         return span
+
+    def _is_routine(self, name, time_ns):
+        """Whether what begins on the outside was over at once the last time, and the stream was written just now."""
+        lasted = self._lasted.get(name, ROUTINE_NS)
+        self._outermost[get_ident()] = name, time_ns
+        return lasted < ROUTINE_NS and time_ns - self._last_flush < ROUTINE_FLUSH_NS
 
     def begin_at(self, kind, name, time_ns, place):
         """Begin a span that nothing counts as being inside of, at a time that is past.
@@ -132,18 +152,26 @@ class Recorder(object):
         """End `span` and every span inside it that was left open (an exception passed through)."""
         time_ns = now() if time_ns is None else time_ns
         stack = self.stack()
-        if any(number == span for number, _ in stack):
+        if (stack and stack[-1][0] == span) or any(number == span for number, _ in stack):
             while True:
                 number, kind = stack.pop()
-                self._add(wire.Record.END, wire.END.pack(number, time_ns))
+                self._end_record(number, time_ns)
                 if number == span:
                     break
-            if not stack and kind not in _IN_STEPS:
-                self.idle_since[get_ident()] = time_ns
+            if not stack:
+                self._outermost_ended(kind, time_ns)
         else:
-            self._add(wire.Record.END, wire.END.pack(span, time_ns))
+            self._end_record(span, time_ns)
         if (self._live and not stack) or time_ns - self._last_flush > self._flush_ns:
             self.flush(time_ns)
+
+    def _outermost_ended(self, kind, time_ns):
+        ident = get_ident()
+        name, began = self._outermost.get(ident, ("", 0))
+        if len(self._lasted) < STRINGS_AT_MOST:
+            self._lasted[name] = time_ns - began
+        if kind not in _IN_STEPS:
+            self.idle_since[ident] = time_ns
 
     def unwind(self, depth):
         """End the spans of the calling thread that are deeper than `depth`: an exception came out of a hook."""
@@ -156,18 +184,37 @@ class Recorder(object):
         span = next(self._span_numbers)
         file, line = self.user_line(frame)
         self._begin_record(span, kind, name, start_ns, file, line)
-        self._add(wire.Record.END, wire.END.pack(span, end_ns))
+        self._end_record(span, end_ns)
         return span
 
     def detail(self, span, facts):
         """Add facts (a dict of JSON values) to a span."""
         self._add_facts(wire.Record.DETAIL, facts, wire.STRING_HEAD.pack(span))
 
+    def known_detail(self, span, key, facts):
+        """The same for facts that many spans share: they are said in JSON once.
+
+        Args:
+            span: Its number.
+            key: What tells these facts from others, hashable.
+            facts: Function without arguments that gives them.
+        """
+        payload = self._payloads.get(key)
+        if payload is None:
+            payload = self._in_json(facts())
+            if payload is None:
+                return
+            if len(self._payloads) < PAYLOADS_AT_MOST:
+                self._payloads[key] = payload
+        self._add(wire.Record.DETAIL, wire.STRING_HEAD.pack(span) + payload)
+
     def _begin_record(self, span, kind, name, time_ns, file, line):
-        thread = self._thread()
-        numbers = self.string(kind), self.string(name)
-        payload = wire.BEGIN.pack(span, numbers[0], numbers[1], thread, time_ns, self.string(file), line)
-        self._add(wire.Record.BEGIN, payload)
+        thread, string = self._thread(), self.string
+        record = _BEGIN, _BEGIN_SIZE, span, string(kind), string(name), thread, time_ns, string(file), line
+        self._queue.append(_PACK_BEGIN(*record))
+
+    def _end_record(self, span, time_ns):
+        self._queue.append(_PACK_END(_END, _END_SIZE, span, time_ns))
 
     def user_line(self, frame):
         """The innermost line of the user's own at or outside of a frame: (file, line); ("", 0): there is none."""
@@ -297,15 +344,20 @@ class Recorder(object):
         self._queue.append(wire.record(kind, payload))
 
     def _add_facts(self, kind, facts, head=b""):
-        """Add a record of JSON; facts that JSON cannot say are counted."""
+        """Add a record of JSON."""
+        payload = self._in_json(facts)
+        if payload is not None:
+            self._add(kind, head + payload)
+
+    def _in_json(self, facts):
+        """Facts as JSON; those that it cannot say are counted, and None."""
         try:
-            payload = wire.json_payload(facts)
+            return wire.json_payload(facts)
         except Exception as error:  # a `__str__` of the program's own, a circle
             if interrupts.is_from_handler(error):
                 raise
             self.unspoken += 1
-            return
-        self._add(kind, head + payload)
+            return None
 
     def flush(self, time_ns=None):
         """Write what waits; another thread that writes already takes it along."""
@@ -355,7 +407,7 @@ class Recorder(object):
     def finish(self):
         """End every open span of the calling thread's stack, write all, and close the stream."""
         for number, _ in reversed(self.stack()):
-            self._add(wire.Record.END, wire.END.pack(number, now()))
+            self._end_record(number, now())
         if self.dropped:
             self.note("strings-dropped", "%d names were dropped: too many different ones" % self.dropped)
         if self.collectives_left_out:

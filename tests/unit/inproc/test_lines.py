@@ -193,6 +193,19 @@ def test_the_manager_of_newer_versions_is_put_back_and_called(counting: Any, int
     assert manager.calls == ["call"]
 
 
+def test_an_extension_that_cannot_be_called_is_paused_too(interpreter: Interpreter, tmp_path: Path) -> None:
+    """Before version 5, without the class of its package, the trace function is no function of Python."""
+    profiler: Any = SimpleNamespace(enable=lambda: interpreter.settrace(profiler))
+    counting = Lines(profiler, lambda path, module="": False, str(tmp_path / "lines.json"))
+    counting._start()
+
+    was_on = counting.pause()
+    assert (was_on, interpreter.trace) == (True, None)
+
+    counting.restore(was_on)
+    assert interpreter.trace is profiler
+
+
 def test_a_decorated_function_is_counted_inside_keras(counting: Any, interpreter: Interpreter) -> None:
     """On the main thread by resuming, elsewhere by counting calls."""
     assert counting.enter_function() == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from dlprof_probes import wire
 from dlprof_probes.inproc.probe import Probe
@@ -212,6 +213,26 @@ def test_a_loop_is_a_span_with_its_model(probe: Probe, out: Recorded, now: Clock
     assert probe.current_loop() is None
 
 
+def test_the_same_model_is_described_once(probe: Probe, out: Recorded) -> None:
+    """Calls for single rows are many; each has the facts all the same."""
+    owner, asked = make(), []
+
+    def described(model: Any) -> dict[str, Any]:
+        asked.append(model)
+        return {"layers": [], "models": ["m"]}
+
+    probe.describe_model = described
+    probe.loop(owner, "outer", wire.SpanKind.PREDICT)
+    model = owner()
+    model._layers = []
+
+    model.outer()
+    model.outer()
+
+    assert asked == [model]
+    assert [span.detail for span in out.stream().spans.values()] == [{"model": {"layers": [], "models": ["m"]}}] * 2
+
+
 def test_a_loop_that_calls_itself_is_one(probe: Probe, out: Recorded) -> None:
     """Fit within fit's own machinery: two of a kind, at most one span between them."""
     owner = make()
@@ -324,6 +345,17 @@ def test_data_of_a_loop_are_described_once(probe: Probe, out: Recorded) -> None:
     probe.describe_data(loop, ["no array", "another"])
 
     assert next(iter(out.stream().spans.values())).detail == {"data": [None]}
+
+
+def test_means_of_data_are_told_of_the_first_loops(probe: Probe, out: Recorded) -> None:
+    """A comparison asks for those; reading rows in each of thousands of calls would take time."""
+    loops = [SimpleNamespace(data_seen=False, span=out.begin("predict", "predict")) for _ in range(66)]
+    for loop in loops:
+        probe.describe_data(loop, [np.ones((2, 3), "float32")])
+
+    told = [span.detail["data"] for span in out.stream().spans.values()]
+    assert told[:64] == [[{"shape": [2, 3], "dtype": "float32", "mean": 1.0}]] * 64
+    assert told[64:] == [[{"shape": [2, 3], "dtype": "float32"}]] * 2
 
 
 def test_a_compilation_is_counted_and_told_with_its_cause(probe: Probe, out: Recorded, now: Clock) -> None:

@@ -48,6 +48,44 @@ def test_what_is_outermost_is_written_when_it_begins(out: Recorded, tmp_path: Pa
     assert [span.name for span in written(tmp_path).spans.values()] == ["fit"]
 
 
+def call(out: Recorded, now: Clock, name: str, ns: int) -> int:
+    """A call on the outside that takes so long; what is written when it begins."""
+    span = out.begin("predict", name)
+    written_by_then = len(out._queue)
+    now.ns += ns
+    out.end(span)
+    return written_by_then
+
+
+def test_calls_that_were_over_at_once_are_not_written_each_time(out: Recorded, now: Clock) -> None:
+    """Else `predict` for each row would write a file for each row: at most 20 ms of it are lost."""
+    assert call(out, now, "predict", 1 * MS) == 0
+    assert call(out, now, "predict", 1 * MS) > 0
+    now.ns += 19 * MS
+    assert call(out, now, "predict", 1 * MS) == 0
+
+
+def test_calls_that_take_long_are_written_each_time(out: Recorded, now: Clock) -> None:
+    """And the first one of a name, which may take long."""
+    assert [call(out, now, "fit", 6 * MS) for _ in range(3)] == [0, 0, 0]
+    assert call(out, now, "evaluate", 1 * MS) == 0
+
+
+def test_facts_that_many_spans_share_are_said_once(out: Recorded) -> None:
+    """In JSON: the second time nobody asks for them."""
+    asked: list[int] = []
+
+    def facts() -> dict[str, int]:
+        asked.append(1)
+        return {"batch_size": 32}
+
+    for name in ("one", "two"):
+        out.known_detail(out.begin("predict", name), ("batch_size", 32), facts)
+
+    assert [span.detail for span in out.stream().spans.values()] == [{"batch_size": 32}] * 2
+    assert asked == [1]
+
+
 def test_under_the_live_view_everything_is_written_when_it_begins(tmp_path: Path, now: Clock) -> None:
     """And the end of what is outermost."""
     out = Recorded(tmp_path, live=True)

@@ -29,16 +29,17 @@ class MXNetTracer(Tracer):
     bound once more to the same arrays, operator by operator; after it the first one takes over again.
 
     Args:
-        modules: Function that gives the modules that are bound now.
-        blocks: Function that gives the blocks of Gluon that are hybridized now.
+        graphs: `_Graphs` of the modules that are bound, or None.
+        blocks: `_Blocks` of Gluon that are hybridized, or None.
     """
 
-    def __init__(self, modules, blocks=list):
+    def __init__(self, graphs, blocks=None):
         self._mxnet = sys.modules["mxnet"]
-        self._modules = modules
+        self._kept = [one for one in (graphs, blocks) if one is not None]
+        self._modules = graphs.in_use if graphs is not None else list
+        self._blocks = blocks.in_use if blocks is not None else list
         self._path = None
         self._swapped = []
-        self._blocks = blocks
         self._cached = []
         self._bulk_size = None
 
@@ -49,6 +50,7 @@ class MXNetTracer(Tracer):
     def start(self, folder):
         """Begin to trace."""
         self._path = os.path.join(folder, "profile.json")
+        self._write_graphs()
         with quiet():
             self._unbulk()
         self._bulk_size = self._mxnet.engine.set_bulk_size(0)  # of what Gluon runs one by one
@@ -72,7 +74,12 @@ class MXNetTracer(Tracer):
             self._bulk()
         self._mxnet.profiler.dump(True)
         _mend(self._path)
+        self._write_graphs()  # also of what was bound in the window
         return [self._path]
+
+    def _write_graphs(self):
+        for kept in self._kept:
+            kept.write()
 
     def _bulk(self):
         if self._bulk_size is not None:
@@ -147,7 +154,7 @@ class MXNet(Engine):
 
     def __init__(self, probe):
         super(MXNet, self).__init__(probe)
-        self._blocks = list  # a function that gives the hybridized blocks of Gluon
+        self._blocks = None
         self._graphs = None
 
     def slots_of(self, model):
@@ -205,20 +212,20 @@ class MXNet(Engine):
         probe, nothing = self.probe, lambda _args: None
         if block is not None:
             blocks = self._blocks = _Blocks(self.kernel_folder)
-            probe.around(block, "_build_cache", nothing, lambda _token, args: blocks.built(args[0]), again=True)
+            probe.around(block, "_build_cache", nothing, lambda _token, args: blocks.made(args[0]), again=True)
         graphs = self._graphs = _Graphs(self.kernel_folder)
-        probe.around(bound, "bind", nothing, lambda _token, args: graphs.bound(args), again=True)
+        probe.around(bound, "bind", nothing, lambda _token, args: graphs.made(args[0]), again=True)
 
     def under_keras(self, keras):
         """Trace the bound modules, and remember which node of the graph each layer gives as its result."""
         graphs = self._graphs
         if graphs is not None:
-            self.probe.windows.use(self.name, lambda: MXNetTracer(graphs.modules))
+            self.probe.windows.use(self.name, lambda: MXNetTracer(graphs))
             self.watch_layers(keras, graphs.called)
 
     def make_tracer(self):
         """That of a script without Keras, which uses Gluon."""
-        return MXNetTracer(list, self._blocks)
+        return MXNetTracer(None, self._blocks)
 
     def threads(self, module):
         """OpenMP's number, or half of what OpenMP sees where that is not set."""
@@ -239,24 +246,59 @@ def _label(name):
     return lambda _args: text
 
 
-class _Blocks(object):
+class _Kept(object):
+    """What has a graph, as long as it lives. A graph is written when a window asks for it: programs make many of them.
+
+    Args:
+        folder: Where the graphs are written.
+        prefix: How the names of their files begin.
+    """
+
+    def __init__(self, folder, prefix):
+        self._path = os.path.join(folder, prefix + "-%03d.json")
+        self._known = weakref.WeakKeyDictionary()
+        self._count = 0
+
+    def is_in_use(self, _owner):
+        """Whether it still has its graph."""
+        return True
+
+    def facts_of(self, owner):
+        """The graph of one, as JSON."""
+        raise NotImplementedError
+
+    def made(self, owner):
+        """It has a new graph."""
+        self._known[owner] = False
+
+    def in_use(self):
+        """Those that live, and are still in use."""
+        return [owner for owner in list(self._known) if self.is_in_use(owner)]
+
+    def write(self):
+        """Write the graphs of those in use that were not written yet."""
+        for owner in self.in_use():
+            if not self._known[owner]:
+                _write(self.facts_of(owner), self._path % self._count)
+                self._known[owner] = True
+                self._count += 1
+
+
+class _Blocks(_Kept):
     """The blocks of Gluon that were hybridized, and their graphs."""
 
     def __init__(self, folder):
-        self._folder = folder
-        self._known = weakref.WeakSet()
-        self._count = 0
+        super(_Blocks, self).__init__(folder, "gluon-graph")
 
-    def __call__(self):
-        """The blocks that are still in use, and still hybridized."""
-        return [block for block in self._known if getattr(block, "_cached_op", None) is not None]
+    def is_in_use(self, block):
+        """Whether it is still hybridized."""
+        return getattr(block, "_cached_op", None) is not None
 
-    def built(self, block):
-        """A block was hybridized: keep its graph, each node under the name of the inner block that made it."""
-        self._known.add(block)
+    def facts_of(self, block):
+        """Each node under the name of the inner block that made it."""
         prefixes = dict((inner.prefix, inner.name) for inner in _inside(block))
         nodes = loads(block._cached_graph[1].tojson())["nodes"]
-        facts = {
+        return {
             "nodes": [
                 {"op": n["op"], "name": _under(n["name"], prefixes), "inputs": [i[0] for i in n["inputs"]]}
                 for n in nodes
@@ -266,8 +308,6 @@ class _Blocks(object):
             "training": True,
             "ends": [len(nodes) - 1],
         }
-        _write(facts, self._folder, "gluon-graph-%03d.json" % self._count)
-        self._count += 1
 
 
 def _inside(block):
@@ -280,24 +320,18 @@ def _under(name, prefixes):
     return "%s/%s" % (prefixes[max(found, key=len)], name) if found else name
 
 
-def _write(facts, folder, name):
-    if not os.path.isdir(folder):
-        makedirs(folder)
-    own_files.save(os.path.join(folder, name), wire.json_payload(facts))
+def _write(facts, path):
+    if not os.path.isdir(os.path.dirname(path)):
+        makedirs(os.path.dirname(path))
+    own_files.save(path, wire.json_payload(facts))
 
 
-class _Graphs(object):
-    """The graphs that were bound, written to `mxnet-graph-NNN.json` as soon as they are."""
+class _Graphs(_Kept):
+    """The modules that were bound, and their graphs."""
 
     def __init__(self, folder):
-        self._folder = folder
+        super(_Graphs, self).__init__(folder, "mxnet-graph")
         self._outputs = {}
-        self._bound = []
-        self._count = 0
-
-    def modules(self):
-        """The bound modules that are still in use."""
-        return [module for module in (known() for known in self._bound) if module is not None]
 
     def called(self, layer, result):
         """A layer was called on symbols."""
@@ -307,16 +341,12 @@ class _Graphs(object):
                 if hasattr(symbol, "name") and symbol.name:
                     self._outputs.setdefault(layer.name, set()).add(symbol.name)
 
-    def bound(self, args):
-        """A module was bound: keep its graph."""
-        module = args[0]
-        self._bound.append(weakref.ref(module))
+    def facts_of(self, module):
+        """Its nodes, and which of them each layer gives as its result."""
         nodes = loads(module.symbol.tojson())["nodes"]
-        facts = {
+        return {
             "nodes": [{"op": n["op"], "name": n["name"], "inputs": [i[0] for i in n["inputs"]]} for n in nodes],
             "layer_names": sorted(self._outputs),
             "outputs": dict((layer, sorted(names)) for layer, names in self._outputs.items()),
             "training": bool(getattr(module, "for_training", False)),
         }
-        _write(facts, self._folder, "mxnet-graph-%03d.json" % self._count)
-        self._count += 1

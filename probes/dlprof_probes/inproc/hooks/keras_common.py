@@ -288,7 +288,7 @@ def describe_loop(probe, loop, params):
         if isinstance(value, int):
             facts[name] = value
     if facts:
-        probe.recorder.detail(loop.span, facts)
+        probe.recorder.known_detail(loop.span, tuple(facts.items()), lambda: facts)
     if facts.get("epochs", 1) and facts.get("steps"):
         probe.windows.planned(loop, facts.get("epochs", 1) * facts["steps"])
     elif facts.get("samples") and facts.get("batch_size"):

@@ -120,8 +120,9 @@ def _input(probe, models):
 
 def _describe(probe, iterator):
     loop, adapter = probe.current_loop(), getattr(iterator, "data_adapter", None)
-    if loop is None or adapter is None:
-        return
+    if loop is None or adapter is None or loop.described:
+        return  # each class of iterators tells of the same adapter
+    loop.described = True
     facts = {}
     for fact, attribute in (
         ("batch_size", "batch_size"),
@@ -138,4 +139,4 @@ def _describe(probe, iterator):
         probe.describe_data(loop, [getattr(one, "array", one) for one in inputs if one is not None])
     if facts.get("batches"):
         probe.windows.planned(loop, facts["batches"])
-    probe.recorder.detail(loop.span, facts)
+    probe.recorder.known_detail(loop.span, tuple(facts.items()), lambda: facts)

@@ -25,6 +25,23 @@ def test_a_span_comes_back_as_it_was_told() -> None:
     assert spans[1] == Span(1, "fit", "name 1", 7, 10, "a.py", 3, 90, {"batch_size": 32, "batches": 4})
 
 
+def test_facts_that_an_earlier_span_has_are_those_of_the_later_one() -> None:
+    """They were told once."""
+    spans = log((1, "predict", 10, 20), (2, "predict", 30, 40))
+    spans.add_facts(1, {"model": {"layers": []}, "steps": 3})
+    spans.add_facts(2, {"steps": 4, "as": {"model": 1}})
+    assert spans[2].detail == {"steps": 4, "model": {"layers": []}}
+
+
+@pytest.mark.parametrize("same", [{"model": 9}, {"model": [1]}, {"other": 1}, [1], None])
+def test_facts_of_a_span_that_is_not_there_are_none(same: object) -> None:
+    """The stream may be damaged."""
+    spans = log((1, "predict", 10, 20), (2, "predict", 30, 40))
+    spans.add_facts(1, {"model": {}})
+    spans.add_facts(2, {"as": same})
+    assert spans[2].detail == {}
+
+
 def test_a_span_that_never_ended_has_no_end() -> None:
     """Its column says so by a number that no time has."""
     spans = log((1, "fit", 10, None))

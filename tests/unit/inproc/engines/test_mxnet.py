@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc.engines import mxnet
 from dlprof_probes.inproc.engines.mxnet import MXNetTracer
 
 from tests.contracts.engine_exercise import fake_keras
@@ -20,6 +21,14 @@ def bound(mx: Any) -> Any:
     module = mx.mod.Module(mx.sym.Variable("data") * 2)
     module.bind([("data", (2,))])
     return module
+
+
+def kept(folder: Path, *modules: Any) -> Any:
+    """The graphs of modules."""
+    graphs = mxnet._Graphs(str(folder / "graphs"))
+    for module in modules:
+        graphs.made(module)
+    return graphs
 
 
 def hybridized(mx: Any) -> Any:
@@ -39,7 +48,9 @@ def test_a_bound_graph_is_written_with_the_layers_that_gave_its_nodes(probed: Ca
     keras = fake_keras()
     setup.engine.under_keras(keras)
     keras.layer()(SimpleNamespace(_train_sym=SimpleNamespace(name="mul0"), _pred_sym=None))
-    bound(mx)
+    module = bound(mx)
+    setup.engine._graphs.write()
+    assert module is not None
 
     facts = json.loads(Path(setup.windows.folder, "mxnet-graph-000.json").read_text())
     assert facts == {
@@ -58,11 +69,28 @@ def test_a_hybridized_block_is_written_with_its_inner_blocks(probed: Callable[..
     setup = probed("mxnet")
     import mxnet as mx
 
-    hybridized(mx)
+    block = hybridized(mx)
+    setup.engine._blocks.write()
+    assert block is not None
 
     facts = json.loads(Path(setup.windows.folder, "gluon-graph-000.json").read_text())
     assert facts["layer_names"] == ["net_dense0"]
     assert facts["nodes"] == [{"op": "FullyConnected", "name": "net_dense0/net_dense0_fwd", "inputs": []}]
+
+
+def test_graphs_are_written_for_windows_only(probed: Callable[..., Any], tmp_path: Path) -> None:
+    """Of what is in use then, each once: programs make many of them."""
+    probed("mxnet")
+    import mxnet as mx
+
+    module = bound(mx)
+    graphs = kept(tmp_path, module, bound(mx))  # the second one is gone at once
+    assert not (tmp_path / "graphs").exists()
+
+    graphs.write()
+    graphs.write()
+
+    assert os.listdir(tmp_path / "graphs") == ["mxnet-graph-000.json"]
 
 
 def test_hybridizing_is_a_compilation(probed: Callable[..., Any]) -> None:
@@ -97,7 +125,7 @@ def test_operators_run_one_by_one_in_a_window_only(probed: Callable[..., Any], t
     setup.engine.under_keras(fake_keras())
     setup.engine.under_keras(fake_keras())
     before = module._exec_group.execs[0]
-    tracer = MXNetTracer(lambda: [module])
+    tracer = MXNetTracer(kept(tmp_path, module))
 
     tracer.start(str(tmp_path))
     during = module._exec_group.execs[0]
@@ -137,7 +165,7 @@ def test_a_start_that_fails_is_undone_by_stop(probed: Callable[..., Any], tmp_pa
     good, bad = bound(mx), bound(mx)
     before = good._exec_group.execs[0]
     bad._exec_group.execs = [None]
-    tracer = MXNetTracer(lambda: [good, bad])
+    tracer = MXNetTracer(kept(tmp_path, good, bad))
 
     with pytest.raises(AttributeError):
         tracer.start(str(tmp_path))
@@ -155,7 +183,7 @@ def test_a_second_trace_of_a_process_is_made_whole(probed: Callable[..., Any], t
 
     module = bound(mx)
     setup.engine.under_keras(fake_keras())
-    tracer = MXNetTracer(lambda: [module])
+    tracer = MXNetTracer(kept(tmp_path, module))
     for _ in range(2):
         tracer.start(str(tmp_path))
         module.forward(mx.io.DataBatch([mx.nd.ones((2,))]))
