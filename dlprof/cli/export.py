@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from dlprof.export.formats import FORMATS
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.store.ranked import RankedRun
+    from dlprof.store.run import Run
 
 EXAMPLES = """\
 formats:
@@ -24,11 +26,14 @@ examples:
   dlprof export last --to chrome -o trace.json
   dlprof export last --to tensorboard -o logs      (then: tensorboard --logdir logs)
   dlprof export last --to json -o - | jq .report.phases
+  dlprof export last --to otlp -o http://localhost:4318       (a collector of OpenTelemetry)
 
 The path of what was written is printed. An existing file is not replaced without --force.
 `dlprof help exporting` says what each format holds.""".format(
     formats="\n".join(f"  {name:<14} {one.about}" for name, one in FORMATS.items())
 )
+
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_run(parser)
     parser.add_argument("--to", choices=tuple(FORMATS), required=True, metavar="FORMAT", help="one of those below")
     parser.add_argument(
-        "-o", dest="output", metavar="PATH", help="file or folder (default: the run's name, here; -: standard output)"
+        "-o",
+        dest="output",
+        metavar="PATH",
+        help="file, folder or, for otlp, a collector's address (default: the run's name, here; -: standard output)",
     )
     parser.add_argument("--force", action="store_true", help="replace a file, write into a folder that is not empty")
 
@@ -73,10 +81,26 @@ def run(args: Arguments) -> int:
         sys.stdout.buffer.flush()
         say(written)
         return 0
+    if args.output and _ADDRESS.match(args.output):
+        return _sent(opened, args.to, args.output)
     path = Path(args.output or opened.name + chosen.ending)
     written = writing.write(opened, args.to, path, force=args.force)
     say(f"{written} in {path}; {chosen.viewer.format(path=path)}")
     print(path)
+    return 0
+
+
+def _sent(run: Run, to: str, address: str) -> int:
+    """The run at a service, whose address is printed."""
+    from dlprof.errors import UsageError
+    from dlprof.report.say import say
+
+    if not FORMATS[to].service:
+        able = ", ".join(name for name, one in FORMATS.items() if one.service)
+        raise UsageError(f"{to} cannot be sent to {address}.", hint=f"-o PATH writes it; these can be sent: {able}")
+    sent = importlib.import_module(f"dlprof.export.{FORMATS[to].module}").send(run, address)
+    say(f"{sent} sent to {address}")
+    print(address)
     return 0
 
 

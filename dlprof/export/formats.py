@@ -19,6 +19,8 @@ class Format:
         folder: Whether it is a folder.
         shared: Whether several runs go into that folder, each into one of its own there.
         text: Whether it may go to standard output.
+        service: What `-o` takes, too, where the run can be sent to a service: its module has `send(run, where)`, which
+            returns what was sent. Empty: there is none.
         viewer: How to open it; `{path}` stands for the file or folder.
     """
 
@@ -29,6 +31,7 @@ class Format:
     folder: bool = False
     shared: bool = False
     text: bool = False
+    service: str = ""
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -94,6 +97,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             ending=".prom",
             viewer="put it where the textfile collector of node_exporter looks",
             text=True,
+        ),
+        "otlp": Format(
+            about="spans and metrics for OpenTelemetry (JSON)",
+            module="otlp",
+            ending=".otlp.jsonl",
+            viewer="the Collector's otlpjsonfile receiver reads it; -o http://HOST:4318 sends it",
+            text=True,
+            service="http://HOST:4318",
         ),
         "json": Format(
             about="the report and all tables as one JSON object",
