@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlprof.cli.command import add_run
-from dlprof.export.formats import FORMATS
+from dlprof.export.formats import FORMATS, SERVICES
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.store.ranked import RankedRun
-    from dlprof.store.run import Run
 
 EXAMPLES = """\
 formats:
 {formats}
+
+services:
+{services}
 
 examples:
   dlprof export last --to perfetto
@@ -27,10 +29,12 @@ examples:
   dlprof export last --to tensorboard -o logs      (then: tensorboard --logdir logs)
   dlprof export last --to json -o - | jq .report.phases
   dlprof export last --to otlp -o http://localhost:4318       (a collector of OpenTelemetry)
+  dlprof export last --to mlflow                              (where MLFLOW_TRACKING_URI says)
 
 The path of what was written is printed. An existing file is not replaced without --force.
 `dlprof help exporting` says what each format holds.""".format(
-    formats="\n".join(f"  {name:<14} {one.about}" for name, one in FORMATS.items())
+    formats="\n".join(f"  {name:<14} {one.about}" for name, one in FORMATS.items()),
+    services="\n".join(f"  {name:<14} {one.about} (-o {one.address})" for name, one in SERVICES.items()),
 )
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
@@ -49,12 +53,14 @@ class Arguments:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     add_run(parser)
-    parser.add_argument("--to", choices=tuple(FORMATS), required=True, metavar="FORMAT", help="one of those below")
+    parser.add_argument(
+        "--to", choices=tuple({**FORMATS, **SERVICES}), required=True, metavar="FORMAT", help="one of those below"
+    )
     parser.add_argument(
         "-o",
         dest="output",
         metavar="PATH",
-        help="file, folder or, for otlp, a collector's address (default: the run's name, here; -: standard output)",
+        help="file or folder (default: the run's name, here; -: standard output), or where a service is",
     )
     parser.add_argument("--force", action="store_true", help="replace a file, write into a folder that is not empty")
 
@@ -67,6 +73,8 @@ def run(args: Arguments) -> int:
     from dlprof.pipeline.opening import open_run
     from dlprof.report.say import say
 
+    if args.to not in FORMATS or (args.output and _ADDRESS.match(args.output)):
+        return _sent(args)
     chosen = FORMATS[args.to]
     if args.output == "-" and not chosen.text:
         names = ", ".join(name for name, one in FORMATS.items() if one.text)
@@ -81,8 +89,6 @@ def run(args: Arguments) -> int:
         sys.stdout.buffer.flush()
         say(written)
         return 0
-    if args.output and _ADDRESS.match(args.output):
-        return _sent(opened, args.to, args.output)
     path = Path(args.output or opened.name + chosen.ending)
     written = writing.write(opened, args.to, path, force=args.force)
     say(f"{written} in {path}; {chosen.viewer.format(path=path)}")
@@ -90,17 +96,17 @@ def run(args: Arguments) -> int:
     return 0
 
 
-def _sent(run: Run, to: str, address: str) -> int:
-    """The run at a service, whose address is printed."""
+def _sent(args: Arguments) -> int:
+    """The run at a service."""
     from dlprof.errors import UsageError
+    from dlprof.pipeline.opening import open_run
     from dlprof.report.say import say
 
-    if not FORMATS[to].service:
-        able = ", ".join(name for name, one in FORMATS.items() if one.service)
-        raise UsageError(f"{to} cannot be sent to {address}.", hint=f"-o PATH writes it; these can be sent: {able}")
-    sent = importlib.import_module(f"dlprof.export.{FORMATS[to].module}").send(run, address)
-    say(f"{sent} sent to {address}")
-    print(address)
+    if args.to not in SERVICES or args.output == "-":
+        able = ", ".join(SERVICES)
+        raise UsageError(f"{args.to} cannot go to {args.output}.", hint=f"-o PATH; these go to services: {able}")
+    sent = importlib.import_module(f"dlprof.export.{SERVICES[args.to].module}").send(open_run(args.run), args.output)
+    say(sent)
     return 0
 
 

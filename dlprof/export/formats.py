@@ -19,8 +19,6 @@ class Format:
         folder: Whether it is a folder.
         shared: Whether several runs go into that folder, each into one of its own there.
         text: Whether it may go to standard output.
-        service: What `-o` takes, too, where the run can be sent to a service: its module has `send(run, where)`, which
-            returns what was sent. Empty: there is none.
         viewer: How to open it; `{path}` stands for the file or folder.
     """
 
@@ -31,7 +29,6 @@ class Format:
     folder: bool = False
     shared: bool = False
     text: bool = False
-    service: str = ""
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -102,9 +99,8 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             about="spans and metrics for OpenTelemetry (JSON)",
             module="otlp",
             ending=".otlp.jsonl",
-            viewer="the Collector's otlpjsonfile receiver reads it; -o http://HOST:4318 sends it",
+            viewer="the Collector's otlpjsonfile receiver reads it",
             text=True,
-            service="http://HOST:4318",
         ),
         "json": Format(
             about="the report and all tables as one JSON object",
@@ -116,3 +112,28 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     }
 )
 """Every format, by the name that `--to` takes."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where a run can be sent.
+
+    Attributes:
+        about: What it is told, in one line.
+        module: Module of `dlprof.export` with `send(run, where)`, which returns what was sent, as a few words.
+        address: What `-o` takes.
+    """
+
+    about: str
+    module: str
+    address: str
+
+
+SERVICES: Mapping[str, Service] = MappingProxyType(
+    {
+        "otlp": Service(FORMATS["otlp"].about, "otlp", "http://HOST:4318"),
+        "mlflow": Service("parameters, figures, losses, report and page, in MLflow", "mlflow_run", "TRACKING_URI"),
+        "wandb": Service("the same in Weights & Biases", "wandb_run", "FOLDER"),
+    }
+)
+"""Every service, by the name that `--to` takes; one of them takes files, too."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 import pyarrow.compute as pc
 
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 from dlprof.export import figures
+from dlprof.report import strict_json
 from dlprof.store.run import Run
 from dlprof.units import safe
 from dlprof.version import __version__
@@ -58,7 +58,7 @@ def send(run: Run, endpoint: str) -> str:
         endpoint: Its base address, such as `http://localhost:4318`. Headers come from `OTEL_EXPORTER_OTLP_HEADERS`.
 
     Returns:
-        How much was sent.
+        How much was sent, and to what.
 
     Raises:
         NoInputError: It is not known when the run was.
@@ -68,7 +68,7 @@ def send(run: Run, endpoint: str) -> str:
     message, base = _Message(run), endpoint.rstrip("/")
     for path, part in (("traces", message.traces()), ("metrics", message.metrics())):
         _post(f"{base}/v1/{path}", _encoded(part), _headers())
-    return message.said
+    return f"{message.said} sent to {base}"
 
 
 def _headers() -> dict[str, str]:
@@ -213,7 +213,7 @@ class _Message:
     def _loss(self, row: Mapping[str, Any]) -> dict[str, Any]:
         labels = {"name": row["name"], "epoch": row["epoch"], "loop": row["loop_id"]}
         time = str(self._zero + row["time_ns"])
-        return {"timeUnixNano": time, "asDouble": _double(row["value"]), "attributes": _attributes(labels)}
+        return {"timeUnixNano": time, "asDouble": row["value"], "attributes": _attributes(labels)}
 
 
 _SCOPE = {"scope": {"name": "dlprof", "version": __version__}}
@@ -233,13 +233,6 @@ def _of_epochs(run: Run) -> list[dict[str, Any]]:
     return run.filtered("metrics", columns, lambda piece: pc.is_null(piece["step"])).to_pylist()  # type: ignore[no-any-return]
 
 
-def _double(value: float) -> float | str:
-    """A number, as the format spells those that JSON has none for."""
-    if math.isnan(value):
-        return "NaN"
-    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
-
-
 def _attributes(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"key": key, "value": _value(value)} for key, value in facts.items() if value is not None]
 
@@ -250,9 +243,9 @@ def _value(value: bool | float | str) -> dict[str, Any]:
     if isinstance(value, int):
         return {"intValue": str(value)}
     if isinstance(value, float):
-        return {"doubleValue": _double(value)}
+        return {"doubleValue": value}
     return {"stringValue": safe(value)}
 
 
-def _encoded(message: Mapping[str, Any] | Sequence[Any]) -> bytes:
-    return json.dumps(message, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+def _encoded(message: Mapping[str, Any]) -> bytes:
+    return strict_json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from dlprof.export import chrome, perfetto, tensorboard
+from dlprof.errors import UnavailableError
+from dlprof.export import chrome, mlflow_run, perfetto, tensorboard, wandb_run
 from dlprof.report.markdown_text import plain
 from dlprof.store.run import Run
 from tests import perfetto as engine
 from tests.unit.export.run_of_everything import HOSTILE, whole
+from tests.unit.runs import S, losses, make, manifest, phases
 
 pytestmark = pytest.mark.integration
 
@@ -170,3 +172,52 @@ def test_tensorboard_shows_names_from_outside_as_text() -> None:
     html = shown.markdowns_to_safe_html([f"|a|\n|---|\n|{plain(hostile)}|"], "".join)
 
     assert "<td>&lt;script&gt;x&lt;/script&gt; **b** [l](http://h) `c` &#124; # _u_ &amp;lt; 1. &#92; z</td>" in html
+
+
+@pytest.fixture
+def dated(tmp_path: Path) -> Run:
+    """A run that knows when it was, with losses of two epochs."""
+    clock = {"origin_perf_ns": 5, "origin_wall_ns": 1_700_000_000 * S}
+    return make(tmp_path / "r", manifest(clock=clock), metrics=losses(1.0, 0.5), phases=phases(fit_steps=5))
+
+
+def test_mlflow_has_the_run_once(dated: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own client reads parameters, figures, each epoch's loss and the files; a second time is refused."""
+    import mlflow
+
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # its other stores need more than its small package
+    store = (tmp_path / "store").as_uri()
+
+    assert "of experiment train.py" in mlflow_run.send(dated, store)
+    with pytest.raises(UnavailableError, match="MLflow has this run already"):
+        mlflow_run.send(dated, store)
+
+    client = mlflow.MlflowClient(store)
+    (experiment,) = client.search_experiments(filter_string="name = 'train.py'")
+    (found,) = client.search_runs([experiment.experiment_id])
+    assert (found.info.run_name, found.info.status, found.info.start_time) == ("r", "FINISHED", 1_700_000_000_000)
+    assert (found.data.params["backend"], found.data.metrics["phase_s/fit.steps"]) == ("torch", 5.0)
+    history = client.get_metric_history(found.info.run_id, "loss")
+    assert [(one.step, one.value) for one in history] == [(0, 1.0), (1, 0.5)]
+    assert [one.path for one in client.list_artifacts(found.info.run_id)] == ["page.html", "report.json"]
+
+
+def test_mlflow_that_does_not_answer_is_told_of(dated: Run) -> None:
+    """With where to look."""
+    with pytest.raises(UnavailableError, match="MLflow refused the run") as raised:
+        mlflow_run.send(dated, "http://127.0.0.1:9")
+
+    assert "MLFLOW_TRACKING_URI" in (raised.value.hint or "")
+
+
+def test_wandb_writes_the_run_into_a_folder(dated: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For `wandb sync`: losses, figures and the artifact are in its log, and nothing is said on the terminal."""
+    for name in ("WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "wandb-own"))
+
+    said = wandb_run.send(dated, str(tmp_path))
+
+    (log,) = tmp_path.glob("wandb/offline-run-*/run-dlprof-1700000000000000000-42.wandb")
+    content = log.read_bytes()
+    assert all(text in content for text in (b"loss", b"dlprof/phase_s/fit.steps", b"page.html"))
+    assert said.endswith(str(log.parent))

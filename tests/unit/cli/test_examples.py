@@ -32,7 +32,7 @@ ONLY_READ = {
     r"try ": "runs the script again",
     r"attach ": "looks at a process that runs",
     r"history ": "runs scripts of a repository",
-    r"export .*-o http": "sends the run away",
+    r"export .*(-o http|--to mlflow)": "sends the run away",
     r"mcp": "serves until its input ends",
     r"view .*--serve": "serves until Ctrl-C",
     r"backends (install|remove|path)": "needs the network, or changes what is installed",

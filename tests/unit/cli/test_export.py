@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof.export.formats import FORMATS
+from dlprof.export.formats import FORMATS, SERVICES
 from tests.unit import ranked_runs
 from tests.unit.export.run_of_everything import whole
 from tests.unit.runs import dlprof, make
@@ -111,7 +111,7 @@ def test_an_unknown_format_is_a_wrong_command_line(run: Path, capsys: pytest.Cap
     said = capsys.readouterr().err
     assert (
         said.splitlines()[-1]
-        == f"dlprof export: error: --to cannot be svg; did you mean csv? (one of {', '.join(FORMATS)})"
+        == f"dlprof export: error: --to cannot be svg; did you mean csv? (one of {', '.join({**FORMATS, **SERVICES})})"
     )
 
 
