@@ -8,6 +8,7 @@ from typing import TextIO
 
 from rich.text import Text
 
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.report.console import Page, make_page
 from dlprof.store.ranked import RankedRun
@@ -60,6 +61,8 @@ def _lines(ranked: RankedRun, summary: RanksSummary) -> Iterator[tuple[str, str,
     yield "Steps", _steps(summary), ""
     yield "Straggler", _straggler(summary), ""
     yield "Waits", _waits(summary), ""
+    if summary.devices:
+        yield "Devices", _devices(summary), ""
     ended = _ended(ranked, summary)
     yield "Ended", ended[0], "yellow" if ended[1] else ""
     first = summary.straggler.rank if summary.straggler is not None else None
@@ -119,8 +122,41 @@ def _waits(summary: RanksSummary) -> str:
     return (
         f"in collectives, a step: up to {duration(most.collective_wait_ns)} (rank {most.rank}, "
         f"{percent(most.collective_wait_ns, most.median_ns)} % of its step) for ranks that come later, and "
-        f"{duration(transfer)} for the transfer (median of the ranks)"
+        f"{duration(transfer)} for the transfer (median of the ranks){_clocks(summary)}"
     )
+
+
+def _devices(summary: RanksSummary) -> str:
+    """How busy the devices were, from the idlest to the busiest."""
+    known = sorted((one for one in summary.devices if one.span_ns), key=lambda one: one.busy_ns / one.span_ns)
+    if not known:
+        return "nothing ran on them"
+    low, high = known[0], known[-1]
+    text = f"busy {percent(low.busy_ns, low.span_ns)} % (rank {low.rank})"
+    if low is not high:
+        text += f" to {percent(high.busy_ns, high.span_ns)} % (rank {high.rank})"
+    talking = sorted((one for one in known if one.communication_ns), key=_hidden)
+    if talking:
+        text += f"; of their collectives {100 * _hidden(talking[0]):.1f} %"
+        text += f" to {100 * _hidden(talking[-1]):.1f} %" if len(talking) > 1 else ""
+        text += " are beside computation"
+    found = summary.device_collectives
+    if found.spread_ns is not None:
+        text += f"; {duration(found.spread_ns)} from the first to the last that comes to one (median of {found.count})"
+    return text
+
+
+def _hidden(one: DeviceTime) -> float:
+    """Share of the time of collectives in which something was computed, too."""
+    return one.communication_overlapped_ns / max(1, one.communication_ns)
+
+
+def _clocks(summary: RanksSummary) -> str:
+    """How well waits of ranks of several machines are known."""
+    if not summary.clock.hosts:
+        return ""
+    count, error = len(summary.clock.hosts) + 1, duration(summary.clock.error_ns)
+    return f"; clocks of {count} machines compared by collectives, to {error}"
 
 
 def _ended(ranked: RankedRun, summary: RanksSummary) -> tuple[str, bool]:
@@ -153,5 +189,29 @@ def _table(page: Page, summary: RanksSummary) -> None:
             str(one.batch) if one.batch is not None else "-",
             safe(one.host),
             safe(one.ended),
+        )
+    page.show(table)
+    if summary.devices:
+        _device_table(page, summary)
+
+
+def _device_table(page: Page, summary: RanksSummary) -> None:
+    page.title("Devices of the ranks", f"of the {summary.devices[0].span_of}; collective: of it beside computation")
+    names = ("rank", "device", "span", "idle %", "compute %", "other %", "collective", "beside %", "waited", "last %")
+    table = page.table(*[(name, "left" if name == "device" else "right") for name in names])
+    found = summary.device_collectives
+    for one in summary.devices:
+        rank = -1 if one.rank is None else one.rank
+        table.add_row(
+            str(one.rank),
+            safe(one.device),
+            duration(one.span_ns),
+            percent(one.idle_ns, one.span_ns),
+            percent(one.compute_ns, one.span_ns),
+            percent(one.non_compute_ns, one.span_ns),
+            duration(one.communication_ns),
+            percent(one.communication_overlapped_ns, one.communication_ns),
+            duration(found.wait_ns.get(rank)),
+            f"{100 * found.last_share[rank]:.0f}" if rank in found.last_share else "-",
         )
     page.show(table)
