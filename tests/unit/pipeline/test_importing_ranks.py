@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,14 @@ import pytest
 from dlprof.analysis import ranks
 from dlprof.errors import BadDataError, CannotCreateError, NoInputError, UsageError
 from dlprof.pipeline import importing_ranks, ranked
+from tests.unit.ingest.imports import DATA
+
+HTA = {
+    0: (675_191, 210_320, 337_336, 1_222_847, 14.95),
+    1: (651_136, 271_973, 308_077, 1_231_186, 19.93),
+}
+"""What HolisticTraceAnalysis 0.5.0 tells of two of its own traces, with the last step in: idle, computing, other and all
+time of each rank (us), and the share of its collectives beside computation (%)."""
 
 
 def silent(_line: str) -> None:
@@ -102,3 +111,26 @@ def test_several_processes_make_what_one_makes(tmp_path: Path) -> None:
         tables.append([member.run.table("kernel_events").to_pylist() for member in found.members])
     assert tables[0] == tables[1]
     assert all(tables[0])
+
+
+@pytest.mark.slow
+def test_figures_of_public_traces_are_those_of_hta(tmp_path: Path) -> None:
+    """To the microsecond; and the rank that it takes for the straggler comes last to most collectives."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for rank in (0, 1):
+        shutil.copy(DATA / f"hta_rank{rank}.json.gz", folder)
+    importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, jobs=1)
+    found = ranked.find(str(tmp_path / "out"))
+    assert found is not None
+    assert found.world == 128
+    summary = ranks.of_run(found)
+    told = {
+        one.rank: (
+            *(round(ns / 1000) for ns in (one.idle_ns, one.compute_ns, one.non_compute_ns, one.span_ns)),
+            round(100 * one.communication_overlapped_ns / one.communication_ns, 2),
+        )
+        for one in summary.devices
+    }
+    assert told == HTA
+    assert (summary.device_collectives.count, summary.device_collectives.last_share) == (10, {0: 0.3, 1: 0.7})
