@@ -3,27 +3,31 @@
 Nobody leaves a collective of all before the last one has come. So each collective that two ranks took part in bounds
 how their clocks stand to each other from both sides: the end in one is not before the beginning in the other. All
 bounds together hold the offset, whatever the network does; where in them it lies is told by the ends, which are nearly
-at one moment. The error is the distance to the farther bound.
+at one moment. The error is the distance to the farther bound. Of backwards in DDP the ends count, too, but they bound
+nothing; where there is nothing else the error is at least how far the ends are apart, once the offset is taken out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dlprof.analysis.collective_rows import Common, common, streams
-from dlprof.analysis.columns import Floats, Integers
+from dlprof.analysis.collective_rows import common, streams
+from dlprof.analysis.columns import Floats, Integers, Truths
 from dlprof.store.ranked import Member
 
 _SAME_BOOT_NS = 1_000_000_000
 """Clocks of one machine began at one moment, as far as wall clocks tell."""
 ERROR_NS = 1
 """Resolution of CLOCK_MONOTONIC, which all processes of a machine read."""
-_OF_ALL = ("backward", "all_reduce", "barrier", "all_gather", "reduce_scatter", "all_to_all")
+_OF_ALL = ("all_reduce", "barrier", "all_gather", "reduce_scatter", "all_to_all")
 """Kinds of collectives that nobody leaves before all have come."""
+_LOOSE = "backward"
+"""The end of a backward in DDP: what a rank gives has left it before, so that others may go on before its beginning."""
 _DRIFTING = 3.0
 """A drift below so many of its standard errors is none."""
 _LEAST_OF_LINE = 20
@@ -147,19 +151,22 @@ def _compared(first: _Host, others: Sequence[_Host]) -> Clock:
     """The clocks of several machines."""
     placements = {one.rank: Placement(one.run.manifest.clock.origin_perf_ns) for one in first.members}
     told = {}
+    # Against one moment: nanoseconds since 1970 are more than a float tells apart.
+    base = first.boot_ns + first.members[0].run.manifest.clock.origin_perf_ns
     for host in others:
-        found = _best([*first.members, *host.members], first, host)
-        if found is None:
+        pairs = _pairs(first, host, base)
+        if pairs is None:
             text = (
                 f"the clock of {host.name} was not compared: no collective of all ranks is there of it and {first.name}"
             )
             raise _NotKnownError(text)
-        clock, pivot_ns = found
+        clock, pivot = _between(pairs)
         told[host.name] = clock
         for one in host.members:
             origin = one.run.manifest.clock.origin_perf_ns
             nominal = origin + host.boot_ns - first.boot_ns
-            placements[one.rank] = Placement(nominal - clock.offset_ns, clock.drift_ppm / 1e6, pivot_ns - origin)
+            pivot_ns = pivot + base - host.boot_ns - origin
+            placements[one.rank] = Placement(nominal - clock.offset_ns, clock.drift_ppm / 1e6, pivot_ns)
     offsets = [0, *(one.offset_ns for one in told.values())]
     return Clock(
         offset_ns=max(offsets) - min(offsets),
@@ -169,49 +176,59 @@ def _compared(first: _Host, others: Sequence[_Host]) -> Clock:
     )
 
 
-def _best(members: Sequence[Member], first: _Host, host: _Host) -> tuple[HostClock, int] | None:
-    """The clock of a machine by the stream that tells it best, and where it was compared on its own CLOCK_MONOTONIC."""
-    by_rank = {one.rank: one.run.manifest.clock.origin_perf_ns for one in members}
-    here, there = {one.rank for one in first.members}, {one.rank for one in host.members}
-    found: list[tuple[HostClock, int]] = []
-    for (kind, _), tables in streams(members).items():
+@dataclass(frozen=True)
+class _Pairs:
+    """Collectives that a rank of a near machine and one of a far one took part in.
+
+    Times are of the wall clock of each machine, from one moment on (ns); `is_bound` tells those that nobody leaves
+    before all have come.
+    """
+
+    near_start: Integers
+    near_end: Integers
+    far_start: Integers
+    far_end: Integers
+    is_bound: Truths
+
+
+def _pairs(first: _Host, host: _Host, base: int) -> _Pairs | None:
+    """All that two machines have in common; None: nothing."""
+    zeros = {
+        one.rank: machine.boot_ns + one.run.manifest.clock.origin_perf_ns - base
+        for machine in (first, host)
+        for one in machine.members
+    }
+    here, there = ({one.rank for one in machine.members} for machine in (first, host))
+    columns: list[tuple[Any, ...]] = []
+    for (kind, _), tables in streams([*first.members, *host.members]).items():
         near, far = sorted(here & tables.keys()), sorted(there & tables.keys())
-        if kind not in _OF_ALL or not near or not far:
+        if kind not in (*_OF_ALL, _LOOSE) or not near or not far:
             continue
         both = common({rank: tables[rank] for rank in (near[0], far[0])})
         if both is not None:
-            order = [both.ranks.index(rank) for rank in (near[0], far[0])]
-            zeros = (by_rank[near[0]] + first.boot_ns, by_rank[far[0]] + host.boot_ns)
-            clock, pivot = _between(both, order, zeros)
-            found.append((clock, pivot - host.boot_ns))
-    return min(found, key=lambda one: one[0].error_ns, default=None)
+            rows = [(both.ranks.index(rank), zeros[rank]) for rank in (near[0], far[0])]
+            times = tuple(times[row] + zero for row, zero in rows for times in (both.start, both.end))
+            columns.append((*times, np.full(len(times[0]), kind != _LOOSE)))
+    if not columns:
+        return None
+    return _Pairs(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
 
 
-def _between(both: Common, order: Sequence[int], zeros: tuple[int, int]) -> tuple[HostClock, int]:
-    """The far clock against the near one, by one stream.
-
-    Args:
-        both: The collectives of a near rank and a far one.
-        order: Their rows in it.
-        zeros: The zeros of their timelines, each by the wall clock of its machine (ns).
-
-    Returns:
-        The clock, and the moment, on the far wall clock, at which its offset counts (ns).
-    """
-    near = order[0]
-    # Against one moment: nanoseconds since 1970 are more than a float tells apart.
-    base = zeros[0] + int(both.end[near][0])
-    starts = [both.start[row] + (zero - base) for row, zero in zip(order, zeros, strict=True)]
-    ends = [both.end[row] + (zero - base) for row, zero in zip(order, zeros, strict=True)]
-    pivot = int(np.median(ends[1]))
-    drift = _drift(ends[1] - pivot, ends[1] - ends[0])
-    far_start = starts[1] - drift * (starts[1] - pivot)
-    far_end = ends[1] - drift * (ends[1] - pivot)
-    low, high = float((far_start - ends[0]).max()), float((far_end - starts[0]).min())
-    likely = float(np.median(far_end - ends[0]))
+def _between(pairs: _Pairs) -> tuple[HostClock, int]:
+    """The far clock against the near one, and the moment, on the far wall clock, at which its offset counts (ns)."""
+    pivot = int(np.median(pairs.far_end))
+    drift = _drift(pairs.far_end - pivot, pairs.far_end - pairs.near_end)
+    far_start, far_end = (times - drift * (times - pivot) for times in (pairs.far_start, pairs.far_end))
+    apart = far_end - pairs.near_end
+    bounds = pairs.is_bound if pairs.is_bound.any() else ~pairs.is_bound
+    low = float((far_start - pairs.near_end)[bounds].max())
+    high = float((far_end - pairs.near_start)[bounds].min())
+    likely = float(np.median(apart))
     offset = round(min(max(likely, low), high)) if low <= high else round(likely)
-    error = max(ERROR_NS, int(np.ceil(max(abs(high - offset), abs(offset - low)))))
-    return HostClock(offset, error, drift * 1e6, both.end.shape[1]), pivot + base
+    worst = max(abs(high - offset), abs(offset - low))
+    if not pairs.is_bound.any():
+        worst = max(worst, float(np.abs(apart - offset).max()))
+    return HostClock(offset, max(ERROR_NS, int(np.ceil(worst))), drift * 1e6, len(apart)), pivot
 
 
 def _drift(times: Integers, apart: Integers) -> float:

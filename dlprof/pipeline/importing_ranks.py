@@ -33,7 +33,7 @@ _BY_TRACE, _BY_NAME = "trace", "file name"
 _NAMED = re.compile(r"rank[-_ ]?(\d{1,6})(?!\d)", re.IGNORECASE)
 _MOST = 1 << 15
 """Ranks that the tables can hold."""
-_FILES_OF_A_PROCESS = 16
+_FILES_OF_A_PROCESS = 32
 """Traces that one process reads after each other: what libraries keep for themselves goes with it."""
 
 
@@ -134,37 +134,42 @@ class _Import:
         self._made = made
         self._report = report
         self._worlds: list[int] = []
-        self._done = 0
+        self._done = self._files = 0
 
     def read(self, files: Sequence[Path], reader: str | None, limits: Limits, count: int) -> None:
         """Read all of them, `count` at a time; with one, in this process."""
+        self._files = len(files)
         each = _share_of(limits, count)
         if count == 1:
             for number, path in enumerate(files):
-                self._take(path, number, _read(path, self._place(number), reader, each), len(files))
+                self._take(path, number, _read(path, self._place(number), reader, each))
             return
-        pool = ProcessPoolExecutor(
-            count,
-            mp_context=multiprocessing.get_context("spawn"),  # threads of libraries do not outlive a fork
-            initializer=_begin,
-            max_tasks_per_child=_FILES_OF_A_PROCESS,
-        )
+        # New processes for each batch: `max_tasks_per_child` stands still when all reach it (CPython issue 115634).
+        batch = count * _FILES_OF_A_PROCESS
+        numbered = list(enumerate(files))
+        for first in range(0, len(numbered), batch):
+            self._read_batch(numbered[first : first + batch], reader, each, count)
+
+    def _read_batch(self, files: Sequence[tuple[int, Path]], reader: str | None, limits: Limits, count: int) -> None:
+        # Not forked: threads of libraries do not outlive that.
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(min(count, len(files)), mp_context=spawn, initializer=_begin)
         try:
             waiting = {
-                pool.submit(_read, path, self._place(number), reader, each): (number, path)
-                for number, path in enumerate(files)
+                pool.submit(_read, path, self._place(number), reader, limits): (number, path) for number, path in files
             }
             for one in as_completed(waiting):
                 number, path = waiting[one]
-                self._take(path, number, _result(one), len(files))
+                self._take(path, number, _result(one))
         finally:
             pool.shutdown(cancel_futures=True)
 
     def _place(self, number: int) -> Path:
         return self._made.folder.path / f".file-{number:05d}"
 
-    def _take(self, path: Path, number: int, told: _Made, of: int) -> None:
+    def _take(self, path: Path, number: int, told: _Made) -> None:
         self._done += 1
+        of = self._files
         place = self._place(number)
         why = told.error
         if why is None:

@@ -76,6 +76,24 @@ def test_noise_is_no_drift(tmp_path: Path) -> None:
     assert found.offset_ns < 50_000
 
 
+def test_backwards_bound_nothing_where_other_collectives_do(tmp_path: Path) -> None:
+    """Rank 0 went on 2 ms before the backward of rank 1 was over: what it gave had left it. One barrier holds."""
+    first, second = ranked_runs.collectives(0, 5, 12), ranked_runs.collectives(1, 12, 12)
+    for one in first:
+        one["dur_ns"] -= 3 * MS
+        one["blocked_ns"] -= 3 * MS
+    for rows, begin, dur in ((first, 0, 2 * MS), (second, MS, MS)):
+        rows.append({**rows[-1], "kind": "barrier", "start_ns": rows[-1]["start_ns"] + 20 * MS + begin, "dur_ns": dur})
+    first[-1]["start_ns"] += 7 * MS
+    told = {"collectives": second, "told": ranked_runs.far(1, 0)}
+    members = ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0={"collectives": first}, rank_1=told).members
+    found = clocks.of_ranks(members)
+    assert (found.offset_ns, found.error_ns) == (2 * MS, 3 * MS)
+    loose = {"collectives": second[:-1], "told": ranked_runs.far(1, 0)}
+    members = ranked_runs.make(tmp_path / "b", {0: 5, 1: 12}, rank_0={"collectives": first[:-1]}, rank_1=loose).members
+    assert clocks.of_ranks(members).error_ns == 5 * MS
+
+
 @pytest.mark.parametrize("kind", ["broadcast", "scatter", "reduce", "gather"])
 def test_collectives_that_one_may_leave_before_all_have_come_tell_nothing(tmp_path: Path, kind: str) -> None:
     """The root of a broadcast goes on at once."""

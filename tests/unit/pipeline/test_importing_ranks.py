@@ -98,8 +98,9 @@ def test_without_a_rank_no_run_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_several_processes_make_what_one_makes(tmp_path: Path) -> None:
-    """Row for row."""
+def test_several_processes_make_what_one_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row for row, also where new processes take over after some files."""
+    monkeypatch.setattr(importing_ranks, "_FILES_OF_A_PROCESS", 1)
     folder = written(tmp_path / "in", *(f"{number}.json" for number in range(5)))
     tables = []
     for jobs in (1, 2):
