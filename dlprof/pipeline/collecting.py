@@ -91,7 +91,7 @@ def _collect(sources: Sequence[str], folder: RunDir, report: Report) -> Collecte
             except CannotCreateError:
                 raise
             except DlprofError as error:
-                work.refuse(source, error.message)
+                work.refuse(source, _why(error))
             except OSError as error:
                 work.refuse(source, f"it cannot be read: {error.strerror or error}.")
         return work.done()
@@ -134,7 +134,7 @@ class _Collecting:
     def take_all(self, source: str) -> None:
         """Take every rank of a source."""
         if not remote_folders.is_elsewhere(source):
-            self._take_below(Path(source), source)
+            self._take_below(Path(source.removeprefix(remote_folders.HERE)), source)
             return
         stage = self._told.folder.path / _STAGE / hashlib.sha256(source.encode()).hexdigest()[:16]
         self._report(f"{source}: fetching")
@@ -154,7 +154,7 @@ class _Collecting:
             except CannotCreateError:
                 raise
             except DlprofError as error:
-                self.refuse(name, error.message)
+                self.refuse(name, _why(error))
 
     def _take(self, source: RunDir, told: str) -> None:
         manifest = source.read_manifest()
@@ -238,6 +238,11 @@ class _Collecting:
         if not told.refused:
             shutil.rmtree(told.folder.path / _STAGE, ignore_errors=True)
         return told
+
+
+def _why(error: DlprofError) -> str:
+    """What an error says, with what to try."""
+    return error.message + (f" ({error.hint})" if error.hint else "")
 
 
 def _ranks(path: Path, told: str, deep: int) -> Iterator[tuple[str, RunDir | None]]:

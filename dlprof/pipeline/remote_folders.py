@@ -25,6 +25,10 @@ _LEFT_OUT = "payload"
 _CHUNK = 1 << 20
 
 
+HERE = "file://"
+"""What a URL of this machine begins with: a folder like any other, in which no link is followed."""
+
+
 def is_url(source: str) -> bool:
     """Whether a source is a place in an object store, such as `s3://bucket/run`."""
     return _URL.fullmatch(source) is not None
@@ -32,7 +36,9 @@ def is_url(source: str) -> bool:
 
 def is_elsewhere(source: str) -> bool:
     """Whether a source does not lie on this machine; a folder of that name that is here comes first."""
-    return not Path(source).exists() and (is_url(source) or _HOST.fullmatch(source) is not None)
+    if source.startswith(HERE) or Path(source).exists():
+        return False
+    return is_url(source) or _HOST.fullmatch(source) is not None
 
 
 def fetch(source: str, target: Path) -> None:

@@ -42,6 +42,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("me@node1.lan:ddp", True),
         ("[fe80::1]:/tmp/ddp", True),
         ("s3://bucket/ddp", True),
+        ("file:///tmp/ddp", False),
         ("runs/ddp", False),
         ("/tmp/a:b", False),
         ("-oProxyCommand=x:/tmp", False),
