@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.bench.matrix import Matrix
-    from dlprof.bench.results import Folder
+    from dlprof.bench.results import CellResult, Folder
 
 EXAMPLES = """\
 examples:
@@ -19,6 +19,7 @@ examples:
   dlprof bench matrix.toml --table            only the table of what was run so far
   dlprof bench matrix.toml --format csv > results.csv
   dlprof bench matrix.toml -o results --on slurm    a job for each run, on machines of its own; then --table
+  dlprof bench matrix.toml -o results --on ray      a run at a time on each node of the cluster of Ray that is here
   dlprof bench docs/studies/ranks.toml        ranks = [1, 2, 4]: efficiency, what is lost, the next doubling
 
 The runs are interleaved in a random order that the seed of the matrix fixes. A benchmark that was
@@ -48,7 +49,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="of the table")
     parser.add_argument("--table", action="store_true", help="run nothing: print the results that there are")
     parser.add_argument(
-        "--on", choices=("slurm",), help="write an array of jobs, one for each run that is left, and submit it"
+        "--on",
+        metavar="WHERE",
+        help="slurm: write an array of jobs, one for each run that is left, and submit it; ray, or ray://ADDRESS: "
+        "spread the runs over the nodes of a cluster of Ray",
     )
     parser.add_argument("--run", type=int, metavar="N", help="make the N-th run alone, as a job of an array does")
     parser.add_argument("--restart", action="store_true", help="delete earlier results in this folder first")
@@ -70,7 +74,7 @@ def run(args: Arguments) -> int:
     if args.restart and folder.state.is_file():
         with lock.held(folder.path, "runs a benchmark in", wait_s=0):
             shutil.rmtree(folder.path)
-    if args.on is not None:
+    if args.on == "slurm":
         return _on_slurm(args, matrix, folder)
     if args.run is not None:
         with children.ending_on_sigterm():
@@ -79,6 +83,9 @@ def run(args: Arguments) -> int:
         return 1 if one.error else 0
     if args.table:
         results = folder.results(matrix.cells())
+    elif args.on is not None:
+        with children.ending_on_sigterm():
+            results = _on_ray(args, matrix, folder)
     else:
         with children.ending_on_sigterm():
             results = running.run(matrix, folder, say)
@@ -103,6 +110,18 @@ def _on_slurm(args: Arguments, matrix: Matrix, folder: Folder) -> int:
     say(f"the table of what is over: dlprof bench {args.matrix} -o {folder.path} --table")
     print(jobs.script)
     return 0
+
+
+def _on_ray(args: Arguments, matrix: Matrix, folder: Folder) -> list[CellResult]:
+    """Spread what is left over a cluster of Ray."""
+    from dlprof.bench import on_ray
+    from dlprof.errors import UsageError
+    from dlprof.report.say import say
+
+    if args.on != "ray" and not (args.on or "").startswith("ray://"):
+        raise UsageError(f"--on must be slurm, ray or ray://ADDRESS, not {args.on}.")
+    address = args.on if args.on != "ray" else None
+    return on_ray.run(Path(args.matrix), matrix, folder, address, say)
 
 
 def _matrix(args: Arguments) -> Matrix:
