@@ -11,7 +11,7 @@ import numpy as np
 from dlprof.analysis import clocks, collectives, device_collectives, device_time, step_split, steps
 from dlprof.analysis.clocks import Clock, Placement
 from dlprof.analysis.collectives import Matched, Waits
-from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, truths
+from dlprof.analysis.columns import Floats, Integers, Truths, in_windows, integers, steps_of, truths
 from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.errors import DlprofError
@@ -99,6 +99,8 @@ class RanksSummary:
         straggler: None: there is none, or nothing tells.
         devices: How long each device of each rank was busy, and with what, as far as it was traced.
         device_collectives: What the collectives on devices tell.
+        each_step: Rank to what it did itself in each train step (ns), all but standing still in collectives as far as
+            that is known; in order.
     """
 
     ranks: tuple[RankTimes, ...]
@@ -109,6 +111,7 @@ class RanksSummary:
     straggler: Straggler | None
     devices: tuple[DeviceTime, ...] = ()
     device_collectives: DeviceCollectives = field(default_factory=DeviceCollectives)
+    each_step: Mapping[int, Floats] = field(default_factory=dict)
 
     @property
     def median_ns(self) -> int | None:
@@ -152,7 +155,8 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     if slow is None and matched.unknown is not None:
         slow = _late_on_devices(times, on_devices)
     devices = tuple(replace(one, rank=member.rank) for member in members for one in device_time.of_run(member.run))
-    return RanksSummary(times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices)
+    each = {rank: _each_step(matched.waits.get(rank), grid) for rank, grid in grids.items()}
+    return RanksSummary(times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices, each)
 
 
 def _late_on_devices(times: Sequence[RankTimes], found: DeviceCollectives) -> Straggler | None:
@@ -231,14 +235,25 @@ def _in_a_step(waits: Waits | None, grid: _Steps) -> tuple[int | None, int | Non
     """Median over plain steps of what a rank waited, and of the transfer, in each (ns)."""
     if waits is None or not grid.plain.any():
         return None, None
-    places = grid.places(waits.start)
+    wait, transfer = (_by_step(waits.start, values, grid) for values in (waits.wait, waits.transfer))
+    return int(np.median(wait[grid.plain])), int(np.median(transfer[grid.plain]))
+
+
+def _by_step(start: Integers, values: Integers, grid: _Steps) -> Floats:
+    """The sum of what began in each step, per step where several are one call."""
+    places = grid.places(start)
     inside = places >= 0
-    sums = []
-    for values in (waits.wait, waits.transfer):
-        total = np.zeros(len(grid.begin), np.int64)
-        np.add.at(total, places[inside], values[inside])
-        sums.append(int(np.median((total / grid.count)[grid.plain])))
-    return sums[0], sums[1]
+    total = np.zeros(len(grid.begin), np.int64)
+    np.add.at(total, places[inside], values[inside])
+    return np.asarray(total / grid.count, np.float64)
+
+
+def _each_step(waits: Waits | None, grid: _Steps) -> Floats:
+    """What a rank did itself in each step (ns)."""
+    whole = np.asarray((grid.end - grid.begin) / grid.count, np.float64)
+    if waits is None:
+        return whole
+    return np.maximum(0.0, whole - _by_step(waits.start, waits.wait + waits.transfer, grid))
 
 
 def _kernels(run: Run) -> int | None:

@@ -6,17 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+import numpy as np
 from rich.text import Text
 
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.report.console import Page, make_page
 from dlprof.store.ranked import RankedRun
-from dlprof.units import duration, percent, safe
+from dlprof.units import duration, percent, resample, safe, strip
 
 _LABEL = 11
 _NAMED = 6
 """Ranks that are named one by one, at most."""
+_STRIPS, _WIDTH = 32, 60
+"""Ranks whose steps are drawn, at most, and columns of each."""
 _PARTS = {
     "input": "waiting for its input",
     "kernels": "in kernels",
@@ -191,8 +194,26 @@ def _table(page: Page, summary: RanksSummary) -> None:
             safe(one.ended),
         )
     page.show(table)
+    _steps_over_time(page, summary)
     if summary.devices:
         _device_table(page, summary)
+
+
+def _steps_over_time(page: Page, summary: RanksSummary) -> None:
+    """What each rank did itself in each step, as a strip: one scale for all, from nothing to the 98th percentile."""
+    known = {rank: steps for rank, steps in summary.each_step.items() if len(steps) > 1}
+    if len(known) < 2:
+        return
+    most = float(np.percentile(np.concatenate(list(known.values())), 98)) or 1.0
+    shown = sorted(sorted(known, key=lambda rank: -float(np.median(known[rank])))[:_STRIPS])
+    left = f"; the {_STRIPS} ranks with most of {len(known)}" if len(known) > len(shown) else ""
+    page.title("Steps of the ranks", f"own work in each, first to last; highest: {duration(most)} and more{left}")
+    table = page.table(("rank", "right"), ("own work", "left"), ("median", "right"))
+    for rank in shown:
+        percents = [100 * float(step) / most for step in known[rank]]
+        text = strip(resample(percents, _WIDTH), ascii_only=page.ascii)
+        table.add_row(str(rank), text, duration(float(np.median(known[rank]))))
+    page.show(table)
 
 
 def _device_table(page: Page, summary: RanksSummary) -> None:
