@@ -181,18 +181,27 @@ def as_markdown(rows: Sequence[Row], studies: Sequence[Study] = ()) -> str:
         runs = f"{row.runs}" + (f" ({len(row.failed)} reasons to fail)" if len(row.failed) > 1 else "")
         key = [str(getattr(row, name) or "-") for name, _ in keys]
         lines.append("| " + " | ".join([*key, runs, *cells]) + " |")
-    failed = [f"- {row.work} on {row.backend}{_with(row)}: {reason}" for row in rows for reason in row.failed]
+    failed = [f"- {_place(row)}: {reason}" for row in rows for reason in row.failed]
     if failed:
         lines += ["", "Failed:", "", *failed]
+    unknown = [row for row in rows if row.ranks and row.runs and scaling_studies.point_of(row, studies) is None]
+    if unknown:
+        lines += ["", "Efficiency not measured:", "", *(f"- {_place(row)}: {_why_unknown(row)}" for row in unknown)]
     for study in studies:
         lines += ["", *_scaling(study)]
     return "\n".join(lines) + "\n"
 
 
-def _with(row: Row) -> str:
-    if row.ranks is None:
-        return ""
-    return f" with {row.ranks} rank{'s' * (row.ranks > 1)}"
+def _place(row: Row) -> str:
+    """Which row it is, in a list."""
+    ranks = "" if row.ranks is None else f" with {row.ranks} rank{'s' * (row.ranks > 1)}"
+    return f"{row.work} on {row.backend}{ranks}"
+
+
+def _why_unknown(row: Row) -> str:
+    if "train_s" not in row.medians:
+        return "no train steps were seen in all of its ranks (dlprof help own-loops)"
+    return "there is no other number of ranks to compare it with"
 
 
 def _scaling(study: Study) -> list[str]:

@@ -95,3 +95,15 @@ def test_runs_that_failed_are_in_no_study(tmp_path: Path) -> None:
     """One number of ranks alone is none."""
     found = matrix.load(written(tmp_path, MATRIX))
     assert studies.of_results([RESULTS[0], result(2, 6.0, error="exit code 1")], found) == []
+
+
+def test_why_an_efficiency_is_not_known_is_said(tmp_path: Path) -> None:
+    """No steps were seen, or nothing is there to compare with."""
+    found = matrix.load(written(tmp_path, MATRIX))
+    blind = [result(1, 8.0), result(2, 6.0, measures={"wall_s": 7.0})]
+    text = tables.as_markdown(measures.rows(blind, 1), studies.of_results(blind, found))
+    assert text.endswith(
+        "Efficiency not measured:\n\n"
+        "- w on native-torch with 1 rank: there is no other number of ranks to compare it with\n"
+        "- w on native-torch with 2 ranks: no train steps were seen in all of its ranks (dlprof help own-loops)\n"
+    )
