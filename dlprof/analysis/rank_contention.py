@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis.columns import integers
 from dlprof.store.ranked import Member
+from dlprof.store.run import Run
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,7 @@ def of_ranks(members: Sequence[Member]) -> Contention:
     hosts = [member.host for member in members]
     busiest = max(set(hosts), key=hosts.count, default="")
     for member in (one for one in members if one.host == busiest):
-        table = member.run.table("process_samples", ("pid", "time_ns", "run_ns", "wait_ns", "main_wait_ns"))
-        pid = member.run.manifest.process.pid
-        own = table.filter(pc.equal(table["pid"], pa.scalar(pid, pa.int32()))).sort_by("time_ns")
-        own = own.filter(pc.is_valid(own["main_wait_ns"]))
+        own = _own_samples(member.run)
         if own.num_rows < 2:
             continue
         took = {name: _grown(own, name) for name in ("time_ns", "run_ns", "wait_ns", "main_wait_ns")}
@@ -50,6 +49,33 @@ def of_ranks(members: Sequence[Member]) -> Contention:
         machine = member.run.manifest.machine
         cores = max(cores, machine.usable_cores or machine.cores or 0)
     return Contention(waits, walls, runnable, running, cores)
+
+
+def waiting_share(run: Run, begin_ns: int, end_ns: int) -> float | None:
+    """Share of a time in which a run's main thread could run and had no core, 0 to 1, by the samples around it.
+
+    Args:
+        run: The run.
+        begin_ns: Where it begins on the run's timeline (ns).
+        end_ns: Where it ends.
+
+    Returns:
+        The share; None where threads were not looked at then.
+    """
+    own = _own_samples(run)
+    times = integers(own["time_ns"])
+    if own.num_rows < 2 or end_ns <= begin_ns or times[0] > end_ns or times[-1] < begin_ns:
+        return None
+    low, high = max(begin_ns, int(times[0])), min(end_ns, int(times[-1]))
+    waited = np.interp([low, high], times, integers(own["main_wait_ns"]))
+    return min(1.0, max(0.0, float(waited[1] - waited[0]) / max(1, high - low)))
+
+
+def _own_samples(run: Run) -> pa.Table:
+    """Samples of a run's own process that tell how long its threads waited for a core, by time."""
+    table = run.table("process_samples", ("pid", "time_ns", "run_ns", "wait_ns", "main_wait_ns"))
+    own = table.filter(pc.equal(table["pid"], pa.scalar(run.manifest.process.pid, pa.int32()))).sort_by("time_ns")
+    return own.filter(pc.is_valid(own["main_wait_ns"]))
 
 
 def _grown(rows: pa.Table, name: str) -> int:

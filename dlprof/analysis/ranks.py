@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
 
-from dlprof.analysis import collectives, step_split, steps
-from dlprof.analysis.collectives import Clock, Matched, Waits
-from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, truths
+from dlprof.analysis import clocks, collectives, device_collectives, device_time, step_split, steps
+from dlprof.analysis.clocks import Clock, Placement
+from dlprof.analysis.collectives import Matched, Waits
+from dlprof.analysis.columns import Floats, Integers, Truths, in_windows, integers, steps_of, truths
+from dlprof.analysis.device_collectives import DeviceCollectives
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.errors import DlprofError
 from dlprof.schema.vocabulary import Loop, RunState, StepPart
 from dlprof.store.ranked import Member, RankedRun
@@ -20,6 +23,8 @@ LEAST_SHARE = 0.05
 """A rank that takes less than this share of a step longer than the others is no straggler."""
 LEAST_SHARE_OF_STEPS = 0.2
 """The same where only whole steps are known, waits for others included: little of these says nothing."""
+_LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
+"""Steps of a foreign trace may not say that they train."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
 
 
@@ -92,6 +97,10 @@ class RanksSummary:
         clock: How their clocks stand to each other.
         waits_unknown: Why it is not known how long they stood still in collectives; None: it is.
         straggler: None: there is none, or nothing tells.
+        devices: How long each device of each rank was busy, and with what, as far as it was traced.
+        device_collectives: What the collectives on devices tell.
+        each_step: Rank to what it did itself in each train step (ns), all but standing still in collectives as far as
+            that is known; in order.
     """
 
     ranks: tuple[RankTimes, ...]
@@ -100,6 +109,9 @@ class RanksSummary:
     clock: Clock
     waits_unknown: str | None
     straggler: Straggler | None
+    devices: tuple[DeviceTime, ...] = ()
+    device_collectives: DeviceCollectives = field(default_factory=DeviceCollectives)
+    each_step: Mapping[int, Floats] = field(default_factory=dict)
 
     @property
     def median_ns(self) -> int | None:
@@ -132,22 +144,41 @@ class _Steps:
 def of_run(ranked: RankedRun) -> RanksSummary:
     """What the ranks of a run tell."""
     members = ranked.members
-    clock = collectives.clock_of(members) if members else Clock(None, None, "there are no ranks")
-    matched = collectives.match(members, clock)
-    traced = _traced(members) if clock.unknown is None else []
-    grids = {member.rank: _grid(member.run, traced) for member in members}
+    clock = clocks.of_ranks(members) if members else Clock(None, None, "there are no ranks")
+    alone = len(members) == 1 and ranked.world == 1
+    matched = collectives.alone(members[0]) if alone else collectives.match(members, clock)
+    traced = _traced(members, clock) if clock.unknown is None else []
+    grids = {member.rank: _grid(member.run, traced, clock.placements.get(member.rank)) for member in members}
     times = tuple(_times(ranked, member, matched, grids[member.rank]) for member in members)
     skew_ns, how = _skew(times, matched, grids)
-    return RanksSummary(times, skew_ns, how, clock, matched.unknown, straggler_of(times, _last(matched)))
+    slow, on_devices = straggler_of(times, _last(matched)), device_collectives.match(members)
+    if slow is None and matched.unknown is not None:
+        slow = _late_on_devices(times, on_devices)
+    devices = tuple(replace(one, rank=member.rank) for member in members for one in device_time.of_run(member.run))
+    each = {rank: _each_step(matched.waits.get(rank), grid) for rank, grid in grids.items()}
+    return RanksSummary(times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices, each)
 
 
-def _traced(members: Sequence[Member]) -> list[tuple[int, int]]:
+def _late_on_devices(times: Sequence[RankTimes], found: DeviceCollectives) -> Straggler | None:
+    """The rank whose devices come last to the collectives that all wait in; None: there is none."""
+    if not found.last_share:
+        return None
+    rank = max(found.last_share, key=lambda one: found.last_share[one])
+    share, slow = found.last_share[rank], next(one for one in times if one.rank == rank)
+    if share < (1 + 1 / len(times)) / 2 or not slow.steps or not slow.median_ns:
+        return None
+    others = median(wait for one, wait in found.wait_ns.items() if one != rank)
+    excess = int((others - found.wait_ns[rank]) / slow.steps)
+    return Straggler(rank, excess, "work", excess, share) if excess >= LEAST_SHARE * slow.median_ns else None
+
+
+def _traced(members: Sequence[Member], clock: Clock) -> list[tuple[int, int]]:
     """When a rank was traced (begin and end on the one clock, ns): it is slower then, and the others wait for it."""
     found = []
     for member in members:
-        origin = member.run.manifest.clock.origin_perf_ns
         rows = member.run.rows("kernel_windows")
-        found += [(origin + row["start_ns"], origin + row["start_ns"] + row["dur_ns"]) for row in rows]
+        ends = np.array([[row["start_ns"], row["start_ns"] + row["dur_ns"]] for row in rows], np.int64).reshape(-1, 2)
+        found += [(int(low), int(high)) for low, high in clock.placements[member.rank].placed(ends)]
     merged: list[tuple[int, int]] = []
     for low, high in sorted(found):  # a thousand ranks are traced at the same times, about
         if merged and low <= merged[-1][1]:
@@ -157,15 +188,19 @@ def _traced(members: Sequence[Member]) -> list[tuple[int, int]]:
     return merged
 
 
-def _grid(run: Run, traced: Sequence[tuple[int, int]]) -> _Steps:
+def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) -> _Steps:
     names = ("loop", "count", "start_ns", "dur_ns", "input_ns", "compiled")
-    rows = steps_of(run.table("steps", names), Loop.TRAIN).sort_by("start_ns")
+    table = run.table("steps", names)
+    told = (steps_of(table, loop) for loop in _LOOPS)
+    rows = next((found for found in told if found.num_rows), table.slice(0, 0)).sort_by("start_ns")
     start = integers(rows["start_ns"])
     plain = ~truths(rows["compiled"]) & ~in_windows(rows, run.table("kernel_windows"))
-    origin, end = run.manifest.clock.origin_perf_ns, start + integers(rows["dur_ns"])
+    end = start + integers(rows["dur_ns"])
     alone = plain.copy()
-    for low, high in traced:
-        alone &= (end + origin <= low) | (start + origin >= high)
+    if place is not None:
+        begin_there, end_there = place.placed(start), place.placed(end)
+        for low, high in traced:
+            alone &= (end_there <= low) | (begin_there >= high)
     return _Steps(
         start - integers(rows["input_ns"]),
         end,
@@ -176,7 +211,8 @@ def _grid(run: Run, traced: Sequence[tuple[int, int]]) -> _Steps:
 
 def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps) -> RankTimes:
     run = member.run
-    loop = next((one for one in steps.of_run(run) if one.loop == Loop.TRAIN), None)
+    loops = {one.loop: one for one in steps.of_run(run)}
+    loop = next((loops[name] for name in _LOOPS if name in loops), None)
     wait_ns, transfer_ns = _in_a_step(matched.waits.get(member.rank), grid)
     ended, failed = _ended(run)
     return RankTimes(
@@ -199,14 +235,25 @@ def _in_a_step(waits: Waits | None, grid: _Steps) -> tuple[int | None, int | Non
     """Median over plain steps of what a rank waited, and of the transfer, in each (ns)."""
     if waits is None or not grid.plain.any():
         return None, None
-    places = grid.places(waits.start)
+    wait, transfer = (_by_step(waits.start, values, grid) for values in (waits.wait, waits.transfer))
+    return int(np.median(wait[grid.plain])), int(np.median(transfer[grid.plain]))
+
+
+def _by_step(start: Integers, values: Integers, grid: _Steps) -> Floats:
+    """The sum of what began in each step, per step where several are one call."""
+    places = grid.places(start)
     inside = places >= 0
-    sums = []
-    for values in (waits.wait, waits.transfer):
-        total = np.zeros(len(grid.begin), np.int64)
-        np.add.at(total, places[inside], values[inside])
-        sums.append(int(np.median((total / grid.count)[grid.plain])))
-    return sums[0], sums[1]
+    total = np.zeros(len(grid.begin), np.int64)
+    np.add.at(total, places[inside], values[inside])
+    return np.asarray(total / grid.count, np.float64)
+
+
+def _each_step(waits: Waits | None, grid: _Steps) -> Floats:
+    """What a rank did itself in each step (ns)."""
+    whole = np.asarray((grid.end - grid.begin) / grid.count, np.float64)
+    if waits is None:
+        return whole
+    return np.maximum(0.0, whole - _by_step(waits.start, waits.wait + waits.transfer, grid))
 
 
 def _kernels(run: Run) -> int | None:
@@ -250,7 +297,7 @@ def _in_plain(matched: Matched, grids: Mapping[int, _Steps], rank: int, count: i
     arrivals, grid = matched.arrivals, grids[rank]
     if arrivals is None or not len(grid.begin):
         return np.zeros(count, bool)
-    places = grid.places(arrivals.times[0] - arrivals.origins[0])
+    places = grid.places(arrivals.places[0].own(arrivals.times[0]))
     return np.where(places >= 0, grid.plain[np.maximum(places, 0)], False)
 
 

@@ -8,16 +8,18 @@ import random
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dlprof.backends import registry
+from dlprof.bench.rank_axis import MOST, SCALINGS, RankAxis, Scaling, filled
 from dlprof.errors import NoInputError, UsageError
 
-_KEYS = ("name", "title", "repeat", "seed", "backends", "limit_s", "trace", "work")
-_WORK_KEYS = ("name", "script", "arguments", "backends", "sets")
+_RANK_KEYS = ("ranks", "scaling", "threads")
+_KEYS = ("name", "title", "repeat", "seed", "backends", "limit_s", "trace", "work", *_RANK_KEYS)
+_WORK_KEYS = ("name", "script", "arguments", "backends", "sets", *_RANK_KEYS)
 _TRACE_KEYS = ("probes", "kernels", "kernel_steps", "stacks_hz", "cores_hz", "budget")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 REPEAT_AT_MOST = 1000
@@ -32,12 +34,14 @@ class Work:
         script: The script.
         arguments: Its arguments.
         backends: Names of the backends it is run on.
+        axis: With how many ranks it is run; None: as one process, without a launcher.
     """
 
     name: str
     script: Path
     arguments: tuple[str, ...]
     backends: tuple[str, ...]
+    axis: RankAxis | None = None
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,26 @@ class Cell:
         work: What is run.
         backend: On which backend.
         number: Which of the repeats, from 1 on.
+        ranks: With how many ranks; None: as one process, without a launcher.
     """
 
     work: Work
     backend: str
     number: int
+    ranks: int | None = None
 
     @property
     def name(self) -> str:
         """Unique within the benchmark; a file name."""
-        return f"{self.work.name}-{self.backend}-{self.number:03d}"
+        ranks = "" if self.ranks is None else f"-{self.ranks}-ranks"
+        return f"{self.work.name}-{self.backend}{ranks}-{self.number:03d}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Arguments of the script in this run."""
+        if self.ranks is None:
+            return self.work.arguments
+        return tuple(filled(text, self.ranks) for text in self.work.arguments)
 
 
 @dataclass(frozen=True)
@@ -92,7 +106,12 @@ class Matrix:
         order = random.Random(self.seed)  # noqa: S311  (an order, not a secret)
         order_of_runs = []
         for number in range(1, self.repeat + 1):
-            once = [Cell(work, backend, number) for work in self.work for backend in work.backends]
+            once = [
+                Cell(work, backend, number, ranks)
+                for work in self.work
+                for backend in work.backends
+                for ranks in (work.axis.ranks if work.axis is not None else (None,))
+            ]
             order.shuffle(once)
             order_of_runs += once
         return order_of_runs
@@ -133,6 +152,8 @@ class _Reader:
             raise self._wrong("it has nothing to run: give at least one [[work]] with a script")
         default = self._backends(self.content, "")
         work = [item for row in rows for item in self._work(row, default)]
+        for item in work:
+            self._can_have_ranks(item)
         names = [item.name for item in work]
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
@@ -157,7 +178,10 @@ class _Reader:
 
     def _digest(self, work: Sequence[Work]) -> str:
         """Of what is run and how, not of how often: a benchmark may be taken further."""
-        rows = [[item.name, item.script.name, item.arguments, item.backends] for item in work]
+        rows = [
+            [item.name, item.script.name, item.arguments, item.backends, *((asdict(item.axis),) if item.axis else ())]
+            for item in work
+        ]
         content = {"trace": self.content.get("trace", {}), "seed": self.content.get("seed", 1), "work": rows}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -219,17 +243,52 @@ class _Reader:
         sets = row.get("sets", {})
         if not isinstance(sets, dict):
             raise self._wrong(f"{where}sets must be a table of lists of arguments")
+        axis = self._axis(row, where)
         if not sets:
-            return [Work(name, script, arguments, backends)]
+            return [Work(name, script, arguments, backends, axis)]
         return [
             Work(
                 f"{name}-{self._name(kind, where + 'set')}",
                 script,
                 arguments + self._texts(sets, kind, where),
                 backends,
+                axis,
             )
             for kind in sets
         ]
+
+    def _axis(self, row: Mapping[str, Any], where: str) -> RankAxis | None:
+        """How many ranks a work is run with: its own keys, and those at the top."""
+        given = {key: row.get(key, self.content.get(key)) for key in _RANK_KEYS}
+        ranks, scaling, threads = given["ranks"], given["scaling"], given["threads"]
+        if ranks is None:
+            if scaling is not None or threads is not None:
+                raise self._wrong(f"{where}scaling and threads are of ranks, and there is no ranks = [1, 2]")
+            return None
+        if not isinstance(ranks, list) or not ranks or not all(_is_number(one, MOST) for one in ranks):
+            raise self._wrong(f"{where}ranks must be a list of whole numbers from 1 to {MOST}, not {ranks!r}")
+        if len(set(ranks)) != len(ranks):
+            raise self._wrong(f"{where}ranks names a number twice")
+        scaling, threads = scaling or "strong", 1 if threads is None else threads
+        if scaling not in SCALINGS:
+            raise self._wrong(f"{where}scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}")
+        if not _is_number(threads, MOST):
+            raise self._wrong(f"{where}threads must be a whole number from 1 to {MOST}, not {threads!r}")
+        return RankAxis(tuple(sorted(ranks)), cast("Scaling", scaling), threads)
+
+    def _can_have_ranks(self, work: Work) -> None:
+        """Refuse what could not be started with its ranks, before anything runs."""
+        if work.axis is None:
+            return
+        for backend in work.backends:
+            if self.backend is None and registry.get(backend).engine != "torch":
+                raise self._wrong(f"{work.name}: ranks are started by torchrun, and {backend} has no PyTorch")
+        for ranks in work.axis.ranks:
+            for text in work.arguments:
+                try:
+                    filled(text, ranks)
+                except UsageError as error:
+                    raise self._wrong(f"{work.name}: {error.message.rstrip('.')}") from error
 
     def _texts(self, table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
         values = self._list(table, key, where)
@@ -237,3 +296,7 @@ class _Reader:
             if not isinstance(value, str | int | float) or isinstance(value, bool):
                 raise self._wrong(f"{where}{key} must be texts or numbers, not {value!r}")
         return tuple(str(value) for value in values)
+
+
+def _is_number(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most

@@ -26,6 +26,15 @@ MEASURES: Mapping[str, str] = {
     "loss": "loss of the last epoch",
 }
 """Measures of a run, and what they mean."""
+RANK_MEASURES: Mapping[str, str] = {
+    "train_s": "steady training: steps x median step (s)",
+    "train_input_s": "of it input (s)",
+    "train_wait_s": "of it waits for later ranks in collectives (s)",
+    "train_transfer_s": "of it transfer in collectives (s)",
+    "train_kernels_s": "of it kernels (s)",
+    "train_contention_s": "main threads without a core in it (s)",
+}
+"""Further measures of a run of ranks, each a mean of its ranks."""
 _RESAMPLES = 2000
 
 
@@ -61,7 +70,7 @@ def _seconds(ns: int | None) -> float | None:
 
 @dataclass(frozen=True)
 class Row:
-    """All repeats of a work on a backend.
+    """All repeats of a work on a backend, with one number of ranks, on one machine.
 
     Attributes:
         work, backend: Which.
@@ -69,6 +78,8 @@ class Row:
         failed: Why the others failed, each reason once.
         medians: Median of each measure; a measure that no run has is missing.
         intervals: 95 % interval of each median (bootstrap over the runs); missing for fewer than 3 runs.
+        ranks: With how many ranks; None: without a launcher.
+        node: Name of the machine; None: not told.
     """
 
     work: str
@@ -77,22 +88,26 @@ class Row:
     failed: Sequence[str]
     medians: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
+    ranks: int | None = None
+    node: str | None = None
 
 
 def rows(results: Sequence[CellResult], seed: int) -> list[Row]:
-    """The table: a row per work and backend, in the order in which they are named."""
-    groups: dict[tuple[str, str], list[CellResult]] = {}
+    """The table: a row per work, backend, number of ranks and machine, sorted."""
+    groups: dict[tuple[str, str, int, str], list[CellResult]] = {}
     for result in results:
-        groups.setdefault((result.work, result.backend), []).append(result)
+        groups.setdefault((result.work, result.backend, result.ranks or 0, result.node or ""), []).append(result)
     table = []
-    for (work, backend), group in sorted(groups.items()):
+    for (work, backend, ranks, node), group in sorted(groups.items()):
         good = [result.measures for result in group if not result.error]
-        values = {name: [v for measured in good if (v := measured.get(name)) is not None] for name in MEASURES}
+        names = (*MEASURES, *(RANK_MEASURES if ranks else ()))
+        values = {name: [v for measured in good if (v := measured.get(name)) is not None] for name in names}
         known = {name: seen for name, seen in values.items() if seen and all(math.isfinite(v) for v in seen)}
         failed = dict.fromkeys(result.error for result in group if result.error)
         medians = {name: statistics.median(seen) for name, seen in known.items()}
         intervals = {name: interval(seen, seed) for name, seen in known.items() if len(seen) >= 3}
-        table.append(Row(work, backend, len(good), tuple(failed), medians, intervals))
+        reasons = tuple(failed)
+        table.append(Row(work, backend, len(good), reasons, medians, intervals, ranks or None, node or None))
     return table
 
 

@@ -24,8 +24,12 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     number: int
     """Which of the repeats, from 1 on."""
+    ranks: int | None = None
+    """With how many ranks; None: as one process, without a launcher."""
+    node: str | None = None
+    """Name of the machine that it ran on; None: not told."""
     measures: Mapping[str, float | None] = msgspec.field(default_factory=dict)
-    """By the names in `dlprof.bench.measures.MEASURES`; empty where it failed."""
+    """By the names in `dlprof.bench.measures.MEASURES`, and `RANK_MEASURES`; empty where it failed."""
     seconds: float = 0.0
     """How long it took, dlprof and all (s)."""
     error: str | None = None

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import platform
 import shutil
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlprof.backends import registry
-from dlprof.bench import measures
+from dlprof.bench import measures, rank_measures
 from dlprof.bench.matrix import Cell, Matrix
 from dlprof.bench.results import CellResult, Folder
-from dlprof.errors import DlprofError, Report
+from dlprof.errors import DlprofError, Report, UsageError
 from dlprof.launch import children, environments
 from dlprof.pipeline.opening import open_run
+from dlprof.rundir import writing_into
 from dlprof.store import lock
 
 
@@ -48,6 +51,39 @@ def run(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]:
         return _run_all(matrix, folder, report)
 
 
+def run_one(matrix: Matrix, folder: Folder, number: int, report: Report) -> CellResult:
+    """Run one cell, as a job of an array does, beside those of other machines; one that is over is not run again.
+
+    Args:
+        matrix: The matrix.
+        folder: The results.
+        number: Which of its runs, from 1 on, in the order of the matrix.
+        report: Takes a line for the user.
+
+    Raises:
+        UsageError: There is no such run, or the folder is another benchmark's.
+        CannotCreateError: Another dlprof runs it.
+    """
+    cells = matrix.cells()
+    if not 1 <= number <= len(cells):
+        raise UsageError(f"--run must lie between 1 and {len(cells)}, not {number}.")
+    folder.begin(matrix)
+    cell = cells[number - 1]
+    claim = folder.path / "claims" / cell.name
+    with writing_into(folder.path):
+        claim.mkdir(parents=True, exist_ok=True)
+    with lock.held(claim, "makes the run of", wait_s=0):
+        done = folder.results([cell])
+        if done:
+            return done[0]
+        report(f"{cell.work.name} on {cell.backend}{_ranks(cell)}, run {cell.number}")
+        refused = prepare(replace(matrix, work=[replace(cell.work, backends=(cell.backend,))]), report)
+        why = refused.get(cell.backend)
+        result = _result(cell, error=why) if why else run_cell(cell, matrix, folder)
+        folder.write(cell, result)
+        return result
+
+
 def _run_all(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]:
     cells = matrix.cells()
     waiting = [cell for cell in cells if not folder.result(cell).is_file()]
@@ -56,7 +92,8 @@ def _run_all(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]
     refused = prepare(matrix, report) if waiting else {}
     clock = _Clock(len(waiting))
     for number, cell in enumerate(waiting, 1):
-        report(f"{number}/{len(waiting)} {cell.work.name} on {cell.backend}, run {cell.number}{clock.left(number)}")
+        what = f"{cell.work.name} on {cell.backend}{_ranks(cell)}, run {cell.number}"
+        report(f"{number}/{len(waiting)} {what}{clock.left(number)}")
         if cell.backend in refused:
             result = _result(cell, error=refused[cell.backend])
         else:
@@ -66,6 +103,12 @@ def _run_all(matrix: Matrix, folder: Folder, report: Report) -> list[CellResult]
             report(f"  failed: {result.error}")
         folder.write(cell, result)
     return folder.results(cells)
+
+
+def _ranks(cell: Cell) -> str:
+    if cell.ranks is None:
+        return ""
+    return f" with {cell.ranks} rank{'s' * (cell.ranks > 1)}"
 
 
 class _Clock:
@@ -113,11 +156,16 @@ def run_cell(cell: Cell, matrix: Matrix, folder: Folder, place: Place = Place())
     begin = time.perf_counter()
     with folder.output(cell).open("wb") as output:
         command = _command(cell, matrix, folder.run(cell).absolute(), place)
-        error = children.run_to_end(command, output, limit_s=matrix.limit_s, folder=place.folder)
+        error = children.run_to_end(
+            command, output, limit_s=matrix.limit_s, folder=place.folder, environment=_environment(cell)
+        )
     seconds = time.perf_counter() - begin
     if error and error.startswith("exit"):
-        error = f"{error}: {children.last_line(folder.output(cell))}"
-    return _result(cell, seconds=seconds, error=error, measured=_measures(folder.run(cell)) if not error else {})
+        error = f"{error}: {_why(cell, folder)}"
+    measured = _measures(folder.run(cell), cell) if not error else {}
+    if cell.ranks is not None and not error and not measured:
+        error = f"it left no run of {cell.ranks} ranks"
+    return _result(cell, seconds=seconds, error=error, measured=measured)
 
 
 def _command(cell: Cell, matrix: Matrix, target: Path, place: Place) -> list[str]:
@@ -125,13 +173,46 @@ def _command(cell: Cell, matrix: Matrix, target: Path, place: Place) -> list[str
     script = os.path.relpath(cell.work.script, place.folder) if place.folder else str(cell.work.script)
     with_what = ["--python", place.python] if place.python else ["--backend", cell.backend]
     return [
-        sys.executable, "-P", "-m", "dlprof", "trace", script,
-        *with_what, "-o", str(target), "--no-report", "--no-progress", *flags, "--", *cell.work.arguments,
+        *_launcher(cell, place), sys.executable, "-P", "-m", "dlprof", "trace", script,
+        *with_what, "-o", str(target), "--no-report", "--no-progress", *flags, "--", *cell.arguments,
     ]  # fmt: skip
 
 
-def _measures(place: Path) -> dict[str, float | None]:
+def _launcher(cell: Cell, place: Place) -> list[str]:
+    """What starts the ranks of a cell, each with a dlprof of its own; also one rank alone, so that all begin alike."""
+    if cell.ranks is None:
+        return []
+    python = place.python or str(environments.ensure(registry.get(cell.backend), report=_silent).python)
+    count = ["--nproc-per-node", str(cell.ranks)]
+    return [python, "-m", "torch.distributed.run", "--standalone", *count, "--no-python"]
+
+
+def _silent(_line: str) -> None:
+    """Environments were made, and told of, before."""
+
+
+def _environment(cell: Cell) -> dict[str, str] | None:
+    """Its environment variables; None: those of this process."""
+    axis = cell.work.axis
+    # torchrun gives one thread to each of several ranks, and all cores to one alone: the two could not be compared.
+    return None if axis is None else {**os.environ, "OMP_NUM_THREADS": str(axis.threads)}
+
+
+def _why(cell: Cell, folder: Folder) -> str:
+    """Why a cell failed, in a few words: of ranks, the one that ended first; torchrun's last line is a rule."""
+    if cell.ranks is not None:
+        with contextlib.suppress(DlprofError):
+            found = rank_measures.opened(folder.run(cell))
+            first = rank_measures.first_to_fail(found)
+            if first is not None:
+                return first
+    return children.last_line(folder.output(cell))
+
+
+def _measures(place: Path, cell: Cell) -> dict[str, float | None]:
     try:
+        if cell.ranks is not None:
+            return rank_measures.measure(rank_measures.opened(place), cell.ranks)
         return measures.measure(open_run(str(place)))
     except DlprofError:
         return {}
@@ -144,6 +225,8 @@ def _result(
         work=cell.work.name,
         backend=cell.backend,
         number=cell.number,
+        ranks=cell.ranks,
+        node=platform.node() or None,
         measures=measured or {},
         seconds=seconds,
         error=error,

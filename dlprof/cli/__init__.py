@@ -27,6 +27,7 @@ COMMANDS = {
     "bench": "run scenarios on backends again and again, as one table",
     "exam": "say how often the diagnosis is right, on scripts with a planted cause",
     "view": "show a run, or a comparison, as a page in the browser",
+    "collect": "gather the ranks of a training, of several machines, into one run",
     "import": "make a run of traces of other profilers",
     "export": "write a run for another viewer",
     "mcp": "let an assistant look at runs: a server of the Model Context Protocol",

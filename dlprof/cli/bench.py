@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.bench.matrix import Matrix
+    from dlprof.bench.results import CellResult, Folder
 
 EXAMPLES = """\
 examples:
@@ -17,6 +18,9 @@ examples:
   dlprof bench matrix.toml -o results --repeat 10
   dlprof bench matrix.toml --table            only the table of what was run so far
   dlprof bench matrix.toml --format csv > results.csv
+  dlprof bench matrix.toml -o results --on slurm    a job for each run, on machines of its own; then --table
+  dlprof bench matrix.toml -o results --on ray      a run at a time on each node of the cluster of Ray that is here
+  dlprof bench docs/studies/ranks.toml        ranks = [1, 2, 4]: efficiency, what is lost, the next doubling
 
 The runs are interleaved in a random order that the seed of the matrix fixes. A benchmark that was
 interrupted continues where it stopped when the same command is given again; a run that fails is noted
@@ -33,6 +37,8 @@ class Arguments:
     format: str
     table: bool
     restart: bool
+    on: str | None
+    run: int | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +48,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each pair (default: that of the matrix)")
     parser.add_argument("--format", choices=("markdown", "csv", "json"), default="markdown", help="of the table")
     parser.add_argument("--table", action="store_true", help="run nothing: print the results that there are")
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        help="slurm: write an array of jobs, one for each run that is left, and submit it; ray, or ray://ADDRESS: "
+        "spread the runs over the nodes of a cluster of Ray",
+    )
+    parser.add_argument("--run", type=int, metavar="N", help="make the N-th run alone, as a job of an array does")
     parser.add_argument("--restart", action="store_true", help="delete earlier results in this folder first")
 
 
 def run(args: Arguments) -> int:
     """Run what is left, and print the table; 1 if a run failed."""
-    from dlprof.bench import measures, running, tables
+    from dlprof.bench import measures, running, studies, tables
     from dlprof.bench.results import Folder
     from dlprof.launch import children, system
     from dlprof.report.json_text import print_json
@@ -61,17 +74,54 @@ def run(args: Arguments) -> int:
     if args.restart and folder.state.is_file():
         with lock.held(folder.path, "runs a benchmark in", wait_s=0):
             shutil.rmtree(folder.path)
+    if args.on == "slurm":
+        return _on_slurm(args, matrix, folder)
+    if args.run is not None:
+        with children.ending_on_sigterm():
+            one = running.run_one(matrix, folder, args.run, say)
+        say(f"failed: {one.error}" if one.error else f"took {one.seconds:.1f} s")
+        return 1 if one.error else 0
     if args.table:
         results = folder.results(matrix.cells())
+    elif args.on is not None:
+        with children.ending_on_sigterm():
+            results = _on_ray(args, matrix, folder)
     else:
         with children.ending_on_sigterm():
             results = running.run(matrix, folder, say)
-    rows = measures.rows(results, matrix.seed)
+    rows, found = measures.rows(results, matrix.seed), studies.of_results(results, matrix)
     if args.format == "json":
-        print_json(tables.as_json(matrix, rows))
+        print_json(tables.as_json(matrix, rows, found))
     else:
-        print(tables.as_csv(rows) if args.format == "csv" else tables.as_markdown(rows), end="")
+        print(tables.as_csv(rows, found) if args.format == "csv" else tables.as_markdown(rows, found), end="")
     return 1 if any(row.failed for row in rows) else 0
+
+
+def _on_slurm(args: Arguments, matrix: Matrix, folder: Folder) -> int:
+    """Leave what is left to Slurm."""
+    from dlprof.bench import slurm
+    from dlprof.report.say import say
+
+    jobs = slurm.prepare(Path(args.matrix), matrix, folder)
+    told = jobs.submitted or (
+        "nothing is left to run" if not jobs.runs else f"there is no sbatch here: sbatch {jobs.script}"
+    )
+    say(f"{jobs.runs} runs; {told}")
+    say(f"the table of what is over: dlprof bench {args.matrix} -o {folder.path} --table")
+    print(jobs.script)
+    return 0
+
+
+def _on_ray(args: Arguments, matrix: Matrix, folder: Folder) -> list[CellResult]:
+    """Spread what is left over a cluster of Ray."""
+    from dlprof.bench import on_ray
+    from dlprof.errors import UsageError
+    from dlprof.report.say import say
+
+    if args.on != "ray" and not (args.on or "").startswith("ray://"):
+        raise UsageError(f"--on must be slurm, ray or ray://ADDRESS, not {args.on}.")
+    address = args.on if args.on != "ray" else None
+    return on_ray.run(Path(args.matrix), matrix, folder, address, say)
 
 
 def _matrix(args: Arguments) -> Matrix:

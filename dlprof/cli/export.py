@@ -112,7 +112,7 @@ def _sent(args: Arguments) -> int:
 
 def _of_ranks(ranks: RankedRun, args: Arguments) -> int:
     """All ranks of a training in one file, in the format that can hold them."""
-    from dlprof.analysis import collectives
+    from dlprof.analysis import clocks
     from dlprof.errors import UsageError
     from dlprof.export import destination, perfetto
     from dlprof.report.say import say
@@ -123,12 +123,12 @@ def _of_ranks(ranks: RankedRun, args: Arguments) -> int:
             f"{args.run} holds the ranks of one training, and {args.to} takes one run.",
             hint=f"--to perfetto, or name a rank: {first}",
         )
-    unknown = collectives.clock_of(ranks.members).unknown
-    if unknown is not None:
-        raise UsageError(f"The ranks have no time axis in common: {unknown}.", hint=f"name a rank: {first}")
+    clock = clocks.of_ranks(ranks.members)
+    if clock.unknown is not None:
+        raise UsageError(f"The ranks have no time axis in common: {clock.unknown}.", hint=f"name a rank: {first}")
     path = Path(args.output or ranks.name + FORMATS[args.to].ending)
     with destination.new_file(path, ranks.members[0].run, force=args.force) as out:
-        written = perfetto.write_ranks(ranks.members, out)
+        written = perfetto.write_ranks(ranks.members, clock, out)
     say(f"{written} in {path}; {FORMATS[args.to].viewer.format(path=path)}")
     print(path)
     return 0

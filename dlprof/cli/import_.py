@@ -6,6 +6,10 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # imported when it runs: --help stays fast
+    from dlprof.ingest.limits import Limits
 
 EXAMPLES = """\
 examples:
@@ -14,11 +18,13 @@ examples:
   dlprof import profile.nvvp gpu.csv
   dlprof import no-header.csv --columns timestamp,index,utilization.gpu,memory.used
   dlprof import trace.json.gz --max-memory 16GB
+  dlprof import traces/ -o runs/ranks          a folder with a trace of each rank: a run of ranks
   dlprof import --list
 
 The format of a file is recognised by its content. Several files are put on one timeline by their clocks.
 The run can be looked at with report, kernels, lines and sql. If a file cannot be read, the import ends
-with exit code 4, and leaves no run folder."""
+with exit code 4, and leaves no run folder. Of a folder the ranks that can be read are taken, several at a time;
+if one cannot, the exit code is 4, too."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +37,12 @@ class Arguments:
     columns: str | None
     list_formats: bool
     max_memory: str | None
+    jobs: int | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="traces of other profilers")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="traces of other profilers, or a folder of ranks")
     parser.add_argument("-o", dest="output", metavar="RUN", help="run folder (default: a new one below dlprof_runs/)")
     parser.add_argument("--format", metavar="NAME", help="read all files as this format")
     parser.add_argument(
@@ -46,6 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="memory for reading, as 800MB or 16GB; a file that needs more is refused (default: a quarter of the "
         "machine's, 4 GiB at most)",
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="traces of a folder that are read at a time (default: one for each core)"
     )
     parser.add_argument("--list", dest="list_formats", action="store_true", help="list the formats")
 
@@ -70,8 +80,31 @@ def run(args: Arguments) -> int:
     columns = [name for name in (args.columns or "").split(",") if name.strip()]
     settings = config.load({"max_memory": args.max_memory}, *config.current())
     allowed = limits.chosen(settings.max_memory)
+    folders = [path for path in paths if path.is_dir()]
+    if folders:
+        if len(paths) > 1 or columns:
+            raise UsageError("A folder of ranks is imported alone.", hint=f"dlprof import {folders[0]} -o RUN")
+        return _ranks(folders[0], output, args, allowed)
+    if args.jobs is not None:
+        raise UsageError("--jobs is for a folder of ranks.", hint="dlprof import FOLDER --jobs N")
     with limits.walled(allowed):
         found = importing.import_files(paths, output, reader=args.format, report=say, columns=columns, limits=allowed)
     print(found.folder.path if args.output else found.name)
     say(f"look at it: dlprof kernels {args.output or found.name}")
     return 0
+
+
+def _ranks(folder: Path, output: Path | None, args: Arguments, allowed: Limits) -> int:
+    """Import a folder with a trace of each rank; 4 if one of them cannot be read."""
+    from dlprof.errors import ExitCode
+    from dlprof.pipeline import importing_ranks
+    from dlprof.report.say import say
+
+    made = importing_ranks.import_folder(folder, output, reader=args.format, report=say, limits=allowed, jobs=args.jobs)
+    if made.passed_over:
+        more = f" and {len(made.passed_over) - 3} more" if len(made.passed_over) > 3 else ""
+        say(f"passed over, as of no known format: {', '.join(made.passed_over[:3])}{more}")
+    name = args.output or made.folder.path.name
+    print(name)
+    say(f"{len(made.ranks)} ranks; look at them: dlprof report {name}")
+    return ExitCode.BAD_DATA if made.refused else 0

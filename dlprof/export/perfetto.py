@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from dlprof.analysis.clocks import Clock
 from dlprof.analysis.timeline import groups
 from dlprof.analysis.timeline.lanes import closings
 from dlprof.analysis.timeline.series import Series
@@ -70,11 +71,12 @@ def write(run: Run, out: BinaryIO) -> str:
     return timeline.said
 
 
-def write_ranks(members: Sequence[Member], out: BinaryIO) -> str:
+def write_ranks(members: Sequence[Member], clock: Clock, out: BinaryIO) -> str:
     """Write the ranks of a training into one trace: each is a process, and what belongs to it is named by its rank.
 
     Args:
-        members: The ranks, of one machine: their clocks are one.
+        members: The ranks.
+        clock: How their clocks stand to each other; a drift is left out.
         out: Where to.
 
     Returns:
@@ -89,7 +91,7 @@ def write_ranks(members: Sequence[Member], out: BinaryIO) -> str:
         if writer is None:
             writer = _Writer(out, member.run, timeline.shift_ns)
             writer.clocks()
-        writer.turn_to(member.run, timeline.shift_ns, f"rank {member.rank}")
+        writer.turn_to(member.run, timeline.shift_ns, f"rank {member.rank}", clock.placements[member.rank].shift_ns)
         for group in timeline.groups:
             writer.group(group)
         writer.flush()
@@ -105,11 +107,11 @@ class _Writer:
         self._fresh: list[bytes] = []
         self._tracks = 0
 
-    def turn_to(self, run: Run, shift_ns: int, label: str = "") -> None:
-        """What follows is of that run; `label` is put before the names of its groups."""
+    def turn_to(self, run: Run, shift_ns: int, label: str = "", origin_ns: int | None = None) -> None:
+        """What follows is of that run: `label` is put before the names of its groups, `origin_ns` is its zero."""
         clock = run.manifest.clock
         self._run, self._label = run, label
-        self._zero_ns = clock.origin_perf_ns + shift_ns
+        self._zero_ns = (clock.origin_perf_ns if origin_ns is None else origin_ns) + shift_ns
         self._wall_ns = clock.origin_wall_ns + shift_ns if clock.origin_wall_ns else None
 
     def flush(self) -> None:

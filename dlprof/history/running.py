@@ -42,6 +42,9 @@ class Measured:
             raise UsageError(
                 f"{outside[0]} does not lie in {self.repository.root}.", hint="a script is run as each commit has it"
             )
+        ranked = [work.name for work in self.matrix.work if work.axis is not None]
+        if ranked:
+            raise UsageError(f"{ranked[0]} has ranks, which are not followed over commits.", hint="dlprof bench")
 
     def results_of(self, commit: Commit) -> Folder:
         """The folder of a commit."""

@@ -27,6 +27,7 @@ _DEPTH = 10_000
 _PER_VALUE = 160
 """A short text and its place in a list and in a dictionary (bytes), measured on CPython 3.11 to 3.13."""
 _PER_LANE = 500
+_THREADS = 4
 
 
 class LimitError(ArtifactError):
@@ -52,6 +53,7 @@ class Limits:
         lanes: Threads and streams.
         depth: Frames of a stack.
         text_bytes: Length of one name, or of one line of a text file.
+        threads: Threads that parse at a time.
     """
 
     memory_bytes: int
@@ -63,6 +65,7 @@ class Limits:
     lanes: int
     depth: int = _DEPTH
     text_bytes: int = _TEXT_BYTES
+    threads: int = _THREADS
 
     @classmethod
     def of_memory(cls, memory_bytes: int) -> Limits:

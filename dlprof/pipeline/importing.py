@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from dlprof import rundir
 from dlprof.errors import Report, UsageError, nearest
@@ -58,11 +60,11 @@ def import_files(
         files = [_read(path, chosen, columns, report) for path, chosen in zip(paths, readers, strict=True)]
         now = datetime.now().astimezone()
         wanted = output or rundir.free_path(paths[0].name.split(".")[0] or "trace", now)
-        with _part_of(wanted) as part:
+        with part_of(wanted) as part:
             work = ImportedFiles(part)
             work.add(paths, files)
             work.store(now)
-            folder = _named_folder(part, wanted, chosen=output is not None)
+            folder = named_folder(part, wanted, chosen=output is not None)
     return Run(folder, folder.read_manifest())
 
 
@@ -74,7 +76,7 @@ def _read(path: Path, reader: Reader, columns: Sequence[str], report: Report) ->
 
 
 @contextlib.contextmanager
-def _part_of(wanted: Path) -> Iterator[Path]:
+def part_of(wanted: Path) -> Iterator[Path]:
     """A folder beside the one that is wanted; removed if anything goes wrong."""
     parent = wanted.absolute().parent
     with writing_into(parent):
@@ -89,12 +91,18 @@ def _part_of(wanted: Path) -> Iterator[Path]:
         raise
 
 
-def _named_folder(part: Path, wanted: Path, *, chosen: bool) -> RunDir:
+def named_folder(part: Path, wanted: Path, *, chosen: bool) -> RunDir:
     """Give the folder its name; one that the user did not choose gets a number where it was taken meanwhile."""
     path = wanted if chosen else rundir.free_name(wanted.parent, wanted.name)
     with writing_into(path.parent):
         part.replace(path)
     return RunDir(path.absolute())
+
+
+def facts_of(run: Run) -> dict[str, Any]:
+    """What the first trace of an imported run says of itself, such as its rank."""
+    rows = run.rows("sources")
+    return dict(json.loads(rows[0]["facts"])) if rows else {}
 
 
 def _named(name: str) -> Reader:

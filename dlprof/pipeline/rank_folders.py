@@ -40,7 +40,12 @@ def create(output: Path | None, name: str, rank: Rank, now: datetime) -> RunDir:
     with rundir.writing_into(shared):
         shared.parent.mkdir(parents=True, exist_ok=True)
         rundir.make_private(shared)
-    return rundir.create(shared / f"rank-{rank.rank:03d}{_again(rank)}", name, now)
+    return rundir.create(shared / name_of(rank), name, now)
+
+
+def name_of(rank: Rank) -> str:
+    """Name of the folder of a rank's run."""
+    return f"rank-{rank.rank:03d}{_again(rank)}"
 
 
 def _again(rank: Rank) -> str:
@@ -71,16 +76,25 @@ def found(own: Manifest, folder: RunDir) -> None:
     shared = RunDir(folder.path.parent)
     if own.rank is None or shared.manifest_path.exists():
         return
-    shared.write_manifest(
-        replace(
-            own,
-            conductor=None,
-            clock=manifests.Clock(),
-            probes=(),
-            rank=None,
-            ranked=Ranked(world=own.rank.world),
-            seal=None,
-        )
+    shared.write_manifest(shared_manifest(own, own.rank.world))
+
+
+def shared_manifest(own: Manifest, world: int | None) -> Manifest:
+    """The manifest of a folder of ranks.
+
+    Args:
+        own: That of one of them.
+        world: How many there are to be; None: not told.
+    """
+    return replace(
+        own,
+        conductor=None,
+        clock=manifests.Clock(),
+        probes=(),
+        rank=None,
+        ranked=Ranked(world=world),
+        followed=None,
+        seal=None,
     )
 
 

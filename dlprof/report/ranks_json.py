@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from dlprof.analysis.clocks import Clock
+from dlprof.analysis.device_collectives import DeviceCollectives
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes
 from dlprof.store.ranked import RankedRun
 
@@ -30,13 +33,29 @@ class RankReport(Struct, frozen=True, kw_only=True):
     ended: str
 
 
+class HostClockReport(Struct, frozen=True, kw_only=True):
+    """The clock of a machine against that of the lowest rank's."""
+
+    offset_ns: int
+    """What its wall clock showed more."""
+    error_ns: int
+    drift_ppm: float
+    """By how much it goes faster (millionths); 0: no more than can be told."""
+    pairs: int
+    """Collectives that tell it."""
+
+
 class ClockReport(Struct, frozen=True, kw_only=True):
     """How the clocks of the ranks stand to each other; null: not known."""
 
     offset_ns: int | None
+    """Greatest offset between the wall clocks of two machines; 0: all ranks ran on one."""
     error_ns: int | None
+    """How well it is known, as an upper bound from when ranks came to collectives and left them."""
     unknown: str | None
     """Why it is not known, as a clause; null: it is."""
+    hosts: dict[str, HostClockReport]
+    """Machine to its clock against that of the lowest rank's; empty where all ranks ran on one."""
 
 
 class StragglerReport(Struct, frozen=True, kw_only=True):
@@ -50,6 +69,23 @@ class StragglerReport(Struct, frozen=True, kw_only=True):
     part_ns: int
     last_share: float | None
     """Share of the collectives that it came last to; null: not seen."""
+
+
+class DeviceCollectivesReport(Struct, frozen=True, kw_only=True):
+    """Kernels of collectives that all ranks have, the n-th of a name in each; times are sums over all traced ones."""
+
+    count: int
+    """How many in each rank."""
+    wait_ns: dict[str, int]
+    """Rank to the time in them before the last rank had come, told by how much longer they are than the shortest."""
+    transfer_ns: int
+    """The time in them from then on."""
+    last_share: dict[str, float]
+    """Rank to the share of them that it came last to."""
+    spread_ns: int | None
+    """Median of the time from the first rank to the last that came to one."""
+    unknown: str | None
+    """Why nothing is known, as a clause; null: it is."""
 
 
 class RanksReport(Struct, frozen=True, kw_only=True):
@@ -74,6 +110,9 @@ class RanksReport(Struct, frozen=True, kw_only=True):
     waits_unknown: str | None
     """Why waits in collectives are not known, as a clause; null: they are."""
     straggler: StragglerReport | None
+    devices: tuple[DeviceTime, ...]
+    """How long each device of each rank was busy, and with what, as far as it was traced."""
+    device_collectives: DeviceCollectivesReport
 
 
 def as_json(ranked: RankedRun, summary: RanksSummary) -> RanksReport:
@@ -88,7 +127,7 @@ def as_json(ranked: RankedRun, summary: RanksSummary) -> RanksReport:
         set_aside=ranked.set_aside,
         skew_ns=summary.skew_ns,
         skew_how=summary.skew_how,
-        clock=ClockReport(offset_ns=clock.offset_ns, error_ns=clock.error_ns, unknown=clock.unknown),
+        clock=_clock(clock),
         waits_unknown=summary.waits_unknown,
         straggler=None
         if slow is None
@@ -99,7 +138,28 @@ def as_json(ranked: RankedRun, summary: RanksSummary) -> RanksReport:
             part_ns=slow.part_ns,
             last_share=slow.last_share,
         ),
+        devices=summary.devices,
+        device_collectives=_on_devices(summary.device_collectives),
     )
+
+
+def _on_devices(found: DeviceCollectives) -> DeviceCollectivesReport:
+    return DeviceCollectivesReport(
+        count=found.count,
+        wait_ns={str(rank): wait for rank, wait in found.wait_ns.items()},
+        transfer_ns=found.transfer_ns,
+        last_share={str(rank): share for rank, share in found.last_share.items()},
+        spread_ns=found.spread_ns,
+        unknown=found.unknown,
+    )
+
+
+def _clock(clock: Clock) -> ClockReport:
+    hosts = {
+        name: HostClockReport(offset_ns=one.offset_ns, error_ns=one.error_ns, drift_ppm=one.drift_ppm, pairs=one.pairs)
+        for name, one in clock.hosts.items()
+    }
+    return ClockReport(offset_ns=clock.offset_ns, error_ns=clock.error_ns, unknown=clock.unknown, hosts=hosts)
 
 
 def _rank(one: RankTimes) -> RankReport:

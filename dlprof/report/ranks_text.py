@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+import numpy as np
 from rich.text import Text
 
+from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.report.console import Page, make_page
 from dlprof.store.ranked import RankedRun
-from dlprof.units import duration, percent, safe
+from dlprof.units import duration, percent, resample, safe, strip
 
 _LABEL = 11
 _NAMED = 6
 """Ranks that are named one by one, at most."""
+_STRIPS, _WIDTH = 32, 60
+"""Ranks whose steps are drawn, at most, and columns of each."""
 _PARTS = {
     "input": "waiting for its input",
     "kernels": "in kernels",
@@ -60,6 +64,8 @@ def _lines(ranked: RankedRun, summary: RanksSummary) -> Iterator[tuple[str, str,
     yield "Steps", _steps(summary), ""
     yield "Straggler", _straggler(summary), ""
     yield "Waits", _waits(summary), ""
+    if summary.devices:
+        yield "Devices", _devices(summary), ""
     ended = _ended(ranked, summary)
     yield "Ended", ended[0], "yellow" if ended[1] else ""
     first = summary.straggler.rank if summary.straggler is not None else None
@@ -119,8 +125,41 @@ def _waits(summary: RanksSummary) -> str:
     return (
         f"in collectives, a step: up to {duration(most.collective_wait_ns)} (rank {most.rank}, "
         f"{percent(most.collective_wait_ns, most.median_ns)} % of its step) for ranks that come later, and "
-        f"{duration(transfer)} for the transfer (median of the ranks)"
+        f"{duration(transfer)} for the transfer (median of the ranks){_clocks(summary)}"
     )
+
+
+def _devices(summary: RanksSummary) -> str:
+    """How busy the devices were, from the idlest to the busiest."""
+    known = sorted((one for one in summary.devices if one.span_ns), key=lambda one: one.busy_ns / one.span_ns)
+    if not known:
+        return "nothing ran on them"
+    low, high = known[0], known[-1]
+    text = f"busy {percent(low.busy_ns, low.span_ns)} % (rank {low.rank})"
+    if low is not high:
+        text += f" to {percent(high.busy_ns, high.span_ns)} % (rank {high.rank})"
+    talking = sorted((one for one in known if one.communication_ns), key=_hidden)
+    if talking:
+        text += f"; of their collectives {100 * _hidden(talking[0]):.1f} %"
+        text += f" to {100 * _hidden(talking[-1]):.1f} %" if len(talking) > 1 else ""
+        text += " are beside computation"
+    found = summary.device_collectives
+    if found.spread_ns is not None:
+        text += f"; {duration(found.spread_ns)} from the first to the last that comes to one (median of {found.count})"
+    return text
+
+
+def _hidden(one: DeviceTime) -> float:
+    """Share of the time of collectives in which something was computed, too."""
+    return one.communication_overlapped_ns / max(1, one.communication_ns)
+
+
+def _clocks(summary: RanksSummary) -> str:
+    """How well waits of ranks of several machines are known."""
+    if not summary.clock.hosts:
+        return ""
+    count, error = len(summary.clock.hosts) + 1, duration(summary.clock.error_ns)
+    return f"; clocks of {count} machines compared by collectives, to {error}"
 
 
 def _ended(ranked: RankedRun, summary: RanksSummary) -> tuple[str, bool]:
@@ -153,5 +192,47 @@ def _table(page: Page, summary: RanksSummary) -> None:
             str(one.batch) if one.batch is not None else "-",
             safe(one.host),
             safe(one.ended),
+        )
+    page.show(table)
+    _steps_over_time(page, summary)
+    if summary.devices:
+        _device_table(page, summary)
+
+
+def _steps_over_time(page: Page, summary: RanksSummary) -> None:
+    """What each rank did itself in each step, as a strip: one scale for all, from nothing to the 98th percentile."""
+    known = {rank: steps for rank, steps in summary.each_step.items() if len(steps) > 1}
+    if len(known) < 2:
+        return
+    most = float(np.percentile(np.concatenate(list(known.values())), 98)) or 1.0
+    shown = sorted(sorted(known, key=lambda rank: -float(np.median(known[rank])))[:_STRIPS])
+    left = f"; the {_STRIPS} ranks with most of {len(known)}" if len(known) > len(shown) else ""
+    page.title("Steps of the ranks", f"own work in each, first to last; highest: {duration(most)} and more{left}")
+    table = page.table(("rank", "right"), ("own work", "left"), ("median", "right"))
+    for rank in shown:
+        percents = [100 * float(step) / most for step in known[rank]]
+        text = strip(resample(percents, _WIDTH), ascii_only=page.ascii)
+        table.add_row(str(rank), text, duration(float(np.median(known[rank]))))
+    page.show(table)
+
+
+def _device_table(page: Page, summary: RanksSummary) -> None:
+    page.title("Devices of the ranks", f"of the {summary.devices[0].span_of}; collective: of it beside computation")
+    names = ("rank", "device", "span", "idle %", "compute %", "other %", "collective", "beside %", "waited", "last %")
+    table = page.table(*[(name, "left" if name == "device" else "right") for name in names])
+    found = summary.device_collectives
+    for one in summary.devices:
+        rank = -1 if one.rank is None else one.rank
+        table.add_row(
+            str(one.rank),
+            safe(one.device),
+            duration(one.span_ns),
+            percent(one.idle_ns, one.span_ns),
+            percent(one.compute_ns, one.span_ns),
+            percent(one.non_compute_ns, one.span_ns),
+            duration(one.communication_ns),
+            percent(one.communication_overlapped_ns, one.communication_ns),
+            duration(found.wait_ns.get(rank)),
+            f"{100 * found.last_share[rank]:.0f}" if rank in found.last_share else "-",
         )
     page.show(table)

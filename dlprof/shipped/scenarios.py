@@ -24,6 +24,7 @@ _OTHER = "dlprof scenarios copy NAME OTHER_FOLDER"
 SETS = {
     "faults": "scripts with a planted cause, and what is true of each: what `dlprof exam` runs",
     "outside": "problems that others had, with their fixes: what `dlprof exam --outside` runs",
+    "ranks": "a training of several processes, for torchrun and for ranks = [1, 2, 4] of `dlprof bench`",
     "all": "all of them",
 }
 """Names of many at once."""

@@ -10,6 +10,7 @@
     pages     the page of a run with 1,000,000 kernel events in headless Chromium: size, first paint, longest stall
     traces    import of large foreign traces, beside other tools: only when named first, has options of its own
               (see `python -m tests.benchmarks traces --help`)
+    ranks     import of the traces of 64 ranks with one process and with two, and their report: the same
     budget    pairs of bare and traced runs beside what the ledger says: the same (`... budget --help`)
 
 Not part of the tests: times depend on the machine and on what else it does.
@@ -30,7 +31,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
-from tests.benchmarks import budget, pages, startup, traces
+from tests.benchmarks import budget, many_ranks, pages, startup, traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -211,6 +212,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["budget"]:
         budget.main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["ranks"]:
+        many_ranks.main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")

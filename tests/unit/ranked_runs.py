@@ -21,6 +21,14 @@ def told(rank: int, world: int = 2, /, **changes: Any) -> dict[str, Any]:
     return runs.manifest(**{"rank": {"rank": rank, "world": world, "by": "RANK"}, "clock": clock, **changes})
 
 
+def far(rank: int, offset_ns: int, *, host: str = "other") -> dict[str, Any]:
+    """Changes of the manifest of a rank on another machine, whose wall clock shows so much more."""
+    zero = 77 * S + rank * S
+    anchor = {"perf_ns": zero, "wall_ns": 10**18 + rank * S + offset_ns, "width_ns": 0}
+    machine = {"host": host, "cores": 2, "usable_cores": 2}
+    return {"machine": machine, "clock": {"origin_perf_ns": zero, "anchor_start": anchor}}
+
+
 def collectives(rank: int, own_ms: float, last_ms: float, *, dur_ms: float = 20.0) -> list[dict[str, Any]]:
     """One in each step of `runs.steps`: the rank comes after `own_ms`, the last one after `last_ms`; 1 ms of transfer.
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import mean, median
 from typing import Any
 
+from dlprof.analysis.clocks import Placement
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
@@ -143,7 +144,7 @@ def _failed(case: _Case) -> Iterator[tuple[Finding, Query]]:
     bad = [one for one in case.summary.ranks if one.failed]
     if not bad:
         return
-    first = min(bad, key=lambda one: _end_ns(case.run(one.rank)))
+    first = min(bad, key=lambda one: _end_ns(case.run(one.rank), case.summary.clock.placements.get(one.rank)))
     others = f"; {len(bad) - 1} more ended badly, later" if len(bad) > 1 else ""
     text = f"Rank {first.rank} ended with {first.ended} after {first.steps} train steps{others}."
     finding = case.finding(
@@ -157,10 +158,12 @@ def _failed(case: _Case) -> Iterator[tuple[Finding, Query]]:
     yield finding, _STEPS
 
 
-def _end_ns(run: Run) -> int:
-    """When a rank ended, on its machine's clock (ns); one whose end was not seen comes last."""
-    wall = run.wall_ns
-    return run.manifest.clock.origin_perf_ns + wall if wall is not None else 1 << 62
+def _end_ns(run: Run, place: Placement | None) -> int:
+    """When a rank ended, on one clock if there is one (ns); one whose end was not seen comes last."""
+    if run.wall_ns is None:
+        return 1 << 62
+    zero = run.manifest.clock.origin_perf_ns if place is None else place.shift_ns
+    return zero + run.wall_ns
 
 
 def _straggler(case: _Case) -> Iterator[tuple[Finding, Query]]:

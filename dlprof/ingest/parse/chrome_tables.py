@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # large: loaded when there is a block
 BLOCK_BYTES = 8 << 20
 _OBJECT_BYTES_AT_MOST = 4 << 20
 _BLOCKS_JOINED_AT_MOST = 3
-_WORKERS_AT_MOST = 4
 _SEPARATOR = re.compile(rb"\}\s{0,64}+,\s{0,64}+\{")
 
 _LOAD = """
@@ -115,7 +114,7 @@ class TableReader:
 
     def __init__(self, categories: frozenset[str], shaped: frozenset[str]) -> None:
         self._terms = {"categories": _listed(categories), "shaped": _listed(shaped)}
-        self._workers = min(_WORKERS_AT_MOST, os.cpu_count() or 1)
+        self._workers = min(budget().limits.threads, os.cpu_count() or 1)
         self._pool = ThreadPoolExecutor(self._workers, "dlprof-json")
         self._folder = tempfile.TemporaryDirectory(prefix="dlprof-")
         self._local = threading.local()

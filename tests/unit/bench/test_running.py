@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from dlprof.bench import matrix, measures, running
 from dlprof.bench.results import Folder
 from dlprof.errors import BadDataError, CannotCreateError, UsageError
+from dlprof.launch import children, environments
 from dlprof.store import lock
 from tests.unit.bench.matrices import GOOD, Runs, silent, written
 
@@ -94,3 +98,33 @@ def test_a_second_benchmark_in_a_folder_is_refused(tmp_path: Path, monkeypatch: 
         running.run(found, folder, silent)
 
     assert runs.names == []
+
+
+def test_ranks_are_started_by_torchrun_with_a_dlprof_in_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the threads of the matrix, and the arguments of so many ranks; one that leaves no run has failed."""
+    given: dict[str, Any] = {}
+
+    def run_to_end(command: list[str], _output: object, **how: Any) -> None:
+        given.update(how, command=command)
+
+    monkeypatch.setattr(children, "run_to_end", run_to_end)
+    environment = SimpleNamespace(python=Path("/env/python"))
+    monkeypatch.setattr(environments, "ensure", lambda _spec, report: environment)
+    text = """
+backends = ["native-torch"]
+[[work]]
+script = "a.py"
+arguments = ["--batch", "{512/ranks}"]
+ranks = [2]
+threads = 3
+"""
+    found, folder = matrix.load(written(tmp_path, text)), Folder(tmp_path / "out")
+    folder.begin(found)
+
+    result = running.run_cell(found.cells()[0], found, folder)
+
+    launcher = ["/env/python", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
+    assert given["command"][:8] == [*launcher, sys.executable]
+    assert given["command"][-3:] == ["--", "--batch", "256"]
+    assert given["environment"]["OMP_NUM_THREADS"] == "3"
+    assert (result.ranks, result.error) == (2, "it left no run of 2 ranks")

@@ -28,6 +28,7 @@ ONLY_READ = {
     r"trace ": "runs a script on an engine",
     r"bench (?!.*--table)": "runs scenarios on engines",
     r"exam\b": "runs scripts on engines",
+    r"collect (?!node1)": "fetches from other machines, or from a folder that they share",
     r"diagnose .*--confirm": "runs the script again",
     r"try ": "runs the script again",
     r"attach ": "looks at a process that runs",
@@ -88,6 +89,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in RUNS:
         last = trained(folder / name).folder
     ranked_runs.make(folder / "runs/ddp", {0: 5, 1: 12})
+    for rank, own_ms in ((0, 5.0), (1, 12.0)):
+        ranked_runs.make(folder / f"node{rank + 1}/ddp", {rank: own_ms}, world=2)
+        (folder / "traces").mkdir(exist_ok=True)
+        (folder / f"traces/rank-{rank}.json").write_text(json.dumps({"traceEvents": [KERNEL], "schemaVersion": 1}))
     os.utime(last.manifest_path, (4e9, 4e9))  # also after examples that make runs
     content = wire.MAGIC + bytes([wire.VERSION]) + wire.record(wire.Record.META, wire.json_payload({"pid": 42}))
     (last.raw / "inproc.wire").write_bytes(content)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis import clocks
 from dlprof.errors import NoInputError
 from dlprof.export import perfetto
 from dlprof.store.run import Run
@@ -151,7 +152,7 @@ def test_each_rank_of_a_training_is_a_process_on_one_axis(tmp_path: Path) -> Non
     members = ranked_runs.make(tmp_path / "ddp", {0: 5, 1: 12}).members
     out = io.BytesIO()
 
-    assert perfetto.write_ranks(members, out) == "2 ranks"
+    assert perfetto.write_ranks(members, clocks.of_ranks(members), out) == "2 ranks"
 
     tracks = [inner(value) for _, packet in fields(out.getvalue()) if (value := inner(packet).get(TRACK)) is not None]
     processes = [inner(track[3])[6] for track in tracks if 3 in track]

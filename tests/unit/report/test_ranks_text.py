@@ -59,3 +59,15 @@ def test_the_rank_that_died_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     lines = printed(tmp_path, {0: 5, 1: 5}, rank_1=few)
     assert lines[1].startswith("Steps      7 (rank 1) to 40 (rank 0) in a rank; median 20.0 ms")
     assert lines[4] == "Ended      1 exit code 0; 1 exit code 3; rank 1 exit code 3 after 7 steps"
+
+
+def test_the_steps_of_each_rank_are_drawn_on_one_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 does 12 ms of its own in each of the 40 steps, rank 1 19: that is the highest."""
+    monkeypatch.setenv("COLUMNS", "120")
+    lines = printed(tmp_path, {0: 5, 1: 12}, full=True)
+    at = next(number for number, line in enumerate(lines) if line.startswith("Steps of the ranks"))
+    assert lines[at] == "Steps of the ranks  own work in each, first to last; highest: 19.0 ms and more"
+    assert [line.split() for line in lines[at + 2 : at + 4]] == [
+        ["0", "+" * 40, "12.0", "ms"],
+        ["1", "#" * 40, "19.0", "ms"],
+    ]

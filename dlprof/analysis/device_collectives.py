@@ -1,0 +1,84 @@
+"""Collectives on devices: the same kernel in several ranks, put together, whatever their clocks show.
+
+A kernel of a collective runs in each rank until the last one has come and the data has been moved. So the rank in which
+it is shortest came last, and what it is longer in the others is their wait for that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from dlprof.analysis.columns import Integers, integers
+from dlprof.schema.vocabulary import Category, EventKind
+from dlprof.store.ranked import Member
+from dlprof.store.run import Run
+
+
+@dataclass(frozen=True)
+class DeviceCollectives:
+    """Kernels of collectives that all ranks have, the n-th of a name in each; times are sums of all traced ones (ns).
+
+    Attributes:
+        count: How many in each rank.
+        wait_ns: Rank to the time in them before the last rank had come.
+        transfer_ns: The time in them from then on, the same in all.
+        last_share: Rank to the share of them that it came last to, 0 to 1.
+        spread_ns: Median of the time from the first rank to the last that came to one.
+        unknown: Why nothing is known, as a clause; None: it is.
+    """
+
+    count: int = 0
+    wait_ns: Mapping[int, int] = field(default_factory=dict)
+    transfer_ns: int = 0
+    last_share: Mapping[int, float] = field(default_factory=dict)
+    spread_ns: int | None = None
+    unknown: str | None = None
+
+
+def match(members: Sequence[Member]) -> DeviceCollectives:
+    """Put the collectives on the devices of ranks together.
+
+    Args:
+        members: The ranks.
+    """
+    by_rank = {member.rank: _durations(member.run) for member in members}
+    if len(members) < 2 or not any(by_rank.values()):
+        return DeviceCollectives(unknown="no collectives on devices were traced in two ranks")
+    names = set.intersection(*(set(found) for found in by_rank.values()))
+    # Of another number in some rank nobody knows which belong together.
+    whole = sorted(name for name in names if len({len(found[name]) for found in by_rank.values()}) == 1)
+    if not whole:
+        return DeviceCollectives(unknown="the traces of the ranks do not hold the same collectives on devices")
+    ranks = sorted(by_rank)
+    dur = np.stack([np.concatenate([by_rank[rank][name] for name in whole]) for rank in ranks])
+    shortest = dur.min(axis=0)
+    last = np.bincount(dur.argmin(axis=0), minlength=len(ranks)) / dur.shape[1]
+    return DeviceCollectives(
+        count=dur.shape[1],
+        wait_ns={rank: int(row.sum()) for rank, row in zip(ranks, dur - shortest, strict=True)},
+        transfer_ns=int(shortest.sum()),
+        last_share={rank: float(share) for rank, share in zip(ranks, last, strict=True)},
+        spread_ns=int(np.median(dur.max(axis=0) - shortest)),
+    )
+
+
+def _durations(run: Run) -> dict[str, Integers]:
+    """Name of a kernel that is a collective to how long each of it ran (ns), by its start."""
+    ops = {
+        row["op_id"]: row["name"]
+        for row in run.rows("kernel_ops")
+        if row["category"] == Category.COLLECTIVE and row["kind"] == EventKind.KERNEL.word
+    }
+    if not ops:
+        return {}
+    events = run.table("kernel_events", ("op_id", "device", "start_ns", "dur_ns"))
+    own = np.isin(integers(events["op_id"]), list(ops)) & (integers(events["device"]) >= 0)
+    events = events.filter(pa.array(own)).sort_by("start_ns")
+    op, dur = integers(events["op_id"]), integers(events["dur_ns"])
+    # One name may have several numbers: the same kernel of several operators.
+    names = np.array([ops[int(number)] for number in op], object)
+    return {name: dur[names == name] for name in dict.fromkeys(names.tolist())}

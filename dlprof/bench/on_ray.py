@@ -1,0 +1,231 @@
+"""A benchmark on an existing cluster of Ray: one run a node at a time, results gathered, runs of lost nodes made again.
+
+Each node needs this dlprof, and the matrix with its scripts at the same path. What a run leaves is packed there and
+comes back through Ray; it is unpacked here under names that cannot lead out of the benchmark's folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import tarfile
+import tempfile
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dlprof import safe_files
+from dlprof.bench import matrix as matrices
+from dlprof.bench import running
+from dlprof.bench.matrix import Cell, Matrix
+from dlprof.bench.results import CellResult, Folder
+from dlprof.errors import DlprofError, Report, UnavailableError, UsageError
+from dlprof.rundir import writing_into
+from dlprof.store import lock
+
+_LOOK_S = 2.0
+"""How often the nodes of the cluster are looked at (s)."""
+_PAUSE_S = 30.0
+"""How long a node gets nothing after a run on it was lost: so long Ray may take it for alive (s)."""
+_ATTEMPTS = 3
+"""A run whose node was lost so often fails."""
+_PLACES = ("cells", "runs")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a node is to do.
+
+    Attributes:
+        matrix: Path of the matrix.
+        digest: Of what it says; on the node it must say the same.
+        repeat: Runs of each pair.
+        number: Which run, from 1 on.
+    """
+
+    matrix: str
+    digest: str
+    repeat: int
+    number: int
+
+
+def run(matrix_file: Path, matrix: Matrix, folder: Folder, address: str | None, report: Report) -> list[CellResult]:
+    """Run every cell that is not over yet on the nodes of a cluster, and give the results of all.
+
+    Args:
+        matrix_file: The file of the matrix.
+        matrix: Its content.
+        folder: The results.
+        address: Of the cluster, as `ray.init` takes it; None: that which Ray finds.
+        report: Takes a line for the user.
+
+    Raises:
+        UnavailableError: Ray is not installed, there is no cluster, or all of its nodes were lost.
+        UsageError: The folder is another benchmark's.
+        CannotCreateError: Another dlprof runs one in it.
+    """
+    ray = _connected(address)
+    try:
+        folder.begin(matrix)
+        with lock.held(folder.path, "runs a benchmark in", wait_s=0):
+            return _Cluster(ray, matrix_file, matrix, folder, report).run()
+    finally:
+        ray.shutdown()
+
+
+def _connected(address: str | None) -> Any:
+    try:
+        ray: Any = importlib.import_module("ray")
+    except ImportError as error:
+        raise UnavailableError("Ray is not installed.", hint="pip install 'dlprof[ray]'") from error
+    try:
+        ray.init(address=address or "auto", log_to_driver=False, logging_level="ERROR")
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        why = str(error).strip().partition("\n")[0]
+        raise UnavailableError(
+            f"There is no cluster of Ray: {why}", hint="ray start --head, or --on ray://HOST"
+        ) from error
+    return ray
+
+
+@dataclass
+class _Cluster:
+    """The runs on the nodes of a cluster."""
+
+    ray: Any
+    matrix_file: Path
+    matrix: Matrix
+    folder: Folder
+    report: Report
+    busy: dict[Any, tuple[str, int]] = field(default_factory=dict)
+    """What is awaited from a node to the node and the number of the run."""
+    lost: Counter[int] = field(default_factory=Counter)
+    """Number of a run to how often its node was lost."""
+    paused: dict[str, float] = field(default_factory=dict)
+    """Node to when it may get a run again."""
+
+    def run(self) -> list[CellResult]:
+        cells = self.matrix.cells()
+        waiting = deque(number for number, cell in enumerate(cells, 1) if not self.folder.result(cell).is_file())
+        if len(waiting) < len(cells):
+            self.report(f"{len(cells) - len(waiting)} of {len(cells)} runs were made before; {len(waiting)} are left")
+        try:
+            while waiting or self.busy:
+                self._give_out(waiting, cells)
+                for one in self._ready():
+                    self._take(one, cells, waiting)
+        finally:
+            for one in self.busy:
+                self.ray.cancel(one, force=True)
+        return self.folder.results(cells)
+
+    def _ready(self) -> list[Any]:
+        """What has come back from a node; it is waited for a while."""
+        if self.busy:
+            ready, _ = self.ray.wait(list(self.busy), timeout=_LOOK_S)
+            return list(ready)
+        time.sleep(_LOOK_S)
+        return []
+
+    def _give_out(self, waiting: deque[int], cells: list[Cell]) -> None:
+        """Give each node that has nothing to do a run."""
+        nodes = {node["NodeID"]: node for node in self.ray.nodes() if node["Alive"]}
+        if not nodes:
+            raise UnavailableError("All nodes of the cluster were lost.", hint="the same command goes on where it was")
+        taken = {node for node, _ in self.busy.values()}
+        now = time.monotonic()
+        for name, node in nodes.items():
+            if waiting and name not in taken and now >= self.paused.get(name, now):
+                number = waiting.popleft()
+                self.busy[self._begun(name, node, number)] = name, number
+                self.report(f"{cells[number - 1].name} on {node.get('NodeManagerHostname') or name[:8]}")
+
+    def _begun(self, name: str, node: Mapping[str, Any], number: int) -> Any:
+        where = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+        task = self.ray.remote(there).options(
+            # All cores of the node: nothing of Ray's runs beside it.
+            num_cpus=node.get("Resources", {}).get("CPU", 1),
+            max_retries=0,
+            scheduling_strategy=where(node_id=name, soft=False),
+        )
+        path = str(self.matrix_file.absolute())
+        return task.remote(Order(path, self.matrix.digest, self.matrix.repeat, number))
+
+    def _take(self, one: Any, cells: list[Cell], waiting: deque[int]) -> None:
+        node, number = self.busy.pop(one)
+        cell = cells[number - 1]
+        try:
+            done = self.ray.get(one)
+        except self.ray.exceptions.RayError as error:
+            self.lost[number] += 1
+            self.paused[node] = time.monotonic() + _PAUSE_S
+            if self.lost[number] < _ATTEMPTS:
+                self.report(f"{cell.name}: its node was lost; it is run again")
+                waiting.append(number)
+                return
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            done = Done(None, b"", f"its node was lost {_ATTEMPTS} times: {lines[0][:120]}")
+        if done.result is None:
+            result = CellResult(
+                work=cell.work.name, backend=cell.backend, number=cell.number, ranks=cell.ranks, error=done.why
+            )
+        else:
+            result = msgspec.convert(done.result, CellResult)
+            _unpack(done.packed, self.folder)
+        if result.error:
+            self.report(f"  {cell.name} failed: {result.error}")
+        self.folder.write(cell, result)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a node gives back.
+
+    Attributes:
+        result: What came out of the run; None: it could not be begun.
+        packed: What it left: cells and runs of the benchmark's folder, as a packed tar.
+        why: Why it could not be begun.
+    """
+
+    result: dict[str, Any] | None
+    packed: bytes
+    why: str | None = None
+
+
+def there(order: Order) -> Done:
+    """On a node: run one cell in a folder of its own, and give what came out of it, packed."""
+    with tempfile.TemporaryDirectory(prefix="dlprof-") as place:
+        folder = Folder(Path(place) / "bench")
+        try:
+            matrix = replace(matrices.load(Path(order.matrix)), repeat=order.repeat)
+            if matrix.digest != order.digest:
+                raise UsageError(f"{order.matrix} says something else on this node.")
+            result = running.run_one(matrix, folder, order.number, lambda _line: None)
+        except DlprofError as error:
+            return Done(None, b"", error.message)
+        return Done(msgspec.structs.asdict(result), _packed(folder.path))
+
+
+def _packed(folder: Path) -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz", compresslevel=1) as tar:
+        for name in _PLACES:
+            if (folder / name).is_dir():
+                tar.add(folder / name, name)
+    return target.getvalue()
+
+
+def _unpack(packed: bytes, folder: Folder) -> None:
+    """Put regular files into the benchmark's folder."""
+    if not packed:
+        return
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar, writing_into(folder.path):
+        for member in tar:
+            content = tar.extractfile(member) if member.isfile() else None
+            if content is not None and member.name.split("/")[0] in _PLACES:
+                safe_files.write(folder.path, member.name, content.read())

@@ -1,0 +1,66 @@
+"""Collectives on the devices of several ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dlprof.analysis import device_collectives, ranks
+from dlprof.analysis.ranks import Straggler
+from tests.unit import ranked_runs
+from tests.unit.runs import MS
+
+OPS = [
+    {"op_id": 1, "kind": "kernel", "name": "ncclKernel_AllReduce", "category": "collective"},
+    {"op_id": 2, "kind": "kernel", "name": "gemm", "category": "matmul"},
+]
+
+
+def events(*kernels: tuple[int, float, float]) -> list[dict[str, Any]]:
+    """Number of an operator, begin and duration (ms) of each, in any order."""
+    return [
+        {"op_id": op, "device": 0, "lane": "7", "start_ns": round(begin * MS), "dur_ns": round(dur * MS), "nested_ns": 0,
+         "window": 0}
+        for op, begin, dur in kernels
+    ]  # fmt: skip
+
+
+def traced(*kernels: tuple[int, float, float]) -> dict[str, Any]:
+    """Tables of a rank whose device was traced, and whose host tells of no collectives."""
+    return {"collectives": [], "kernel_ops": OPS, "kernel_events": events(*kernels)}
+
+
+def test_the_rank_whose_kernel_is_shortest_came_last(tmp_path: Path) -> None:
+    """Rank 0 waits for 3 ms, then for 1 ms; rank 1 for 2 ms of the third."""
+    found = device_collectives.match(
+        ranked_runs.make(
+            tmp_path,
+            {0: 5, 1: 12},
+            rank_0=traced((1, 40, 1), (1, 0, 4), (2, 5, 3), (1, 20, 2)),
+            rank_1=traced((1, 3, 1), (1, 21, 1), (1, 38, 3)),
+        ).members
+    )
+    assert (found.count, found.wait_ns, found.transfer_ns) == (3, {0: 4 * MS, 1: 2 * MS}, 3 * MS)
+    assert (found.last_share, found.spread_ns) == ({0: 1 / 3, 1: 2 / 3}, 2 * MS)
+
+
+def test_traces_that_hold_other_collectives_are_not_put_together(tmp_path: Path) -> None:
+    """Which of them belong together nobody knows."""
+    both = ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=traced((1, 0, 4), (1, 9, 4)), rank_1=traced((1, 3, 1)))
+    found = device_collectives.match(both.members)
+    assert (found.count, found.unknown) == (0, "the traces of the ranks do not hold the same collectives on devices")
+
+
+def test_without_devices_it_is_said(tmp_path: Path) -> None:
+    """As on a CPU."""
+    found = device_collectives.match(ranked_runs.make(tmp_path, {0: 5, 1: 12}).members)
+    assert found.unknown == "no collectives on devices were traced in two ranks"
+
+
+def test_the_rank_that_devices_wait_for_is_the_straggler(tmp_path: Path) -> None:
+    """40 steps, in which rank 0 waits for 2 ms each; one ms would be just what is worth a word."""
+    early = [(1, 20 * n, 3) for n in range(40)]
+    late = [(1, 20 * n + 2, 1) for n in range(40)]
+    summary = ranks.of_run(ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=traced(*early), rank_1=traced(*late)))
+    assert summary.straggler == Straggler(1, 2 * MS, "work", 2 * MS, 1.0)
+    assert [(one.rank, one.communication_ns) for one in summary.devices] == [(0, 120 * MS), (1, 40 * MS)]

@@ -1,0 +1,137 @@
+"""A folder with a trace of each rank becomes a run of ranks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis import ranks
+from dlprof.errors import BadDataError, CannotCreateError, NoInputError, UsageError
+from dlprof.pipeline import importing_ranks, ranked
+from tests.unit.ingest.imports import DATA
+
+HTA = {
+    0: (675_191, 210_320, 337_336, 1_222_847, 14.95),
+    1: (651_136, 271_973, 308_077, 1_231_186, 19.93),
+}
+"""What HolisticTraceAnalysis 0.5.0 tells of two of its own traces, with the last step in: idle, computing, other and all
+time of each rank (us), and the share of its collectives beside computation (%)."""
+
+
+def silent(_line: str) -> None:
+    """Say nothing."""
+
+
+def trace(rank: int | None, world: int = 2) -> dict[str, Any]:
+    """A trace of torch.profiler of two steps with a kernel each."""
+    told = {"backend": "nccl", "rank": rank, "world_size": world}
+    events: list[dict[str, Any]] = []
+    for step in (0, 1):
+        begin = 1000.0 * step
+        events += [
+            {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": begin,
+             "dur": 1000.0, "args": {}},
+            {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": begin + 100, "dur": 300.0,
+             "args": {"device": 0, "stream": 7, "correlation": step}},
+        ]  # fmt: skip
+    return {"schemaVersion": 1, "traceEvents": events, **({"distributedInfo": told} if rank is not None else {})}
+
+
+def written(folder: Path, *names: str, **traces: dict[str, Any]) -> Path:
+    """A folder with traces; of `names` those of ranks 0, 1 ..."""
+    folder.mkdir(exist_ok=True)
+    for number, name in enumerate(names):
+        (folder / name).write_text(json.dumps(trace(number, len(names))))
+    for name, content in traces.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_each_trace_is_a_rank_of_one_run(tmp_path: Path) -> None:
+    """By what it says of itself, not by its name; what is no trace is passed over."""
+    folder = written(tmp_path / "in", "b.json", "a.json")
+    (folder / "notes.txt").write_text("mine")
+
+    made = importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, jobs=1)
+
+    assert (made.ranks, made.refused, made.passed_over) == ({0: "b.json", 1: "a.json"}, {}, ["notes.txt"])
+    found = ranked.find(str(tmp_path / "out"))
+    assert found is not None
+    assert (found.world, found.missing) == (2, ())
+    summary = ranks.of_run(found)
+    assert [(one.rank, one.steps, one.median_ns) for one in summary.ranks] == [(0, 2, 1_000_000), (1, 2, 1_000_000)]
+    assert [(one.rank, one.busy_ns, one.idle_ns) for one in summary.devices] == [(n, 600_000, 700_000) for n in (0, 1)]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["manifest.json", "rank-000", "rank-001"]
+
+
+def test_a_file_that_cannot_be_read_does_not_cost_the_others(tmp_path: Path) -> None:
+    """Nor does one whose rank is there already, or that has none."""
+    folder = written(tmp_path / "in", "a.json", again=trace(0), none=trace(None), rank7=trace(None))
+    (folder / "cut.json.gz").write_bytes(gzip.compress(json.dumps(trace(1)).encode())[:200])
+
+    made = importing_ranks.import_folder(folder, tmp_path / "out", reader="kineto", report=silent, jobs=1)
+
+    assert made.ranks == {0: "a.json", 7: "rank7.json"}
+    assert made.refused["again.json"] == "rank 0 is there already, of a.json"
+    assert made.refused["none.json"] == "neither the trace nor the name of its file tells a rank"
+    assert made.refused["cut.json.gz"]
+    assert not list((tmp_path / "out").glob(".file*"))
+
+
+def test_without_a_rank_no_run_is_left(tmp_path: Path) -> None:
+    """A folder without traces, one without ranks, and an output that is taken."""
+    with pytest.raises(NoInputError, match="There is no trace in"):
+        importing_ranks.import_folder(written(tmp_path / "in"), tmp_path / "out", reader=None, report=silent)
+    written(tmp_path / "in", none=trace(None))
+    with pytest.raises(BadDataError, match=r"No rank could be read. none.json: neither the trace"):
+        importing_ranks.import_folder(tmp_path / "in", tmp_path / "out", reader=None, report=silent, jobs=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    with pytest.raises(CannotCreateError, match="exists and is not empty"):
+        importing_ranks.import_folder(tmp_path / "in", tmp_path, reader=None, report=silent)
+    with pytest.raises(UsageError, match="--jobs must be at least 1"):
+        importing_ranks.import_folder(tmp_path / "in", tmp_path / "out", reader=None, report=silent, jobs=0)
+
+
+@pytest.mark.slow
+def test_several_processes_make_what_one_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row for row, also where new processes take over after some files."""
+    monkeypatch.setattr(importing_ranks, "_FILES_OF_A_PROCESS", 1)
+    folder = written(tmp_path / "in", *(f"{number}.json" for number in range(5)))
+    tables = []
+    for jobs in (1, 2):
+        out = tmp_path / f"out{jobs}"
+        made = importing_ranks.import_folder(folder, out, reader=None, report=silent, jobs=jobs)
+        assert sorted(made.ranks) == [0, 1, 2, 3, 4]
+        found = ranked.find(str(out))
+        assert found is not None
+        tables.append([member.run.table("kernel_events").to_pylist() for member in found.members])
+    assert tables[0] == tables[1]
+    assert all(tables[0])
+
+
+@pytest.mark.slow
+def test_figures_of_public_traces_are_those_of_hta(tmp_path: Path) -> None:
+    """To the microsecond; and the rank that it takes for the straggler comes last to most collectives."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for rank in (0, 1):
+        shutil.copy(DATA / f"hta_rank{rank}.json.gz", folder)
+    importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, jobs=1)
+    found = ranked.find(str(tmp_path / "out"))
+    assert found is not None
+    assert found.world == 128
+    summary = ranks.of_run(found)
+    told = {
+        one.rank: (
+            *(round(ns / 1000) for ns in (one.idle_ns, one.compute_ns, one.non_compute_ns, one.span_ns)),
+            round(100 * one.communication_overlapped_ns / one.communication_ns, 2),
+        )
+        for one in summary.devices
+    }
+    assert told == HTA
+    assert (summary.device_collectives.count, summary.device_collectives.last_share) == (10, {0: 0.3, 1: 0.7})
