@@ -14,7 +14,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, SpanKind, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Tree, TreePath
 
 _TITLE = Title("Calls for a few rows each", "calls for a few rows each")
 _KINDS = {SpanKind.PREDICT: Tree.PREDICT, SpanKind.EVALUATE: Tree.EVALUATE}
@@ -78,7 +78,7 @@ def fits(case: Case) -> Iterator[Claim]:
         calls[0].line,
         basis=Basis.ESTIMATED,
         title=_FITS_TITLE,
-        support=Support(seen=len(calls)),
+        support=Support(Ground.REPEATED, seen=len(calls)),
         fix=_fix(case, "fit", calls[0].line, instead="train_on_batch"),
     )
 
@@ -107,7 +107,7 @@ def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Map
         calls[0].line,
         basis=Basis.ESTIMATED,
         title=_TITLE,
-        support=Support(seen=len(calls)),
+        support=Support(Ground.REPEATED, seen=len(calls)),
         fix=_fix(case, kind, calls[0].line),
     )
 

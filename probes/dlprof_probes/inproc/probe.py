@@ -275,6 +275,16 @@ class Probe(object):
             loop.data_seen = True
             self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
 
+    def batch_given(self, loop, batch):
+        """A batch of a generator's or of the script's own is passed to a loop."""
+        if loop is None or loop.passed is None:
+            return
+        told, goes_on = loop.passed.given(batch, loop.epoch)
+        if told is not None:
+            self.recorder.detail(loop.span, told)
+        if not goes_on:
+            loop.passed = None
+
     def on_batch(self, owner, name, label=None):
         """Record a step around each call of `owner.name` (train_on_batch and its kin)."""
         label = label or name

@@ -11,7 +11,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, TreePath
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, TreePath
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
 _SHARE_OF_WEIGHTS = 0.5
@@ -72,7 +72,7 @@ def look(case: Case) -> Iterator[Claim]:
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(agree=weights.share),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=weights.share),
         fix=_fix(case),
     )
 
@@ -111,7 +111,7 @@ def _by_kernels(case: Case) -> Iterator[Claim]:
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(agree=0.5),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=0.5),
         fix=_fix(case),
     )
 

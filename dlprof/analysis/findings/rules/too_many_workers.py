@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_TORCH
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The loader had too many workers", "starting and stopping workers that were not needed")
 _FACTOR = 1.5
@@ -41,6 +41,7 @@ def look(case: Case) -> Iterator[Claim]:
         loader.place or load.item_line,
         Remedy(f"{enough} worker{'s' * (enough > 1)}", {}, {"loader": {**_place(load), "num_workers": enough}}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=len(load.passes)),
     )
 
 

@@ -7,7 +7,20 @@ from pathlib import Path
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, in_callbacks, on, pick, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    FIT,
+    KERNELS,
+    Planted,
+    cpu,
+    diagnosed,
+    in_callbacks,
+    on,
+    pick,
+    sampled,
+    slugs,
+)
 from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import MS, S
 
@@ -55,6 +68,21 @@ def own_loop(calls: int, seconds: float, **how: str) -> Planted:
     asked = {"what": "item()", "file": "train.py", "line": 21, "calls": calls, **times}
     told = {**on("torch", asynchronous=True), "syncs_of": ["torch"]}
     return Planted({"spans": [runs.fit_span(**how)], "syncs": [asked], **window}, told)
+
+
+@pytest.mark.parametrize(("others", "is_said"), [(10.0, True), (95.0, False)])
+def test_on_a_processor_kernels_go_on_beside_the_host_only_where_a_core_is_free(
+    tmp_path: Path, others: float, is_said: bool
+) -> None:
+    """As a loop on MXNet was recorded on two cores, of which others had one; the loop has the second."""
+    tables = own_loop(250, 2.0, how="inferred").tables
+    window = runs.window([{**KERNELS[0], "ms": 10}])
+    crowded = cpu((2.5, BEGIN), (7.5, BUSY), others=others, tree=100.0)
+    told = {**on("mxnet", asynchronous=True), "syncs_of": ["mxnet"]}
+
+    found = diagnosed(tmp_path / "r", told, **{**tables, **window, **crowded})
+
+    assert ("host-sync" in slugs(found)) == is_said
 
 
 def test_an_own_loop_that_asks_for_values_in_each_step_is_named(tmp_path: Path) -> None:
