@@ -25,6 +25,7 @@ SPEC = EngineSpec(
     tracing_files=("tensorflow/python/framework/func_graph", "tensorflow/python/eager/polymorphic_function/"),
     compile_with="put @tf.function above it",
     graph_functions=("_extend_graph",),
+    densifying_operators=("UnsortedSegmentSum",),
     session_files=("tensorflow/python/client/session", "tensorflow_core/python/client/session"),
     backward_functions=("imperative_grad",),
     waiting_functions=("numpy", "_numpy"),

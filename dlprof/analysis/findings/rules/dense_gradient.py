@@ -25,7 +25,8 @@ _SAVED = 0.9
 _FIXES = {
     "torch": "nn.Embedding(..., sparse=True), and torch.optim.SparseAdam (or SGD) for its weights",
     "mxnet": "gluon.nn.Embedding(..., sparse_grad=True), with an optimiser that has lazy_update=True (sgd, adam)",
-    "tensorflow": "the gradient of tf.nn.embedding_lookup is one of rows (tf.IndexedSlices): apply it by SGD",
+    "tensorflow": "the gradient of tf.nn.embedding_lookup is one of rows (tf.IndexedSlices): apply it by SGD, or with "
+    "table.scatter_sub(tf.IndexedSlices(rate * g.values, g.indices))",
     "jax": "take the gradient by the rows: rows = table[ids]; g = jax.grad(loss)(rows); table.at[ids].add(-rate * g)",
 }
 """By engine, in loops without Keras."""
@@ -33,6 +34,8 @@ _ADVICE = (
     "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make the "
     "table smaller (fewer words, hashing)."
 )
+_UPDATES = 0.25
+"""Of the time for making a gradient of all rows, what updating as many takes at least."""
 _TIMES_FORWARD = 8
 """Going back takes so many times what looking up took, where it goes through all rows."""
 _OWNERS = Query(
@@ -48,7 +51,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
     weights = heavy_weights.largest(case)
     if weights is None:
-        yield from _by_kernels(case)
+        yield from list(_by_conversions(case)) or _by_kernels(case)
         return
     looked_up = _looked_up(case, weights)
     if not _is_embedding(case, weights) or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
@@ -81,6 +84,30 @@ def _is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
     """Whether it is worth a word: small tables are updated as a whole in most models."""
     steps = case.own(case.steps) if case.steps is not None else 0
     return sum(takes.values()) >= max(_SHARE_OF_WORK * case.whole_ns, _SHARE_OF_STEPS * steps)
+
+
+def _by_conversions(case: Case) -> Iterator[Claim]:
+    """An operator of the engine's that makes rows to a whole, before weights are updated as a whole."""
+    made = heavy_weights.of_operators(case, case.engine.densifying_operators)
+    updates = heavy_weights.updates(case)
+    if sum(updates.values()) < _UPDATES * sum(made.values()):
+        return  # sums over groups of rows are made for other ends, too
+    takes = heavy_weights.scaled(heavy_weights.added(made, updates), _SAVED)
+    if not made or not _is_much(case, takes):
+        return
+    yield Claim(
+        Sentence(
+            "Each step makes a gradient for all rows out of one that has only those looked up "
+            f"({', '.join(case.engine.densifying_operators)}), and updates all of them; that takes"
+        ),
+        takes,
+        [queries.operators()],
+        _ADVICE,
+        case.code.line_with("convert_to_tensor(", "assign_sub(", "assign(") or _line(case),
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps),
+        fix=_fix(case),
+    )
 
 
 def _by_kernels(case: Case) -> Iterator[Claim]:
