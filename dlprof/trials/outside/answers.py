@@ -171,6 +171,11 @@ class Answer(Struct, frozen=True):
         return (*first, *fixed)
 
     @property
+    def judged_in_pair(self) -> tuple[tuple[Said, bool], ...]:
+        """The first finding on why the script with the cause is slower, and whether that is right."""
+        return tuple((one, one.slug in self.truth.accept) for one in _of_script(self.in_pair, self.truth)[:1])
+
+    @property
     def _wrong_on_fixed(self) -> tuple[Said, ...]:
         told = _of_script(self.on_fixed, self.truth)
         return tuple(one for one in told if one.share > FALSE_SHARE and one.slug not in self.truth.true_of_fixed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -76,8 +77,10 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def of_grounds(answers: Sequence[Answer]) -> tuple[OfGround, ...]:
-    """All kinds of evidence, by problems that who writes rules may look at."""
-    return fitted(pair for one in answers if not one.failed and not one.truth.held_out for pair in one.judged)
+    """All kinds of evidence, by problems that who writes rules may look at; what was compared, by their pairs."""
+    known = [one for one in answers if not one.failed and not one.truth.held_out]
+    pairs = (pair for one in known for pair in one.judged_in_pair if pair[0].ground is Ground.COMPARED)
+    return fitted(itertools.chain((pair for one in known for pair in one.judged), pairs))
 
 
 def fitted(judged: Iterable[tuple[Said, bool]]) -> tuple[OfGround, ...]:

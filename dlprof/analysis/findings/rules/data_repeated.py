@@ -56,4 +56,4 @@ def _times(passed: Mapping[str, Any] | None) -> float:
     """How often each place was passed; 0: too little is known."""
     if not passed or passed["batches"] < _FEWEST or passed["views"] < _MOSTLY * passed["batches"]:
         return 0.0
-    return float(passed["views"]) / max(1, passed["distinct"])
+    return float(passed["views"] / max(1, passed["distinct"]))

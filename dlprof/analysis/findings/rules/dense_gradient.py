@@ -75,7 +75,7 @@ def look(case: Case) -> Iterator[Claim]:
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=weights.share),
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=weights.share),
         fix=_fix(case),
     )
 
@@ -138,7 +138,7 @@ def _by_kernels(case: Case) -> Iterator[Claim]:
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=0.5),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=1 - _TIMES_FORWARD / (2 * ratio)),
         fix=_fix(case),
     )
 

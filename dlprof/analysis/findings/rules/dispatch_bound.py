@@ -84,11 +84,15 @@ def _unknown(case: Case) -> str | None:
 
 
 def _support(case: Case, batch: int | None) -> Support:
-    """Nothing tells whether more can be done at once where the batch is not known, or is large: that is a question."""
+    """Nothing tells whether more can be done at once where the batch is not known, or is large: that is a question.
+
+    Steps of a few rows are work that is done again and again where one step would do.
+    """
     is_known = case.pair or (batch is not None and batch < _LARGE_BATCH)
     loop = case.loop
     apart = loop.p95_ns / loop.median_ns - 1 if loop is not None and loop.p95_ns and loop.median_ns else None
-    return Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=1.0 if is_known else 0.0, spread=apart)
+    ground = Ground.REPEATED if batch is not None and batch <= small_calls.ROWS else Ground.MODEL
+    return Support(ground, seen=case.kernels.seen_steps, agree=1.0 if is_known else 0.0, spread=apart)
 
 
 def _overhead(case: Case, root: TreePath) -> dict[TreePath, int]:

@@ -14,6 +14,8 @@ from dlprof.schema.vocabulary import Ground, Tree, known_phase
 TITLE = Title("Python's garbage collector interrupted the training", "Python's garbage collector")
 _FULL = 2
 """The oldest generation: a collection of it goes through everything."""
+_SOON_NS = 200_000_000
+"""What begins so shortly after an import is for what that made."""
 _USUAL = 0.05
 """Share of the work that collecting takes in trainings that nobody would complain of: engines make many objects."""
 _COLLECTIONS = Query(
@@ -50,12 +52,13 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _without_those_of_imports(case: Case, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Without the first full collection after each import that took longer than that collection."""
+    """Without the full collection right behind each import that took longer than that collection."""
     full = sorted((row["start_ns"], row["dur_ns"]) for row in rows if row["generation"] == _FULL)
     starts, taken = [start for start, _ in full], set()
     for phase in case.run.rows("phase_intervals"):
         if Tree.IMPORT.holds(known_phase(phase["phase"]).root):
-            number = bisect_left(starts, phase["start_ns"] + phase["dur_ns"])
-            if number < len(full) and full[number][1] < phase["dur_ns"]:
+            end = phase["start_ns"] + phase["dur_ns"]
+            number = bisect_left(starts, end)
+            if number < len(full) and starts[number] < end + _SOON_NS and full[number][1] < phase["dur_ns"]:
                 taken.add(starts[number])
     return [row for row in rows if row["generation"] != _FULL or row["start_ns"] not in taken]

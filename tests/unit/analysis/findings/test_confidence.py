@@ -48,11 +48,11 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return Case(runs.trained(tmp_path_factory.mktemp("quiet") / "r", **quiet()))
 
 
-def test_what_the_engine_states_is_surer_than_what_is_repeated_than_a_place_than_a_model(tmp_path: Path) -> None:
+def test_what_the_engine_states_or_is_repeated_is_surer_than_a_place_than_a_model(tmp_path: Path) -> None:
     """All the rest speaks for them; a place takes four times what is usual."""
     of = {ground: sure(tmp_path / ground, Support(ground, part=0.2)) for ground in Ground}
 
-    assert of[Ground.STATED] > of[Ground.REPEATED] > of[Ground.COMPARED] > of[Ground.MODEL] > of[Ground.PLACE]
+    assert of[Ground.STATED] >= of[Ground.REPEATED] > of[Ground.PLACE] > of[Ground.COMPARED] >= of[Ground.MODEL]
 
 
 def test_that_time_passed_somewhere_is_half_an_answer_at_best_where_little_did(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.rules import host_sync
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
     BUSY,
     FIT,
+    GPU,
     KERNELS,
     Planted,
     cpu,
@@ -18,6 +21,7 @@ from tests.unit.analysis.findings.cases import (
     in_callbacks,
     on,
     pick,
+    quiet,
     sampled,
     slugs,
 )
@@ -70,19 +74,16 @@ def own_loop(calls: int, seconds: float, **how: str) -> Planted:
     return Planted({"spans": [runs.fit_span(**how)], "syncs": [asked], **window}, told)
 
 
-@pytest.mark.parametrize(("others", "is_said"), [(10.0, True), (95.0, False)])
+@pytest.mark.parametrize(("others", "room"), [(10.0, 1.0), (75.0, 0.5), (95.0, 0.1), (120.0, 0.0)])
 def test_on_a_processor_kernels_go_on_beside_the_host_only_where_a_core_is_free(
-    tmp_path: Path, others: float, is_said: bool
+    tmp_path: Path, others: float, room: float
 ) -> None:
-    """As a loop on MXNet was recorded on two cores, of which others had one; the loop has the second."""
-    tables = own_loop(250, 2.0, how="inferred").tables
-    window = runs.window([{**KERNELS[0], "ms": 10}])
+    """As a loop on MXNet was recorded on two cores: it has one, and others nearly all of the second."""
     crowded = cpu((2.5, BEGIN), (7.5, BUSY), others=others, tree=100.0)
-    told = {**on("mxnet", asynchronous=True), "syncs_of": ["mxnet"]}
+    case = Case(runs.trained(tmp_path / "r", on("mxnet", asynchronous=True), **quiet(**crowded)))
 
-    found = diagnosed(tmp_path / "r", told, **{**tables, **window, **crowded})
-
-    assert ("host-sync" in slugs(found)) == is_said
+    assert host_sync._room(case) == pytest.approx(room)
+    assert host_sync._room(Case(runs.trained(tmp_path / "gpu", **quiet(**runs.window(GPU), **crowded)))) == 1
 
 
 def test_an_own_loop_that_asks_for_values_in_each_step_is_named(tmp_path: Path) -> None:

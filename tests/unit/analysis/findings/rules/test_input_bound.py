@@ -90,7 +90,7 @@ def test_waits_in_which_the_generator_rests_are_not_for_batches(
     assert finding.at_stake_ns == pytest.approx(at_stake, rel=0.01)
 
 
-@pytest.mark.parametrize(("busy", "at_stake"), [(0.8, 1_800 * MS), (0.25, 450 * MS)])
+@pytest.mark.parametrize(("busy", "at_stake"), [(0.6, 1_080 * MS), (0.25, 450 * MS)])
 def test_workers_that_rest_are_not_what_is_waited_for(tmp_path: Path, busy: float, at_stake: int) -> None:
     """As a loop of short epochs was recorded: each of 150 steps waits 12 ms, and the workers mostly have no work."""
     tables = trained([12], processes=processes(0.1, 0.1), **stood((busy, FETCH), (busy, FETCH)))
