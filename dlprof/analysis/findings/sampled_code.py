@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -243,6 +243,17 @@ class SampledCode:
         rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
         lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
         return min(lines, default=None)
+
+    def written(self, pattern: str) -> SourceLine | None:
+        """The first line of the user's files that holds something of that regular expression, seen or not.
+
+        What an engine runs once to make a graph of it is not counted.
+        """
+        places = ((file, number, text) for file in sorted(self.user_files) for number, text in self._numbered(file))
+        return next(((file, number) for file, number, text in places if re.search(pattern, text)), None)
+
+    def _numbered(self, file: str) -> Iterable[tuple[int, str]]:
+        return enumerate(self.lines(file), 1)
 
     def line_like(self, pattern: str) -> SourceLine | None:
         """The first line of the user's code that ran and holds something of that regular expression."""

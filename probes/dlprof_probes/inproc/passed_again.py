@@ -23,10 +23,15 @@ class Passed(object):
         self.batches = self.views = self._distinct = 0
 
     def given(self, batch, epoch):
-        """A batch comes. Gives what there is to tell, or None, and whether another batch is wanted."""
+        """A batch comes. Gives what there is to tell, or None, and whether another batch is wanted.
+
+        Args:
+            batch: The batch, or inputs and targets.
+            epoch: The index of the epoch; None: none has begun yet, the batch is fetched ahead.
+        """
         if self._epoch is None:
             self._epoch = epoch
-        if epoch != self._epoch:
+        if epoch is not None and epoch != self._epoch:
             return self._facts(), False
         self.batches += 1
         self._add(_first_array(batch))

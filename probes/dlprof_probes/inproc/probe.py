@@ -279,7 +279,7 @@ class Probe(object):
         """A batch of a generator's or of the script's own is passed to a loop."""
         if loop is None or loop.passed is None:
             return
-        told, goes_on = loop.passed.given(batch, loop.epoch)
+        told, goes_on = loop.passed.given(batch, None if loop.epoch == wire.NONE else loop.epoch)
         if told is not None:
             self.recorder.detail(loop.span, told)
         if not goes_on:

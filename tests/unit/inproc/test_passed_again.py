@@ -61,3 +61,12 @@ def test_a_single_epoch_is_told_of_while_it_runs() -> None:
     told = [number for number in range(1, 300) if passed.given((data[:8],), 0)[0] is not None]
 
     assert told == [64, 256]
+
+
+def test_batches_that_are_fetched_before_an_epoch_begins_are_part_of_it() -> None:
+    """Keras 3 asks for the first ones ahead."""
+    passed, data = Passed(), np.zeros((64, 3))
+    for epoch in (None, None, 0, 0):
+        passed.given((data[:8],), epoch)
+
+    assert passed.given((data[:8],), 1) == ({"passed": {"batches": 4, "views": 4, "distinct": 1}}, False)

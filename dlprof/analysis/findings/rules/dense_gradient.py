@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.loops import FoundBy
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, TreePath
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
@@ -103,7 +105,7 @@ def _by_conversions(case: Case) -> Iterator[Claim]:
         takes,
         [queries.operators()],
         _ADVICE,
-        case.code.line_with("convert_to_tensor(", "assign_sub(", "assign(") or _line(case),
+        case.code.written(r"\bconvert_to_tensor\(|\.assign_sub\(") or _line(case),
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED, seen=case.kernels.seen_steps),
         fix=_fix(case),
@@ -148,7 +150,7 @@ def _line(case: Case) -> SourceLine | None:
 
 
 def _fix(case: Case) -> str | None:
-    if case.run.manifest.keras is not None:
+    if any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
         return "Embedding(..., trainable=False) where the vectors are given; else fewer rows (Hashing(num_bins=...))"
     return _FIXES.get(case.backend)
 
