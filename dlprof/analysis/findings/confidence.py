@@ -16,15 +16,16 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Support
 from dlprof.schema.vocabulary import Ground
 
 PRIORS: Mapping[Ground, float] = {
-    Ground.STATED: 0.95,
     Ground.REPEATED: 0.95,
-    Ground.PLACE: 0.80,
-    Ground.MODEL: 0.60,
-    Ground.COMPARED: 0.60,
+    Ground.STATED: 0.90,
+    Ground.PLACE: 0.85,
+    Ground.COMPARED: 0.85,
+    Ground.MODEL: 0.55,
 }
 """How likely it is the cause with all the rest in its favour. By the outside exam, without its held-out problems:
-`grounds` of `dlprof exam --outside --format json` says what would fit it exactly; nearly all planted causes were right,
-so that what few findings speak for was rounded up."""
+`grounds` of `dlprof exam --outside --format json` says what would fit it exactly. Of places, and of what was compared,
+less is taken than fits: few were false, but on fixed scripts only those above a share are judged at all. Of models more:
+those that were wrong had asked."""
 _FEW = 1.0
 """So many observations are worth half of what very many are."""
 _LEAST_KEPT = 0.6

@@ -61,7 +61,7 @@ def _between_own_steps(case: Case) -> dict[TreePath, int]:
     """Time of the script between its calls of `train_on_batch`, but for what the engine computes beside it."""
     gaps, in_steps = steps.own_loop(case.run)
     total = min(gaps - case.tree.beside_script_ns, case.own(Tree.SCRIPT))
-    if total < _BETWEEN * (total + in_steps):
+    if total <= 0 or total < _BETWEEN * (total + in_steps):
         return {}
     return {Tree.SCRIPT: min(total, case.time(Tree.SCRIPT))}
 

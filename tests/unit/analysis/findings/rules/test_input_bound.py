@@ -100,3 +100,14 @@ def test_workers_that_rest_are_not_what_is_waited_for(tmp_path: Path, busy: floa
 
     told = sum(one.at_stake_ns for one in found.findings if one.slug == "input-bound")
     assert told == pytest.approx(at_stake, rel=0.05)
+
+
+def test_code_around_a_fit_is_not_blamed_for_its_input(tmp_path: Path) -> None:
+    """The script made its files for a second, and an iterator of the engine's own feeds the training."""
+    phases = ("import", 0, 1), ("script", 1, 2), ("fit.steps", 2, 6), ("fit.input", 6, 8), ("teardown", 8, 10)
+    stood = sampled((1, 2, [("<module>", "train.py", 16)]), (6, 8, [("<module>", "train.py", 37), FIT[1]]))
+    tables = waiting_for_input(spans=[runs.fit_span(adapter="TFDatasetAdapter")], **stood)
+    tables["phases"] = parts(import_=1, script=1, fit_steps=4, fit_input=2, teardown=2)
+    tables["phase_intervals"] = runs.intervals(*phases)
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "input-bound").line == 37
