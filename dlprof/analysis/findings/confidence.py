@@ -24,8 +24,8 @@ PRIORS: Mapping[Ground, float] = {
 }
 """How likely it is the cause with all the rest in its favour. By the outside exam, without its held-out problems:
 `grounds` of `dlprof exam --outside --format json` says what would fit it exactly. Of places, and of what was compared,
-less is taken than fits: few were false, but on fixed scripts only those above a share are judged at all. Of models more:
-those that were wrong had asked."""
+less is taken than fits: few were false, but on fixed scripts only those above a share are judged at all; of models
+more, because those that were wrong had asked."""
 _FEW = 1.0
 """So many observations are worth half of what very many are."""
 _LEAST_KEPT = 0.6
