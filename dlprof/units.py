@@ -48,6 +48,10 @@ def size(value: float | None) -> str:
     return f"{value:.2f} GB"
 
 
+ALL = 1.005
+"""A larger share is told as a multiple: of a gap, what takes longer may be more than all of it."""
+
+
 def bar(share: float, width: int, *, ascii_only: bool = False) -> str:
     """A bar of `share` (0 to 1) of `width` characters."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)

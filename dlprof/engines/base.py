@@ -125,6 +125,10 @@ class EngineSpec(Struct, frozen=True):
     """Beginnings of the names of files through which a compiled function calls Python, which is no input of it."""
     graph_functions: tuple[str, ...] = ()
     """Functions that take new operations over into a graph that runs already."""
+    densifying_operators: tuple[str, ...] = ()
+    """Operators that make a gradient of all rows out of one that has only the rows which were looked up."""
+    session_files: tuple[str, ...] = ()
+    """Beginnings of the names of files whose sessions run its graphs: each session makes a graph ready for itself."""
     waiting_functions: tuple[str, ...] = ()
     """Functions that wait for a value and bring it to the host."""
 

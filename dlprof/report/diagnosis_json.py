@@ -36,6 +36,8 @@ class FindingReport(Struct, frozen=True):
     """How likely it is the right cause, by what was recorded: 0 to 1."""
     fix: str | None
     """The change: a unified diff, or a sentence; null: none is known."""
+    ground: str
+    """What tells that it is the cause: stated, repeated, model, compared, or only the place where time passed."""
 
 
 class DiagnosisReport(Struct, frozen=True, kw_only=True):
@@ -97,4 +99,5 @@ def _finding(finding: Finding) -> FindingReport:
         title=finding.heading,
         confidence=finding.confidence,
         fix=finding.fix,
+        ground=finding.ground,
     )

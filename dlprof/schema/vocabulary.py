@@ -393,6 +393,21 @@ class Basis(StrEnum):
     ESTIMATED = "estimated"
 
 
+class Ground(StrEnum):
+    """What tells that a cause is the cause, besides that time was spent where it is."""
+
+    STATED = "stated"
+    """The engine, the system or a setting names it: a compiler's reason, a type, a switch, a counter of stalls."""
+    REPEATED = "repeated"
+    """Work that once would do was seen again and again, one row or one operation at a time, or growing."""
+    MODEL = "model"
+    """A model of what it should take says that it takes too long."""
+    PLACE = "place"
+    """Time passed there: certain by itself, but not that it could be saved."""
+    COMPARED = "compared"
+    """The other run of a pair spends less there."""
+
+
 class Whole(StrEnum):
     """What the share of a finding is of."""
 

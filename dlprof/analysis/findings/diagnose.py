@@ -167,6 +167,7 @@ def _granted(case: Case, rule: Rule, claim: Claim, left: _Left) -> Finding:
         rank=claim.rank,
         confidence=confidence.of_claim(case, claim, uncontested),
         fix=claim.fix or fixes.of_claim(case, rule.slug, claim),
+        ground=confidence.ground_of(case, claim),
     )
 
 

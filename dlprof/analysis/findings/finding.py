@@ -9,8 +9,8 @@ from typing import Any
 
 from dlprof.analysis.findings.rest import Rest
 from dlprof.analysis.findings.title import Title, of_slug
-from dlprof.schema.vocabulary import Basis, FindingState, TreePath, Whole
-from dlprof.units import duration
+from dlprof.schema.vocabulary import Basis, FindingState, Ground, TreePath, Whole
+from dlprof.units import ALL, duration
 
 
 class Rank(IntEnum):
@@ -79,7 +79,9 @@ class AtStake:
 
     @property
     def share_text(self) -> str:
-        """`12 % of the wall time`."""
+        """`12 % of the wall time`; of a gap that other parts make smaller, which may be more than all of it."""
+        if self.share > ALL:
+            return f"{self.share:.1f} x {self.whole} (other parts are shorter, and make it smaller)"
         return f"{100 * self.share:.0f} % of {self.whole}"
 
 
@@ -123,15 +125,27 @@ class Query:
 
 @dataclass(frozen=True)
 class Support:
-    """What of the record speaks for a claim, besides how its time was got.
+    """What of the record speaks for a claim.
 
     Attributes:
-        seen: How often its cause was seen: calls, compilations, samples of stacks; None: that is no matter of number.
+        ground: What tells that it is the cause, besides that time was spent there.
+        seen: How often that was seen: calls, compilations, samples of stacks; None: that is no matter of number.
         agree: Share of what was looked at that agrees with it, such as the samples that stand in its line: 0 to 1.
+        covered: Share of the time in question that was looked at: by samples, in windows, by counted lines: 0 to 1.
+        spread: How far observations that should be equal lie apart, by their median, such as the slowest twentieth of
+            the steps above it; None: they need not be equal.
+        part: Where only a place speaks for it: how much of the work that place takes, 0 to 1; None: what the claim
+            takes of the whole.
+        usual: The same of a run that has no such cause: as much more as there is, as much more speaks for one.
     """
 
-    seen: int | None = None
+    ground: Ground
+    seen: float | None = None
     agree: float = 1.0
+    covered: float = 1.0
+    spread: float | None = None
+    part: float | None = None
+    usual: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -148,7 +162,7 @@ class Claim:
         basis: How the time at stake was got; estimated where a model stands between.
         title: What it is called; None: as its rule is.
         rank: Whether it is worth a word by the time that it costs, or whatever that is.
-        support: What speaks for it; None: only how its time was got.
+        support: What speaks for it; None: only that time was spent there.
         fix: The change, as a unified diff or a sentence with the API; None: `fixes` may know one.
     """
 
@@ -200,6 +214,7 @@ class Finding:
         rank: As that of its claim.
         confidence: How likely it is the right cause, by what was recorded: 0 to 1; see `confidence`.
         fix: The change: a unified diff of the user's file, or a sentence with the API; None: there is none to name.
+        ground: What tells that it is the cause, besides that time was spent there.
     """
 
     slug: str
@@ -220,6 +235,7 @@ class Finding:
     rank: Rank = Rank.BY_TIME
     confidence: float = 1.0
     fix: str | None = None
+    ground: Ground = Ground.PLACE
 
     @property
     def is_question(self) -> bool:

@@ -87,6 +87,8 @@ _OF_KERAS_2: Mapping[str, str] = MappingProxyType(
     }
 )
 """By rule, where Keras runs the training, whatever the engine."""
+_EPOCHS = 2
+"""From so many on, what one has made can be kept for the next."""
 _OWN_LOADERS = "DataLoader"
 """Kind of loader that is the engine's own, also under Keras."""
 
@@ -95,7 +97,20 @@ def of_claim(case: Case, slug: str, claim: Claim) -> str | None:
     """The change as a unified diff, or a sentence with the API of this engine; None: none is known."""
     changed = _changed(case, slug, claim.line) if claim.line is not None else None
     known = _APIS.get(slug, {})
-    return changed or _of_keras(case, slug) or known.get(case.backend) or known.get(_ANY)
+    api = _of_keras(case, slug) or known.get(case.backend) or known.get(_ANY)
+    kept = _kept(case) if slug == "input-bound" else None
+    return changed or (f"{kept}; else {api}" if kept and api else kept or api)
+
+
+def _kept(case: Case) -> str | None:
+    """How to keep what tf.data maps for the next epoch; None: it maps nothing, keeps it, or there is one epoch."""
+    if not case.engine.tunes_input or case.run.table("epochs").num_rows < _EPOCHS or case.code.written(r"\.cache\("):
+        return None
+    mapped = case.code.written(r"\.map\(")
+    if mapped is None:
+        return None
+    where = "where that makes the same in each epoch, and it fits into memory"
+    return f".cache() behind .map(...) at line {mapped[1]}, {where}"
 
 
 def _of_keras(case: Case, slug: str) -> str | None:

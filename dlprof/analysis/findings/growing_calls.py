@@ -13,7 +13,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import SpanKind, Tree
+from dlprof.schema.vocabulary import Ground, SpanKind, Tree
 from dlprof.units import duration
 
 _TITLE = Title("Calls for equal work took longer each time", "calls that take longer each time")
@@ -43,7 +43,7 @@ def claims(case: Case) -> Iterator[Claim]:
             "See what each call leaves behind: callbacks and data that are added to, models that are kept.",
             calls[0].line,
             title=_TITLE,
-            support=Support(seen=grown.count, agree=grown.rank),
+            support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
         )
 
 

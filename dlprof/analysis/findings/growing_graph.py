@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from dlprof.analysis.findings import growth, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import Phase, Tree
+from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase, Tree
 
 _TITLE = Title("The graph grew while the training ran", "a graph that grows as it runs")
 _SHARE = 0.15
@@ -20,6 +22,31 @@ _OF_SESSIONS = Title("A session was made for each call", "sessions that are made
 _MAKES = re.compile(r"\b(Interactive)?Session\(")
 _FEWEST = 5
 _LOOPS = (Tree.FIT_STEPS, Tree.SCRIPT)
+_FOR_SETUP = 0.9
+"""Share of what such sessions take that is no computing: a session is made for a few runs, each mostly its first."""
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions that one line makes again and again.
+
+    Attributes:
+        made: Row of `lines` of that line.
+        count: How many they are.
+    """
+
+    made: Mapping[str, Any]
+    count: int
+
+    @property
+    def line(self) -> SourceLine:
+        """The line."""
+        return self.made["file"], self.made["line"]
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether their number is from windows of counting."""
+        return bool(self.made["how"] == LineSource.SCALED)
 
 
 @of_the_slower
@@ -32,16 +59,16 @@ def claims(case: Case) -> Iterator[Claim]:
     def extends(sample: Sample) -> bool:
         return any(frame.name in names for frame in sample.frames)
 
+    made = _sessions(case)
+    if made is not None:
+        yield from _of_sessions(case, made)
+        return
     share = case.code.share(_LOOPS, extends)
     if share < _SHARE:
         return
     grown = growth.of_steps(case)
     lost = grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)) if grown is not None else 0.0
     line = case.code.hottest_line(_LOOPS, extends)
-    made = _sessions(case)
-    if made is not None:
-        yield _of_sessions(case, made, share)
-        return
     yield Claim(
         Sentence("Operations are added to the graph in the loop, and each run of the session takes them over:"),
         case.takes(*_LOOPS, share=min(1.0, max(share, lost))),
@@ -49,30 +76,51 @@ def claims(case: Case) -> Iterator[Claim]:
         "Make all operations once, before the loop, and only run them in it.",
         line,
         title=_TITLE,
-        support=Support(agree=min(1.0, 0.5 + share)),
+        support=case.code.support(_LOOPS, extends, ground=Ground.REPEATED),
         fix=_fix(case, line),
     )
 
 
-def _of_sessions(case: Case, made: tuple[SourceLine, int], share: float) -> Claim:
-    line, count = made
-    return Claim(
-        Sentence(f"A session was made {count:,} times at one line, and each of them takes the whole graph over first:"),
-        case.takes(*_LOOPS, share=min(1.0, share * (1 - 1 / count))),
+def _of_sessions(case: Case, made: Sessions) -> Iterator[Claim]:
+    """What stands in sessions, where each is made for a few runs: all that a graph needs is done again for each."""
+
+    def runs(sample: Sample) -> bool:
+        return any(frame.file.startswith(case.engine.session_files) for frame in sample.frames)
+
+    share = case.code.share(_LOOPS, runs)
+    if share < _SHARE:
+        return
+    line, count = made.line, made.count
+    yield Claim(
+        Sentence(
+            f"A session was made {'about ' * made.is_scaled}{count:,} times at one line, and each of them takes the "
+            "whole graph over and makes it ready before its first run:"
+        ),
+        case.takes(*_LOOPS, share=_FOR_SETUP * share * (1 - 1 / count)),
         [queries.python_stood(Phase.FIT_STEPS, Phase.SCRIPT)],
         "Make the session once, before the loop, and run all of it in that one.",
         line,
         title=_OF_SESSIONS,
-        support=Support(seen=count, agree=min(1.0, 0.5 + share)),
+        basis=Basis.ESTIMATED,
+        support=case.code.support(_LOOPS, runs, ground=Ground.REPEATED, agree=min(1.0, 0.5 + share)),
         fix=f"move `{case.code.source(*line).strip()}` out of the loop: one session, before it",
     )
 
 
-def _sessions(case: Case) -> tuple[SourceLine, int] | None:
-    """The line that makes sessions again and again, and how often it ran; None: there is none."""
-    rows = (row for row in case.run.rows("lines") if _MAKES.search(row["source"] or ""))
-    often = [((row["file"], row["line"]), row["hits"]) for row in rows if (row["hits"] or 0) >= _FEWEST]
-    return max(often, key=lambda one: one[1], default=None)
+def _sessions(case: Case) -> Sessions | None:
+    """The line that makes sessions again and again; None: there is none."""
+    rows = case.run.rows("lines")
+    made = [Sessions(row, _times(row, rows)) for row in rows if _MAKES.search(row["source"] or "")]
+    return max((one for one in made if one.count >= _FEWEST), key=lambda one: one.count, default=None)
+
+
+def _times(made: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
+    """How often a line ran: one that begins a `with` is met again where that ends, the line below it is not."""
+    count = made["hits"] or 0
+    below = [row for row in rows if row["file"] == made["file"] and row["line"] == made["line"] + 1]
+    if not made["source"].lstrip().startswith("with ") or not below:
+        return int(count)
+    return int(min(count, below[0]["hits"] or 0))
 
 
 def _fix(case: Case, line: tuple[str, int] | None) -> str:

@@ -12,7 +12,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import SpanKind
+from dlprof.schema.vocabulary import Ground, SpanKind
 from dlprof.units import duration
 
 _TITLE = Title("Each new model took longer to set up", "models that take longer to set up each time")
@@ -44,7 +44,7 @@ def claims(case: Case) -> Iterator[Claim]:
         "Have the engine forget the models that are done before the next one is made.",
         setups[0].line,
         title=_TITLE,
-        support=Support(seen=grown.count, agree=grown.rank),
+        support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
         fix="keras.backend.clear_session() at the beginning of each turn, before the model is made",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
@@ -86,6 +87,11 @@ def of_layer(case: Case, layer: str | None, *directions: Direction) -> dict[Tree
     """Kernels of a layer, by leaf (ns)."""
     mine = (kernel for kernel in case.tree.layers if layer is not None and kernel.layer == layer)
     return _by_leaf(case, [one for one in mine if one.direction in directions and not is_update(one)])
+
+
+def of_operators(case: Case, names: Collection[str]) -> dict[TreePath, int]:
+    """Kernels of operators of these names, by leaf (ns)."""
+    return _by_leaf(case, [one for one in case.tree.layers if one.op in names])
 
 
 def is_update(kernel: LayerTime) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dlprof.analysis import samples
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence, Support
+from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Phase, Tree
+from dlprof.schema.vocabulary import Basis, Ground, Phase, Tree
 
 _TITLE = Title("The compiled step called back into Python", "calling Python from the compiled step")
 _PATHS = (Tree.FIT_STEPS, Tree.SCRIPT)
@@ -40,6 +40,6 @@ def claims(case: Case) -> Iterator[Claim]:
         or case.code.hottest_line(_PATHS, samples.is_callback),
         basis=Basis.ESTIMATED,
         title=_TITLE,
-        support=Support(agree=min(1.0, 0.5 + share)),
+        support=case.code.support(_PATHS, samples.is_callback, main=None, ground=Ground.STATED),
         fix=_FIXES.get(case.backend),
     )

@@ -9,7 +9,7 @@ from dlprof.schema.vocabulary import EDGES, StepPart, Tree, TreePath
 if TYPE_CHECKING:
     from dlprof.analysis.findings.case import Case
 
-_SHARE_OF_LOOP = 0.10
+USUAL = 0.10
 """Waiting for less than this share of the training is usual."""
 _SHARE_OF_ARRAYS = 0.35
 """Cutting batches out of whole arrays costs Keras more than that only where steps are tiny: a cause of its own."""
@@ -29,13 +29,13 @@ def waits(case: Case) -> dict[TreePath, int]:
         takes[leaf] = max(takes.get(leaf, 0), ns)
     loop = loop_ns(case)
     users = case.code.share([Tree.FIT_INPUT], case.code.feeds) > _USERS
-    least = _SHARE_OF_ARRAYS if case.calls.feed_arrays and not users and not case.pair else _SHARE_OF_LOOP
+    least = _SHARE_OF_ARRAYS if case.calls.feed_arrays and not users and not case.pair else USUAL
     total = sum(takes.values())
     if total < least * loop:
         return {}
     if case.input_inside_step and not case.pair:
         # An iterator of the engine's own costs so much whatever it is fed with.
-        unusual = max(0.0, 1 - _SHARE_OF_LOOP * loop / max(1, total))
+        unusual = max(0.0, 1 - USUAL * loop / max(1, total))
         return {leaf: int(ns * unusual) for leaf, ns in takes.items()}
     return takes
 

@@ -13,7 +13,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import SpanKind
+from dlprof.schema.vocabulary import Ground, SpanKind
 
 _TITLE = Title("Models were set up again and again", "setting models up again")
 _KINDS = (SpanKind.COMPILE, SpanKind.CONSTRUCT, SpanKind.SAVE)
@@ -46,7 +46,7 @@ def claims(case: Case) -> Iterator[Claim]:
         "Set it up once, before the loop: what follows, such as compiling its functions, is done once, too.",
         setups[0].line,
         title=_TITLE,
-        support=Support(seen=len(setups)),
+        support=Support(Ground.REPEATED, seen=len(setups)),
         fix=_fix(case, setups[0].line),
     )
 

@@ -28,7 +28,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.rank_contention import Contention, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.errors import DlprofError
-from dlprof.schema.vocabulary import Basis, SpanKind, Whole
+from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Whole
 from dlprof.store import ranked_query
 from dlprof.store.ranked import RankedRun
 from dlprof.store.run import Run
@@ -135,6 +135,7 @@ class _Case:
             evidence=(),
             next_step=next_step,
             title=_TITLES[slug],
+            ground=Ground.STATED,
             **more,
         )
 

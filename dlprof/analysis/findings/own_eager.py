@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dlprof.analysis import loops
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Basis, Phase, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, Phase, Tree, TreePath
 
 _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15
@@ -49,7 +49,7 @@ def claims(case: Case) -> Iterator[Claim]:
         f"Compile the function that makes a step: {case.engine.compile_with}.",
         line,
         basis=Basis.ESTIMATED,
-        support=Support(agree=min(1.0, 2 * share)),
+        support=case.code.support(paths, eager, ground=Ground.REPEATED, agree=min(1.0, 2 * share)),
         fix=_fix(case, line),
     )
 

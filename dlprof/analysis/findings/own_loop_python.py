@@ -12,13 +12,13 @@ from dlprof.analysis import loops
 from dlprof.analysis.findings import chores, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
-from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import Phase, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Phase, StepPart, Tree, TreePath
 
 _TITLE = Title("Python of the script's own loop took long", "Python of the script's own loop")
 _SHARE_OF_WORK = 0.10
@@ -62,7 +62,12 @@ def claims(case: Case) -> Iterator[Claim]:
         case.code.counting_note(line) + (chore.advice if chore else _ADVICE),
         line,
         title=chore.title if chore else _TITLE,
-        support=Support(agree=ns / max(ns, in_lines)),
+        support=case.code.support(
+            [Tree.FIT_STEPS],
+            lambda sample: is_own(case, sample),
+            ground=Ground.PLACE if chore is None else Ground.REPEATED,
+            agree=ns / max(ns, in_lines),
+        ),
         fix=chore.fix if chore else None,
     )
 
@@ -81,6 +86,7 @@ def _of_conversions(case: Case, idle: Mapping[TreePath, int], ns: float) -> Clai
         case.code.counting_note(line) + chore.advice,
         line,
         title=chore.title,
+        support=case.code.support([Tree.FIT_STEPS], lambda sample: converts(case, sample), ground=Ground.REPEATED),
         fix=chore.fix,
     )
 

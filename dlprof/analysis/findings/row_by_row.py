@@ -12,7 +12,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, Tree
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, Tree
 
 _TITLE = Title("A layer went through its rows one by one", "a layer that goes through its rows one by one")
 _MANY = 50
@@ -73,7 +73,7 @@ def claims(case: Case) -> Iterator[Claim]:
         line,
         basis=Basis.ESTIMATED,
         title=_TITLE,
-        support=Support(seen=case.kernels.window_steps, agree=share),
+        support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=share),
         fix=_fix(case, line),
     )
 

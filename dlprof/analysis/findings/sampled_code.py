@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from dlprof.analysis import samples
 from dlprof.analysis.breakdown import Breakdown
-from dlprof.analysis.findings.finding import Abstain, SourceLine
+from dlprof.analysis.findings.finding import Abstain, SourceLine, Support
 from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import LineSource, ProbeState, SpanKind, Tree, TreePath
+from dlprof.schema.vocabulary import Ground, LineSource, ProbeState, SpanKind, Tree, TreePath
 from dlprof.store.run import Run
 
 Chosen = Callable[[Sample], bool]
@@ -28,6 +28,8 @@ _COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*lambda\b")
 _FOR = re.compile(r"\s*(async\s+)?for\b")
 _CALLED = re.compile(r"\b(\w+)\s*\(")
 """Names that are called in a line."""
+_EVERY_NS = 50_000_000
+"""From one stack to the next, as it is sampled where nobody says otherwise."""
 _SMALL_TAX = 0.02
 """Share of the wall time that counting lines may cost without being worth a word."""
 _COUNTING_IS_CHEAP = (3, 12)
@@ -82,6 +84,33 @@ class SampledCode:
         # Other threads come and go: their time is a share of the phase's.
         whole = sum(sample.dur_ns for sample in inside) if main else sum(self._tree.time(path) for path in paths)
         return min(1.0, sum(sample.dur_ns for sample in inside if chosen(sample)) / whole) if whole else 0.0
+
+    def support(
+        self,
+        paths: Sequence[TreePath],
+        chosen: Chosen,
+        *,
+        main: bool | None = True,
+        ground: Ground = Ground.PLACE,
+        **more: Any,
+    ) -> Support:
+        """What samples say for a claim on those chosen: how many these are, and how much of the time was sampled.
+
+        Where there are none, nothing was looked at.
+
+        Args:
+            paths: The phases.
+            chosen: Which stacks.
+            main: Those of the main thread, of all other threads, or (None) of all.
+            ground: What tells that it is the cause.
+            **more: What else of a `Support` is known.
+        """
+        inside = [one for one in self.samples if main in (None, one.main) and _is_in(one, paths)]
+        if not inside:
+            return Support(ground, covered=0.0, **more)
+        seen = sum(one.dur_ns for one in inside if chosen(one)) / _EVERY_NS
+        covered = sum(one.dur_ns for one in inside) / max(1, sum(self._tree.time(path) for path in paths))
+        return Support(ground, seen=seen, covered=min(1.0, covered), **more)
 
     def hottest_line(
         self, paths: Sequence[TreePath], chosen: Chosen = lambda _sample: True, *, main: bool | None = True
@@ -214,6 +243,17 @@ class SampledCode:
         rows = (row for row in self._run.rows("lines") if (row["hits"] or row["samples"]) and row["source"])
         lines = ((row["file"], row["line"]) for row in rows if any(word in row["source"] for word in words))
         return min(lines, default=None)
+
+    def written(self, pattern: str) -> SourceLine | None:
+        """The first line of the user's files that holds something of that regular expression, seen or not.
+
+        What an engine runs once to make a graph of it is not counted.
+        """
+        places = ((file, number, text) for file in sorted(self.user_files) for number, text in self._numbered(file))
+        return next(((file, number) for file, number, text in places if re.search(pattern, text)), None)
+
+    def _numbered(self, file: str) -> Iterable[tuple[int, str]]:
+        return enumerate(self.lines(file), 1)
 
     def line_like(self, pattern: str) -> SourceLine | None:
         """The first line of the user's code that ran and holds something of that regular expression."""

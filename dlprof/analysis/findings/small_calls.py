@@ -14,13 +14,13 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, SpanKind, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Tree, TreePath
 
 _TITLE = Title("Calls for a few rows each", "calls for a few rows each")
 _KINDS = {SpanKind.PREDICT: Tree.PREDICT, SpanKind.EVALUATE: Tree.EVALUATE}
 _ON_BATCH = {SpanKind.PREDICT.value: "predict_on_batch(x)", SpanKind.EVALUATE.value: "test_on_batch(x, y)"}
 _FEWEST = 30
-_ROWS = 8
+ROWS = 8
 """Calls with more rows are no calls row by row."""
 _AT_ONCE = 32
 """Rows of a batch of one call, as Keras has it."""
@@ -59,7 +59,7 @@ def fits(case: Case) -> Iterator[Claim]:
         return
     spent = sum(call.dur_ns for call in calls)
     around = max(0.0, 1 - steps_ns / max(1, spent))
-    one_by_one = (1 - rows / _AT_ONCE) * (1 - around) if rows is not None and rows <= _ROWS else 0.0
+    one_by_one = (1 - rows / _AT_ONCE) * (1 - around) if rows is not None and rows <= ROWS else 0.0
     whole = min(1.0, spent / max(1, case.own(Tree.FIT)))
     takes = case.takes(Tree.FIT, share=whole * min(1.0, around + one_by_one))
     if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
@@ -78,7 +78,7 @@ def fits(case: Case) -> Iterator[Claim]:
         calls[0].line,
         basis=Basis.ESTIMATED,
         title=_FITS_TITLE,
-        support=Support(seen=len(calls)),
+        support=Support(Ground.REPEATED, seen=len(calls)),
         fix=_fix(case, "fit", calls[0].line, instead="train_on_batch"),
     )
 
@@ -107,7 +107,7 @@ def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Map
         calls[0].line,
         basis=Basis.ESTIMATED,
         title=_TITLE,
-        support=Support(seen=len(calls)),
+        support=Support(Ground.REPEATED, seen=len(calls)),
         fix=_fix(case, kind, calls[0].line),
     )
 
@@ -115,7 +115,7 @@ def _claim(case: Case, kind: str, calls: Sequence[Call], rows: float, takes: Map
 def _for_few_rows(case: Case, calls: Sequence[Call]) -> list[Call]:
     """Those of lines that make many, for a few rows each; those of the line with most time first."""
     lines = [group for group in _by_line(calls) if len(group) >= _FEWEST]
-    few = [group for group in lines if (rows := _rows(case, group)) is not None and rows <= _ROWS]
+    few = [group for group in lines if (rows := _rows(case, group)) is not None and rows <= ROWS]
     return [call for group in few for call in group]
 
 

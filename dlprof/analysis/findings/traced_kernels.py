@@ -42,6 +42,11 @@ class TracedKernels:
         """Steps in all windows."""
         return sum(row["steps"] or 0 for row in self._run.rows("kernel_windows"))
 
+    @property
+    def seen_steps(self) -> int | None:
+        """The same, as a number of observations; None: a trace that does not tell them."""
+        return self.window_steps or None
+
     @cached_property
     def calling_python(self) -> list[kernels.Row]:
         """Operators that call a function of Python."""

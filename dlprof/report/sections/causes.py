@@ -7,7 +7,7 @@ from rich.text import Text
 from dlprof.report.console import Page
 from dlprof.report.model import Cause, Report
 from dlprof.schema.vocabulary import Basis
-from dlprof.units import duration, safe
+from dlprof.units import ALL, duration, safe
 
 
 def headline(page: Page, number: int, title: str, slug: str, cost: str) -> Text:
@@ -31,6 +31,8 @@ def cost(at_stake_ns: int, share: float, basis: str) -> str:
     if not at_stake_ns:
         return "no time is claimed"
     about = "about " if basis == Basis.ESTIMATED else ""
+    if share > ALL:
+        return f"{about}{duration(at_stake_ns)}, {share:.1f} x the gap"
     return f"{about}{duration(at_stake_ns)}, {100 * share:.0f} %"
 
 

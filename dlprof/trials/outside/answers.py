@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.finding import FLOOR, Finding
+from dlprof.schema.vocabulary import Ground
 from dlprof.trials.outside.problems import Problem, Truth
 
 FALSE_SHARE = 0.05
@@ -32,6 +33,7 @@ class Said(Struct, frozen=True):
         next_step: What it says to do.
         confidence: How likely it is right, as it says itself: 0 to 1.
         fix: The change that it names; None: none.
+        ground: What tells that it is the cause.
     """
 
     slug: str
@@ -42,13 +44,14 @@ class Said(Struct, frozen=True):
     next_step: str
     confidence: float = 1.0
     fix: str | None = None
+    ground: Ground = Ground.PLACE
 
     @staticmethod
     def of(finding: Finding) -> Said:
         """What a finding says."""
         return Said(
             finding.slug, finding.share, finding.at_stake_ns, finding.file, finding.line, finding.next_step,
-            finding.confidence, finding.fix,
+            finding.confidence, finding.fix, finding.ground,
         )  # fmt: skip
 
     @property
@@ -166,6 +169,11 @@ class Answer(Struct, frozen=True):
         told = _of_script(self.on_fixed, self.truth)
         fixed = [(one, one.slug in self.truth.true_of_fixed) for one in told if one.share > FALSE_SHARE]
         return (*first, *fixed)
+
+    @property
+    def judged_in_pair(self) -> tuple[tuple[Said, bool], ...]:
+        """The first finding on why the script with the cause is slower, and whether that is right."""
+        return tuple((one, one.slug in self.truth.accept) for one in _of_script(self.in_pair, self.truth)[:1])
 
     @property
     def _wrong_on_fixed(self) -> tuple[Said, ...]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from dlprof.trials.outside import figures, reliability
 from dlprof.trials.outside.answers import Answer, Said
 from dlprof.trials.outside.figures import Figures
-from dlprof.trials.outside.reliability import Bin
+from dlprof.trials.outside.reliability import Bin, OfGround
 
 SCHEMA = "dlprof.exam-outside/1"
 _HEADS = ("", "problems", "first", "found", "pair: first", "pair: found", "line right", "fix named", "within 20 %",
@@ -51,6 +51,7 @@ class ExamReport(Struct, frozen=True, kw_only=True):
         asked: Problems that were to be sat; more than there are in `problems`: it was broken off.
         groups: Figures of all, and of the open and held-out halves.
         reliability: How often findings were right, by how sure they were.
+        grounds: The same by what told that they are the cause, without held-out problems.
     """
 
     schema: str = SCHEMA
@@ -59,6 +60,7 @@ class ExamReport(Struct, frozen=True, kw_only=True):
     backends: tuple[Figures, ...]
     root_causes: tuple[Figures, ...]
     reliability: tuple[Bin, ...]
+    grounds: tuple[OfGround, ...]
     problems: tuple[ProblemReport, ...]
 
 
@@ -70,6 +72,7 @@ def as_json(answers: Sequence[Answer], asked: int | None = None) -> ExamReport:
         backends=figures.by_backend(answers),
         root_causes=figures.by_root_cause(answers),
         reliability=reliability.of_answers(answers),
+        grounds=reliability.of_grounds(answers),
         problems=tuple(_problem(answer) for answer in answers),
     )
 
@@ -102,7 +105,7 @@ def as_markdown(answers: Sequence[Answer]) -> str:
     """The exam as tables: figures of groups, backends and root causes, reliability, then each problem."""
     tables = (figures.of_all(answers), figures.by_backend(answers), figures.by_root_cause(answers))
     lines = [line for rows in tables for line in (*_figures(rows), "")]
-    lines += [*_reliability(answers), ""]
+    lines += [*_reliability(answers), "", *_grounds(answers), ""]
     lines += ["| problem | backend | accepted | first finding | rank | in pair | slower | line | fix | fixed |",
               "| --- | --- | --- | --- | ---: | ---: | ---: | --- | --- | --- |"]  # fmt: skip
     return "\n".join([*lines, *(_row(answer) for answer in answers)]) + "\n"
@@ -115,6 +118,15 @@ def _reliability(answers: Sequence[Answer]) -> list[str]:
         for one in reliability.of_answers(answers)
     ]
     return ["| confidence | findings | said, on average | right |", "| --- | ---: | ---: | ---: |", *rows]
+
+
+def _grounds(answers: Sequence[Answer]) -> list[str]:
+    rows = [
+        f"| {one.ground} | {one.findings} | {one.right} | {one.strength:.1f} | {one.prior:.2f} | {one.used:.2f} |"
+        for one in reliability.of_grounds(answers)
+    ]
+    head = "| told by | findings | right | strength | prior to take | taken |"
+    return [head, "| --- | ---: | ---: | ---: | ---: | ---: |", *rows]
 
 
 def _figures(rows: Sequence[Figures]) -> list[str]:

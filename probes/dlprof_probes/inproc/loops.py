@@ -5,6 +5,7 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.passed_again import Passed
 
 _RECORD = wire.STEP_RECORD.pack
 _TYPE = wire.Record.STEP
@@ -39,6 +40,7 @@ class Loop(object):
         user_callbacks: Whether a callback of the user's own code takes part.
         epoch: Index of the epoch, or `wire.NONE`.
         described, data_seen: Whether facts about its model, and its data, were recorded.
+        passed: Batches of its first epoch, as far as they are seen; None: nobody looks any longer.
         watch: Called after each step with (loop, steps, flags), while kernel windows are waited for; else None.
         on_first: Called when the first call of its step function is over, or has failed; None: nobody asks.
         kind, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
@@ -65,6 +67,7 @@ class Loop(object):
         "on_first",
         "opened",
         "outer",
+        "passed",
         "previous_end",
         "span",
         "step_index",
@@ -94,6 +97,7 @@ class Loop(object):
         self.watch = None
         self.on_first = None
         self.described = self.data_seen = False
+        self.passed = Passed()
         self.kind = ""
         self.warmed = 0
         self._clear()

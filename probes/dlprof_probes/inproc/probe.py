@@ -299,6 +299,16 @@ class Probe(object):
                     loop.span, facts.data_key(arrays), lambda: {"data": facts.of_data(arrays, means=False)}
                 )
 
+    def batch_given(self, loop, batch):
+        """A batch of a generator's or of the script's own is passed to a loop."""
+        if loop is None or loop.passed is None:
+            return
+        told, goes_on = loop.passed.given(batch, None if loop.epoch == wire.NONE else loop.epoch)
+        if told is not None:
+            self.recorder.detail(loop.span, told)
+        if not goes_on:
+            loop.passed = None
+
     def on_batch(self, owner, name, label=None):
         """Record a step around each call of `owner.name` (train_on_batch and its kin)."""
         label = label or name

@@ -80,6 +80,23 @@ def after(original, hook):
     return wrapper
 
 
+def restoring(original, hook):
+    """Keras' look at the first batches of a generator, which gives a function that makes an iterator over all of them.
+
+    `hook(batch)` is called with each. `map` asks the generator, so that no frame of ours is around its code.
+    """
+
+    def seen(batch):
+        hook(batch)
+        return batch
+
+    def wrapper(generator):
+        batches, restore = original(generator)
+        return batches, lambda: map(seen, restore())
+
+    return wrapper
+
+
 def timed(original, hook, now):
     """Call `hook(result, args, begin)` after `original` returned."""
 

@@ -35,6 +35,7 @@ _ORDER = (
     "jit-off",
     "retracing",
     "steps-get-slower",
+    "data-repeated",
     "iterator-restart",
     "input-bound",
     "slow-callback",

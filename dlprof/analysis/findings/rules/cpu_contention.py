@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.rules import threads_oversubscribed
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("Other programs took the cores", "other programs on the machine")
 _OTHERS_PCT = 25.0
@@ -39,6 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
         [queries.scheduled(), _USE],
         "Stop the other programs, or give each its own cores (taskset), and measure again.",
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 

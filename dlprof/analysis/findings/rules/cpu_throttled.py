@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pyarrow.compute as pc
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.vocabulary import Ground, Tree
 
 TITLE = Title(
     "The processor was held back by its quota or its host", "a quota, or a host, that held the processor back"
@@ -38,6 +38,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.takes(*WORK, share=min(1.0, throttled / whole)),
         _EVIDENCE,
         "Give the container more CPU (docker run --cpus, resources.limits.cpu), or start fewer threads than its quota.",
+        support=Support(Ground.STATED),
     )
 
 

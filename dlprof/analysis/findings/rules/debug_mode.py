@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.engines.base import PythonCost, Switch
-from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree, TreePath
 
 TITLE = Title("A switch for debugging was on", "a switch for debugging")
 _LEAST = 0.10
@@ -38,6 +38,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.line_with(*(_written(switch) for switch in switches)),
         Remedy(f"without {', '.join(names)}", environment, {"flags_off": names}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, Direction, SpanKind, TreePath
+from dlprof.analysis.loops import FoundBy
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, TreePath
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
 _SHARE_OF_WEIGHTS = 0.5
@@ -25,7 +27,8 @@ _SAVED = 0.9
 _FIXES = {
     "torch": "nn.Embedding(..., sparse=True), and torch.optim.SparseAdam (or SGD) for its weights",
     "mxnet": "gluon.nn.Embedding(..., sparse_grad=True), with an optimiser that has lazy_update=True (sgd, adam)",
-    "tensorflow": "the gradient of tf.nn.embedding_lookup is one of rows (tf.IndexedSlices): apply it by SGD",
+    "tensorflow": "the gradient of tf.nn.embedding_lookup is one of rows (tf.IndexedSlices): apply it by SGD, or with "
+    "table.scatter_sub(tf.IndexedSlices(rate * g.values, g.indices))",
     "jax": "take the gradient by the rows: rows = table[ids]; g = jax.grad(loss)(rows); table.at[ids].add(-rate * g)",
 }
 """By engine, in loops without Keras."""
@@ -33,6 +36,8 @@ _ADVICE = (
     "Have the gradient hold only the rows that were looked up, and an optimiser that updates only those; or make the "
     "table smaller (fewer words, hashing)."
 )
+_UPDATES = 0.25
+"""Of the time for making a gradient of all rows, what updating as many takes at least."""
 _TIMES_FORWARD = 8
 """Going back takes so many times what looking up took, where it goes through all rows."""
 _OWNERS = Query(
@@ -48,7 +53,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"the steps are not split: {case.tree.unsplit or 'there are none'}")
     weights = heavy_weights.largest(case)
     if weights is None:
-        yield from _by_kernels(case)
+        yield from list(_by_conversions(case)) or _by_kernels(case)
         return
     looked_up = _looked_up(case, weights)
     if not _is_embedding(case, weights) or weights.count < _LARGE or weights.share < _SHARE_OF_WEIGHTS:
@@ -72,7 +77,7 @@ def look(case: Case) -> Iterator[Claim]:
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(agree=weights.share),
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps, agree=weights.share),
         fix=_fix(case),
     )
 
@@ -81,6 +86,30 @@ def _is_much(case: Case, takes: Mapping[TreePath, int]) -> bool:
     """Whether it is worth a word: small tables are updated as a whole in most models."""
     steps = case.own(case.steps) if case.steps is not None else 0
     return sum(takes.values()) >= max(_SHARE_OF_WORK * case.whole_ns, _SHARE_OF_STEPS * steps)
+
+
+def _by_conversions(case: Case) -> Iterator[Claim]:
+    """An operator of the engine's that makes rows to a whole, before weights are updated as a whole."""
+    made = heavy_weights.of_operators(case, case.engine.densifying_operators)
+    updates = heavy_weights.updates(case)
+    if sum(updates.values()) < _UPDATES * sum(made.values()):
+        return  # sums over groups of rows are made for other ends, too
+    takes = heavy_weights.scaled(heavy_weights.added(made, updates), _SAVED)
+    if not made or not _is_much(case, takes):
+        return
+    yield Claim(
+        Sentence(
+            "Each step makes a gradient for all rows out of one that has only those looked up "
+            f"({', '.join(case.engine.densifying_operators)}), and updates all of them; that takes"
+        ),
+        takes,
+        [queries.operators()],
+        _ADVICE,
+        case.code.written(r"\bconvert_to_tensor\(|\.assign_sub\(") or _line(case),
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps),
+        fix=_fix(case),
+    )
 
 
 def _by_kernels(case: Case) -> Iterator[Claim]:
@@ -111,7 +140,7 @@ def _by_kernels(case: Case) -> Iterator[Claim]:
         _ADVICE,
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(agree=0.5),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=1 - _TIMES_FORWARD / (2 * ratio)),
         fix=_fix(case),
     )
 
@@ -121,7 +150,7 @@ def _line(case: Case) -> SourceLine | None:
 
 
 def _fix(case: Case) -> str | None:
-    if case.run.manifest.keras is not None:
+    if any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
         return "Embedding(..., trainable=False) where the vectors are given; else fewer rows (Hashing(num_bins=...))"
     return _FIXES.get(case.backend)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.gap_causes import ALLOCATION
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import duration
 
 TITLE = Title("The GPU stood still while its memory was allocated or freed", "allocating and freeing memory of the GPU")
@@ -35,4 +36,5 @@ def look(case: Case) -> Iterator[Claim]:
         [_ROWS],
         "If it is in the first steps only, leave these out of what you measure. Else keep memory: sizes that do not "
         "change, no empty_cache() in the loop, a pool of the framework's; on ROCm a fixed workspace for convolutions.",
+        support=Support(Ground.STATED),
     )

@@ -11,7 +11,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.steps import StepSummary
-from dlprof.schema.vocabulary import EDGES, Basis, Phase, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import EDGES, Basis, Ground, Phase, SpanKind, StepPart, Tree, TreePath
 
 TITLE = Title("Steps too small: starting them cost more than computing", "starting the work of small steps")
 _LARGE_BATCH = 128
@@ -83,9 +83,16 @@ def _unknown(case: Case) -> str | None:
     return None
 
 
-def _support(case: Case, batch: int | None) -> Support | None:
-    """Nothing tells whether more can be done at once where the batch is not known, or is large: that is a question."""
-    return None if case.pair or (batch is not None and batch < _LARGE_BATCH) else Support(agree=0.0)
+def _support(case: Case, batch: int | None) -> Support:
+    """Nothing tells whether more can be done at once where the batch is not known, or is large: that is a question.
+
+    Steps of a few rows are work that is done again and again where one step would do.
+    """
+    is_known = case.pair or (batch is not None and batch < _LARGE_BATCH)
+    loop = case.loop
+    apart = loop.p95_ns / loop.median_ns - 1 if loop is not None and loop.p95_ns and loop.median_ns else None
+    ground = Ground.REPEATED if batch is not None and batch <= small_calls.ROWS else Ground.MODEL
+    return Support(ground, seen=case.kernels.seen_steps, agree=1.0 if is_known else 0.0, spread=apart)
 
 
 def _overhead(case: Case, root: TreePath) -> dict[TreePath, int]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import kernel_shares, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.training import Training
-from dlprof.schema.vocabulary import Basis, StepPart, Tree
+from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree
 
 TITLE = Title("The model computed in 64-bit floats", "computing in 64-bit floats")
 _CONVERSION = 0.5
@@ -49,6 +49,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.line_with("set_floatx(", "set_dtype_policy(", "float64", ".double()"),
         Remedy("float32", {}, {"floatx": "float32"}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 
@@ -66,6 +67,7 @@ def _of_names(case: Case) -> Iterator[Claim]:
         [_KERNELS],
         "Use float32 where 64 bits are not needed.",
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 

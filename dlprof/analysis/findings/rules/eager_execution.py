@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import own_eager, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart, Tree, TreePath
 
 TITLE = Title("The model ran eagerly, one operation at a time", "running the model one operation at a time")
 _STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85
@@ -44,6 +44,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.line_with("run_eagerly=True", "run_functions_eagerly("),
         Remedy("run_eagerly off", {}, {"run_eagerly": False, "flags_off": switches}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, StepPart
+from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart
 from dlprof.units import duration
 
 TITLE = Title("Collectives ran with nothing beside them", "collectives that no computing hid")
@@ -41,4 +41,5 @@ def look(case: Case) -> Iterator[Claim]:
         "Start collectives as soon as their data are there (buckets of DDP, prefetching of FSDP), send less or less "
         "often (accumulated gradients, 16 bits), and see that all ranks have equal work.",
         basis=Basis.ESTIMATED,
+        support=Support(Ground.PLACE, usual=_SHARE / 2),
     )

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Ground, Tree, known_phase
 
 TITLE = Title("Python's garbage collector interrupted the training", "Python's garbage collector")
+_FULL = 2
+"""The oldest generation: a collection of it goes through everything."""
+_SOON_NS = 200_000_000
+"""What begins so shortly after an import is for what that made."""
+_USUAL = 0.05
+"""Share of the work that collecting takes in trainings that nobody would complain of: engines make many objects."""
 _COLLECTIONS = Query(
     "collections of more than 0.2 ms",
     "SELECT generation, count(*) AS count, sum(dur_ns) AS total_ns, max(dur_ns) AS max_ns "
@@ -17,9 +26,12 @@ _COLLECTIONS = Query(
 
 
 def look(case: Case) -> Iterator[Claim]:
-    """Collections that began in the user's work; those of imports and of building models are left out."""
+    """Collections that began in the user's work; those of imports and of building models are left out.
+
+    So is the full one that follows an import: Python goes through all that an import has made once that is enough.
+    """
     case.calls.need_calls()
-    rows = case.run.rows("gc")
+    rows = _without_those_of_imports(case, case.run.rows("gc"))
     by_phase = case.phases.of((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in rows)
     by_phase = {phase: ns for phase, ns in by_phase.items() if any(top.holds(phase) for top in WORK)}
     if not sum(by_phase.values()):
@@ -27,6 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
     begin, end = case.phases.training_span
     inside = [row for row in rows if begin <= row["start_ns"] <= end]
     phases = tuple(by_phase)
+    part = sum(by_phase.values()) / max(1, sum(case.own(top) for top in WORK))
     yield Claim(
         Sentence(f"The garbage collector ran {len(inside)} times for long while training:"),
         case.spread(by_phase),
@@ -34,4 +47,18 @@ def look(case: Case) -> Iterator[Claim]:
         "Make fewer objects that live long, call gc.freeze() before training, raise gc.set_threshold, and leave "
         "gc.collect() out of loops.",
         case.code.hottest_line(phases, case.code.is_called_back) or case.code.hottest_line(phases),
+        support=Support(Ground.PLACE, seen=max(1, len(inside)), part=part, usual=_USUAL),
     )
+
+
+def _without_those_of_imports(case: Case, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Without the full collection right behind each import that took longer than that collection."""
+    full = sorted((row["start_ns"], row["dur_ns"]) for row in rows if row["generation"] == _FULL)
+    starts, taken = [start for start, _ in full], set()
+    for phase in case.run.rows("phase_intervals"):
+        if Tree.IMPORT.holds(known_phase(phase["phase"]).root):
+            end = phase["start_ns"] + phase["dur_ns"]
+            number = bisect_left(starts, end)
+            if number < len(full) and starts[number] < end + _SOON_NS and full[number][1] < phase["dur_ns"]:
+                taken.add(starts[number])
+    return [row for row in rows if row["generation"] != _FULL or row["start_ns"] not in taken]

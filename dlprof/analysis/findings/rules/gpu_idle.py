@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
 from dlprof.analysis.gpu_idle import GpuIdle
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import duration
 
 TITLE = Title("The GPU waited for the host", "a GPU that waited for the host")
@@ -46,6 +47,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_GAPS],
         _RECORD if is_untold else _LOOK,
         title=_UNTOLD if is_untold else None,
+        support=Support(Ground.PLACE, part=worst.host_ns / max(1, worst.span_ns), usual=_SHARE / 2),
     )
 
 

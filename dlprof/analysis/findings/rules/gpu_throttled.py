@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from dlprof.analysis import utilisation
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, StepPart, Tree
+from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree
 
 TITLE = Title("The GPU ran below its clock", "a GPU that ran below its clock")
 _SHARE = 0.05
@@ -42,4 +42,5 @@ def look(case: Case) -> Iterator[Claim]:
         [_CLOCKS],
         "Look at cooling and at the power limit (nvidia-smi -q -d PERFORMANCE,POWER).",
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED, seen=share * table.num_rows),
     )

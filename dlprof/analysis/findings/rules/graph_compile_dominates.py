@@ -9,7 +9,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.rules import retracing
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import SpanKind, Tree
+from dlprof.schema.vocabulary import Ground, SpanKind, Tree
 
 TITLE = Title("Building and compiling graphs took long", "building and compiling graphs")
 _SHARE_OF_WORK = 0.30
@@ -47,7 +47,7 @@ def look(case: Case) -> Iterator[Claim]:
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
         "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs.",
         _longest_line(case) or case.training_line,
-        support=Support(agree=min(1.0, total / max(1, 2 * _SHARE_OF_WORK * work))),
+        support=Support(Ground.PLACE, part=total / max(1, work), usual=_SHARE_OF_WORK / 2),
     )
 
 

@@ -12,7 +12,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, waiting_functions
-from dlprof.schema.vocabulary import Phase, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Phase, StepPart, Tree, TreePath
 
 _LOGS_TITLE = Title(
     "A callback at each batch made Keras wait for the device", "waiting for the device after each batch"
@@ -30,8 +30,10 @@ _ASKED = Query(
 )
 _A_STEP = 0.1
 """Calls for each step from which on a line is part of the loop's steps."""
-_MUCH = 0.25
-"""Share of the loop that waits must take, for it to be as sure as it can be: a few of them are in every loop."""
+_FREE = 0.5
+"""Cores that must stand idle, for kernels to go on beside the host as they would on a device of their own."""
+_USUAL = 0.10
+"""Share of the loop that such waits take in loops that look at their loss now and then."""
 _NAMED = 3
 _PHASES = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT, Phase.FIT_STEPS, Phase.SCRIPT)
 _OUTSIDE = (Phase.FIT_CALLBACKS, Phase.FIT_WAIT)
@@ -70,6 +72,7 @@ def _of_gaps(case: Case) -> Iterator[Claim]:
         [_WAITS],
         "Read values once an epoch, not at each batch; copy from pinned memory without blocking; keep sums on the "
         "device.",
+        support=Support(Ground.STATED, seen=causes.sync_gaps),
     )
 
 
@@ -89,6 +92,7 @@ def _of_logs(case: Case) -> Iterator[Claim]:
         "Do that work in on_epoch_end, or in a method of the script's own loop every so many batches.",
         case.code.hottest_line(paths, case.code.is_called_back),
         title=_LOGS_TITLE,
+        support=case.code.support(paths, _fetches_logs),
     )
 
 
@@ -118,6 +122,7 @@ def _of_user(case: Case) -> Iterator[Claim]:
         [_standing_in_waits()],
         "Read values once an epoch, not at each batch; keep sums on the device.",
         case.code.hottest_line([phase.path for phase in _PHASES], lambda sample: _waits(case, sample)),
+        support=case.code.support([phase.path for phase in _PHASES], lambda sample: _waits(case, sample)),
     )
 
 
@@ -130,7 +135,8 @@ def _of_own_loop(case: Case) -> Iterator[Claim]:
     if not places or waited < _SHARE * max(1, case.phases.host(Phase.FIT)):
         return
     lost = _lost(case)
-    takes = {leaf: int(ns * min(1.0, waited / max(1, sum(lost.values())))) for leaf, ns in lost.items()}
+    share = min(1.0, waited / max(1, sum(lost.values()))) * _room(case)
+    takes = {leaf: int(ns * share) for leaf, ns in lost.items()}
     named = ", ".join(f"{one.what} {one.calls_per_step:.2g} times a step" for one in places[:_NAMED])
     yield Claim(
         Sentence(
@@ -140,7 +146,12 @@ def _of_own_loop(case: Case) -> Iterator[Claim]:
         [_ASKED],
         "Read values once an epoch, or every so many steps; keep sums on the device.",
         (places[0].file, places[0].line),
-        support=Support(agree=min(1.0, waited / max(1, case.phases.host(Phase.FIT)) / _MUCH)),
+        support=Support(
+            Ground.PLACE,
+            seen=sum(one.calls for one in places),
+            part=waited / max(1, case.phases.host(Phase.FIT)),
+            usual=_USUAL,
+        ),
     )
 
 
@@ -149,6 +160,18 @@ def _lost(case: Case) -> dict[TreePath, int]:
     # Beside kernels on the host's own cores, starting work is not free, whoever waits.
     starting = (StepPart.DISPATCH, StepPart.HOST_PYTHON) if case.kernels.has_gpu else ()
     return case.takes(*(Tree.FIT_STEPS / part for part in (StepPart.SYNC, StepPart.IDLE, *starting)))
+
+
+def _room(case: Case) -> float:
+    """Share of the waits that would be saved: kernels on the host's own cores go on beside it where one is free."""
+    if case.kernels.has_gpu:
+        return 1.0
+    try:
+        seen = case.machine.scheduling
+    except Abstain:
+        return 1.0
+    free = case.machine.cores - (seen.tree_pct + seen.others_pct) / 100
+    return min(1.0, max(0.0, free / _FREE))
 
 
 def _standing_in_waits() -> Query:

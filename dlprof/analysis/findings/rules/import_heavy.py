@@ -8,9 +8,9 @@ from dlprof.analysis import cold_files
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import SpanKind, Tree
+from dlprof.schema.vocabulary import Ground, SpanKind, Tree
 
 _START_TITLE = Title("Starting the process and importing Keras took longer", "starting the process and importing Keras")
 TITLE = Title("Imports slowed the start", "imports")
@@ -43,6 +43,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.counting_note(worst.line)
         + "Import what is not needed for training where it is used, or not at all (see python -X importtime).",
         worst.line,
+        support=Support(Ground.PLACE, seen=len(extra)),
     )
 
 
@@ -87,6 +88,7 @@ def _of_pair(case: Case) -> Iterator[Claim]:
         [queries.spans(SpanKind.IMPORT)],
         "Compare longer trainings, or steady steps only.",
         title=_START_TITLE,
+        support=Support(Ground.COMPARED),
     )
 
 

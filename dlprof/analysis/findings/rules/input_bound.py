@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dlprof.analysis import steps
-from dlprof.analysis.findings import queries, small_calls
+from dlprof.analysis.findings import input_waits, queries, small_calls
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Phase, Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Phase, Tree, TreePath
 
 TITLE = Title("The training waited for its input", "waiting for the input")
 _BETWEEN = 0.15
+_RESTING = 0.25
+"""Workers that rest no more than that are busy."""
 _WAITS = Query(
     "wait before each step, and the step itself",
     "SELECT loop, count(*) AS steps, median(input_ns) AS input_median_ns, sum(input_ns) AS input_ns, "
@@ -25,12 +27,12 @@ def look(case: Case) -> Iterator[Claim]:
     """Time between batches, waits inside the step, and what the script does between its own calls of a step."""
     if any(small_calls.fits(case)):  # what each of very many calls of fit sets up is no wait for a batch
         return
-    takes = dict(case.input_waits)
+    load = _load(case)
+    takes = {leaf: int(ns * _for_work(load)) for leaf, ns in case.input_waits.items()}
     between = _between_own_steps(case)
-    if not takes and not between:
+    if not sum(takes.values()) and not between:
         return
     takes.update(between)
-    load = _load(case)
     line = (load.item_line if load else None) or case.code.hottest_line(
         [Tree.FIT_INPUT, Tree.FIT_STEPS], case.code.feeds, main=None
     )
@@ -45,16 +47,34 @@ def look(case: Case) -> Iterator[Claim]:
         + (_of_workers(load) if load else "")
         + "Prepare batches beside the training, once before it, or with operations on whole arrays.",
         line,
+        support=_support(case, takes),
     )
+
+
+def _support(case: Case, takes: Mapping[TreePath, int]) -> Support:
+    """Waits are measured; samples tell whether anything made batches meanwhile, or next to nothing was waited for."""
+    part = sum(takes.values()) / max(1, input_waits.loop_ns(case) + takes.get(Tree.SCRIPT, 0))
+    return Support(Ground.PLACE, seen=case.loop.count if case.loop else None, part=part, usual=input_waits.USUAL)
 
 
 def _between_own_steps(case: Case) -> dict[TreePath, int]:
     """Time of the script between its calls of `train_on_batch`, but for what the engine computes beside it."""
     gaps, in_steps = steps.own_loop(case.run)
     total = min(gaps - case.tree.beside_script_ns, case.own(Tree.SCRIPT))
-    if total < _BETWEEN * (total + in_steps):
+    if total <= 0 or total < _BETWEEN * (total + in_steps):
         return {}
     return {Tree.SCRIPT: min(total, case.time(Tree.SCRIPT))}
+
+
+def _for_work(load: InputLoad | None) -> float:
+    """Share of the waits that is for work on batches: workers that rest have none, and another cause is to blame."""
+    if load is None:
+        return 1.0
+    try:
+        resting = load.resting_share()
+    except Abstain:
+        return 1.0
+    return 1.0 if resting < _RESTING else 1 - resting
 
 
 def _load(case: Case) -> InputLoad | None:

@@ -10,7 +10,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Tree, TreePath
 
 TITLE = Title("Reading and writing files held the training up", "reading and writing files")
 _PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_STEPS)
@@ -73,6 +73,11 @@ def look(case: Case) -> Iterator[Claim]:
         "Read larger pieces and fewer files, keep the data in memory, read ahead (tf.data prefetch, workers), and "
         "flush less often.",
         case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample)),
+        support=case.code.support(
+            _PHASES,
+            lambda sample: _in_file(case, sample),
+            ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
+        ),
     )
 
 

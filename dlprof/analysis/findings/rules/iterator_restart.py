@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import integers, steps_of
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Loop, Tree
+from dlprof.schema.vocabulary import Ground, Loop, Tree
 
 TITLE = Title("TensorFlow stood still between epochs", "standing still between epochs")
 _WAIT_NS = 50_000_000
@@ -56,6 +56,7 @@ def look(case: Case) -> Iterator[Claim]:
         "dataset that repeats, with steps_per_epoch.",
         case.training_line,
         Remedy("tf.data's autotuning off", {}, {"autotune": False}),
+        support=Support(Ground.PLACE, seen=len(idle)),
     )
 
 

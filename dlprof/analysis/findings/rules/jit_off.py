@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.rules.eager_execution import op_by_op
 from dlprof.analysis.findings.title import Title
 from dlprof.engines.base import Xla
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The step was not compiled by XLA", "operations that XLA was not allowed to compile")
 
@@ -33,6 +33,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.line_with("jit_compile=False"),
         Remedy("jit_compile on", {}, {"jit_compile": True}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import kernel_shares, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
-from dlprof.schema.vocabulary import Category, Tree, TreePath
+from dlprof.schema.vocabulary import Category, Ground, Tree, TreePath
 
 TITLE = Title("Operators only transposed arrays", "transposing arrays")
 _TURNS = re.compile(
@@ -59,6 +59,7 @@ def look(case: Case) -> Iterator[Claim]:
         [queries.operators(f"category = '{Category.DATA_MOVEMENT}'")],
         "Keep one order of axes through the model; give images in the layout that the backend computes in.",
         remedy=_remedy(case),
+        support=Support(Ground.PLACE, seen=case.kernels.seen_steps),
     )
 
 
@@ -81,6 +82,7 @@ def _of_devices(case: Case) -> Iterator[Claim]:
         [_KERNELS],
         "Keep one order of axes through the model; give images in the layout that the backend computes in.",
         remedy=_remedy(case),
+        support=Support(Ground.PLACE, part=turning.share, usual=_SHARE_OF_KERNELS),
     )
 
 

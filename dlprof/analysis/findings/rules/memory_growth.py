@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis import memory
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
@@ -43,6 +44,7 @@ def look(case: Case) -> Iterator[Claim]:
         _NEXT,
         _line(found.grown_at),
         rank=Rank.WITHOUT_TIME,
+        support=Support(Ground.REPEATED, seen=found.growth.steps),
     )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import pyarrow.compute as pc
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.shares import proportional
-from dlprof.schema.vocabulary import Basis, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree, TreePath
 
 TITLE = Title("The training waited for memory", "waiting for memory")
 _USUAL_SYSTEM = 0.05
@@ -71,6 +71,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.hottest_line(tuple(inside), case.code.is_called_back),
         Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED if 2 * (stalled or 0) >= lost else Ground.MODEL),
     )
 
 

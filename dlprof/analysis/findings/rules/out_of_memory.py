@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis import memory, memory_end, memory_owners
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.memory import Memory
 from dlprof.analysis.memory_end import MemoryEnd
-from dlprof.schema.vocabulary import MemoryKind
+from dlprof.schema.vocabulary import Ground, MemoryKind
 from dlprof.units import size
 
 TITLE = Title("The run was ended for want of memory", "memory that ran out")
@@ -51,6 +51,7 @@ def look(case: Case) -> Iterator[Claim]:
         _NEXT[_is_of_a_batch(found)],
         _line(end, found),
         rank=Rank.ENDED_THE_RUN,
+        support=Support(Ground.STATED),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Rank, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Rank, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import OWN_PATHS
+from dlprof.schema.vocabulary import OWN_PATHS, Ground
 
 TITLE = Title("dlprof itself slowed the run", "dlprof itself")
 _SHARE = 0.05
@@ -24,4 +24,5 @@ def look(case: Case) -> Iterator[Claim]:
         [Query("what the probes cost", "SELECT name, state, cost_ns, cost_source FROM probes ORDER BY cost_ns DESC")],
         "Trace a longer run, or leave out kernel windows (--kernels off).",
         rank=Rank.WITHOUT_TIME,  # no cause of the script's: told behind those
+        support=Support(Ground.STATED),
     )

@@ -11,7 +11,18 @@ from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import EDGES, Basis, Direction, Phase, PseudoLayer, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import (
+    EDGES,
+    Basis,
+    Direction,
+    Ground,
+    Phase,
+    PseudoLayer,
+    SpanKind,
+    StepPart,
+    Tree,
+    TreePath,
+)
 
 TITLE = Title("The script's own Python took long", "Python code of the script")
 _INSIDE = Title("Python code of the script ran inside the steps", "Python code of the script inside the steps")
@@ -19,6 +30,8 @@ _BETWEEN = Title("Python between the operations of a step took longer", "Python 
 _SHARE_OF_WORK = 0.05
 _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
+_SHARE_OF_PREPARATION = 0.20
+"""More of that is usual before the first training: it is done once, and a longer training would not feel it."""
 _TINY_NS, _MANY = 20_000, 300
 """Shorter operators are tiny; a layer that starts so many of them in a step goes through its rows one by one."""
 _WORK = (Tree.FIT, Tree.SCRIPT, Tree.DATA, Tree.EVALUATE, Tree.PREDICT)
@@ -56,6 +69,7 @@ def look(case: Case) -> Iterator[Claim]:
             [queries.python_stood(Phase.FIT_STEPS)],
             "Larger batches, steps_per_execution, or a compiled step have Python run less often.",
             title=_BETWEEN,
+            support=Support(Ground.COMPARED),
         )
 
 
@@ -64,8 +78,8 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _in_steps(case: Case, work: int) -> Iterator[Claim]:
     """User code that runs inside steps: a layer, a loss or a metric in Python."""
-    main = _on_main_thread(case)
-    stood = max(main, _beside_it(case))
+    main, beside = _on_main_thread(case), _beside_it(case)
+    stood = max(main, beside)
     share = max(stood, _started_one_by_one(case) if main else 0.0)
     if share * case.own(Tree.FIT_STEPS) < _SHARE_OF_WORK * work:
         return
@@ -79,7 +93,17 @@ def _in_steps(case: Case, work: int) -> Iterator[Claim]:
         or case.code.line_with("py_function(", "numpy_function(", "pure_callback(", "CustomOp"),
         basis=Basis.ESTIMATED if share > stood else Basis.MEASURED,
         title=_INSIDE,
+        support=_support(case, share, stood, main),
     )
+
+
+def _support(case: Case, share: float, stood: float, main: float) -> Support:
+    """By what tells that share of the steps: layers of tiny operators, an operator that calls Python, or stacks."""
+    if share > stood:
+        return Support(Ground.REPEATED, seen=case.kernels.seen_steps)
+    if stood > main and case.tree.unsplit is None:
+        return Support(Ground.STATED, seen=case.kernels.seen_steps)
+    return case.code.support([Tree.FIT_STEPS], lambda sample: _is_python(case, sample), main=None, part=share)
 
 
 def _taken_from_steps(case: Case, wanted_ns: float) -> dict[TreePath, int]:
@@ -188,7 +212,8 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
     if thread is not None:  # a line may stand while threads of the engine work for it
         share = min(share, thread.ran)
     takes = case.takes(*SCRIPT, share=share)
-    if sum(takes.values()) < _SHARE_OF_SCRIPT * work:
+    before = _before_training(case)
+    if sum(takes.values()) < (before * _SHARE_OF_PREPARATION + (1 - before) * _SHARE_OF_SCRIPT) * work:
         return
     line = case.code.hottest_line(SCRIPT, is_own)
     chore = chores.of_line(case, line, SCRIPT, is_own)
@@ -203,9 +228,19 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
             else "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
         ),
         line,
-        support=Support(agree=share),
+        support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else None,
     )
+
+
+def _before_training(case: Case) -> float:
+    """Share of the script's own code that ran before the first training: 0 where there was none."""
+    begins = [call.begin_ns for call in case.calls.of(SpanKind.FIT, SpanKind.ON_BATCH)]
+    if not begins:
+        return 0.0
+    earlier = case.phases.of([(0, min(begins))])
+    whole = sum(case.own(path) for path in SCRIPT)
+    return min(1.0, sum(ns for phase, ns in earlier.items() if any(top.holds(phase) for top in SCRIPT)) / max(1, whole))
 
 
 def of_no_engine() -> Callable[[Sample], bool]:

@@ -16,7 +16,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.recompilations import Recompilation
-from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Loop, SpanKind, StepPart, Tree, TreePath
 
 _STEP_TITLE = Title("The step function was compiled more than once", "compiling the step function again")
 _ANEW_TITLE = Title("A compiled function was made anew again and again", "compiling functions that were made anew")
@@ -86,7 +86,7 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
         "Make the compiled function once, outside of the loop, and call it with what changes as an argument.",
         anew[0].line,
         title=_ANEW_TITLE,
-        support=Support(seen=len(anew)),
+        support=Support(Ground.REPEATED, seen=len(anew)),
         fix=_ONCE.get(case.backend),
     )
 
@@ -106,7 +106,7 @@ def _of_new_functions(case: Case, firsts: Sequence[Interval]) -> Claim:
         "Call compile() once, before the first fit; change the optimizer's learning_rate instead of compiling again.",
         case.code.line_with(".compile("),
         title=_STEP_TITLE,
-        support=Support(seen=len(firsts)),
+        support=Support(Ground.REPEATED, seen=len(firsts)),
     )
 
 
@@ -145,7 +145,7 @@ def _of_arguments(case: Case, again: Sequence[Call]) -> Claim:
         [queries.spans(SpanKind.GRAPH_COMPILE), _CAUSES],
         "Keep shapes and types of what is passed equal: pad or drop the last batch, pass tensors, not Python numbers.",
         (worst.file, worst.line) if worst.file and worst.line else case.training_line,
-        support=Support(seen=len(again)),
+        support=Support(Ground.STATED, seen=len(again)),
     )
 
 

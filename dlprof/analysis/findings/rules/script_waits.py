@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries, standing
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.rules import python_overhead
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
@@ -42,7 +42,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_EVIDENCE, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
         _advice(stood),
         case.code.hottest_line(python_overhead.SCRIPT, is_own),
-        support=Support(agree=min(1.0, 2 * stood.share)),
+        support=case.code.support(python_overhead.SCRIPT, is_own, agree=min(1.0, 2 * stood.share)),
     )
 
 

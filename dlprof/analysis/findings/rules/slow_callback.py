@@ -9,7 +9,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample, measures_waits
-from dlprof.schema.vocabulary import Phase, Tree
+from dlprof.schema.vocabulary import Ground, Phase, Tree
 
 TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05
@@ -37,7 +37,9 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.counting_note(line)
         + "Do that work once an epoch instead of at each batch, on fewer values, or on another thread.",
         line,
-        support=Support(agree=_not_of_every_fit(case)),
+        support=Support(
+            Ground.PLACE, agree=_not_of_every_fit(case), part=total / max(1, case.own(Tree.FIT)), usual=_SHARE_OF_FIT
+        ),
     )
 
 

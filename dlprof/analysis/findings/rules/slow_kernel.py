@@ -8,10 +8,10 @@ from dataclasses import replace
 from dlprof.analysis.compare import Comparison
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_pairs import LayerItem
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.vocabulary import Ground, TreePath
 from dlprof.units import duration
 
 TITLE = Title("An operator took longer than in the other run", "an operator that takes longer here")
@@ -80,6 +80,7 @@ def _claim(case: Case, against: Comparison, items: Sequence[LayerItem]) -> Claim
         [queries.operators(f"layer IN ({named})" if named else "layer IS NULL")],
         "Look for another operator that computes the same, a newer engine, or another layout and batch size.",
         title=_title(items, against.b.label),
+        support=Support(Ground.COMPARED, seen=case.kernels.seen_steps),
     )
 
 

@@ -7,10 +7,10 @@ from statistics import median
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_TORCH
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("One worker of the loader was slower than the others", "waiting for one slow worker")
 _BUSY = 0.7
@@ -43,4 +43,5 @@ def look(case: Case) -> Iterator[Claim]:
         "worker_init_fn, get_worker_info().id), and share the work evenly.",
         (lines[0].file, lines[0].line) if lines else loader.place,
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=loader.items, agree=1 - median(others) / shares[slow]),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.gap_causes import SHORT_NS
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 from dlprof.units import duration
 
 TITLE = Title("Kernels too small: the GPU waited for launches", "launching many small kernels")
@@ -39,4 +39,5 @@ def look(case: Case) -> Iterator[Claim]:
         [_SIZES],
         "Launch less: CUDA graphs, torch.compile or XLA, fused optimisers (fused=True, foreach=True), larger batches.",
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=causes.short_gaps),
     )

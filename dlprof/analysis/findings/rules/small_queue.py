@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_TORCH
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The loader made too few batches ahead", "waits that a longer queue would have bridged")
 _RESTING = 0.25
@@ -44,6 +44,7 @@ def look(case: Case) -> Iterator[Claim]:
         loader.place or load.item_line,
         _remedy(load),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=loader.items, agree=_SURE),
     )
 
 

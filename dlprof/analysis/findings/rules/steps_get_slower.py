@@ -10,7 +10,7 @@ from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import Phase, Tree
+from dlprof.schema.vocabulary import Ground, Phase, Tree
 from dlprof.units import duration
 
 TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")
@@ -40,7 +40,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
         _advice(in_backward=back > _BACKWARD),
         case.code.hottest_line([Tree.FIT_STEPS]),
-        support=Support(seen=grown.count, agree=grown.rank),
+        support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
         fix=_fix(case) if back > _BACKWARD else None,
     )
 

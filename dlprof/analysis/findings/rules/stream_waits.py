@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import duration
 
 TITLE = Title("Work that was launched waited for other streams", "streams that waited for each other")
@@ -36,4 +37,5 @@ def look(case: Case) -> Iterator[Claim]:
         case.devices.takes(case.available, wait_ns, case.devices.leaves(*IDLE_PARTS)),
         [_HELD],
         "See which stream or event the first kernel after these gaps waits for, and launch what signals it earlier.",
+        support=Support(Ground.STATED),
     )

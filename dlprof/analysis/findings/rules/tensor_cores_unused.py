@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import kernel_shares
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
-from dlprof.schema.vocabulary import Basis, Category
+from dlprof.schema.vocabulary import Basis, Category, Ground
 from dlprof.units import cut, duration
 
 TITLE = Title("Tensor cores were not used", "products and convolutions without tensor cores")
@@ -61,6 +61,7 @@ def look(case: Case) -> Iterator[Claim]:
         "Compute in mixed precision (mixed_float16, mixed_bfloat16, torch.autocast), or allow TF32 from Ampere on "
         "(torch.set_float32_matmul_precision('high')); sizes that are multiples of 8.",
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, agree=plain.share),
     )
 
 

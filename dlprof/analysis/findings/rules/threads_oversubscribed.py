@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, thread_variables
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Tree
+from dlprof.schema.vocabulary import Basis, Ground, Tree
 
 TITLE = Title("More computing threads than cores", "threads that waited for each other's cores")
 _WAITING = 0.15
@@ -40,6 +40,7 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.line_with(*CALLS),
         Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED),
     )
 
 

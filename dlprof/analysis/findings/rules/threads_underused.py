@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, thread_variables
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, threads
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, StepPart, Tree
+from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree
 
 TITLE = Title("The engine left cores unused", "cores that the engine left unused")
 _GAIN = 0.8
@@ -48,4 +48,5 @@ def look(case: Case) -> Iterator[Claim]:
         case.code.line_with(*CALLS),
         Remedy(f"{cores} threads", thread_variables(cores), {"threads": cores}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps),
     )

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_TORCH
 from dlprof.analysis.samples import user_files
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The loader had too few workers", "batches that more workers would have made")
 _BUSY = 0.75
@@ -46,6 +46,7 @@ def look(case: Case) -> Iterator[Claim]:
         load.loader.place or load.item_line,
         _remedy(load, count, processes=processes),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=load.loader.items, agree=_users_share(load)),
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_TORCH
-from dlprof.schema.vocabulary import Basis
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The loader had too many workers", "starting and stopping workers that were not needed")
 _FACTOR = 1.5
@@ -27,7 +27,9 @@ def look(case: Case) -> Iterator[Claim]:
     if loader.workers < _FACTOR * enough:
         return
     extra = (loader.workers - enough) / loader.workers
-    costs = load.starts_ns
+    lasting = 0 if loader.persistent else load.restarts_ns()
+    # Of two remedies for the same time the one that saves more has it: workers that last, or fewer of them.
+    costs = load.starts_ns - (lasting if lasting > extra * load.starts_ns else 0)
     if load.computes and enough >= load.cores:  # as many batches at once on fewer cores: the first one comes late
         costs += load.first_waits_ns
     yield Claim(
@@ -41,6 +43,7 @@ def look(case: Case) -> Iterator[Claim]:
         loader.place or load.item_line,
         Remedy(f"{enough} worker{'s' * (enough > 1)}", {}, {"loader": {**_place(load), "num_workers": enough}}),
         basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=len(load.passes)),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import EventKind, StepPart
+from dlprof.schema.vocabulary import EventKind, Ground, StepPart
 
 TITLE = Title("Copies between host and device held the GPU up", "copies between host and device")
 _SHARE = 0.10
@@ -34,6 +34,7 @@ def look(case: Case) -> Iterator[Claim]:
         [_COPIES],
         f"Keep data on the device, {_pinned(case)}send smaller types (uint8), and copy beside the kernels, on a stream "
         "of its own.",
+        support=Support(Ground.PLACE, usual=_SHARE / 2),
     )
 
 

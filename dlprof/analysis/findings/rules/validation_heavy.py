@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Sentence
+from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import SpanKind, Tree
+from dlprof.schema.vocabulary import Ground, SpanKind, Tree
 
 TITLE = Title("Validation took a large part of the training", "validation")
 _SHARE_OF_FIT = 0.15
@@ -33,6 +33,7 @@ def look(case: Case) -> Iterator[Claim]:
         [queries.spans(SpanKind.EVALUATE, SpanKind.PREDICT)],
         "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
         line or case.training_line,
+        support=Support(Ground.PLACE, seen=len(calls), part=total / max(1, fit), usual=_SHARE_OF_FIT / 2),
     )
 
 

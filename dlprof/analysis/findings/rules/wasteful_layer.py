@@ -11,7 +11,7 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Su
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Direction
+from dlprof.schema.vocabulary import Basis, Direction, Ground
 
 TITLE = Title("One huge layer was given whole maps, flattened", "one huge layer")
 _SHARE_OF_WEIGHTS = 0.8
@@ -59,7 +59,7 @@ def look(case: Case) -> Iterator[Claim]:
         "strides; then the layer has as many inputs as there are channels.",
         case.code.line_like(r"\bFlatten\(|\.flatten\(|\.view\(|\.reshape\("),
         basis=Basis.ESTIMATED,
-        support=Support(agree=min(1.0, share)),
+        support=Support(Ground.MODEL, seen=case.kernels.seen_steps, agree=min(1.0, share)),
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Remedy, Sentence
+from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_TORCH
+from dlprof.schema.vocabulary import Ground
 
 TITLE = Title("Workers were started anew for each epoch", "starting and stopping workers")
 
@@ -32,6 +33,7 @@ def look(case: Case) -> Iterator[Claim]:
         _next_step(load),
         loader.place,
         _remedy(load),
+        support=Support(Ground.REPEATED, seen=len(load.passes)),
     )
 
 

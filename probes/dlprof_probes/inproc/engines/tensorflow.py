@@ -127,9 +127,14 @@ class TensorFlow(Engine):
 
     def _time_first_runs(self, tracing):
         """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""
-        hook = self.probe.guard(lambda function, args: time_first_run(self.probe, function, str(args[3].name)))
+        hook = self.probe.guard(self._traced)
         wrappers = self.probe.wrappers
         self.probe.replace(tracing, "_create_concrete_function", lambda f: wrappers.after(f, hook), again=True)
+
+    def _traced(self, function, args):
+        if self._graphs is not None and tensorflow_loops.updates_weights(function.graph):
+            self._graphs.traced_update()
+        time_first_run(self.probe, function, str(args[3].name))
 
     def under_keras(self, keras):
         """Take the windows; a Keras of the old kind runs in sessions, which this tracer does not see."""

@@ -9,6 +9,10 @@ from dlprof_probes.inproc.clock import now
 _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 _ITERATOR = "tensorflow.python.data.ops.iterator_ops"
+_GRADIENTS = "gradient_tape/"
+"""What a tape puts before the names of operations that go back."""
+_CHANGES = ("AssignSubVariable", "AssignAddVariable", "AssignVariable", "ResourceApply", "ResourceScatter")
+"""Beginnings of the types of operations that change variables."""
 
 
 class Graphs(object):
@@ -64,6 +68,19 @@ def watch(engine, tensorflow):
         probe.replace(dataset, "__iter__", lambda f: wrappers.opening(f, opened, now), again=True)
         probe.replace(iterator, "__next__", lambda f: wrappers.iterating(f, asked, own.given, over), again=True)
     return graphs
+
+
+def updates_weights(graph):
+    """Whether a graph takes gradients and changes variables: a step without an optimiser, that updates by hand.
+
+    Args:
+        graph: The graph of a function that was traced. One that only gives gradients, or only counts, is no step.
+    """
+    kinds, has_gradients = set(), False
+    for operation in graph.get_operations():
+        kinds.add(operation.type)
+        has_gradients = has_gradients or _GRADIENTS in operation.name
+    return has_gradients and any(kind.startswith(_CHANGES) for kind in kinds)
 
 
 def is_in_graph(tensorflow):

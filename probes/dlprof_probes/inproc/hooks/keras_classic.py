@@ -57,6 +57,7 @@ def _data(probe, arrays):
     if loop is not None:
         flat = [one for given in arrays for one in (given if isinstance(given, (list, tuple)) else [given])]
         probe.describe_data(loop, [one for one in flat if one is not None])
+        probe.batch_given(loop, arrays)
 
 
 def _batches(probe, callback_list):

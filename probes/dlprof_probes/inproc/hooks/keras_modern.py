@@ -45,6 +45,7 @@ def attach(probe, keras):
     _metrics(probe, callback_list)
     _waits(probe, callback_list)
     _input(probe, models)
+    _generators(probe)
     keras_workers.attach(probe, sys.modules)
     classes = common.KerasClasses(keras, models, keras.layers.Layer, is_classic=False)
     common.use_engine(probe, _backend(keras), classes)
@@ -116,6 +117,14 @@ def _input(probe, models):
                 probe.span(cls, "__init__", wire.SpanKind.INPUT, "prepare data")
                 hook = probe.guard(lambda _result, args: _describe(probe, args[0]))
                 probe.replace(cls, "__init__", lambda f, hook=hook: probe.wrappers.after(f, hook), again=True)
+
+
+def _generators(probe):
+    """Look at what generators of the program's own give; nothing of ours runs while they do."""
+    module = sys.modules.get("keras.src.trainers.data_adapters.generator_data_adapter")
+    if module is not None and "peek_and_restore" in vars(module):
+        given = probe.guard(lambda batch: probe.batch_given(probe.current_loop(), batch))
+        probe.replace(module, "peek_and_restore", lambda f: probe.wrappers.restoring(f, given), again=True)
 
 
 def _describe(probe, iterator):

@@ -1,6 +1,7 @@
 """Writes the loops that were found as the hooks of Keras write theirs: spans, epochs, steps, kernel windows."""
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import facts as known
 from dlprof_probes.inproc import loops
 
 
@@ -61,11 +62,12 @@ class Log(object):
         self._trace(engine)
         name = getattr(optimizer, "dlprof_name", None) or type(optimizer).__name__
         layers = engine.trained_layers(optimizer, frames) or []
-        facts = {"model": {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}}
+        model = {"layers": layers, "models": [], "optimizer": {"name": name, "class": name}}
+        training = {"threads": known.threads(self._probe.engines), "flags": known.flags(self._probe.engines)}
         weights = engine.trained_weights(optimizer)
         if weights:
-            facts["training"] = {"weights": weights}
-        return facts
+            training["weights"] = weights
+        return {"model": model, "training": training}
 
     def _memory_of(self, span, engine, optimizer, frames):
         """What the optimiser of a training, and what it trains, hold after its first update."""

@@ -28,6 +28,13 @@ def test_of_a_pair_the_share_is_that_of_the_gap() -> None:
     assert told == "It takes 1.00 s more, 25 % of the gap."
 
 
+def test_what_is_more_than_the_whole_gap_is_told_as_a_multiple_of_it() -> None:
+    """Other parts are shorter: no share of the gap can be 150 %."""
+    told = Sentence("It takes", more=True).tell(AtStake(6 * S, 4 * S, Whole.GAP))
+
+    assert told == "It takes 6.00 s more, 1.5 x the gap (other parts are shorter, and make it smaller)."
+
+
 @pytest.mark.parametrize("name", ["{v2}", "{", "}", "{0}", "{time}", "%s", "%(time)s", "$time", "\\1"])
 def test_names_are_no_templates(name: str) -> None:
     """Whatever signs a file of the user's has."""

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dlprof.analysis.findings import fixes
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -63,3 +65,24 @@ def test_where_keras_is_only_loaded_advice_is_the_engine_s(tmp_path: Path) -> No
     claim = Claim(Sentence("It takes"), {Tree.FIT_STEPS: S}, (), "Stop.", ("train.py", 1))
 
     assert str(fixes.of_claim(Case(run), "retracing", claim)).startswith("pass tensors (tf.constant(n))")
+
+
+@pytest.mark.parametrize(
+    ("text", "epochs", "is_told"),
+    [("data = data.map(load)", 3, True), ("data = data.map(load).cache()", 3, False), ("data = data.map(load)", 1, False),
+     ("data = list(files)", 3, False)],
+)  # fmt: skip
+def test_what_a_pipeline_makes_can_be_kept_for_the_next_epoch(
+    tmp_path: Path, text: str, epochs: int, is_told: bool
+) -> None:
+    """Where it maps, does not keep it yet, and there is another epoch."""
+    rows = [{"loop_id": 1, "epoch": n, "start_ns": (2 + n) * S, "dur_ns": S, "steps": 50} for n in range(epochs)]
+    lines = [{"file": "train.py", "function": "<module>", "first_line": 1, "line": 1, "hits": 1, "time_ns": 0}]
+    told = on("tensorflow", input_inside_step=True)
+    run = runs.trained(tmp_path / "r", told, **quiet(epochs=rows, lines=lines))
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(text + "\n")
+    claim = Claim(Sentence("It waits"), {Tree.FIT_INPUT: S}, (), "Prefetch.", ("train.py", 1))
+
+    assert (".cache() behind .map(...) at line 1" in str(fixes.of_claim(Case(run), "input-bound", claim))) == is_told

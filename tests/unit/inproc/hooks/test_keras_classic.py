@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +92,27 @@ def test_generators_are_loops_too(probe: Probe, out: Recorded, version: str) -> 
     assert kinds.count("fit") == 1
     assert "on_batch" not in kinds
     assert [(row[3], row[4]) for row in out.stream().steps] == [(0, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("version", ["2.2", "2.3"])
+def test_where_the_batches_of_a_generator_lie_is_noted(probe: Probe, out: Recorded, version: str) -> None:
+    """64 of them, in two places of one array."""
+    data = np.ones((8, 3), dtype="float32")
+    goal = np.ones((8, 1), dtype="float32")
+
+    def batches() -> Iterator[Any]:
+        while True:
+            for n in (0, 4):
+                yield data[n : n + 4], goal[n : n + 4]
+
+    with keras_versions.loaded(version) as keras:
+        keras_classic.attach(probe, keras)
+        inputs = keras.Input(shape=(3,))
+        model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+        model.compile("sgd", "mse")
+        model.fit_generator(batches(), steps_per_epoch=64)
+        probe.end()
+
+    fit = next(span for span in out.stream().spans.values() if span.kind == "fit")
+    assert fit.detail["passed"] == {"batches": 64, "views": 64, "distinct": 2}
+    assert out.notes() == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -223,3 +225,52 @@ def test_reading_logs_for_a_callback_is_a_wait_and_no_callback(
         probe.end()
 
     assert [(row[8], row[11]) for row in out.stream().steps] == [(1000, 400_000)] * 2
+
+
+@pytest.fixture
+def adapter(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Keras' module for generators, hooked: it looks at two batches first."""
+    module: Any = ModuleType(GENERATORS)
+
+    def peek_and_restore(generator: Iterator[Any]) -> tuple[list[Any], Any]:
+        first = list(itertools.islice(generator, 2))
+        return first, lambda: itertools.chain(first, generator)
+
+    module.peek_and_restore = peek_and_restore
+    monkeypatch.setitem(sys.modules, GENERATORS, module)
+    keras_modern._generators(probe)
+    found: ModuleType = module
+    return found
+
+
+GENERATORS = "keras.src.trainers.data_adapters.generator_data_adapter"
+
+
+def test_where_the_batches_of_a_generator_lie_is_noted(adapter: Any, probe: Probe, out: Recorded) -> None:
+    """And all of them come through as they are."""
+    data = np.ones((8, 3))
+    given = [(data[n % 2 * 4 :][:4],) for n in range(70)]
+    loop = probe.loops.open(probe.recorder.begin("fit", "fit"), "fit")
+
+    first, restore = adapter.peek_and_restore(iter(given))
+    taken = list(restore())
+
+    probe.loops.close(loop)
+    assert first == given[:2]
+    assert [id(one) for one in taken] == [id(one) for one in given]
+    assert loops(out, "fit")[0].detail["passed"] == {"batches": 64, "views": 64, "distinct": 2}
+
+
+def test_a_generator_that_fails_shows_no_frame_of_ours(adapter: Any) -> None:
+    """Its error comes out of it as without dlprof."""
+
+    def failing() -> Iterator[Any]:
+        yield from [(ROWS,)] * 2
+        raise KeyError("third")
+
+    _, restore = adapter.peek_and_restore(failing())
+    with pytest.raises(KeyError, match="third") as caught:
+        list(restore())
+
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names == ["test_a_generator_that_fails_shows_no_frame_of_ours", "failing"]

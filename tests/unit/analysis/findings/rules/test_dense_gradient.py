@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, pick, quiet, slugs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, on, pick, quiet, slugs
 from tests.unit.analysis.findings.test_heavy_weights import KERNELS, parameter
 from tests.unit.runs import S
 
@@ -73,3 +73,17 @@ def test_a_table_whose_update_is_a_small_part_of_the_steps_is_no_cause(tmp_path:
     small = [{**one, "ms": ms} for one, ms in zip(KERNELS, (1, 1, 1, 17), strict=True)]
 
     assert "dense-gradient" not in slugs(diagnosed(tmp_path / "r", **{**tables(), **runs.window(small)}))
+
+
+@pytest.mark.parametrize(("update_ms", "is_said"), [(4.0, True), (0.5, False)])
+def test_an_operator_that_makes_rows_to_a_whole_before_an_update_tells(
+    tmp_path: Path, update_ms: float, is_said: bool
+) -> None:
+    """8 of 20 ms; sums over groups of rows, as of graphs, are no gradient: hardly anything is updated then."""
+    made = {"op": "UnsortedSegmentSum", "category": "reduction", "layer": None, "direction": "forward", "ms": 8}
+    update = {"op": "AssignSubVariableOp", "category": "optimiser", "layer": None, "direction": "update"}
+    window = runs.window([made, {**update, "ms": update_ms}])
+    found = diagnosed(tmp_path / "r", on("tensorflow"), **{**quiet(), **window})
+
+    stakes = [one.at_stake_ns for one in found.findings if one.slug == "dense-gradient"]
+    assert stakes == ([pytest.approx(0.9 * 12 / 20 * 6 * S, rel=0.01)] if is_said else [])

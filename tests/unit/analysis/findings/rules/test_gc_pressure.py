@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, parts, pick, quiet, sampled, slugs
 from tests.unit.runs import MS, S
 
 
@@ -29,3 +31,18 @@ def test_collections_of_imports_are_nobodys_fault(tmp_path: Path) -> None:
     gc = [{"start_ns": S, "dur_ns": 800 * MS, "generation": 2, "collected": 5}]
 
     assert slugs(diagnosed(tmp_path / "r", **quiet(gc=gc))) == []
+
+
+def test_what_an_import_left_behind_is_gone_through_once_for_it(tmp_path: Path) -> None:
+    """As `import tensorflow` was recorded: right behind its 5 s one full collection takes half a second, and finds
+    nothing; a second one is the script's.
+    """
+    one = {"start_ns": 6_100 * MS, "dur_ns": 470 * MS, "generation": 2, "collected": 0}
+    phases = runs.intervals(("import", 0, 6), ("script", 6, 7), ("fit.steps", 7, 8), ("teardown", 8, 10))
+    tables = quiet(phases=parts(import_=6, script=1, fit_steps=1, teardown=2), phase_intervals=phases)
+
+    found = diagnosed(tmp_path / "a", **{**tables, "gc": [one]})
+    again = diagnosed(tmp_path / "b", **{**tables, "gc": [one, {**one, "start_ns": 6_600 * MS, "dur_ns": 300 * MS}]})
+
+    assert "gc-pressure" not in slugs(found)
+    assert pick(again, "gc-pressure").at_stake_ns == pytest.approx(300 * MS, rel=0.01)

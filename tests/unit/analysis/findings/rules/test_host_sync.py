@@ -6,8 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.rules import host_sync
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, in_callbacks, on, pick, sampled, slugs
+from tests.unit.analysis.findings.cases import (
+    BEGIN,
+    BUSY,
+    FIT,
+    GPU,
+    KERNELS,
+    Planted,
+    cpu,
+    diagnosed,
+    in_callbacks,
+    on,
+    pick,
+    quiet,
+    sampled,
+    slugs,
+)
 from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import MS, S
 
@@ -55,6 +72,18 @@ def own_loop(calls: int, seconds: float, **how: str) -> Planted:
     asked = {"what": "item()", "file": "train.py", "line": 21, "calls": calls, **times}
     told = {**on("torch", asynchronous=True), "syncs_of": ["torch"]}
     return Planted({"spans": [runs.fit_span(**how)], "syncs": [asked], **window}, told)
+
+
+@pytest.mark.parametrize(("others", "room"), [(10.0, 1.0), (75.0, 0.5), (95.0, 0.1), (120.0, 0.0)])
+def test_on_a_processor_kernels_go_on_beside_the_host_only_where_a_core_is_free(
+    tmp_path: Path, others: float, room: float
+) -> None:
+    """As a loop on MXNet was recorded on two cores: it has one, and others nearly all of the second."""
+    crowded = cpu((2.5, BEGIN), (7.5, BUSY), others=others, tree=100.0)
+    case = Case(runs.trained(tmp_path / "r", on("mxnet", asynchronous=True), **quiet(**crowded)))
+
+    assert host_sync._room(case) == pytest.approx(room)
+    assert host_sync._room(Case(runs.trained(tmp_path / "gpu", **quiet(**runs.window(GPU), **crowded)))) == 1
 
 
 def test_an_own_loop_that_asks_for_values_in_each_step_is_named(tmp_path: Path) -> None:

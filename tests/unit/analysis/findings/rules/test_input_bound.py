@@ -20,6 +20,7 @@ from tests.unit.analysis.findings.cases import (
     sampled,
     waiting_for_input,
 )
+from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS, S
 
 
@@ -87,3 +88,26 @@ def test_waits_in_which_the_generator_rests_are_not_for_batches(
     finding = pick(diagnosed(tmp_path / "r", on("tensorflow", input_inside_step=True), **tables), "input-bound")
 
     assert finding.at_stake_ns == pytest.approx(at_stake, rel=0.01)
+
+
+@pytest.mark.parametrize(("busy", "at_stake"), [(0.6, 1_080 * MS), (0.25, 450 * MS)])
+def test_workers_that_rest_are_not_what_is_waited_for(tmp_path: Path, busy: float, at_stake: int) -> None:
+    """As a loop of short epochs was recorded: each of 150 steps waits 12 ms, and the workers mostly have no work."""
+    tables = trained([12], processes=processes(0.1, 0.1), **stood((busy, FETCH), (busy, FETCH)))
+    tables["loaders"] = passes(persistent=True, workers=2)
+
+    found = diagnosed(tmp_path / "r", **tables)
+
+    told = sum(one.at_stake_ns for one in found.findings if one.slug == "input-bound")
+    assert told == pytest.approx(at_stake, rel=0.05)
+
+
+def test_code_around_a_fit_is_not_blamed_for_its_input(tmp_path: Path) -> None:
+    """The script made its files for a second, and an iterator of the engine's own feeds the training."""
+    phases = ("import", 0, 1), ("script", 1, 2), ("fit.steps", 2, 6), ("fit.input", 6, 8), ("teardown", 8, 10)
+    stood = sampled((1, 2, [("<module>", "train.py", 16)]), (6, 8, [("<module>", "train.py", 37), FIT[1]]))
+    tables = waiting_for_input(spans=[runs.fit_span(adapter="TFDatasetAdapter")], **stood)
+    tables["phases"] = parts(import_=1, script=1, fit_steps=4, fit_input=2, teardown=2)
+    tables["phase_intervals"] = runs.intervals(*phases)
+
+    assert pick(diagnosed(tmp_path / "r", **tables), "input-bound").line == 37

@@ -50,3 +50,12 @@ def test_two_workers_on_two_cores_are_not_too_many(tmp_path: Path) -> None:
     workers = {"processes": processes(1.8, 1.8), **stood((0.95, FETCH), (0.95, FETCH))}
 
     assert "too-many-workers" not in slugs(diagnosed(tmp_path / "r", **trained([20], **workers)))
+
+
+def test_starting_them_again_is_left_to_workers_that_would_last_where_that_saves_more(tmp_path: Path) -> None:
+    """Two, of which one would do: half of all starts would be saved, or all but the first: two of three."""
+    workers = {"processes": processes(0.01, 0.01), **stood((0.02, FETCH), (0.02, FETCH))}
+    found = diagnosed(tmp_path / "r", **trained([8], loaders=passes(**{**EIGHT, "workers": 2}), **workers))
+
+    assert pick(found, "workers-restarted").at_stake_ns == 480 * MS
+    assert sum(one.at_stake_ns for one in found.findings if one.slug == "too-many-workers") <= 120 * MS

@@ -32,8 +32,14 @@ class _Options:
         self.name = python_function.__name__
 
 
+class FuncGraph:
+    def get_operations(self):
+        return []
+
+
 class ConcreteFunction:
     def __init__(self, function, name):
+        self.graph = FuncGraph()
         self._function = function
         self.name = name
 
