@@ -46,6 +46,12 @@ def of_data(arrays):
     return [_quiet(lambda one=one: _array(one)) for one in arrays]
 
 
+def of_memory(engines):
+    """What the engines' own allocators count, by engine; those that count nothing are left out."""
+    told = dict((engine.name, _quiet(lambda e=engine, m=module: e.allocated(m))) for engine, module in engines.loaded())
+    return dict((name, counted) for name, counted in told.items() if counted)
+
+
 def _quiet(read):
     """What `read()` gives; None where an engine of another version has it elsewhere."""
     try:
