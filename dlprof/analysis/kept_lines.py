@@ -19,6 +19,8 @@ _MAKING = frozenset({"jit", "pmap", "function", "clone_model", "Sequential", "Mo
 _JOINING = frozenset({"concatenate", "append", "vstack", "hstack", "concat", "cat", "stack"})
 _NUMBERS = frozenset({"float", "int", "len", "item", "tolist", "numpy", "asnumpy", "detach", "mean", "sum"})
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "get", "get_nowait", "remove"})
+_OF_CALLBACKS = "on_"
+"""How methods of callbacks begin."""
 _LEAST_HITS = 8
 _OF_STEPS = 0.2
 """A line that ran for fewer of the steps may keep something of each epoch; those of steps come first."""
@@ -58,10 +60,12 @@ def of_run(run: Run, steps: int) -> tuple[KeptLine, ...]:
         run: The run.
         steps: Training steps of the run.
     """
-    files: dict[str, dict[int, tuple[int | None, str]]] = {}
+    files: dict[str, dict[int, int | None]] = {}
     for row in run.rows("lines"):
-        files.setdefault(row["file"], {})[row["line"]] = (row["hits"], row["source"] or "")
-    found = [one for file, rows in files.items() for one in _in_file(file, run.folder.source_lines(file), rows)]
+        hits = files.setdefault(row["file"], {})
+        # A line that begins a function has a row for each of the two; hits of one that was only sampled are null.
+        hits[row["line"]] = max((one for one in (hits.get(row["line"]), row["hits"]) if one is not None), default=None)
+    found = [one for file, hits in files.items() for one in _in_file(file, run.folder.source_lines(file), hits)]
     return tuple(sorted(found, key=lambda one: _rank(one, steps)))
 
 
@@ -72,26 +76,32 @@ def _rank(line: KeptLine, steps: int) -> tuple[int, int]:
     return (0 if line.hits >= _OF_STEPS * steps else 2), line.line
 
 
-def _in_file(file: str, texts: list[str], rows: Mapping[int, tuple[int | None, str]]) -> Iterator[KeptLine]:
+def _in_file(file: str, texts: list[str], known: Mapping[int, int | None]) -> Iterator[KeptLine]:
     try:
         tree = ast.parse("\n".join(texts))
     except (SyntaxError, ValueError):
         return
-    again = {line for line, (hits, _) in rows.items() if hits is not None and hits > 1}
-    emptied = set(_emptied(tree, again))
-    for one in _keeping(tree):
-        hits, source = rows.get(one.line, (None, texts[one.line - 1]))
-        if (hits is None or hits >= _LEAST_HITS) and (one.container is None or one.container not in emptied):
-            yield KeptLine(file, one.line, source.strip(), hits, one.what)
+    emptied = set(_emptied(tree, {line for line, hits in known.items() if hits is not None and hits > 1}))
+    for one, by_library in _keeping(tree):
+        hits = known.get(one.line)
+        has_run = hits >= _LEAST_HITS if hits is not None else one.line in known or by_library
+        if has_run and (one.container is None or one.container not in emptied):
+            yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what)
 
 
-def _keeping(tree: ast.AST) -> Iterator[_Keeping]:
-    """Statements that keep something, inside of loops and functions: what runs once keeps little."""
+def _keeping(tree: ast.AST) -> Iterator[tuple[_Keeping, bool]]:
+    """Statements that keep something, inside of loops and functions: what runs once keeps little.
+
+    Each with whether it is in a method of a callback: a library runs that, and its lines may not be counted.
+    """
+    told: dict[int, tuple[_Keeping, bool]] = {}
     for scope in ast.walk(tree):
         if isinstance(scope, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.AsyncFor)):
+            by_library = isinstance(scope, ast.FunctionDef) and scope.name.startswith(_OF_CALLBACKS)
             for statement in ast.walk(scope):
-                if isinstance(statement, ast.stmt):
-                    yield from _of_statement(statement)
+                for one in _of_statement(statement) if isinstance(statement, ast.stmt) else ():
+                    told[one.line] = one, by_library or told.get(one.line, (one, False))[1]
+    yield from told.values()
 
 
 def _of_statement(statement: ast.stmt) -> Iterator[_Keeping]:

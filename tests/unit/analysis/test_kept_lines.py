@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,13 @@ from dlprof.analysis.kept_lines import KeptLine
 from tests.unit.runs import S, trained
 
 
-def of(path: Path, script: str, hits: dict[int, int | None]) -> tuple[KeptLine, ...]:
-    """Of a run of 500 steps whose other lines ran once."""
+def of(path: Path, script: str, hits: dict[int, int | None], *, unseen: Collection[int] = ()) -> tuple[KeptLine, ...]:
+    """Of a run of 500 steps whose other lines ran once, but for those that were not seen to run."""
     lines = [
         {"file": "train.py", "function": "f", "first_line": 1, "line": number, "hits": hits.get(number, 1), "time_ns": S,
          "source": text}
         for number, text in enumerate(script.splitlines(), 1)
+        if number not in unseen
     ]  # fmt: skip
     run = trained(path / "r", lines=lines)
     kept = run.folder.source_path("train.py")
@@ -72,6 +74,13 @@ def test_lines_that_ran_about_once_a_step_come_first(tmp_path: Path) -> None:
     script = "def f():\n a.append(1)\n b.append(1)\n c.append(1)\n d.append(1)\n"
 
     assert [one.line for one in of(tmp_path, script, {2: 10, 3: None, 4: 500, 5: 3})] == [4, 3, 2]
+
+
+def test_a_line_that_did_not_run_keeps_nothing(tmp_path: Path) -> None:
+    """A method of a callback may have: a library runs it, and its lines are not counted before Python 3.12."""
+    script = "def keep(a):\n kept.append(a)\ndef on_batch_end(self, logs):\n self.seen.append(logs)\n"
+
+    assert [(one.line, one.hits) for one in of(tmp_path, script, {}, unseen={2, 4})] == [(4, None)]
 
 
 def test_a_file_that_is_no_python_tells_nothing(tmp_path: Path) -> None:

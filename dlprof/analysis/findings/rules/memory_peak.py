@@ -16,7 +16,7 @@ from dlprof.analysis.memory_parts import Moment, Parts
 from dlprof.schema.vocabulary import MemoryKind, Phase
 from dlprof.units import size
 
-TITLE = Title("Memory comes near its limit, or peaks far above what the run needs", "a peak of memory")
+TITLE = Title("Memory peaks near its limit or far above the rest", "a peak of memory")
 _NEAR = 0.85
 """From this share of a limit on it is near."""
 _LITTLE = 0.10
