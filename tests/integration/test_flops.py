@@ -24,7 +24,7 @@ SCRIPT = """
         L.Dense(64, activation="relu", name="wide"),
         L.Dense(10, name="last"),
     ])
-    model.compile("sgd", "mse", jit_compile=True)
+    model.compile("sgd", "mse")
     x = np.ones((32, 12, 12, 3), "float32")
     model.fit(np.concatenate([x] * 10), np.zeros((320, 10), "float32"), batch_size=32, epochs=2, verbose=0)
     if keras.backend.backend() == "torch":

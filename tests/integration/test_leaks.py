@@ -18,7 +18,9 @@ SCRIPT = Path(__file__).parents[2] / "scenarios" / "leaks" / "leaky.py"
 def growth(folder: Path, backend: str, leak: str) -> dict[str, Any] | None:
     """What is said of growth in a run with this leak; None: nothing."""
     shutil.copy(SCRIPT, folder / "leaky.py")
-    done = runner.trace("leaky.py", "--backend", backend, "--", "--leak", leak, "--steps", "700", cwd=folder)
+    done = runner.trace(
+        "leaky.py", "--backend", backend, "--cores-hz", "10", "--", "--leak", leak, "--steps", "1000", cwd=folder
+    )
     assert done.code == 0, done.err
     content = runner.report(folder)
     assert content["memory"]["growth"] is not None, content["memory"]["not_measured"]
@@ -38,7 +40,7 @@ def test_a_leak_is_found_with_its_line(backend: str, leak: str, tmp_path: Path) 
 
     assert found is not None
     assert (found["file"], found["line"]) == ("leaky.py", line_of(leak))
-    assert "(700 times)" in found["claim"]
+    assert "(1,000 times)" in found["claim"]
 
 
 def test_the_clean_run_is_silent(tmp_path: Path) -> None:
