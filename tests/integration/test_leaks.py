@@ -18,9 +18,8 @@ SCRIPT = Path(__file__).parents[2] / "scenarios" / "leaks" / "leaky.py"
 def growth(folder: Path, backend: str, leak: str) -> dict[str, Any] | None:
     """What is said of growth in a run with this leak; None: nothing."""
     shutil.copy(SCRIPT, folder / "leaky.py")
-    done = runner.trace(
-        "leaky.py", "--backend", backend, "--cores-hz", "10", "--", "--leak", leak, "--steps", "1000", cwd=folder
-    )
+    flags = ("--backend", backend, "--cores-hz", "10", "--", "--leak", leak, "--steps", "1000")
+    done = runner.trace("leaky.py", *flags, cwd=folder, env={"OMP_NUM_THREADS": "1"})  # threads that wait take a core
     assert done.code == 0, done.err
     content = runner.report(folder)
     assert content["memory"]["growth"] is not None, content["memory"]["not_measured"]
