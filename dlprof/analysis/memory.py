@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import memory_growth, memory_owners, memory_series
+from dlprof.analysis import engine_memory, memory_growth, memory_owners, memory_series
+from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.memory_parts import Moment, PartMemory, Parts
@@ -85,6 +86,7 @@ class Memory:
         epochs_left_out: Epochs that are not among these.
         over_time: Over the run.
         owners: What holds it, as far as shapes tell.
+        engines: What the engines' own allocators counted.
         growth: With the steps of the training; None: not measured.
         grown_at: Where it grew.
         not_measured: What is not there, and why.
@@ -101,6 +103,7 @@ class Memory:
     epochs_left_out: int
     over_time: tuple[Moment, ...]
     owners: tuple[Owner, ...]
+    engines: tuple[EngineMemory, ...]
     growth: Growth | None
     grown_at: GrownAt | None
     devices: tuple[DeviceMemory, ...]
@@ -135,6 +138,7 @@ def _of_run(run: Run) -> Memory:
         epochs_left_out=left_out,
         over_time=tuple(parts.over_time()),
         owners=_with_rest(owners, peak.bytes),
+        engines=engine_memory.of_run(run),
         growth=growth,
         grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing else None,
         devices=_devices(run),
@@ -146,10 +150,13 @@ def _of_run(run: Run) -> Memory:
 def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
     why = _why_no_samples(run)
     told = {"peak_bytes": why, "phases": why, "growth": why}
+    engines = engine_memory.of_run(run)
     if not owners:
         told["owners"] = _why_no_owners(run)
+    if not engines:
+        told["engines"] = engine_memory.WHY_NONE
     return Memory(
-        None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, None, None,
+        None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, engines, None, None,
         _devices(run), limits(run), told,
     )  # fmt: skip
 
@@ -236,6 +243,8 @@ def _reasons(
         reasons["growth"] = why_no_growth
     if not owners:
         reasons["owners"] = _why_no_owners(run)
+    if not engine_memory.of_run(run):
+        reasons["engines"] = engine_memory.WHY_NONE
     return reasons
 
 

@@ -57,3 +57,11 @@ def by_kind(owners: Sequence[Owner]) -> dict[MemoryKind, int | None]:
     """Bytes of each kind; None where a part of one is not known."""
     kinds = dict.fromkeys(kind for kind in MemoryKind if any(owner.kind == kind for owner in owners))
     return {kind: _sum([(owner.bytes, 1) for owner in owners if owner.kind == kind]) for kind in kinds}
+
+
+def how(owners: Iterable[Owner]) -> MemoryBasis | None:
+    """How bytes of some owners together were got: exact where those of each are; None: there are no owners."""
+    ways = {owner.how for owner in owners}
+    if not ways:
+        return None
+    return MemoryBasis.EXACT if ways == {MemoryBasis.EXACT} else MemoryBasis.ESTIMATE

@@ -32,10 +32,14 @@ class Places:
         """Whether no stack of the main thread was sampled."""
         frames = {} if self.is_empty else frames_by_stack(run.table("frames"))
         files = set() if self.is_empty else samples.user_files(run)
-        self._place = {number: _users(frames_of, files) for number, frames_of in frames.items()}
+        self._places = {number: _users(frames_of, files) for number, frames_of in frames.items()}
 
     def at(self, moments: Integers) -> list[Place | None]:
         """The innermost line of the user's own at each moment (ns); None: none was seen there, or near it."""
+        return [places[0] if places else None for places in self.all_at(moments)]
+
+    def all_at(self, moments: Integers) -> list[Sequence[Place]]:
+        """All lines of the user's own that called each other at each moment (ns), innermost first."""
         nearest = np.full(len(moments), _NEAR_NS + 1, np.int64)
         found = np.full(len(moments), -1, np.int64)
         for start, end, stack in self._pieces():
@@ -43,7 +47,7 @@ class Places:
                 away, row = _nearest(moments, start, end)
                 closer = away < nearest
                 nearest[closer], found[closer] = away[closer], stack[row[closer]]
-        return [self._place.get(number) for number in found.tolist()]
+        return [self._places.get(number, ()) for number in found.tolist()]
 
     def _pieces(self) -> Iterator[tuple[Integers, Integers, Integers]]:
         """Begin, end and number of the stacks of the main thread, in order of time in each piece."""
@@ -63,5 +67,5 @@ def _nearest(moments: Integers, start: Integers, end: Integers) -> tuple[Integer
     return np.minimum(late, early), np.where(late <= early, before, after)
 
 
-def _users(frames: Sequence[Frame], files: set[str]) -> Place | None:
-    return next(((frame.file, frame.line) for frame in frames if frame.file in files), None)
+def _users(frames: Sequence[Frame], files: set[str]) -> Sequence[Place]:
+    return tuple((frame.file, frame.line) for frame in frames if frame.file in files)

@@ -127,6 +127,8 @@ def compare(a: str, b: str, most: int) -> dict[str, Any]:
     made["items"].sort(key=lambda item: -abs(item["delta_ns"]))
     made["lines"] = sorted(made["lines"], key=lambda line: -abs(line["delta_ns"]))[:most]
     made["layers"] = sorted(made["layers"], key=lambda one: -abs(one["a_ns"] - one["b_ns"]))[:most]
+    for part in (made["memory"], made["work"]):
+        part["layers"] = part["layers"][:most]
     return made
 
 

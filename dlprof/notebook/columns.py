@@ -54,6 +54,21 @@ LAYERS = {
     **dict.fromkeys(("a_ns", "b_ns", "delta_ns"), NS),
     **dict.fromkeys(("a_ops", "b_ops"), TEXT),
 }
+MEMORY = {
+    **dict.fromkeys(("of", "name", "kind"), TEXT),
+    **dict.fromkeys(("a_bytes", "b_bytes", "delta_bytes"), COUNT),
+    **dict.fromkeys(("a_how", "b_how"), TEXT),
+}
+"""`of`: phase, kind, layer or device."""
+WORK = {
+    **dict.fromkeys(("layer", "kind", "direction"), TEXT),
+    **dict.fromkeys(("a_flops", "b_flops", "a_moved_bytes", "b_moved_bytes"), REAL),
+    **dict.fromkeys(("a_ns", "b_ns"), NS),
+    **dict.fromkeys(("a_flops_per_s", "b_flops_per_s"), REAL),
+    **dict.fromkeys(("a_bound", "b_bound"), TEXT),
+    **dict.fromkeys(("a_reached", "b_reached"), REAL),
+    "cause": TEXT,
+}
 LINES = {
     "file": TEXT,
     "function": TEXT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlprof.analysis import line_pairs
+from dlprof.analysis import line_pairs, memory_pairs, work_pairs
 from dlprof.analysis.compare import Comparison
 from dlprof.notebook import columns, frames
 from dlprof.notebook.time_units import Unit, checked, in_unit
@@ -52,3 +52,24 @@ class ComparisonFrames:
         pairs = line_pairs.join(self.comparison.a.runs, self.comparison.b.runs)
         rows = [{**vars(pair), "delta_ns": pair.delta_ns} for pair in pairs]
         return in_unit(frames.of_rows(rows, columns.LINES), unit or self.unit)
+
+    def memory(self) -> pd.DataFrame:
+        """Bytes of both sides: peaks of phases and devices, what holds them by kind and layer; <NA>: not known."""
+        pair = memory_pairs.join(self.comparison.a, self.comparison.b)
+        groups = (("phase", pair.phases), ("kind", pair.kinds), ("device", pair.devices))
+        rows = [{**vars(item), "of": of, "delta_bytes": item.delta_bytes} for of, items in groups for item in items]
+        for layer in pair.layers:
+            known = None not in (layer.a_bytes, layer.b_bytes)
+            delta = (layer.a_bytes or 0) - (layer.b_bytes or 0) if known else None
+            rows.append({**vars(layer), "of": "layer", "name": layer.layer, "delta_bytes": delta})
+        return frames.of_rows(rows, columns.MEMORY)
+
+    def work(self, *, unit: Unit | None = None) -> pd.DataFrame:
+        """What a training step asks of each layer, in what time and at which rate, on both sides; <NA>: not known."""
+        pair = work_pairs.join(self.comparison.a, self.comparison.b)
+        rows = [{**vars(item), "a_ns": _whole(item.a_ns), "b_ns": _whole(item.b_ns)} for item in pair.layers]
+        return in_unit(frames.of_rows(rows, columns.WORK), unit or self.unit)
+
+
+def _whole(ns: float | None) -> int | None:
+    return None if ns is None else round(ns)

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, Struct, UnsetType, convert
 
+from dlprof.analysis import memory_pairs, work_pairs
 from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
+from dlprof.analysis.memory_pairs import MemoryPair
+from dlprof.analysis.work_pairs import WorkPair
 from dlprof.report import gap_words, summary
 from dlprof.report.model import CoreLoad
 
@@ -76,6 +79,10 @@ class ComparisonReport(Struct, frozen=True, kw_only=True):
     longer_in_a: tuple[str, ...]
     """Paths of the items that take longer in A beyond noise, whatever the whole does; the largest difference first."""
     longer_in_b: tuple[str, ...]
+    memory: MemoryPair
+    """Bytes of both sides: peaks, phases, and what holds them."""
+    work: WorkPair
+    """What a training step asks of each layer, and at which rates: more work, or the same work done worse."""
     more: tuple[ComparisonReport, ...] | UnsetType = UNSET
     """A against each further side; only where a command asks for several."""
 
@@ -106,6 +113,8 @@ def as_json(comparison: Comparison, lines: Sequence[LinePair]) -> ComparisonRepo
         verdict=gap_words.verdict(comparison),
         longer_in_a=tuple(item.path for item in comparison.longer_in_a),
         longer_in_b=tuple(item.path for item in comparison.longer_in_b),
+        memory=memory_pairs.join(comparison.a, comparison.b),
+        work=work_pairs.join(comparison.a, comparison.b),
     )
 
 

@@ -14,7 +14,7 @@ from dlprof.analysis import core_use
 from dlprof.analysis.compare import RUNS_FOR_INTERVAL, Comparison, Item, Side
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import gap_words
+from dlprof.report import compare_parts, gap_words
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.gap_words import signed, verdict
 from dlprof.report.summary import STRIP_PARTS
@@ -53,7 +53,9 @@ def print_comparison(
         _head(page, comparison)
         _waterfall(page, comparison)
         _layers(page, comparison, top)
+        compare_parts.work(page, comparison, top)
         _lines(page, comparison, pairs, top)
+        compare_parts.memory(page, comparison)
         _cores(page, comparison)
         _next(page, comparison)
 

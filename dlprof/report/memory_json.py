@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from dlprof.analysis import memory_growth
+from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.memory import DeviceMemory, GrownAt, Limits, Memory
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
@@ -89,6 +90,8 @@ class MemoryReport(Struct, frozen=True, kw_only=True):
     time: tuple[MomentReport, ...]
     """The largest sample of each of a hundred equal parts of the run."""
     devices: tuple[DeviceMemory, ...]
+    engines: tuple[EngineMemory, ...]
+    """What the engines' own allocators counted at the ends of trainings."""
     limits: Limits
     how: str = HOW
     not_measured: Mapping[str, str]
@@ -113,6 +116,7 @@ def as_json(memory: Memory) -> MemoryReport:
         epochs_left_out=memory.epochs_left_out,
         time=tuple(MomentReport(one.time_ns, one.bytes, one.phase, one.file, one.line) for one in memory.over_time),
         devices=memory.devices,
+        engines=memory.engines,
         limits=memory.limits,
         not_measured=memory.not_measured,
     )

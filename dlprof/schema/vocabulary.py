@@ -37,6 +37,7 @@ class SpanKind(StrEnum):
     FIRST_RUN = wire.SpanKind.FIRST_RUN
     GRAPH_STAGE = wire.SpanKind.GRAPH_STAGE
     GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
+    GRAPH_CONSTANT = wire.SpanKind.GRAPH_CONSTANT
     OUT_OF_MEMORY = wire.SpanKind.OUT_OF_MEMORY
     DLPROF = wire.SpanKind.DLPROF
 
@@ -249,6 +250,18 @@ class Bound(StrEnum):
     """The bytes that it must move."""
     OVERHEAD = "overhead"
     """What surrounds kernels that are small for what they do."""
+
+
+class WorkCause(StrEnum):
+    """Why a layer takes longer on one side of a comparison."""
+
+    ALIKE = "alike"
+    """It does not: times differ by less than a fifth."""
+    MORE_WORK = "more-work"
+    """It is asked for more operations there."""
+    LOWER_RATE = "lower-rate"
+    """The same work is done at a lower rate there."""
+    BOTH = "both"
 
 
 class PseudoLayer(StrEnum):

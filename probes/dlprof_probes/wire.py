@@ -102,6 +102,8 @@ class SpanKind(object):
     """A part of making a graph that its engine tells apart, beside `graph_compile` or in it: tracing, lowering."""
     GRAPH_BREAK = "graph_break"
     """A compiler ended a graph here, and goes on in Python. It takes no time; its name is the reason. No phase."""
+    GRAPH_CONSTANT = "graph_constant"
+    """A large array became a constant of a graph: an instant, at the line that uses it."""
     OUT_OF_MEMORY = "out_of_memory"
     """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
     DLPROF = "dlprof"

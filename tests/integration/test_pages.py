@@ -44,8 +44,19 @@ def test_a_page_says_nothing_and_asks_for_nothing(shown: Shown) -> None:
     assert [url for url in shown.asked_for if not url.startswith("file:")] == []
     assert len(shown.asked_for) == 1
     assert shown.page.locator("html").get_attribute("data-ready") == "yes"
-    for chart in ("phase-chart", "step-chart", "flame-chart", "layer-chart"):
+    for chart in ("phase-chart", "step-chart", "flame-chart", "layer-chart", "memory-chart"):
         assert shown.page.locator(f"#{chart} canvas").count() == 1
+
+
+def test_memory_is_drawn_on_the_axis_of_the_timeline(shown: Shown) -> None:
+    """The stretch that this shows; a moment tells what there was, and in which phase."""
+    shown.page.evaluate("dlprofPage.timelines[0].show(2e9, 5e9, 0)")
+    shown.settle()
+
+    assert shown.page.evaluate("[dlprofPage.memory.from, dlprofPage.memory.to]") == list(shown.window())
+    assert shown.page.evaluate("dlprofPage.memory.lines(4.5e9)") == [
+        "4.5 s: 400 MB", "in fit.steps", "nearby the main thread stood at train.py:7",
+    ]  # fmt: skip
 
 
 def test_the_figures_are_those_of_the_json(shown: Shown, run: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,10 @@ _APIS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "mxnet": "gluon.nn.GlobalAvgPool2D() before the layer",
             _ANY: "the mean over the positions of the maps in place of flattening them",
         },
+        "constant-in-graph": {
+            "jax": "give the array to the compiled function as an argument: step(params, batch, table)",
+            "tensorflow": "table = tf.constant(array) outside of @tf.function: what a function captures is not copied",
+        },
         "workers-restarted": {"torch": "DataLoader(..., persistent_workers=True)"},
     }
 )

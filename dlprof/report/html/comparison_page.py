@@ -8,12 +8,13 @@ from typing import Any
 from dlprof.analysis.compare import Comparison, Item
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.line_pairs import LinePair
-from dlprof.report import compare_json, diagnosis_json, gap_words
+from dlprof.report import compare_json, diagnosis_json, gap_words, pair_words
 from dlprof.report.compare_json import ComparisonReport, ItemReport, LineReport
 from dlprof.report.html import flames_of_both, page
 from dlprof.report.json_text import plain
 
 _LAYER_ROWS = 60
+_WORK_ROWS = 30
 _LAYERS_SHOWN = 15
 _PAIRS = 400
 _PAIRS_SHOWN = 30
@@ -70,6 +71,12 @@ def make(
         has_flames=bool(flames),
         layers=[layers[:_LAYERS_SHOWN], layers[_LAYERS_SHOWN:_LAYER_ROWS]],
         more_layers=max(0, len(layers) - _LAYER_ROWS),
+        memory=report.memory if report.memory.is_known else None,
+        memory_words=pair_words.memory(report.memory),
+        work=report.work if report.work.layers else None,
+        work_words=pair_words.work(report.work),
+        work_rows=report.work.layers[:_WORK_ROWS] if report.work.why_not is None else (),
+        causes=pair_words.CAUSES,
         pairs=[pairs[:telling], pairs[telling:_PAIRS]],
         more_pairs=max(0, len(pairs) - _PAIRS),
         most_ns=_most(pairs),

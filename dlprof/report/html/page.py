@@ -13,11 +13,12 @@ import jinja2
 
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.stacks import shown_name
-from dlprof.report import gap_words, step_words, strict_json
+from dlprof.report import gap_words, pair_words, step_words, strict_json
 from dlprof.report.html import contents, timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
 from dlprof.report.json_text import plain
+from dlprof.report.roofline_table import scaled
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
 from dlprof.version import __version__
@@ -33,6 +34,7 @@ _SCRIPTS = (
     "flames_of_both.js",
     "timeline.js",
     "timeline_area.js",
+    "memory.js",
     "page.js",
 )
 _MISSING = "\N{EN DASH}"
@@ -110,6 +112,9 @@ def _templates() -> jinja2.Environment:
         step_kind=step_words.kind,
         loop_place=step_words.place,
         size=size,
+        signed_size=pair_words.signed,
+        bytes_of=pair_words.bytes_of,
+        scaled=scaled,
         percent=percent,
         count=_count,
         in_script=_in_script,

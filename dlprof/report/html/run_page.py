@@ -9,12 +9,22 @@ from typing import Any
 
 from msgspec import structs
 
-from dlprof.analysis import breakdown, kernels, samples
+from dlprof.analysis import breakdown, kernels, memory_owners, samples
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
-from dlprof.report.html import absent, flames, hot_lines, kernel_groups, long_tracks, page, source_lines, step_chart
+from dlprof.report.html import (
+    absent,
+    flames,
+    hot_lines,
+    kernel_groups,
+    long_tracks,
+    memory_chart,
+    page,
+    source_lines,
+    step_chart,
+)
 from dlprof.report.html.absent import Absent
 from dlprof.report.html.hot_lines import Block
 from dlprof.report.html.names import cut
@@ -52,6 +62,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         "steps": step_chart.of_run(run, report.step_summaries),
         "flames": flames.of_run(run, sampled),
         "layers": _layers(tree),
+        "memory": memory_chart.of_run(run) if report.memory is not None else None,
     }
     charts["packages"] = flames.package_colours(charts["flames"])
     lacking = absent.measures(report)
@@ -80,6 +91,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         gpus=_gpus(report.gpu),
         kernels=kernel_groups.of_rows(rows),
         dropped_events=table.dropped_events,
+        held=_held(report),
         has=has,
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
         machine=_machine(report, epochs, findings),
@@ -176,6 +188,15 @@ def _layers(tree: Breakdown | None) -> list[dict[str, Any]]:
         return []  # a bar for all of it would say nothing
     order = sorted(sums, key=lambda name: -sum(sums[name].values()))
     return [{"layer": cut(name), "ns": sums[name]} for name in order]
+
+
+def _held(report: Report) -> list[tuple[str, int | None, str | None]]:
+    """What memory is held for: kind, bytes, how that is known."""
+    owners = report.memory.owners if report.memory is not None else ()
+    return [
+        (kind.value, value, memory_owners.how(owner for owner in owners if owner.kind == kind))
+        for kind, value in memory_owners.by_kind(owners).items()
+    ]
 
 
 def _gpus(gpu: MeasuredGpus | UnmeasuredGpus) -> list[dict[str, str]]:

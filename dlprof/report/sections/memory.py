@@ -9,7 +9,6 @@ from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report.console import Page
 from dlprof.report.memory_json import MemoryReport, MomentReport, PartReport, PeakAt
-from dlprof.schema.vocabulary import MemoryBasis
 from dlprof.units import bar, duration, safe, size
 
 _TIMES = 25
@@ -109,6 +108,11 @@ def _head(page: Page, memory: MemoryReport) -> None:
         own = one.peak_bytes if one.peak_bytes is not None else one.used_peak_bytes
         whose = "" if one.peak_bytes is not None else " (of all programs)"
         page.say(f"{one.device}: peak {size(own)} of {size(one.total_bytes)}{whose}", indent=2)
+    for engine in memory.engines:
+        peak_of = f"at most {size(engine.peak_bytes)}, " if engine.peak_bytes is not None else ""
+        page.say(
+            safe(f"{engine.engine}'s own count: {peak_of}{size(engine.live_bytes)} at the end of a training"), indent=2
+        )
     limits = _limits(memory.limits)
     if limits:
         page.say(f"limits: {limits}", indent=2)
@@ -170,9 +174,8 @@ def _by_kind(page: Page, memory: MemoryReport) -> None:
         return
     table = page.table(("held for", "left"), ("memory", "right"), ("how", "left"))
     for kind, value in memory_owners.by_kind(memory.owners).items():
-        ways = {owner.how for owner in memory.owners if owner.kind == kind}
-        how = MemoryBasis.EXACT if ways == {MemoryBasis.EXACT} else MemoryBasis.ESTIMATE
-        table.add_row(kind.value, size(value), how.value)
+        how = memory_owners.how(owner for owner in memory.owners if owner.kind == kind)
+        table.add_row(kind.value, size(value), how or "-")
     page.show(table)
 
 

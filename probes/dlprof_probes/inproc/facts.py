@@ -51,6 +51,12 @@ def data_key(arrays):
     return tuple((str(getattr(one, "shape", None)), str(getattr(one, "dtype", None))) for one in arrays)
 
 
+def of_memory(engines):
+    """What the engines' own allocators count, by engine; those that count nothing are left out."""
+    told = dict((engine.name, _quiet(lambda e=engine, m=module: e.allocated(m))) for engine, module in engines.loaded())
+    return dict((name, counted) for name, counted in told.items() if counted)
+
+
 def _quiet(read):
     """What `read()` gives; None where an engine of another version has it elsewhere."""
     try:

@@ -60,6 +60,7 @@ class Probe(object):
         self.windows = windows
         self.describe_model = self.guard(lambda model: None)
         self.describe_training = self.guard(self._describe_training)
+        self.describe_memory = self.guard(self._describe_memory)
         self._tell_model = self.guard(self._told_model, goes_on=True)
         self._tell_facts = self.guard(self._told_facts, False, goes_on=True)
         self.lines = lines
@@ -222,13 +223,15 @@ class Probe(object):
             loop = self.loops.open(span, kind)
             if is_training:
                 self.watch_memory(loop, args[0])
-            return span, was_on, loop
+            return span, was_on, loop, is_training
 
         def leave(token, _args):
             if token is not None:
-                span, was_on, loop = token
+                span, was_on, loop, is_training = token
                 self.waits.evaluated(loop, now())
                 self.loops.close(loop)
+                if is_training:
+                    self.describe_memory(span)
                 self.recorder.end(span)
                 self.lines.restore(was_on)
 
@@ -253,6 +256,14 @@ class Probe(object):
         self.recorder.detail(span, {"training": facts.of_training(model, self.engines, not self._trained)})
         self._trained = True
         self.recorder.end(own)
+
+    def _describe_memory(self, span):
+        """Note what the engines' allocators count where a training ends; what that takes is our own time."""
+        start = now()
+        counted = facts.of_memory(self.engines)
+        if counted:
+            self.recorder.detail(span, {"engine_memory": counted})
+            self.recorder.complete(wire.SpanKind.DLPROF, "counts of the engine's memory", start, now())
 
     def watch_memory(self, loop, model):
         """Tell what a model of Keras holds: now, and again when the first step of a loop is over."""

@@ -42,7 +42,7 @@ def test_without_samples_figures_are_null_with_the_reason(tmp_path: Path, capsys
 
     told = json.loads(capsys.readouterr().out)
     assert (told["peak_bytes"], told["peak_at"], told["growth"]) == (None, None, None)
-    assert set(told["not_measured"]) == {"peak_bytes", "phases", "growth", "owners"}
+    assert set(told["not_measured"]) == {"peak_bytes", "phases", "growth", "owners", "engines"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import dlprof
 from dlprof.notebook.views import ComparisonView
@@ -59,3 +60,27 @@ def test_lines_stand_beside_each_other(tmp_path: Path) -> None:
     (row,) = dlprof.compare(tmp_path / "a", tmp_path / "b").lines().to_dict("records")
 
     assert (row["a_hits"], row["b_hits"], row["delta_ns"]) == (3, 5, -2 * MS)
+
+
+def test_memory_and_work_stand_beside_each_other(tmp_path: Path) -> None:
+    """By phase, by kind, by layer; a gap that is the same work at a lower rate is called so."""
+    layer = {
+        "model": 1, "layer": "dense", "class": "Dense", "inputs": ["100x1000"], "output": "100x1000", "calls": 1,
+        "dtype": "float32", "trained": True, "first": True, "weight_names": ["kernel"], "weights": ["1000x1000"],
+        "bytes_per_value": 4,
+    }  # fmt: skip
+    for name, ms, peak in (("a", 12, 800), ("b", 4, 500)):
+        kernel = {"op": "mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": ms}
+        held = {"model": 1, "layer": "dense", "kind": "parameters", "bytes": 300, "how": "exact", "count": 1}
+        sample = {"pid": 42, "time_ns": 4 * S, "interval_ns": S, "rss_bytes": peak}
+        tables: dict[str, Any] = {"layers": [layer], "memory_owners": [held], "process_samples": [sample]}
+        runs.trained(tmp_path / name, **tables, **runs.window([kernel]))
+    pair = dlprof.compare(tmp_path / "a", tmp_path / "b")
+
+    memory = pair.memory().set_index(["of", "name"])["delta_bytes"].to_dict()
+    work = pair.work(unit="ms").set_index("direction").loc["forward"]
+
+    assert memory == {
+        ("phase", "fit.steps"): 300, ("kind", "parameters"): 0, ("kind", "other"): 300, ("layer", "dense"): 0,
+    }  # fmt: skip
+    assert (work["a_ms"], work["b_ms"], work["a_flops"], work["cause"]) == (12, 4, 200_000_000, "lower-rate")

@@ -59,6 +59,9 @@ _ORDER = (
     "import-heavy",
     "profiler-overhead",
     "memory-growth",
+    "memory-peak",
+    "double-copy",
+    "constant-in-graph",
 )
 
 

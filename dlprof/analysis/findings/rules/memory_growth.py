@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dlprof.analysis import memory
+from dlprof.analysis import kept_lines, memory
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.kept_lines import KeptLine
 from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
 from dlprof.schema.vocabulary import Ground
 from dlprof.units import size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
+_NAMED = 3
 _EVIDENCE = (
     Query(
         "memory by tenths of the run",
@@ -37,12 +39,14 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"growth of memory was not measured: {found.not_measured['growth']}")
     if not found.growth.is_growing:
         return
+    kept = kept_lines.of_run(case.run, found.growth.steps)
+    told = f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}{_kept(kept)}"
     yield Claim(
-        Statement(f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}"),
+        Statement(told),
         {},
         _EVIDENCE,
         _NEXT,
-        _line(found.grown_at),
+        (kept[0].file, kept[0].line) if kept else _line(found.grown_at),
         rank=Rank.WITHOUT_TIME,
         support=Support(Ground.REPEATED, seen=found.growth.steps),
     )
@@ -71,6 +75,18 @@ def _until(growth: Growth, limits: Limits) -> str:
         return ""
     left = int((whole - growth.end_bytes) / growth.bytes_per_step)
     return f"; at this rate {size(whole)} are full after {left:,} more"
+
+
+def _kept(kept: Sequence[KeptLine]) -> str:
+    """Lines that may keep it, by the source: a line that only adds something takes too little time to be sampled."""
+    if not kept:
+        return ""
+    told = "; ".join(f"{one.file}:{one.line} {one.what}{_times(one.hits)}" for one in kept[:_NAMED])
+    return f"; lines that keep something each time they run: {told}"
+
+
+def _times(hits: int | None) -> str:
+    return f" ({hits:,} times)" if hits is not None else ""
 
 
 def _line(at: GrownAt | None) -> SourceLine | None:

@@ -61,6 +61,7 @@ async function fill() {
     job('step-chart', () => stepChart(data));
     job('flame-chart', () => { page.flames = new Flames(data); });
     job('layer-chart', () => layerChart(data));
+    job('memory-chart', () => { page.memory = new MemoryChart(data.memory); });
   } else {
     job('waterfall-chart', () => waterfallChart(data));
     job('layer-chart', () => layersOfBoth(data));
@@ -87,6 +88,7 @@ async function fill() {
     }
   }
   if (timelines.length === 2) tie(timelines);
+  if (timelines.length && page.memory) followTimeline(timelines[0], page.memory);
   Object.assign(page, {data, timelines});
   if (failures.length) throw failures[0];
   root.dataset.ready = 'yes';
@@ -97,6 +99,14 @@ function tie(timelines) {
   timelines.forEach((one, index) => one.listeners.push((from, to) => {
     if ($('together').checked) timelines[1 - index].show(from, to, 0, false);
   }));
+}
+
+/** Memory is drawn on the timeline's axis, whatever stretch of it is shown. */
+function followTimeline(timeline, memory) {
+  const shift = timeline.content.shift_ns || 0;
+  const show = (from, to) => memory.show(from - shift, to - shift);
+  timeline.listeners.push(show);
+  show(timeline.from, timeline.to);
 }
 
 makeTables();

@@ -162,6 +162,17 @@ class Engine(object):
             return None
         return model_memory.of_keras_optimizer(optimizer)
 
+    def allocated(self, module):
+        """What the engine's own allocator counts, all its devices together.
+
+        Args:
+            module: The engine's module.
+
+        Returns:
+            dict: `live_bytes` (now) and `peak_bytes`, each left out where it is not counted; None: nothing is.
+        """
+        return
+
     def slots_of(self, model):
         """Slots of the optimiser of a model of Keras that the engine keeps for itself.
 

@@ -11,8 +11,10 @@ from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import jax_loops
 from dlprof_probes.inproc.engines.base import Attachment, Engine
+from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
+_MOST_ARRAYS = 100000
 _COMPILING = "/jax/core/compile/backend_compile_duration"
 _STAGES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -78,6 +80,11 @@ def _session(options):
         return None
 
 
+def _is_of_jax(function):
+    """Whether a function is one of JAX's own, such as each operator."""
+    return str(getattr(function, "__module__", "")).split(".")[0] in ("jax", "jaxlib")
+
+
 class Jax(Engine):
     """JAX."""
 
@@ -124,6 +131,7 @@ class Jax(Engine):
         pjit = sys.modules.get("jax._src.pjit")
         if hasattr(pjit, "_trace_for_jit"):
             self.probe.around(pjit, "_trace_for_jit", self._remember, lambda _token, _args: None)
+            self._watch_constants(pjit)
         jax_loops.watch(self, module)
         self._watch(getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None))
         array = getattr(sys.modules.get("jax._src.array"), "ArrayImpl", None)
@@ -175,9 +183,20 @@ class Jax(Engine):
         for number, kind in enumerate(types):
             told = names[number] if number < len(names) else None
             signature[told or "argument %d" % number] = kind
-        if str(getattr(function, "__module__", "")).split(".")[0] not in ("jax", "jaxlib"):
+        if not _is_of_jax(function):
             self._own_functions.add(name)
         self._traced[name] = self.probe.causes.note(function, name, signature)
+
+    def _watch_constants(self, pjit):
+        """Look at what a function that was traced has closed over."""
+        constants = GraphConstants(self.probe)
+
+        def traced(made, args):
+            if not _is_of_jax(args[0]):
+                constants.of_jax(args[0], getattr(made, "params", {}).get("jaxpr"))
+
+        hook = self.probe.guard(traced)
+        self.probe.replace(pjit, "_trace_for_jit", lambda f: self.probe.wrappers.after(f, hook), again=True)
 
     @staticmethod
     def _plain(name):
@@ -215,6 +234,18 @@ class Jax(Engine):
             facts["compiled"] = known
         if facts:
             probe.recorder.detail(span, facts)
+
+    def allocated(self, module):
+        """What arrays that are alive hold; on devices that count, such as GPUs, their allocators' peak."""
+        live, found = 0, {}
+        for array in module.live_arrays()[:_MOST_ARRAYS]:
+            live += 0 if array.is_deleted() else int(array.nbytes)
+        stats = [one.memory_stats() or {} for one in module.local_devices()]
+        peaks = [one["peak_bytes_in_use"] for one in stats if "peak_bytes_in_use" in one]
+        found["live_bytes"] = live
+        if peaks:
+            found["peak_bytes"] = sum(peaks)
+        return found
 
     def under_keras(self, keras):
         """The step function fetches the batch: what that takes is no part of the call."""

@@ -8,6 +8,7 @@ from json import loads
 from dlprof_probes import wire
 from dlprof_probes.inproc.engines import tensorflow_loops, tensorflow_sessions
 from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _TRACING = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
@@ -23,6 +24,7 @@ _READS = (
 )  # fmt: skip
 """What brings values of an eager tensor, or of a variable, to the host."""
 _SCRIPT_OPS = "tensorflow.python.ops.script_ops"
+_FUNC_GRAPH = "tensorflow.python.framework.func_graph"
 _NUMERICS = "tensorflow.python.debug.lib.check_numerics_callback"
 _EAGER, _CHECKED = "tf.config.run_functions_eagerly", "tf.debugging.enable_check_numerics"
 _DETERMINISTIC = "tf.config.experimental.enable_op_determinism"
@@ -110,6 +112,7 @@ class TensorFlow(Engine):
             self._time_first_runs(tracing)
         else:
             probe.missing.append("tf.function tracing")
+        self._watch_constants(sys.modules.get(_FUNC_GRAPH))
         dataset = sys.modules[_DATASET].DatasetV2
         for name in ("from_tensor_slices", "from_tensors", "from_generator"):
             probe.span(dataset, name, wire.SpanKind.DATA, "tf.data." + name, outermost=True)
@@ -124,6 +127,14 @@ class TensorFlow(Engine):
             if found is not None:
                 probe.syncs.watch(found, _READS)
         tensorflow_sessions.watch(self)
+
+    def _watch_constants(self, graphs):
+        """Look at the nodes of each graph that was traced."""
+        name = "func_graph_from_py_func"
+        if hasattr(graphs, name):
+            constants = GraphConstants(self.probe)
+            hook = self.probe.guard(lambda graph, _args: constants.of_tensorflow(graph))
+            self.probe.replace(graphs, name, lambda f: self.probe.wrappers.after(f, hook))
 
     def _time_first_runs(self, tracing):
         """Note how long the first call of each traced function takes: TensorFlow optimizes its graph only then."""
@@ -140,6 +151,14 @@ class TensorFlow(Engine):
         """Take the windows; a Keras of the old kind runs in sessions, which this tracer does not see."""
         if not keras.is_classic:
             self.take_windows()
+
+    def allocated(self, module):
+        """What the allocators of its GPUs count; that of the CPU counts nothing."""
+        config = module.config
+        infos = [config.experimental.get_memory_info(one.name) for one in config.list_logical_devices("GPU")]
+        if not infos:
+            return None
+        return {"live_bytes": sum(one["current"] for one in infos), "peak_bytes": sum(one["peak"] for one in infos)}
 
     def threads(self, module):
         """Threads of one operation; 0: it decides by itself."""

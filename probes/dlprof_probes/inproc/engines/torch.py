@@ -194,6 +194,17 @@ class Torch(Engine):
         models = torch_models.at_hand(sys.modules["torch"].nn.Module, optimizer, frames)
         return model_memory.of_torch(optimizer, torch_models.parameter_names(models))
 
+    def allocated(self, module):
+        """What its allocator of GPUs counts, where it was used; that of the CPU counts nothing."""
+        cuda = getattr(module, "cuda", None)
+        if cuda is None or not cuda.is_initialized():
+            return None
+        devices = range(cuda.device_count())
+        return {
+            "live_bytes": sum(cuda.memory_allocated(number) for number in devices),
+            "peak_bytes": sum(cuda.max_memory_allocated(number) for number in devices),
+        }
+
     def trained_weights(self, optimizer):
         """Numbers and type of the parameters; of several types that of most numbers."""
         sizes = {}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from dlprof_probes.inproc import native_calls
-from dlprof_probes.inproc.engines.jax import JaxTracer
+from dlprof_probes.inproc.engines.jax import Jax, JaxTracer
 
 from tests.contracts.engine_exercise import fake_keras
+
+NOBODY: Any = None
+"""Nothing of the engine's own is asked."""
 
 
 def test_operators_of_the_script_itself_are_counted_and_no_spans(probed: Callable[..., Any]) -> None:
@@ -115,6 +118,21 @@ def test_arrays_that_are_alive_are_waited_for(probed: Callable[..., Any]) -> Non
     JaxTracer().drain()
 
     assert (alive.waited, deleted.waited) == (1, 0)
+
+
+def test_arrays_that_are_alive_are_counted_and_devices_that_count() -> None:
+    """A CPU tells nothing of its own."""
+    arrays = [
+        SimpleNamespace(nbytes=size, is_deleted=lambda gone=gone: gone) for size, gone in ((40, False), (99, True))
+    ]
+    of_cpu = SimpleNamespace(memory_stats=lambda: None)
+    of_gpu = SimpleNamespace(memory_stats=lambda: {"peak_bytes_in_use": 700})
+
+    def module(*devices: Any) -> Any:
+        return SimpleNamespace(live_arrays=lambda: arrays, local_devices=lambda: devices)
+
+    assert Jax.allocated(NOBODY, module(of_cpu)) == {"live_bytes": 40}
+    assert Jax.allocated(NOBODY, module(of_gpu, of_gpu)) == {"live_bytes": 40, "peak_bytes": 1400}
 
 
 def test_a_version_without_sessions_is_traced_by_its_public_profiler(

@@ -16,6 +16,9 @@ from dlprof_probes.inproc.engines.tensorflow import TensorFlow, is_one_of_severa
 from dlprof.ingest.own import wire as reader
 from tests.contracts.engine_exercise import fake_keras
 
+NOBODY: Any = None
+"""Nothing of the engine's own is asked."""
+
 
 class Traced:
     """As `ConcreteFunction` of TensorFlow: what is set on one hides the method of its class."""
@@ -218,3 +221,18 @@ def test_the_profiler_is_left_off_in_one_of_several_workers(monkeypatch: pytest.
     monkeypatch.delenv("TF_CONFIG")
     engine.take_windows()
     assert said == ["TensorFlow's profiler is not started in one of several workers (TF_CONFIG)", "used"]
+
+
+def test_its_gpus_count_memory_and_its_cpu_does_not() -> None:
+    """All of them together."""
+    infos = {"GPU:0": {"current": 10, "peak": 300}, "GPU:1": {"current": 20, "peak": 400}}
+
+    def module(*names: str) -> Any:
+        devices = [SimpleNamespace(name=name) for name in names]
+        experimental = SimpleNamespace(get_memory_info=lambda name: infos[name])
+        return SimpleNamespace(
+            config=SimpleNamespace(list_logical_devices=lambda _kind: devices, experimental=experimental)
+        )
+
+    assert TensorFlow.allocated(NOBODY, module()) is None
+    assert TensorFlow.allocated(NOBODY, module("GPU:0", "GPU:1")) == {"live_bytes": 30, "peak_bytes": 700}

@@ -8,8 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc.engines.torch import Torch
 
 from tests.contracts.engine_exercise import fake_keras
+
+NOBODY: Any = None
+"""Nothing of the engine's own is asked."""
 
 
 def ranges(path: Any) -> list[str]:
@@ -145,3 +149,16 @@ def test_settings_of_a_trial_hold_whatever_the_script_sets(probed: Callable[...,
         seen = torch.is_anomaly_enabled()
 
     assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled(), seen) == (1, False, False)
+
+
+def test_its_gpus_count_memory_where_they_were_used() -> None:
+    """All of them together; what was not used is not woken up."""
+    used = SimpleNamespace(
+        is_initialized=lambda: True,
+        device_count=lambda: 2,
+        memory_allocated=lambda number: 10 * (number + 1),
+        max_memory_allocated=lambda number: 100 * (number + 1),
+    )
+
+    assert Torch.allocated(NOBODY, SimpleNamespace(cuda=used)) == {"live_bytes": 30, "peak_bytes": 300}
+    assert Torch.allocated(NOBODY, SimpleNamespace(cuda=SimpleNamespace(is_initialized=lambda: False))) is None

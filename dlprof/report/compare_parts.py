@@ -1,0 +1,100 @@
+"""Memory and work of a comparison on a terminal: both sides beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlprof.analysis import memory_pairs, work_pairs
+from dlprof.analysis.compare import Comparison
+from dlprof.analysis.memory_pairs import MemoryItem, MemorySide
+from dlprof.analysis.work_pairs import WorkItem
+from dlprof.report import pair_words
+from dlprof.report.console import Column, Page
+from dlprof.report.roofline_table import scaled
+from dlprof.schema.vocabulary import MemoryBasis
+from dlprof.units import duration, safe, size
+
+_PHASES = 6
+
+
+def memory(page: Page, comparison: Comparison) -> None:
+    """Peaks, phases and what holds it; nothing where no side tells any of it."""
+    pair = memory_pairs.join(comparison.a, comparison.b)
+    if not pair.is_known:
+        return
+    page.title("Memory", "resident, of the process and all below it; ~ an estimate from shapes")
+    page.say(safe(pair_words.memory(pair)), indent=2)
+    for name, side in (("A", pair.a), ("B", pair.b)):
+        if side.peak_bytes is not None:
+            page.say(safe(f"{name}: {_peak(side)}"), "dim", 2)
+    largest = sorted(pair.phases, key=lambda item: -max(item.a_bytes or 0, item.b_bytes or 0))[:_PHASES]
+    _items(page, "peak of", [*largest, *pair.devices])
+    _items(page, "held for", pair.kinds)
+    for name, side in (("A", pair.a), ("B", pair.b)):
+        if "owners" in side.not_measured:
+            page.say(safe(f"what holds it in {name}: not known, because {side.not_measured['owners']}"), "dim", 2)
+        if side.growth_bytes_per_step is not None:
+            page.say(safe(f"growth in {name}: {pair_words.growth(side)}"), "dim", 2)
+
+
+def _peak(side: MemorySide) -> str:
+    phase = f" in {side.phase}" if side.phase else ""
+    place = f", at {side.file}:{side.line}" if side.file else ""
+    between = ""
+    if side.least_peak_bytes != side.most_peak_bytes:
+        between = f", between {size(side.least_peak_bytes)} and {size(side.most_peak_bytes)} over the runs"
+    return f"{size(side.peak_bytes)} at {duration(side.time_ns)}{phase}{place}{between}"
+
+
+def _items(page: Page, title: str, items: Sequence[MemoryItem]) -> None:
+    if not items:
+        return
+    columns: list[Column] = [
+        (title, "left"),
+        ("A", "right"),
+        ("B", "right"),
+        (f"A {page.minus} B", "right"),
+        ("", "left"),
+    ]
+    table = page.table(*columns)
+    for item in items:
+        of_both = pair_words.bytes_of(item.a_bytes, item.a_how), pair_words.bytes_of(item.b_bytes, item.b_how)
+        exact = "exact" if {item.a_how, item.b_how} - {None} == {MemoryBasis.EXACT} else ""
+        table.add_row(safe(item.name), *of_both, pair_words.signed(item), exact)
+    page.show(table)
+
+
+def work(page: Page, comparison: Comparison, top: int) -> None:
+    """What a step asks of each layer, and at which rate it was done; nothing where no side tells its layers."""
+    pair = work_pairs.join(comparison.a, comparison.b)
+    if not pair.layers:
+        return
+    page.title("Work of a training step", "by shapes, over the time that kernels took; first run of each side")
+    page.say(safe(pair_words.work(pair)), indent=2)
+    if pair.why_not is not None:
+        return
+    columns: list[Column] = [("layer", "left"), ("direction", "left")]
+    columns += [(f"{side} {name}", "right") for name in ("work", "time", "rate") for side in "AB"]
+    table = page.table(*columns, ("A | B bound by", "left"), ("why", "left"))
+    for item in pair.layers[:top]:
+        table.add_row(safe(item.layer), item.direction, *_figures(item), _bound(item), _why(item))
+    page.show(table)
+
+
+def _figures(item: WorkItem) -> list[str]:
+    return [
+        scaled(item.a_flops, "FLOP"),
+        scaled(item.b_flops, "FLOP"),
+        duration(item.a_ns),
+        duration(item.b_ns),
+        scaled(item.a_flops_per_s, "FLOP/s"),
+        scaled(item.b_flops_per_s, "FLOP/s"),
+    ]
+
+
+def _bound(item: WorkItem) -> str:
+    return f"{item.a_bound or '-'} | {item.b_bound or '-'}"
+
+
+def _why(item: WorkItem) -> str:
+    return pair_words.CAUSES[item.cause] if item.cause is not None else "-"

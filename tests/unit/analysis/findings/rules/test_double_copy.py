@@ -1,0 +1,45 @@
+"""The rule double-copy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain
+from dlprof.analysis.findings.rules import double_copy
+from tests.unit.analysis.findings.cases import Planted
+from tests.unit.analysis.memory_runs import MB, sample
+from tests.unit.analysis.test_memory_copies import SCRIPT, tables
+from tests.unit.runs import trained
+
+
+def planted() -> Planted:
+    """A list of 300 MB, and the array of it."""
+    return Planted(tables("".join(f"{line}  #\n" for line in SCRIPT.splitlines())))
+
+
+def test_both_lines_are_told_with_what_they_took(tmp_path: Path) -> None:
+    """It takes no time from other rules."""
+    (claim,) = double_copy.look(Case(planted().run(tmp_path / "r")))
+
+    assert claim.sentence.before.startswith("train.py:3 took ")
+    assert "for a copy of `rows`, which line 2 had taken" in claim.sentence.before
+    assert "of 600 MB at the peak" in claim.sentence.before
+    assert "del rows" in claim.next_step
+    assert (claim.line, dict(claim.takes)) == (("train.py", 3), {})
+
+
+def test_a_source_that_is_little_of_the_peak_is_not_told(tmp_path: Path) -> None:
+    """Another 5 GB were there for a moment."""
+    rows = tables()
+    rows["process_samples"][0] = sample(1, 5000 * MB, anonymous_bytes=100 * MB, file_bytes=4900 * MB)
+
+    assert list(double_copy.look(Case(trained(tmp_path / "r", **rows)))) == []
+
+
+def test_without_samples_it_abstains(tmp_path: Path) -> None:
+    """It does not say that nothing is held twice."""
+    with pytest.raises(Abstain, match="memory was not sampled"):
+        list(double_copy.look(Case(trained(tmp_path / "r"))))

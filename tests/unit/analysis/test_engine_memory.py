@@ -1,0 +1,31 @@
+"""What engines' own allocators counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlprof.analysis import engine_memory, memory
+from dlprof.analysis.engine_memory import EngineMemory
+from tests.unit.runs import fit_span, trained
+
+
+def test_of_several_trainings_the_most_is_told(tmp_path: Path) -> None:
+    """JAX on a CPU counts arrays that are alive, and no peak."""
+    spans = [fit_span(engine_memory={"jax": {"live_bytes": size}}) for size in (300, 500, 400)]
+
+    assert engine_memory.of_run(trained(tmp_path / "r", spans=spans)) == (EngineMemory("jax", 500, None),)
+
+
+def test_an_allocator_of_gpus_has_a_peak(tmp_path: Path) -> None:
+    """Beside what it holds at the end."""
+    spans = [fit_span(engine_memory={"torch": {"live_bytes": 300, "peak_bytes": 900}})]
+
+    assert engine_memory.of_run(trained(tmp_path / "r", spans=spans)) == (EngineMemory("torch", 300, 900),)
+
+
+def test_where_no_engine_counts_it_is_said_why(tmp_path: Path) -> None:
+    """PyTorch on a CPU."""
+    found = memory.of_run(trained(tmp_path / "r"))
+
+    assert found.engines == ()
+    assert found.not_measured["engines"] == engine_memory.WHY_NONE

@@ -1,0 +1,88 @@
+"""Lines that keep something each time they run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from dlprof.analysis import kept_lines
+from dlprof.analysis.kept_lines import KeptLine
+from tests.unit.runs import S, trained
+
+
+def of(path: Path, script: str, hits: dict[int, int | None], *, unseen: Collection[int] = ()) -> tuple[KeptLine, ...]:
+    """Of a run of 500 steps whose other lines ran once, but for those that were not seen to run."""
+    lines = [
+        {"file": "train.py", "function": "f", "first_line": 1, "line": number, "hits": hits.get(number, 1), "time_ns": S,
+         "source": text}
+        for number, text in enumerate(script.splitlines(), 1)
+        if number not in unseen
+    ]  # fmt: skip
+    run = trained(path / "r", lines=lines)
+    kept = run.folder.source_path("train.py")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(script)
+    return kept_lines.of_run(run, 500)
+
+
+LEAKS = {
+    "a list": ("kept.append(loss)", "adds to `kept`"),
+    "a dictionary": ("cache[step] = loss", "fills `cache`"),
+    "an attribute": ("self.seen.append(loss)", "adds to `self.seen`"),
+    "a sum with its graphs": ("total += loss", "adds to `total`"),
+    "an array that grows": ("log = np.concatenate([log, loss])", "makes `log` longer"),
+    "a hook": ("layer.register_forward_hook(note)", "registers one more hook"),
+    "a compiled function": ("run = jax.jit(lambda x: x + step)", "makes `run` anew"),
+    "a cycle": ("node.itself = node", "makes `node` hold itself"),
+    "a queue": ("queue.put(loss)", "adds to `queue`"),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_line_that_keeps_something_each_step(tmp_path: Path, name: str) -> None:
+    """With how often it ran."""
+    line, what = LEAKS[name]
+    script = f"kept = []\nfor step in range(500):\n    loss = train()\n    {line}\n"
+
+    (found,) = of(tmp_path, script, {2: 501, 3: 500, 4: 500})
+
+    assert found == KeptLine("train.py", 4, line, 500, what)
+
+
+CLEAN = {
+    "a list that is emptied": "    kept.append(loss)\n    kept.clear()\n",
+    "a list of one epoch": "    kept = []\n    kept.append(loss)\n",
+    "a queue that is taken from": "    queue.put(loss)\n    queue.get()\n",
+    "a number": "    total += 1\n",
+    "a sum of numbers": "    total += float(loss)\n",
+    "a value": "    loss = train()\n",
+}
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_what_keeps_nothing_is_not_told(tmp_path: Path, name: str) -> None:
+    """Whatever it looks like."""
+    script = f"for step in range(500):\n{CLEAN[name]}"
+
+    assert of(tmp_path, script, {1: 501, 2: 500, 3: 500}) == ()
+
+
+def test_lines_that_ran_about_once_a_step_come_first(tmp_path: Path) -> None:
+    """Then those that were not counted, then those of each epoch; what ran a few times is none."""
+    script = "def f():\n a.append(1)\n b.append(1)\n c.append(1)\n d.append(1)\n"
+
+    assert [one.line for one in of(tmp_path, script, {2: 10, 3: None, 4: 500, 5: 3})] == [4, 3, 2]
+
+
+def test_a_line_that_did_not_run_keeps_nothing(tmp_path: Path) -> None:
+    """A method of a callback may have: a library runs it, and its lines are not counted before Python 3.12."""
+    script = "def keep(a):\n kept.append(a)\ndef on_batch_end(self, logs):\n self.seen.append(logs)\n"
+
+    assert [(one.line, one.hits) for one in of(tmp_path, script, {}, unseen={2, 4})] == [(4, None)]
+
+
+def test_a_file_that_is_no_python_tells_nothing(tmp_path: Path) -> None:
+    """A notebook's cell may hold magics."""
+    assert of(tmp_path, "%time x = 1\n", {}) == ()
