@@ -80,6 +80,17 @@ def after(original, hook):
     return wrapper
 
 
+def remade(original, change):
+    """Give what `change(result, args)` makes of what `original` gives; None: that itself."""
+
+    def wrapper(*args, **kwargs):
+        result = original(*args, **kwargs)
+        changed = change(result, args)
+        return result if changed is None else changed
+
+    return wrapper
+
+
 def timed(original, hook, now):
     """Call `hook(result, args, begin)` after `original` returned."""
 
