@@ -91,6 +91,18 @@ def remade(original, change):
     return wrapper
 
 
+def switching(original, switched_off):
+    """`Module.train`, which calls itself for each part of a model: `switched_off()` is told of `train(False)`. Hot."""
+
+    def train(self, mode=True):
+        result = original(self, mode)
+        if not mode:
+            switched_off()
+        return result
+
+    return train
+
+
 def timed(original, hook, now):
     """Call `hook(result, args, begin)` after `original` returned."""
 
