@@ -13,9 +13,13 @@ Source = Callable[[str, int], str]
 ITEMS = frozenset({InputStage.READING, InputStage.DECODING, InputStage.MAKING, InputStage.COLLATING})
 """Work on batches."""
 _TORCH_LOADER = "torch/utils/data/dataloader.py"
+_GLUON_LOADER = "mxnet/gluon/data/dataloader.py"
 _KERAS = ("data_adapters/py_dataset_adapter.py", "keras/utils/data_utils.py", "keras/src/utils/data_utils.py")
 _FETCHES = (
     ("fetch", ("torch/utils/data/_utils/fetch.py",)),
+    ("same_process_iter", (_GLUON_LOADER,)),
+    ("_worker_fn", (_GLUON_LOADER,)),
+    ("_thread_worker_fn", (_GLUON_LOADER,)),
     ("get_index", _KERAS),
     ("next_sample", _KERAS),
     ("_finite_generator", _KERAS),
@@ -31,7 +35,7 @@ _STARTS = (
     ("stop", _KERAS),
 )
 _PINS = (("", ("torch/utils/data/_utils/pin_memory.py",)),)
-_ASKS = (("_next_data", (_TORCH_LOADER,)), ("get", _KERAS))
+_ASKS = (("_next_data", (_TORCH_LOADER,)), ("__next__", (_GLUON_LOADER,)), ("get", _KERAS))
 """Functions that wait for a batch of a worker."""
 _WORKER_LOOPS = (("_worker_loop", ("torch/utils/data/_utils/worker.py",)), ("worker", ("multiprocessing/pool.py",)))
 _QUEUES = ("multiprocessing/queues.py", "multiprocessing/connection.py", "multiprocessing/synchronize.py", "/queue.py")

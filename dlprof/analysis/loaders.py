@@ -12,6 +12,8 @@ from dlprof.store.run import Run
 
 OF_TORCH = "DataLoader"
 """Kind of loaders whose workers are started by `iter`; those of Keras are started by a thread of its own, later."""
+OF_GLUON = "Gluon DataLoader"
+"""Kind of loaders whose workers are started when they are made."""
 _TICK_NS = 30_000_000
 """The kernel tells the start of a process to a clock tick; it may seem to be before the call that made it."""
 _NUMBER = re.compile(r"(\d+)$")
@@ -157,6 +159,8 @@ def _owned(passes: Sequence[Mapping[str, Any]], run: Run) -> Mapping[int, list[W
             continue
         place = _started_by(row["start_ns"], with_processes)
         if place is None:
+            place = _made_with(row, with_processes, owned)
+        if place is None:
             continue
         known, of_pass[place] = of_pass.get(place, 0), of_pass.get(place, 0) + 1
         owner = with_processes[place]
@@ -170,8 +174,22 @@ def _started_by(start_ns: int, passes: Sequence[Mapping[str, Any]]) -> int | Non
     """The place of the pass, the last to begin, whose workers were being started then; None: of none."""
     for place in range(len(passes) - 1, -1, -1):
         row = passes[place]
+        if row["kind"] == OF_GLUON:
+            continue
         span_ns = row["open_ns"] if row["kind"] == OF_TORCH else row["dur_ns"]
         if row["start_ns"] - _TICK_NS <= start_ns <= row["start_ns"] + span_ns:
+            return place
+    return None
+
+
+def _made_with(
+    process: Mapping[str, Any], passes: Sequence[Mapping[str, Any]], owned: Mapping[int, Sequence[WorkerProcess]]
+) -> int | None:
+    """The place of the first pass of the loader that was made, with its workers, where the process was started."""
+    for place, row in enumerate(passes):
+        same = row["file"] is not None and (row["file"], row["line"]) == (process["file"], process["line"])
+        has_all = len(owned.get(row["loader"], ())) >= row["workers"]
+        if row["kind"] == OF_GLUON and same and not has_all and process["start_ns"] <= row["start_ns"]:
             return place
     return None
 

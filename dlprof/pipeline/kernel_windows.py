@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from dlprof.analysis import overhead
+from dlprof.ingest.own import datasets
 from dlprof.launch import gpu_tracers
 from dlprof.pipeline.run_tables import RunTables
 from dlprof.pipeline.workspace import Workspace
@@ -54,7 +55,8 @@ def add(run: Workspace) -> None:
     if folder.is_dir() or tool_files:
         from dlprof.ingest.own.windows import Windows  # noqa: PLC0415  (all readers: large, and often there is none)
 
-        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock)
+        pipelines = datasets.graphs(run.stream.datasets, run.process.origin_ns, run.names) if run.stream else ()
+        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock, pipelines)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             run.read(path, windows.add)
         # Sums that an engine's own profiler keeps, and what tools around the process saw.

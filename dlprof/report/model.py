@@ -18,6 +18,7 @@ from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.gpu_idle import GpuIdle
 from dlprof.analysis.graph_breaks import GraphBreak
 from dlprof.analysis.graph_compilations import GraphCompilation
+from dlprof.analysis.input_graphs import InputGraph
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.kernels import OF_HOST
 from dlprof.analysis.latency import CallLatency
@@ -373,6 +374,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Pythons below the program that were traced as runs of their own; None: they were not followed."""
     input_pipelines: tuple[InputPipeline, ...] = ()
     """The loaders that gave something, with the work of their workers by stage; none: no loader was seen."""
+    input_graphs: tuple[InputGraph, ...] = ()
+    """Pipelines that the engine runs itself (tf.data), by stage, as its profiler told; none: it told none."""
     gpu: MeasuredGpus | UnmeasuredGpus
     probes: tuple[ProbeCost, ...]
     overhead: Overhead

@@ -11,7 +11,7 @@ SECTIONS: Mapping[str, str] = {
     "kernels": "kernels by layer, and when GPUs were idle",
     "lines": "the hottest lines",
     "stacks": "the hottest stacks of each phase",
-    "input": "loaders and their workers: where their time went, from the source to the step",
+    "input": "loaders and their workers, stages of tf.data: where their time went, from the source to the step",
     "processes": "what the script started: workers and other processes",
     "followed": "Pythons below the program that were traced as runs of their own",
     "machine": "cores, memory and GPUs",

@@ -36,6 +36,7 @@ NEVER_NULL: Mapping[str, frozenset[str]] = MappingProxyType(
             "kernel_events": (*_SPAN, "op_id", "device", "window"),
             "kernel_totals": ("op_id", "device", "total_ns"),
             "kernel_counters": ("kernel", "counter"),
+            "input_stages": ("window", "pipeline", "stage", "name", "element_count", "total_ns", "own_ns"),
             "kernel_windows": (*_SPAN, "window"),
             "gpu_gaps": (*_SPAN, "device"),
             "sources": ("file",),

@@ -17,7 +17,7 @@ History of SCHEMA_VERSION:
        process that they are of
     9  loaders: passes over them; processes: the line that started each
     10 machine: limits of memory; process_samples: kinds of memory; memory_owners; layers; syncs: where the program
-       asked for values of the device
+       asked for values of the device; input_stages: stages of input pipelines in kernel windows
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
         "loaders": _table(
             ("thread_id", pa.int64()),
             ("loader", pa.int32()),  # the same in all passes over one loader
-            ("kind", _TEXT),  # DataLoader | PyDataset | Sequence | generator
+            ("kind", _TEXT),  # DataLoader | Gluon DataLoader | PyDataset | Sequence | generator
             ("dataset", _TEXT),  # class of what it reads from
             ("file", _TEXT),  # the user's line that made it, else the one that iterates it; null: none
             ("line", pa.int32()),
@@ -353,6 +353,29 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("min_value", pa.float64()),
             ("max_value", pa.float64()),
             ("mean_value", pa.float64()),
+        ),
+        # Stages of input pipelines, as summed over what the engine's own profiler told in a window (tf.data).
+        "input_stages": _table(
+            ("window", pa.int16()),
+            ("pipeline", pa.int32()),  # number in the window
+            ("stage", pa.int32()),  # number in the pipeline: each before those that it reads from
+            ("parent", pa.int32()),  # that reads from it; null: it is the outermost
+            ("name", _TEXT),  # as the engine calls it: ParallelMapV2
+            ("dataset", _TEXT),  # name of its data set: MapDataset:1; null: not told
+            ("element_count", pa.int64()),  # calls for an element
+            ("total_ns", _NS),  # time in them
+            ("own_ns", _NS),  # of that outside of the stages that it reads from in the same call, and of starting_ns
+            ("starting_ns", _NS),  # of that, in which it made the iterators of what it reads from
+            ("function_ns", _NS),  # of threads in the function that it calls on others; null: none was seen
+            ("asynchronous", pa.bool_()),  # elements are made on other threads: own_ns is waiting for these
+            ("parallelism", pa.int32()),  # elements that may be made at a time; null: not told, as are those below
+            ("autotuned", pa.bool_()),  # the engine chooses parallelism or buffer
+            ("buffer", pa.int32()),  # elements that it may hold
+            ("buffered_count", pa.float64()),  # elements that it held, on average
+            ("batch_size", pa.int32()),
+            ("file", _TEXT),  # the user's line that made it; null: the engine put it in, or it is not known
+            ("line", pa.int32()),
+            ("function", _TEXT),  # the user's function that it calls
         ),
         # Stretches of time in which kernels were traced: windows of a run, or whole foreign traces.
         "kernel_windows": _table(

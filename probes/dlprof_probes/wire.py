@@ -73,6 +73,11 @@ class Record(object):
     left_out (further variables), outputs ([layer, shape, type] each; None for the batch)."""
     COLLECTIVE = 18
     """A collective of several ranks, as this one saw it (`COLLECTIVE`). Older readers pass over it."""
+    DATASETS = 19
+    """JSON object: the data sets of a pipeline of tf.data, when it is first iterated. Older readers pass over it.
+
+    time_ns, datasets ([class, file, line (where it was made; "" and 0: not known), the user's function that it calls or
+    None] each, before what it reads from)."""
 
 
 class SpanKind(object):

@@ -54,12 +54,12 @@ def test_steps_and_epochs_of_other_engines(
     assert places(traced(tmp_path, script, backend)) == expected
 
 
-def test_an_update_in_a_graph_of_torch_compile_is_said_and_its_breaks_are_told(tmp_path: Path) -> None:
-    """No hook runs there: no steps are told, rather than wrong ones. The breaks are those that the script prints."""
+def test_updates_in_a_graph_of_torch_compile_are_steps_and_its_breaks_are_told(tmp_path: Path) -> None:
+    """One for each call of the graph that holds the update. The breaks are those that the script prints."""
     content = traced(tmp_path, "torch_compiled_step", "native-torch")
 
-    assert content["loops"] == []
-    assert [entry["slug"] for entry in content["health"] if entry["slug"] == "update-compiled"] == ["update-compiled"]
+    assert places(content) == [("fit", 22, 1, 2, 16)]
+    assert [entry["slug"] for entry in content["health"] if entry["slug"] == "update-compiled"] == []
     assert [(one["reason"], one["count"], one["file"], one["line"]) for one in content["graph_breaks"]] == [
         ("Unsupported Tensor.backward() call", 1, "torch_compiled_step.py", 15),
         ("Call to `torch._dynamo.graph_break()`", 1, "torch_compiled_step.py", 16),

@@ -30,6 +30,7 @@ SMALL = 4_000
 REFUSED = {64, 66}
 """Exit codes of what a user may have meant otherwise, and of data that are not there."""
 NO_EVENTS = ("its files hold sums without times", "its files hold no event that takes time")
+NO_WALL_CLOCK = "it is not known when it was"
 NO_LINES, NO_STACKS, NO_TIMES = "has no times of lines", "has no sampled stacks", "has nothing with a time in it"
 NEITHER = "has neither sampled stacks nor phases"
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -81,6 +82,8 @@ def _may_say(run: Run, command: tuple[str, ...]) -> tuple[str, ...]:
         return (NO_STACKS,) if target == "pprof" else () if run.count("phases") else (NEITHER,)
     if target == "line_profiler" and not run.count("lines"):
         return (NO_LINES,)
+    if target == "otlp" and run.manifest.clock.origin_wall_ns is None:
+        return (NO_WALL_CLOCK,)
     timed = any(run.count(name) for name in ("kernel_events", "stacks", "gpu"))
     return (NO_TIMES,) if target in ("perfetto", "chrome") and not timed else ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +13,12 @@ import pyarrow as pa
 from dlprof.ingest.artifact import Health
 from dlprof.ingest.attribution import registry
 from dlprof.ingest.attribution.base import Attributor
-from dlprof.ingest.kernels import segments, steps
+from dlprof.ingest.kernels import input_stages, segments, steps
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.event_table import EventTable
 from dlprof.ingest.kernels.events import Events, Integers
 from dlprof.ingest.kernels.gaps import GapFinder
+from dlprof.ingest.kernels.input_stages import DatasetGraph
 from dlprof.ingest.kernels.kernel_ops import KernelOps
 from dlprof.ingest.kernels.linking import Linked, link
 from dlprof.ingest.kernels.trace import Trace
@@ -31,14 +32,17 @@ class Assembly:
     Attributes:
         sink: Takes the rows of `kernel_events` as they are made; None: they are kept for `tables`.
         health: What the user must know of the traces.
+        pipelines: The input pipelines that the program made.
     """
 
     sink: Callable[[pa.Table], None] | None = None
     health: list[Health] = field(default_factory=list)
+    pipelines: Sequence[DatasetGraph] = ()
     _ops: KernelOps = field(default_factory=KernelOps)
     _events: list[pa.Table] = field(default_factory=list)
     _totals: list[dict[str, Any]] = field(default_factory=list)
     _gaps: list[pa.Table] = field(default_factory=list)
+    _input_stages: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, trace: Trace, context: TraceContext) -> tuple[int, int]:
         """Add a trace; its events are given up.
@@ -50,6 +54,7 @@ class Assembly:
         first, last = trace.first_ns, trace.last_ns
         if first is not None:
             self._add_events(trace, context)
+        self._add_input(trace, context)
         self.health.extend(trace.health)
         return (0, 0) if first is None or last is None else (first + context.shift_ns, last + context.shift_ns)
 
@@ -66,6 +71,13 @@ class Assembly:
                 "window": context.window,
             }
             for row in trace.sums or ()
+        ]
+
+    def _add_input(self, trace: Trace, context: TraceContext) -> None:
+        end_ns = context.shift_ns + (trace.last_ns or 0)
+        self._input_stages += [
+            {**context.process.columns, "window": context.window, **row}
+            for row in input_stages.rows(trace.input_stages, self.pipelines, end_ns)
         ]
 
     def _add_events(self, trace: Trace, context: TraceContext) -> None:
@@ -104,6 +116,7 @@ class Assembly:
             "kernel_ops": self._ops.table(),
             "kernel_totals": pa.Table.from_pylist(self._totals, schema=TABLES["kernel_totals"]),
             "gpu_gaps": _joined("gpu_gaps", self._gaps),
+            "input_stages": pa.Table.from_pylist(self._input_stages, schema=TABLES["input_stages"]),
         }
 
 

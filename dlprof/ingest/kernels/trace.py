@@ -10,6 +10,7 @@ from typing import Any
 from dlprof.ingest.artifact import Health, Skipped
 from dlprof.ingest.kernels.event_store import EventStore
 from dlprof.ingest.kernels.events import CPU, EventRow, Events
+from dlprof.ingest.kernels.input_stages import TracedStage
 from dlprof.ingest.kernels.numbered import Bounded, Numbered
 from dlprof.ingest.kernels.scopes import Scope
 from dlprof.ingest.limits import budget
@@ -74,6 +75,7 @@ class Trace:
         skipped: What of the file the reader passed over; a maker's losses are in `dropped`, not here.
         sums: In place of events: sums over many executions. None: it is a trace of events.
         programs: The programs that XLA compiled, by name.
+        input_stages: Stages of input pipelines that ran meanwhile.
     """
 
     path: Path
@@ -90,6 +92,7 @@ class Trace:
     skipped: list[Skipped] = field(default_factory=list)
     sums: Sequence[OperatorSum] | None = None
     programs: dict[str, Program] = field(default_factory=dict)
+    input_stages: Sequence[TracedStage] = ()
     events: EventStore = field(default_factory=EventStore)
     _lanes: dict[Any, int] = field(default_factory=dict)
 

@@ -20,6 +20,7 @@ from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.formats.base import Reader
 from dlprof.ingest.kernels.assemble import Assembly
 from dlprof.ingest.kernels.context import TraceContext
+from dlprof.ingest.kernels.input_stages import DatasetGraph
 from dlprof.ingest.kernels.intervals import Intervals
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
@@ -56,17 +57,22 @@ class Windows:
         process: The traced process.
         run: Tables of the run that are there already: spans, steps, phase_intervals.
         clock: The clock of the manifest.
+        pipelines: Input pipelines that the program made.
         health: What the user must know.
     """
 
     process: ProcessId
     run: Mapping[str, pa.Table]
     clock: Clock
+    pipelines: Sequence[DatasetGraph] = ()
     health: list[Health] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     """What readers passed over, of all windows."""
     _assembly: Assembly = field(default_factory=Assembly)
     _windows: list[KernelWindow] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._assembly.pipelines = self.pipelines
 
     def add(self, path: Path) -> None:
         """Read one window; one that nobody can read is told, and left out.

@@ -16,7 +16,7 @@ from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
-from dlprof.ingest.own import loader_passes, model_memory
+from dlprof.ingest.own import datasets, loader_passes, model_memory
 from dlprof.ingest.own.collectives import Collectives
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
@@ -85,6 +85,8 @@ class Stream:
     started_at: dict[int, tuple[str, int]] = field(default_factory=dict)
     """The user's lines that started processes, by their numbers."""
     passes: list[loader_passes.Pass] = field(default_factory=list)
+    datasets: list[datasets.Pipeline] = field(default_factory=list)
+    """Pipelines of tf.data."""
     models: dict[int, model_memory.Model] = field(default_factory=dict)
     """What models hold, by their numbers; what was told last."""
     stretches: Columns = field(default_factory=lambda: Columns("qqqq"))
@@ -159,6 +161,15 @@ def _is_changed(path: Path, size: int, trailer: memoryview) -> bool:
     return bool(found != told)
 
 
+_OBJECTS = frozenset(
+    {
+        Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER, Record.MODEL,
+        Record.DATASETS,
+    }
+)  # fmt: skip
+"""Records that are a JSON object."""
+
+
 def describe(path: Path) -> Iterator[dict[str, Any]]:
     """Every record of a stream as a dictionary for people (`dlprof dump`)."""
     names = {value: name for name, value in vars(Record).items() if name.isupper()}
@@ -171,7 +182,7 @@ def _fields(kind: int, payload: memoryview) -> dict[str, Any]:
     if layout is not None:
         fields, columns = layout
         return dict(zip(columns, fields(payload), strict=True))
-    if kind in (Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER, Record.MODEL):
+    if kind in _OBJECTS:
         return {"value": json.loads(bytes(payload))}
     if kind == Record.STRING:
         return {"number": wire.STRING_HEAD.unpack_from(payload)[0], "text": _text(payload[wire.STRING_HEAD.size :])}
@@ -366,6 +377,12 @@ def _read_loader(stream: Stream, payload: memoryview) -> None:
     stream.passes.append(one)
 
 
+def _read_datasets(stream: Stream, payload: memoryview) -> None:
+    one = datasets.parse(bytes(payload))
+    _time(stream, one.time_ns)
+    stream.datasets.append(one)
+
+
 def _read_model(stream: Stream, payload: memoryview) -> None:
     one = model_memory.parse(bytes(payload))
     _time(stream, one.time_ns)
@@ -424,6 +441,7 @@ _READERS = {
     Record.CHILD: _read_child,
     Record.LOADER: _read_loader,
     Record.MODEL: _read_model,
+    Record.DATASETS: _read_datasets,
     Record.STRETCH: _read_stretch,
     Record.SYNC: _read_sync,
     Record.COLLECTIVE: _read_collective,

@@ -10,13 +10,16 @@ Only such trial runs have any; the user's files stay as they are.
     flags_off                                         switches for debugging, named as in `Engine.switches`
     loader                                            of the loaders that one line makes (`file`, `line`; without a line
                                                       of all): num_workers, persistent_workers, prefetch_factor of a
-                                                      DataLoader; workers, use_multiprocessing, max_queue_size of Keras
+                                                      DataLoader; num_workers, prefetch of Gluon's; workers,
+                                                      use_multiprocessing, max_queue_size of Keras
 
 threads, autotune and flags_off are the engine's own business (`Engine.apply`); those of loaders are taken where these
-are hooked (`engines/torch_loaders.py`, `hooks/keras_workers.py`).
+are hooked (`engines/torch_loaders.py`, `engines/mxnet_loaders.py`, `hooks/keras_workers.py`).
 """
 
+import inspect
 import sys
+from sys import _getframe
 
 from dlprof_probes.inproc.patching import each_definer
 
@@ -37,6 +40,31 @@ def is_meant(probe, told, loader, frame):
         return True
     file, line = probe.loaders.place(loader, frame)
     return line == told.get("line") and (file == wanted or file.endswith("/" + wanted))
+
+
+def of_loader(probe, loader_class, names):
+    """Make each loader of a line with the settings of a trial run, however the script gives its own.
+
+    Args:
+        probe: `Probe`.
+        loader_class: Its `__init__` takes the settings.
+        names: Of those that it takes.
+    """
+    told = probe.trial.get("loader") or {}
+    settings = dict((name, told[name]) for name in names if name in told)
+    if not settings:
+        return
+    signature = inspect.signature(loader_class.__init__)
+
+    def change(args, kwargs):
+        if not is_meant(probe, told, args[0], _getframe(3)):
+            return None
+        bound = signature.bind(*args, **kwargs)
+        bound.arguments.update(settings)
+        return bound.args, bound.kwargs
+
+    guarded = probe.guard(change, goes_on=True)
+    probe.replace(loader_class, "__init__", lambda f: probe.wrappers.with_arguments(f, guarded), again=True)
 
 
 class Overrides(object):

@@ -265,6 +265,10 @@ class Recorder(object):
         """Record a pass over a loader: fields of `wire.Record.LOADER`."""
         self._add_facts(wire.Record.LOADER, facts)
 
+    def datasets(self, facts):
+        """Record what an input pipeline is made of: fields of `wire.Record.DATASETS`."""
+        self._add_facts(wire.Record.DATASETS, facts)
+
     def model(self, facts):
         """Record what a model holds: fields of `wire.Record.MODEL`."""
         self._add_facts(wire.Record.MODEL, facts)

@@ -97,6 +97,29 @@ def restoring(original, hook):
     return wrapper
 
 
+def remade(original, change):
+    """Give what `change(result, args)` makes of what `original` gives; None: that itself."""
+
+    def wrapper(*args, **kwargs):
+        result = original(*args, **kwargs)
+        changed = change(result, args)
+        return result if changed is None else changed
+
+    return wrapper
+
+
+def switching(original, switched_off):
+    """`Module.train`, which calls itself for each part of a model: `switched_off()` is told of `train(False)`. Hot."""
+
+    def train(self, mode=True):
+        result = original(self, mode)
+        if not mode:
+            switched_off()
+        return result
+
+    return train
+
+
 def timed(original, hook, now):
     """Call `hook(result, args, begin)` after `original` returned."""
 

@@ -12,6 +12,8 @@ from tests.unit.analysis.findings.loading import ASKS, COLLATE, FETCH, REST
 
 LOADER = "torch/utils/data/dataloader.py"
 KERAS = "keras/src/trainers/data_adapters/py_dataset_adapter.py"
+GLUON = "mxnet/gluon/data/dataloader.py"
+ITEM: Call = ("Rows.__getitem__", "train.py", 9)
 POOL: Call = ("worker", "<python>/multiprocessing/pool.py", 125)
 
 
@@ -40,11 +42,16 @@ def stage(calls: list[Call], text: str = "") -> InputStage | None:
         ([POOL], "waiting for work"),
         ([("_finite_generator", KERAS, 9), ("__getitem__", "train.py", 9)], "making items"),
         ([("OrderedEnqueuer.get", KERAS, 9)], "waiting for a batch"),
+        ([("DataLoader._prefetch_iter.<locals>.same_process_iter", GLUON, 9), ITEM], "making items"),
+        ([POOL, ("_worker_fn", GLUON, 9), ITEM], "making items"),
+        ([POOL, ("_worker_fn", GLUON, 9), ("pack", GLUON, 9)], "collating"),
+        ([("_MultiWorkerIter.__next__", GLUON, 9), ("ApplyResult.get", POOL[1], 9)], "waiting for a batch"),
+        ([("_MultiWorkerIter.__next__", GLUON, 9), ("rebuild_ndarray", GLUON, 9)], "receiving"),
         ([("<module>", "train.py", 9), ("step", "torch/optim/sgd.py", 9)], None),
     ],
 )
 def test_frames_tell_the_stage(calls: list[Call], expected: str | None) -> None:
-    """Of PyTorch's loaders, and of Keras'."""
+    """Of PyTorch's loaders, of Gluon's, and of Keras'."""
     assert stage(calls) == expected
 
 

@@ -43,6 +43,19 @@ def test_workers_of_keras_start_later_in_their_pass(tmp_path: Path) -> None:
     assert [(one.pid, one.index) for one in loader.processes] == [(7, 0), (8, 1), (9, 0)]
 
 
+def test_workers_of_gluon_are_those_that_the_line_of_their_loader_started(tmp_path: Path) -> None:
+    """Before its first pass; of two loaders of a line the first one's come first."""
+    rows = [
+        {"pid": 7 + n, "role": "worker", "file": "train.py", "line": line, "start_ns": n, "cpu_ns": 1}
+        for n, line in enumerate((5, 5, 9, 5, 5))
+    ]
+    of_gluon = [*passes(2, kind="Gluon DataLoader"), *passes(1, kind="Gluon DataLoader", loader=2)]
+    first, second = loaders.of_run(runs.make(tmp_path / "r", loaders=of_gluon, processes=rows))
+
+    assert [(one.pid, one.index) for one in first.processes] == [(7, 0), (8, 1)]
+    assert [(one.pid, one.index) for one in second.processes] == [(10, 0), (11, 1)]
+
+
 def test_a_run_without_loaders_has_none(tmp_path: Path) -> None:
     """As one of an older dlprof."""
     assert loaders.of_run(runs.make(tmp_path / "r")) == ()

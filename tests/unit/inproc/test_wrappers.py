@@ -380,3 +380,18 @@ def test_a_timed_call_tells_its_begin_and_its_result() -> None:
     timed = wrappers.timed(lambda one: one + 1, lambda *args: told.append(args), lambda: 7)
 
     assert (timed(1), told) == (2, [(2, (1,), 7)])
+
+
+def test_a_module_that_is_no_longer_trained_is_told() -> None:
+    """With the argument by place or by name; to train it again is not told."""
+    told: list[str] = []
+    train = wrappers.switching(lambda _module, mode: mode, lambda: told.append("off"))
+
+    assert [train(1), train(1, True), train(1, False), train(1, mode=False)] == [True, True, False, False]
+    assert told == ["off", "off"]
+
+
+def test_what_a_call_gives_may_be_exchanged() -> None:
+    """Where nothing is to take its place, it is given itself."""
+    assert wrappers.remade(lambda x: x, lambda result, args: (result, args))(1) == (1, (1,))
+    assert wrappers.remade(lambda x: x, lambda _result, _args: None)(1) == 1

@@ -251,6 +251,7 @@ REPORT_KEYS = [
     "calls",
     "followed",
     "input_pipelines",
+    "input_graphs",
     "gpu",
     "probes",
     "overhead",

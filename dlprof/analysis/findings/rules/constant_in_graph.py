@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from dlprof.analysis import graph_constants
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Statement
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Statement, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.graph_constants import GraphConstant
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import size
 
 TITLE = Title("A large array is a constant of a graph", "constants in graphs")
@@ -42,6 +43,7 @@ def look(case: Case) -> Iterator[Claim]:
         _NEXT,
         place,
         rank=Rank.WITHOUT_TIME,
+        support=Support(Ground.STATED),
     )
 
 

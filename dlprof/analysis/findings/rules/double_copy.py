@@ -8,6 +8,7 @@ from dlprof.analysis import memory, memory_copies
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Statement, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import size
 
 TITLE = Title("Data is held twice, before and after a conversion", "data that is held twice")
@@ -51,5 +52,5 @@ def look(case: Case) -> Iterator[Claim]:
         "takes 8 times what an array of float32 does.",
         (copy.file, copy.line),
         rank=Rank.WITHOUT_TIME,
-        support=Support(agree=_SURE),
+        support=Support(Ground.PLACE, agree=_SURE),
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from dlprof.analysis import steps
+from dlprof.analysis import input_graphs, steps
 from dlprof.analysis.findings import input_waits, queries, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, Phase, Tree, TreePath
+from dlprof.analysis.input_graphs import GraphStage
+from dlprof.schema.vocabulary import Ground, Loop, Phase, Tree, TreePath
+from dlprof.units import duration
 
 TITLE = Title("The training waited for its input", "waiting for the input")
 _BETWEEN = 0.15
@@ -21,6 +24,24 @@ _WAITS = Query(
     "SELECT loop, count(*) AS steps, median(input_ns) AS input_median_ns, sum(input_ns) AS input_ns, "
     "sum(dur_ns) AS step_ns FROM steps GROUP BY loop",
 )
+_STAGES = Query(
+    "stages of the input in kernel windows",
+    "SELECT name, dataset, element_count, own_ns, function_ns, asynchronous, parallelism, buffered_count, file, line, "
+    'function FROM input_stages ORDER BY "window", pipeline, stage',
+)
+
+
+@dataclass(frozen=True)
+class _Slowest:
+    """A stage, and how many batches there were."""
+
+    stage: GraphStage
+    batches: int
+
+    @property
+    def place(self) -> SourceLine | None:
+        """The user's line that made it; None: not known."""
+        return (self.stage.file, self.stage.line) if self.stage.file and self.stage.line else None
 
 
 def look(case: Case) -> Iterator[Claim]:
@@ -36,15 +57,22 @@ def look(case: Case) -> Iterator[Claim]:
     line = (load.item_line if load else None) or case.code.hottest_line(
         [Tree.FIT_INPUT, Tree.FIT_STEPS], case.code.feeds, main=None
     )
+    slowest = _slowest(case) if load is None else None
     if line is None or case.code.ran_once(line):
-        line = _loader_line(case) or case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT]) or line
+        line = (
+            (slowest.place if slowest else None)
+            or _loader_line(case)
+            or case.code.hottest_line([Tree.SCRIPT] if between else [Tree.FIT_INPUT])
+            or line
+        )
     batch = case.training.batch_size if case.training else None
     yield Claim(
         Sentence(f"The training waits for its batches{f' of {batch}' if batch else ''}:"),
         takes,
-        [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS)],
+        [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         case.code.counting_note(line)
         + (_of_workers(load) if load else "")
+        + (_of_stage(slowest) if slowest else "")
         + "Prepare batches beside the training, once before it, or with operations on whole arrays.",
         line,
         support=_support(case, takes),
@@ -83,6 +111,27 @@ def _load(case: Case) -> InputLoad | None:
         return case.input if case.input.loader.workers else None
     except Abstain:
         return None
+
+
+def _slowest(case: Case) -> _Slowest | None:
+    """The slowest stage of the pipeline that the engine runs for the training; None: none was traced, or of a pair."""
+    if case.pair:
+        return None
+    for graph in input_graphs.of_run(case.run):
+        stage = graph.slowest_stage
+        if graph.loop == Loop.TRAIN and stage is not None and graph.batches:
+            return _Slowest(stage, graph.batches)
+    return None
+
+
+def _of_stage(slowest: _Slowest) -> str:
+    """What that stage is, and what it takes for a batch."""
+    stage = slowest.stage
+    calls = f", which calls {stage.function}" if stage.function else ""
+    made = f", made at {stage.file}:{stage.line}" if stage.file else ""
+    threads = f" with {stage.parallelism} at a time" if stage.waiting_ns is not None and stage.parallelism else ""
+    took = duration((stage.limit_ns or 0) / slowest.batches)
+    return f"In a kernel window its slowest stage was {stage.name}{calls}{made}: {took} for a batch{threads}. "
 
 
 def _loader_line(case: Case) -> SourceLine | None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from dlprof.analysis import memory, memory_end, memory_owners, memory_series
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Statement
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Statement, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.memory import Limits, Memory
 from dlprof.analysis.memory_parts import Moment, Parts
-from dlprof.schema.vocabulary import MemoryKind, Phase
+from dlprof.schema.vocabulary import Ground, MemoryKind, Phase
 from dlprof.units import size
 
 TITLE = Title("Memory peaks near its limit or far above the rest", "a peak of memory")
@@ -90,6 +90,7 @@ def look(case: Case) -> Iterator[Claim]:
         _next(levers),
         (moment.file, moment.line) if moment.file is not None and moment.line is not None else None,
         rank=Rank.WITHOUT_TIME,
+        support=Support(Ground.STATED),
     )
 
 

@@ -9,7 +9,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loaders import OF_TORCH
+from dlprof.analysis.loaders import OF_GLUON, OF_TORCH
 from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("The loader made too few batches ahead", "waits that a longer queue would have bridged")
@@ -49,7 +49,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 
 def _argument(load: InputLoad) -> str:
-    return "prefetch_factor" if load.loader.kind == OF_TORCH else "max_queue_size"
+    return {OF_TORCH: "prefetch_factor", OF_GLUON: "prefetch"}.get(load.loader.kind, "max_queue_size")
 
 
 def _remedy(load: InputLoad) -> Remedy:

@@ -9,10 +9,12 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loaders import OF_TORCH
+from dlprof.analysis.loaders import OF_GLUON, OF_TORCH
 from dlprof.analysis.samples import user_files
 from dlprof.schema.vocabulary import Basis, Ground
 
+_BY_NUMBER = (OF_TORCH, OF_GLUON)
+"""Kinds of loaders that are told `num_workers`, and have processes then."""
 TITLE = Title("The loader had too few workers", "batches that more workers would have made")
 _BUSY = 0.75
 """Workers that rest more than this are not too few."""
@@ -32,7 +34,7 @@ def look(case: Case) -> Iterator[Claim]:
         return
     if _users_share(load) < _USERS:
         return
-    processes = load.loader.kind == OF_TORCH or load.computes or load.loader.uses_processes
+    processes = load.loader.kind in _BY_NUMBER or load.computes or load.loader.uses_processes
     count = load.best_workers(processes=processes, least=_least(load))
     saved = min(load.waited_ns, load.loop_ns - load.loop_with(count, processes=processes))
     saved = int(saved * (_SURE if load.computes else 1.0))
@@ -52,7 +54,7 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _least(load: InputLoad) -> int:
     """Keras makes batches beside the training from two workers on; with one, in the thread that asks."""
-    return 1 if load.loader.kind == OF_TORCH else 2
+    return 1 if load.loader.kind in _BY_NUMBER else 2
 
 
 def _users_share(load: InputLoad) -> float:
@@ -81,7 +83,7 @@ def _said(load: InputLoad) -> str:
 
 
 def _advice(load: InputLoad, count: int, *, processes: bool) -> str:
-    kind = "processes" if processes and load.loader.kind != OF_TORCH else ""
+    kind = "processes" if processes and load.loader.kind not in _BY_NUMBER else ""
     return f"{count} worker{'s' * (count > 1)}{f' as {kind}' if kind else ''} on {load.cores} cores"
 
 
@@ -89,6 +91,8 @@ def _change(load: InputLoad, count: int, *, processes: bool) -> str:
     if load.loader.kind == OF_TORCH:
         lasting = ", persistent_workers=True" if len(load.passes) > 1 else ""
         return f"DataLoader(..., num_workers={count}{lasting})"
+    if load.loader.kind == OF_GLUON:
+        return f"gluon.data.DataLoader(..., num_workers={count})"
     return f"{load.loader.kind}: workers={count}{', use_multiprocessing=True' if processes else ''}"
 
 
@@ -106,9 +110,9 @@ def _note(load: InputLoad) -> str:
 def _remedy(load: InputLoad, count: int, *, processes: bool) -> Remedy:
     file, line = load.loader.place or (None, None)
     settings: dict[str, object] = {"file": file, "line": line}
-    if load.loader.kind == OF_TORCH:
+    if load.loader.kind in _BY_NUMBER:
         settings |= {"num_workers": count}
-        if len(load.passes) > 1:
+        if load.loader.kind == OF_TORCH and len(load.passes) > 1:
             settings |= {"persistent_workers": True}
     else:
         settings |= {"workers": count, "use_multiprocessing": processes}

@@ -10,7 +10,7 @@ from os import makedirs
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
-from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines import mxnet_loaders
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -201,12 +201,8 @@ class MXNet(Engine):
         made = probe.guard(lambda _result, _args: own.made())
         probe.replace(trainer, "__init__", lambda f: probe.wrappers.after(f, made))
         loader = getattr(getattr(gluon, "data", None), "DataLoader", None)
-        if loader is None:
-            return
-        opened = probe.guard(lambda _loader, iterator, begin: own.opened(iterator, begin), goes_on=True)
-        asked, over = own.asking(lambda: False), own.ending(lambda: False)
-        make = probe.wrappers.giving_items
-        probe.replace(loader, "__iter__", lambda f: make(f, opened, asked, own.given, over, now))
+        if loader is not None:
+            mxnet_loaders.watch(self, loader)
 
     def _keep_graphs(self, bound, block):
         probe, nothing = self.probe, lambda _args: None

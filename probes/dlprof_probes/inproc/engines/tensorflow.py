@@ -6,7 +6,7 @@ import sys
 from json import loads
 
 from dlprof_probes import wire
-from dlprof_probes.inproc.engines import tensorflow_loops, tensorflow_sessions
+from dlprof_probes.inproc.engines import tensorflow_datasets, tensorflow_loops, tensorflow_sessions
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
@@ -119,6 +119,7 @@ class TensorFlow(Engine):
         iterator = getattr(sys.modules.get(_ITERATOR), "OwnedIterator", None)
         if iterator is not None:
             probe.on_batch(iterator, "__next__", "tf.data")
+        tensorflow_datasets.watch(probe, dataset, iterator)
         self._graphs = tensorflow_loops.watch(self, module)
         watch_callbacks(probe, sys.modules.get(_SCRIPT_OPS))
         probe.syncs.watching(self.module)

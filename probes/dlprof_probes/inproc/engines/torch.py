@@ -5,7 +5,7 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import model_memory, uncompiled
-from dlprof_probes.inproc.engines import torch_breaks, torch_collectives, torch_loops, torch_models
+from dlprof_probes.inproc.engines import torch_breaks, torch_collectives, torch_loops, torch_models, torch_updates
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
@@ -122,6 +122,7 @@ class Torch(Engine):
         super(Torch, self).__init__(probe)
         self._models = []
         self._compiles = False
+        self._updates = torch_updates.CompiledUpdates(self)
 
     def is_ready(self, modules):
         """Whether torch is loaded to its end."""
@@ -132,7 +133,7 @@ class Torch(Engine):
         waiting = super(Torch, self).attachments()
         waiting.extend(torch_loops.attachments(self))
         waiting.extend(torch_collectives.attachments(self.probe))
-        waiting.append(torch_breaks.attachment(self.probe))
+        waiting.append(self._updates.attachment())
         waiting.append(Attachment(_DYNAMO, lambda modules: hasattr(modules[_DYNAMO], "_compile"), self.attach_compiler))
         return waiting
 
@@ -153,7 +154,8 @@ class Torch(Engine):
         probe = self.probe
         _leave_out(uncompiled.codes(torch_collectives) + uncompiled.codes_in(type(probe).guard))
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
-        _time_compilers(probe, sys.modules.get("torch._dynamo.output_graph"))
+        _time_compilers(probe, torch_updates.of_output_graph())
+        self._updates.watch_graphs(torch_updates.of_output_graph())
         hook = probe.guard(lambda reasons, _args: _tell_guards(probe.recorder, reasons))
         name = "get_and_maybe_log_recompilation_reasons"
         probe.replace(dynamo, name, lambda f: probe.wrappers.after(f, hook))

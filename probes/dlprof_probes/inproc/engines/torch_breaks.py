@@ -4,10 +4,8 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.engines.base import Attachment
 
 _UTILS = "torch._dynamo.utils"
-_OPTIMIZERS = "torch._dynamo.variables.optimizer"
 _LONGEST = 300
 
 
@@ -44,27 +42,6 @@ class GraphBreaks(object):
 def watch(probe, dynamo):
     """Listen to compilations."""
     probe.around(dynamo, "_compile", lambda _args: None, GraphBreaks(probe).compiled, again=True)
-
-
-def attachment(probe):
-    """What waits for the part of the compiler that knows optimisers."""
-    is_ready = lambda modules: hasattr(modules[_OPTIMIZERS], "OptimizerVariable")  # noqa: E731
-    return Attachment(_OPTIMIZERS, is_ready, lambda module: _watch_optimizers(probe, module))
-
-
-def _watch_optimizers(probe, module):
-    """Say once that an update became part of a graph, in which no hook runs."""
-    hook = probe.guard(lambda _result, args: _tell_update(probe, args[2]), goes_on=True)
-    probe.replace(module.OptimizerVariable, "call_method", lambda f: probe.wrappers.after(f, hook))
-
-
-def _tell_update(probe, method):
-    if method == "_init_group" and probe.current_loop() is None:
-        text = (
-            "torch.compile has made an optimiser's step part of a graph: these updates are not seen, and no steps are"
-            " told from them. Marks tell steps: `for batch in mark.steps(batches)` (dlprof help marks)."
-        )
-        probe.recorder.note_once("update-compiled", text, "info")
 
 
 def _reasons():

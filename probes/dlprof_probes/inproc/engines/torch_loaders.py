@@ -1,11 +1,10 @@
 """PyTorch's `DataLoader`: what it was told, its passes, and other settings for trial runs."""
 
-import inspect
 import sys
 from sys import _getframe
 
+from dlprof_probes.inproc import overrides
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.overrides import is_meant
 
 KIND = "DataLoader"
 _SETTINGS = ("num_workers", "persistent_workers", "prefetch_factor")
@@ -40,7 +39,7 @@ def watch(engine, module):
     probe.replace(module.DataLoader, "__init__", lambda f: wrappers.after(f, made))
     probe.replace(module.DataLoader, "__iter__", lambda f: wrappers.opening(f, hooks[0], now))
     probe.replace(module._BaseDataLoaderIter, "__next__", lambda f: wrappers.iterating(f, *hooks[1:]))
-    _override(probe, module.DataLoader)
+    overrides.of_loader(probe, module.DataLoader, _SETTINGS)
 
 
 def _rows(loader):
@@ -68,22 +67,3 @@ def facts(loader):
         "batch_size": loader.batch_size if isinstance(loader.batch_size, int) else None,
         "collate": getattr(loader.collate_fn, "__name__", None),
     }
-
-
-def _override(probe, loader_class):
-    """Make each loader of a line with the settings of a trial run, however the script gives its own."""
-    told = probe.trial.get("loader") or {}
-    settings = dict((name, told[name]) for name in _SETTINGS if name in told)
-    if not settings:
-        return
-    signature = inspect.signature(loader_class.__init__)
-
-    def change(args, kwargs):
-        if not is_meant(probe, told, args[0], _getframe(3)):
-            return None
-        bound = signature.bind(*args, **kwargs)
-        bound.arguments.update(settings)
-        return bound.args, bound.kwargs
-
-    guarded = probe.guard(change, goes_on=True)
-    probe.replace(loader_class, "__init__", lambda f: probe.wrappers.with_arguments(f, guarded), again=True)

@@ -1,4 +1,4 @@
-"""What tells of a training loop in PyTorch: updates by optimisers, loaders that are iterated, `Module.eval`.
+"""What tells of a training loop in PyTorch: updates by optimisers, loaders that are iterated, `Module.train(False)`.
 
 The hook of updates is torch's own (`register_optimizer_step_post_hook`). Inside a function that `torch.compile`
 traces it must be gone with one constant test, or it would be part of the graph, or break it.
@@ -31,7 +31,7 @@ def _is_loaded(modules):
 
 
 def _watch_updates(engine, module):
-    """Listen to updates, to optimisers that are made, and to `eval` of modules."""
+    """Listen to updates, to optimisers that are made, and to modules that are no longer trained."""
     probe, torch = engine.probe, sys.modules["torch"]
     probe.own_loops.sites.skip(os.path.dirname(torch.__file__) + os.sep)
     register = getattr(module, "register_optimizer_step_post_hook", None)
@@ -42,8 +42,9 @@ def _watch_updates(engine, module):
     probe.patches.on_undo(handle.remove)
     made = probe.guard(lambda _result, _args: probe.own_loops.made())
     probe.replace(module.Optimizer, "__init__", lambda f: probe.wrappers.after(f, made))
-    evaluating = probe.guard(lambda _result, _args: probe.own_loops.evaluating())
-    probe.replace(torch.nn.Module, "eval", lambda f: probe.wrappers.after(f, evaluating))
+    # `eval` ends in it, also where a class has its own. It is called for each part of a model, also to train it.
+    evaluating = probe.guard(probe.own_loops.evaluating)
+    probe.replace(torch.nn.Module, "train", lambda f: probe.wrappers.switching(f, evaluating))
 
 
 def _post_hook(engine, torch):

@@ -74,7 +74,7 @@ class _Fit(object):
 
     Attributes:
         handle: What the log calls it.
-        own: The loops that are its own: the innermost, and the one around it.
+        own: The loops that are its own: the innermost, the one around it, and that of its epochs (`_own_loops`).
         step: The step that is not over, or None.
         last: When its last step was over (ns).
         lasts: Up to when its loops are known to have gone on after that (ns).
@@ -91,9 +91,9 @@ class _Fit(object):
         "turns", "usual", "usual_site",
     )  # fmt: skip
 
-    def __init__(self, path, begin):
+    def __init__(self, path, begin, feed):
         self.handle = None
-        self.own = frozenset(path[:2])
+        self.own = _own_loops(path, feed)
         self.leaves = set(path[:1])
         self.step = None
         self.last = self.lasts = begin
@@ -104,6 +104,20 @@ class _Fit(object):
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
+
+
+def _own_loops(path, feed):
+    """The loops around an update that are the training's own; further ones are of folds, or of a search.
+
+    As a rule these are two: of batches and of epochs. Where batches are fetched in groups, a loop over groups is
+    between: then the loader is opened around both, or, by a generator, where the first group is fetched.
+    """
+    own = set(path[:2])
+    if feed is not None and feed.path and feed.path[0] in path:
+        own.add(feed.path[0])
+    elif feed is not None and path[1:2] and path[1] in feed.path:
+        own.update(path[:3])
+    return frozenset(own)
 
 
 class _Count(object):
@@ -153,6 +167,7 @@ class OwnLoops(object):
         self._log = log
         self._fit = None
         self._feeds = {}
+        self._left = {}
 
     # -- updates -----------------------------------------------------------------------------------------
 
@@ -190,6 +205,7 @@ class OwnLoops(object):
         if not path:
             self.orphans += 1
             return
+        self._leave_evaluations()
         feed, waited = self._leading(path)
         turns = None
         if fit is not None:
@@ -270,7 +286,7 @@ class OwnLoops(object):
 
     def _open_fit(self, feed, site, frame, end, cause):
         begin = feed.opened if feed is not None else min(end, self.idle_since or end)
-        fit = self._fit = _Fit(site.path, begin)
+        fit = self._fit = _Fit(site.path, begin, feed)
         if feed is None:
             fit.turns = site.turns(frame)
         facts = feed.facts if feed is not None else {}
@@ -361,6 +377,9 @@ class OwnLoops(object):
     def input_begin(self, key, time, evaluates):
         """The next item is asked for; `evaluates`: the model is not being trained now."""
         feed = self._feeds.get(key)
+        if feed is None and key in self._left:
+            feed = self._feeds[key] = self._left.pop(key)
+            feed.opened = time
         if feed is None:
             return
         feed.asked = time
@@ -385,6 +404,7 @@ class OwnLoops(object):
 
     def input_over(self, key, time, evaluates=False):
         """There are no more items, or nobody asks for them."""
+        self._left.pop(key, None)
         feed = self._feeds.pop(key, None)
         if feed is None:
             return
@@ -397,10 +417,7 @@ class OwnLoops(object):
         elif fit is not None and fit.step is not None and fit.feed is feed:
             self._end_step(fit, time)
         if feed.evaluation is not None:
-            self._log.close(feed.evaluation, time)
-            if fit is not None:
-                fit.last = max(fit.last, time)
-            self.idle_since = max(self.idle_since, time)
+            self._close_evaluation(feed, time)
 
     def _evaluate(self, feed, time):
         """What was handed out was evaluated: all items since `iter`."""
@@ -411,6 +428,32 @@ class OwnLoops(object):
         if feed.items:
             self._log.step(feed.evaluation, feed.first, time, feed.waited, feed.items, 0)
         feed.taken()
+
+    def _leave_evaluations(self):
+        """An update: what is still open is over."""
+        for key, feed in list(self._feeds.items()):
+            if feed.evaluation is not None:
+                self._leave(key, feed)
+
+    def _leave(self, key, feed):
+        """Training goes on, and nobody has asked an evaluation's loader for its end: it is over until it is asked.
+
+        As with a fetcher that knows how many items there are. It lasted until another loader was opened, or asked.
+        """
+        since = feed.first if feed.items else feed.asked
+        others = [other for other in self._feeds.values() if other is not feed]
+        times = [time for other in others for time in (other.opened, other.asked) if time >= since]
+        end = min(times) if times else since
+        self._end_evaluated(feed, end)
+        self._close_evaluation(feed, end)
+        feed.evaluation = None
+        self._left[key] = self._feeds.pop(key)
+
+    def _close_evaluation(self, feed, time):
+        self._log.close(feed.evaluation, time)
+        if self._fit is not None:
+            self._fit.last = max(self._fit.last, time)
+        self.idle_since = max(self.idle_since, time)
 
     # -- end ---------------------------------------------------------------------------------------------
 

@@ -8,14 +8,14 @@ from dlprof_probes.inproc import loops
 class _Running(object):
     """A loop that is written."""
 
-    __slots__ = ("batches", "epoch", "loop", "name", "span")
+    __slots__ = ("batches", "before", "epoch", "loop", "name", "span")
 
     def __init__(self, name, span, loop):
         self.name = name
         self.span = span
         self.loop = loop
         self.epoch = None
-        self.batches = 1
+        self.batches = self.before = 1
 
 
 class Log(object):
@@ -93,9 +93,10 @@ class Log(object):
     def step(self, running, begin, end, waited, count, batches):
         """Steps are over: a train step of so many batches, or evaluation steps."""
         loop = running.loop
-        if batches > running.batches:
-            running.batches = batches
-            self._probe.recorder.detail(running.span, {"batches_per_step": batches})
+        usual, running.before = min(batches, running.before), batches
+        if usual > running.batches:  # of two steps in turn: a loader that looks ahead gives two before the first
+            running.batches = usual
+            self._probe.recorder.detail(running.span, {"batches_per_step": usual})
         loop.begin = begin
         if waited is None:
             loop._emit(loop.step_index, count, end, 0, 0)

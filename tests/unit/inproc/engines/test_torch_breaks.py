@@ -64,20 +64,3 @@ def test_a_compilation_that_fails_tells_its_breaks_too(probe: Probe, out: Record
 
     assert [name for name, _ in breaks(out)] == ["one"]
     assert out.notes() == []
-
-
-@pytest.mark.parametrize(("method", "slugs"), [("_init_group", ["update-compiled"]), ("state_dict", [])])
-def test_an_update_in_a_graph_is_said(probe: Probe, out: Recorded, method: str, slugs: list[str]) -> None:
-    """Once, however many there are."""
-
-    class OptimizerVariable:
-        def call_method(self, _translator: object, _name: str) -> None:
-            """Becomes part of the graph."""
-
-    module: Any = ModuleType("torch._dynamo.variables.optimizer")
-    module.OptimizerVariable = OptimizerVariable
-    torch_breaks.attachment(probe).attach(module)
-    for _ in range(2):
-        OptimizerVariable().call_method(None, method)
-
-    assert [slug for slug, _ in out.notes()] == slugs

@@ -449,3 +449,79 @@ def test_a_loader_that_is_left_ends_the_step(program: Program) -> None:
     program.time += 100
 
     assert program.finished()[2:] == ["fit1 step 102-124 waited 2", "fit1 epoch -124", "fit1 -124"]
+
+
+def test_an_evaluation_that_is_left_before_its_end_is_over_where_training_goes_on() -> None:
+    """Its loader is asked for as many items as it has, and never for its end: all of them count."""
+    program = Program()
+    program.open(1, path=())
+    for _ in range(2):
+        program.next(1, evaluates=True)
+    program.train(2, 2)
+    program.over(2)
+    program.loops.finish(program.time)
+
+    assert program.log.lines == [
+        "evaluate1 100-",
+        "evaluate1 step 102-112 waited 2",
+        "evaluate1 step 114-124 waited 2",
+        "evaluate1 -124",
+        "fit2 124-",
+        "fit2 epoch 0 124-",
+        "fit2 step 126-141 waited 2",
+        "fit2 step 143-158 waited 2",
+        "fit2 epoch -158",
+        "fit2 -158",
+    ]
+
+
+def test_a_loader_that_is_asked_again_after_training_has_another_evaluation() -> None:
+    """As where some batches of an endless one are evaluated now and then."""
+    program = Program()
+    program.open(1, path=())
+    for _ in range(2):
+        for _ in range(3):
+            program.next(1, evaluates=True)
+        program.train(2, 1)
+    program.loops.finish(program.time)
+
+    assert program.log.only("step")[:1] + [line for line in program.log.lines if line.startswith("evaluate")][-2:] == [
+        "evaluate1 step 102-112 waited 2",
+        "evaluate3 step 179-189 waited 2",
+        "evaluate3 -189",
+    ]
+
+
+def test_a_loader_that_is_opened_where_its_first_group_is_fetched_has_its_epochs_around_both() -> None:
+    """By a generator: the loop over groups is between, and an evaluation in that of epochs is inside the training."""
+    program = Program()
+    for _ in range(2):
+        program.open(1, path=(9, FOLD, EPOCH))
+        program.next(1)
+        program.update(path=(BATCH, FOLD, EPOCH))
+        program.over(1)
+        program.evaluate(2, 2, path=(8, EPOCH))
+
+    assert [line.split()[0] for line in program.finished() if line.endswith("-")] == [
+        "fit1", "fit1", "evaluate2", "fit1", "evaluate3",
+    ]  # fmt: skip
+
+
+def test_the_loop_that_iterates_the_loader_anew_is_the_trainings_own() -> None:
+    """Its batches are fetched in groups, in a loop between: an evaluation in the loop of epochs is inside the training."""
+    program = Program()
+    for _ in range(2):
+        program.open(1, path=(EPOCH,))
+        for _ in range(2):
+            program.next(1)
+            program.update(path=(BATCH, FOLD, EPOCH))
+        program.over(1)
+        program.open(2, path=(EPOCH,))
+        for _ in range(2):
+            program.next(2, evaluates=True)
+        program.over(2, evaluates=True)
+    program.loops.finish(program.time)
+
+    assert [line.split()[0] for line in program.log.lines if line.endswith("-")] == [
+        "fit1", "fit1", "evaluate2", "fit1", "evaluate3",
+    ]  # fmt: skip

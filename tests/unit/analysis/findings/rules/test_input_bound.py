@@ -23,14 +23,13 @@ from tests.unit.analysis.findings.cases import (
 from tests.unit.analysis.findings.loading import FETCH, passes, processes, stood, trained
 from tests.unit.runs import MS, S
 
+MADE = sampled((6, 8, [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]))
+"""The script's generator works between the steps."""
+
 
 def planted() -> Planted:
     """The user's generator makes batches for the 2 s between the steps."""
-    return Planted(
-        waiting_for_input(
-            **sampled((6, 8, [*FIT, ("__next__", "keras/src/iterator.py", 3), ("batches", "train.py", 21)]))
-        )
-    )
+    return Planted(waiting_for_input(**MADE))
 
 
 def own_loop(**changes: Any) -> Tables:
@@ -111,3 +110,28 @@ def test_code_around_a_fit_is_not_blamed_for_its_input(tmp_path: Path) -> None:
     tables["phase_intervals"] = runs.intervals(*phases)
 
     assert pick(diagnosed(tmp_path / "r", **tables), "input-bound").line == 37
+
+
+def test_the_slowest_stage_of_the_engines_own_pipeline_is_named(tmp_path: Path) -> None:
+    """With its function, its line and what it takes for a batch."""
+    row = {"window": 0, "pipeline": 0, "asynchronous": False, "starting_ns": 0, "total_ns": S}
+    mapped = {"asynchronous": True, "function_ns": 2 * S, "parallelism": 4, "file": "train.py", "line": 33}
+    stages = [
+        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0},
+        {
+            **row,
+            "stage": 1,
+            "parent": 0,
+            "name": "ParallelMapV2",
+            "element_count": 80,
+            "own_ns": S,
+            "function": "load",
+            **mapped,
+        },
+    ]
+    window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
+    tables = waiting_for_input(input_stages=stages, kernel_windows=[window], **MADE)
+    finding = pick(diagnosed(tmp_path / "r", **tables), "input-bound")
+
+    said = "In a kernel window its slowest stage was ParallelMapV2, which calls load, made at train.py:33: 50.0 ms for a batch with 4 at a time."
+    assert said in finding.next_step

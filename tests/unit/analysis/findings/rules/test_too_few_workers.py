@@ -30,6 +30,16 @@ def test_sleeping_work_without_workers_is_made_beside_the_training(tmp_path: Pat
     }
 
 
+def test_gluons_loader_is_told_a_number_of_workers(tmp_path: Path) -> None:
+    """They last as long as it does: nothing else is to be set."""
+    tables = trained([20], loaders=passes(**ALONE, kind="Gluon DataLoader"), **sampled((2, 5, ASKS)))
+    finding = pick(diagnosed(tmp_path / "r", **tables), "too-few-workers")
+
+    assert "gluon.data.DataLoader(..., num_workers=2) at train.py:5" in finding.next_step
+    assert finding.remedy is not None
+    assert finding.remedy.overrides == {"loader": {"file": "train.py", "line": 5, "num_workers": 2}}
+
+
 def test_work_that_computes_gets_no_more_workers_than_cores(tmp_path: Path) -> None:
     """The thread always ran: of 3 s of work and 3 s of steps two cores take half the time, less what is not known."""
     ran = {**HALF, "run_ns": 6 * S, "main_run_ns": 6 * S}

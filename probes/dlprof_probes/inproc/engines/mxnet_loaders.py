@@ -1,0 +1,65 @@
+"""Gluon's `DataLoader`: what it was told, and its passes. Its workers are made with it, and last as long as it does."""
+
+from sys import _getframe
+
+from dlprof_probes.inproc import overrides
+from dlprof_probes.inproc.clock import now
+
+KIND = "Gluon DataLoader"
+_SETTINGS = ("num_workers", "prefetch")
+
+
+def watch(engine, loader_class):
+    """Listen to loaders that are made and iterated.
+
+    Args:
+        engine: The `Engine`.
+        loader_class: `mxnet.gluon.data.DataLoader`.
+    """
+    probe, own, loaders = engine.probe, engine.probe.own_loops, engine.probe.loaders
+    own_asked, own_over = own.asking(lambda: False), own.ending(lambda: False)
+
+    def opened(loader, iterator, begin):
+        own.opened(iterator, begin, _rows(loader))
+        loaders.opened(loader, iterator, begin, facts(loader))
+
+    def asked(iterator):
+        own_asked(iterator)
+        loaders.asked(iterator)
+
+    def given(iterator):
+        loaders.given(iterator)
+        own.given(iterator)
+
+    def over(iterator):
+        loaders.over(iterator)
+        own_over(iterator)
+
+    wrappers = probe.wrappers
+    hooks = [probe.guard(hook, goes_on=True) for hook in (opened, asked, given, over)]
+    made = probe.guard(lambda _result, args: loaders.made(args[0], _getframe(3)), goes_on=True)
+    probe.replace(loader_class, "__init__", lambda f: wrappers.after(f, made))
+    probe.replace(loader_class, "__iter__", lambda f: wrappers.giving_items(f, *hooks, now=now))
+    overrides.of_loader(probe, loader_class, _SETTINGS)
+
+
+def facts(loader):
+    """What a loader was told; what another version of MXNet lacks is not told."""
+    workers = int(getattr(loader, "_num_workers", 0) or 0)
+    return {
+        "kind": KIND,
+        "dataset": type(getattr(loader, "_dataset", None)).__name__,
+        "workers": workers,
+        "uses_processes": not getattr(loader, "_thread_pool", False),
+        "persistent": True if workers else None,
+        "queue": getattr(loader, "_prefetch", None) if workers else None,
+        "queue_per_worker": False,
+        "batch_size": _rows(loader).get("batch_size"),
+        "collate": getattr(getattr(loader, "_batchify_fn", None), "__name__", None),
+    }
+
+
+def _rows(loader):
+    """Rows of a batch, where the loader makes them."""
+    size = getattr(getattr(loader, "_batch_sampler", None), "_batch_size", None)
+    return {"batch_size": size} if isinstance(size, int) else {}

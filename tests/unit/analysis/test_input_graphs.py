@@ -1,0 +1,63 @@
+"""Input pipelines that the engine runs itself, by stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dlprof.analysis import input_graphs
+from tests.unit import runs
+from tests.unit.runs import MS
+
+
+def window(number: int) -> dict[str, Any]:
+    """A window of 5 steps of a training."""
+    return {"window": number, "engine": "tensorflow", "loop": "train", "steps": 5, "start_ns": 0, "dur_ns": 100 * MS}
+
+
+def stages(number: int = 0, **changes: Any) -> list[dict[str, Any]]:
+    """A window of a batch, a map on two threads and a source; times in ms: own 1, 40 and 2; the map's function 60."""
+    row = {"window": number, "pipeline": 0, "total_ns": 50 * MS, "starting_ns": 0, "asynchronous": False}
+    mapped = {"asynchronous": True, "function_ns": 60 * MS, "parallelism": 2, "file": "train.py", "line": 3, **changes}
+    return [
+        {**row, "stage": 0, "name": "Root", "element_count": 5, "own_ns": 0},
+        {**row, "stage": 1, "parent": 0, "name": "BatchV2", "element_count": 5, "own_ns": MS, "batch_size": 8},
+        {**row, "stage": 2, "parent": 1, "name": "ParallelMapV2", "element_count": 40, "own_ns": 40 * MS, **mapped},
+        {**row, "stage": 3, "parent": 2, "name": "TensorSlice", "element_count": 40, "own_ns": 2 * MS},
+    ]
+
+
+def test_the_slowest_stage_is_that_whose_work_takes_longest_on_its_threads(tmp_path: Path) -> None:
+    """Waiting for other threads is no work; those that work are."""
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=stages(), kernel_windows=[window(0)]))
+
+    slowest = graph.slowest_stage
+    assert slowest is not None
+    assert (slowest.name, slowest.work_ns, slowest.waiting_ns, slowest.limit_ns) == (
+        "ParallelMapV2", 60 * MS, 40 * MS, 30 * MS,
+    )  # fmt: skip
+    assert (graph.batches, graph.waited_ns, graph.steps) == (5, 50 * MS, 5)
+    assert [stage.work_ns for stage in graph.stages] == [0, MS, 60 * MS, 2 * MS]
+
+
+def test_windows_of_a_loop_are_put_together(tmp_path: Path) -> None:
+    """By the shape of the pipeline."""
+    rows = [*stages(0), *stages(1, parallelism=4)]
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=rows, kernel_windows=[window(0), window(1)]))
+
+    assert (graph.batches, graph.steps, graph.windows_ns) == (10, 10, 200 * MS)
+    assert (graph.stages[2].work_ns, graph.stages[2].parallelism) == (120 * MS, 4)
+
+
+def test_a_queue_of_what_others_make_does_no_work(tmp_path: Path) -> None:
+    """Nor does a map of which no function was seen."""
+    rows = stages(function_ns=None)
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=rows, kernel_windows=[window(0)]))
+
+    assert (graph.stages[2].work_ns, graph.stages[2].waiting_ns) == (None, 40 * MS)
+    assert graph.slowest == 3
+
+
+def test_a_run_without_stages_has_none(tmp_path: Path) -> None:
+    """As one of another engine."""
+    assert input_graphs.of_run(runs.make(tmp_path / "r")) == ()

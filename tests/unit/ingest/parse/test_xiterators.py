@@ -1,0 +1,146 @@
+"""Stages of tf.data out of the planes of an XSpace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dlprof.ingest.kernels.input_stages import TracedStage
+from dlprof.ingest.parse import xiterators
+from dlprof.ingest.parse.xplane import SpaceBytes
+from tests.unit.ingest.protobuf import field, number
+
+US = 1_000_000
+"""Picoseconds."""
+Event = tuple[str, int, int, dict[str, "int | str"]]
+"""Name, begin and duration (us), stats."""
+ROOT, PREFETCH, BATCH = "Iterator::Root", "Iterator::Root::Prefetch", "Iterator::Root::Prefetch::BatchV2"
+MAP = f"{BATCH}::ParallelMapV2"
+SLICES = f"{MAP}::TensorSlice"
+STAGE = TracedStage(0, 0, None, "Root", "PrefetchDataset:3", False, 1, 0, 0, 0, None, False)
+
+
+def plane(*lines: Sequence[Event]) -> bytes:
+    """The plane of a host with these events on its threads; texts of stats are references, as TensorFlow has them."""
+    names = sorted({event[0] for line in lines for event in line})
+    texts = sorted(
+        {name for line in lines for event in line for name in event[3]}
+        | {value for line in lines for event in line for value in event[3].values() if isinstance(value, str)}
+    )
+    made = field(2, b"/host:CPU")
+    for lane, line in enumerate(lines):
+        events = b""
+        for name, begin, dur, stats in line:
+            event = number(1, names.index(name) + 1) + number(2, begin * US) + number(3, dur * US)
+            for stat, value in stats.items():
+                held = number(7, texts.index(value) + 1) if isinstance(value, str) else number(4, value)
+                event += field(4, number(1, texts.index(stat) + 1) + held)
+            events += field(4, event)
+        made += field(3, number(1, lane) + field(2, b"tf_data") + events)
+    for at, text in enumerate(names, 1):
+        made += field(4, number(1, at) + field(2, number(1, at) + field(2, text.encode())))
+    for at, text in enumerate(texts, 1):
+        made += field(5, number(1, at) + field(2, number(1, at) + field(2, text.encode())))
+    return field(1, made)
+
+
+def stages(*lines: Sequence[Event]) -> list[TracedStage]:
+    """What is told of them."""
+    data = SpaceBytes(plane(*lines))
+    return xiterators.stages(data, data.head().planes[0])
+
+
+def mapped() -> list[list[Event]]:
+    """A batch of two, mapped in parallel: threads that ask, that batch, that begin the map, and that run it."""
+    ids: dict[str, int | str] = {"name": "MapDataset:1", "id": 4, "parent_id": 3}
+    return [
+        [
+            (ROOT, 0, 100, {"name": "PrefetchDataset:3", "id": 1}),
+            (PREFETCH, 10, 80, {"name": "PrefetchDataset:3", "id": 2, "parent_id": 1, "buffer_limit": 2}),
+        ],
+        [
+            (BATCH, 5, 75, {"name": "BatchDatasetV2:2", "id": 3, "parent_id": 2, "batch_size": 2}),
+            (MAP, 10, 30, {**ids, "parallelism": 2, "autotune": "true", "buffered_elements": 1}),
+            (MAP, 40, 30, {**ids, "parallelism": 2, "autotune": "true", "buffered_elements": 2}),
+        ],
+        [
+            ("ParallelMapProduce", 0, 10, {"element_id": 7}),
+            (SLICES, 1, 4, {"name": "TensorSliceDataset:0", "id": 5, "parent_id": 4}),
+            ("InstantiatedCapturedFunction::RunAsync", 6, 3, {"id": -70}),
+        ],
+        [
+            ("ExecutorState::Process", 10, 25, {"id": -70}),
+            ("ExecutorState::Process", 12, 5, {"id": -70}),
+            ("ExecutorState::Process", 50, 9, {"id": -99}),
+        ],
+    ]
+
+
+def test_each_stage_has_its_calls_and_its_own_time() -> None:
+    """What is asked on the same thread is not its own; what is asked on others is waited for."""
+    root, prefetch, batch, map_, slices = stages(*mapped())
+
+    assert root == replace(STAGE, total_ns=100_000, own_ns=20_000)
+    assert (prefetch.own_ns, prefetch.asynchronous, prefetch.buffer) == (80_000, True, 2)
+    assert (batch.own_ns, batch.asynchronous, batch.batch_size) == (15_000, False, 2)
+    assert (map_.elements, map_.own_ns, map_.asynchronous, map_.parallelism) == (2, 60_000, True, 2)
+    assert (map_.autotuned, map_.buffered, map_.dataset) == (True, 1.5, "MapDataset:1")
+    assert (slices.own_ns, slices.asynchronous) == (4_000, False)
+    assert [one.parent for one in (root, prefetch, batch, map_, slices)] == [None, 0, 1, 2, 3]
+
+
+def test_a_function_belongs_to_the_stage_that_asks_what_is_asked_where_it_begins() -> None:
+    """Executors inside of each other count once, those of other functions not."""
+    assert [one.function_ns for one in stages(*mapped())] == [None, None, None, 25_000, None]
+
+
+def test_to_make_what_is_read_from_is_not_a_stages_own_time() -> None:
+    """As where a pass begins; what is made inside of that counts once."""
+    line: list[Event] = [
+        (ROOT, 0, 50, {"name": "ShuffleDatasetV3:1", "id": 1}),
+        (f"{ROOT}::Shuffle", 0, 45, {"name": "ShuffleDatasetV3:1", "id": 2, "parent_id": 1, "buffer_size": 200}),
+        ("MakeIterator::MapDataset", 5, 30, {}),
+        ("MakeIterator::RangeDataset", 6, 20, {}),
+    ]
+
+    _, shuffle = stages(line)
+
+    assert (shuffle.total_ns, shuffle.own_ns, shuffle.starting_ns) == (45_000, 15_000, 30_000)
+    assert (shuffle.asynchronous, shuffle.buffer) == (False, 200)
+
+
+def test_files_that_are_read_in_turn_are_one_stage() -> None:
+    """An iterator each, told by an index."""
+    inner = f"{ROOT}::InterleaveV2"
+    lines: list[Event] = [
+        (ROOT, 0, 50, {"name": "InterleaveDatasetV2:1", "id": 1}),
+        (inner, 0, 50, {"name": "InterleaveDatasetV2:1", "id": 2, "parent_id": 1}),
+        (f"{inner}[0]::TFRecord", 5, 10, {"name": "TFRecordDatasetV2:7", "id": 8, "parent_id": 2}),
+        (f"{inner}[1]::TFRecord", 20, 10, {"name": "TFRecordDatasetV2:7", "id": 9, "parent_id": 2}),
+    ]
+
+    *_, records = stages(lines)
+
+    assert (records.name, records.elements, records.own_ns, records.is_nested) == ("TFRecord", 2, 20_000, True)
+
+
+def test_pipelines_are_told_apart_by_what_they_end_in() -> None:
+    """Of one whose call for a batch had not ended, the rest is put to the same stages."""
+    lines: list[list[Event]] = [
+        [(ROOT, 0, 5, {"name": "BatchDatasetV2:1", "id": 1}), (ROOT, 10, 7, {"name": "BatchDatasetV2:9", "id": 2})],
+        [
+            (f"{ROOT}::BatchV2", 0, 4, {"name": "BatchDatasetV2:1", "id": 3, "parent_id": 1}),
+            (f"{ROOT}::BatchV2", 20, 4, {"name": "BatchDatasetV2:1", "id": 6, "parent_id": 77}),
+        ],
+    ]
+
+    assert [(one.pipeline, one.name, one.elements) for one in stages(*lines)] == [
+        (0, "Root", 1),
+        (0, "BatchV2", 2),
+        (1, "Root", 1),
+    ]
+
+
+def test_a_plane_without_iterators_has_none() -> None:
+    """As one of JAX."""
+    assert stages([("PjitFunction(f)", 0, 5, {})]) == []

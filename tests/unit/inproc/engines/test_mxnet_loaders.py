@@ -1,0 +1,60 @@
+"""Gluon's loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+from dlprof_probes.inproc.engines import mxnet_loaders
+from dlprof_probes.inproc.probe import Probe
+
+from tests.unit.inproc.conftest import HERE, Clock, Recorded
+
+
+class Rows:
+    """A data set."""
+
+
+def batchify(items: list[int]) -> list[int]:
+    """Makes a batch."""
+    return items
+
+
+class DataLoader:
+    """As Gluon's: its iterator is a generator."""
+
+    def __init__(self, now: Clock, num_workers: int = 0) -> None:
+        self._now = now
+        self._num_workers = num_workers
+        self._dataset = Rows()
+        self._batch_sampler = SimpleNamespace(_batch_size=8)
+        self._batchify_fn = batchify
+        self._prefetch = 2 * num_workers
+        self._thread_pool = False
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(3):
+            self._now.ns += 10
+            yield number
+
+
+def test_a_pass_is_told_with_its_waits_and_the_loaders_line(probe: Probe, out: Recorded, now: Clock) -> None:
+    """Two workers make four batches ahead."""
+    mxnet_loaders.watch(SimpleNamespace(probe=probe), DataLoader)
+    loader = DataLoader(now, num_workers=2)
+    assert list(loader) == [0, 1, 2]
+
+    (told,) = out.stream().passes
+    assert (told.kind, told.dataset, told.items, told.waited_ns) == ("Gluon DataLoader", "Rows", 3, 30)
+    assert (told.workers, told.queue, told.queue_per_worker, told.batch_size) == (2, 4, False, 8)
+    assert (told.uses_processes, told.collate, told.file.startswith(HERE)) == (True, "batchify", True)
+
+
+def test_without_workers_nothing_is_made_ahead(probe: Probe, out: Recorded, now: Clock) -> None:
+    """The thread that asks does the work."""
+    mxnet_loaders.watch(SimpleNamespace(probe=probe), DataLoader)
+    for _ in DataLoader(now):
+        break
+
+    (told,) = out.stream().passes
+    assert (told.workers, told.queue, told.persistent, told.items) == (0, None, None, 1)
