@@ -41,7 +41,7 @@ def look(case: Case) -> Iterator[Claim]:
     phases = tuple(by_phase)
     part = sum(by_phase.values()) / max(1, sum(case.own(top) for top in WORK))
     yield Claim(
-        Sentence(f"The garbage collector ran {len(inside)} times for long while training:"),
+        Sentence("The garbage collector ran for long in the training, or in the script around it:"),
         case.spread(by_phase),
         [_COLLECTIONS],
         "Make fewer objects that live long, call gc.freeze() before training, raise gc.set_threshold, and leave "
