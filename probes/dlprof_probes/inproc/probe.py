@@ -16,6 +16,8 @@ from dlprof_probes.inproc.retold import Retold
 from dlprof_probes.inproc.syncs import Syncs
 from dlprof_probes.inproc.waits import Waits
 
+_APART = 200
+"""Counts of memory are so many times their own duration apart."""
 _MEANS_AT_MOST = 64
 """Loops for which means of the data's first rows are told: a comparison asks for those of the first ones."""
 
@@ -54,6 +56,7 @@ class Probe(object):
         self._broken = set()
         self._trained = False
         self._data_told = 0
+        self._memory_again = 0
         self._models = set()
         self.recorder = recorder
         self.loops = loops
@@ -258,12 +261,18 @@ class Probe(object):
         self.recorder.end(own)
 
     def _describe_memory(self, span):
-        """Note what the engines' allocators count where a training ends; what that takes is our own time."""
+        """Note what the engines' allocators count where a training ends; what that takes is our own time.
+
+        Where very many arrays live it takes long: then not at each of many short trainings.
+        """
         start = now()
+        if start < self._memory_again:
+            return
         counted = facts.of_memory(self.engines)
         if counted:
             self.recorder.detail(span, {"engine_memory": counted})
             self.recorder.complete(wire.SpanKind.DLPROF, "counts of the engine's memory", start, now())
+        self._memory_again = now() + _APART * (now() - start)
 
     def watch_memory(self, loop, model):
         """Tell what a model of Keras holds: now, and again when the first step of a loop is over."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dlprof_probes import wire
+from dlprof_probes.inproc import facts
 from dlprof_probes.inproc.probe import Probe
 
 from tests.unit.inproc.conftest import Clock, Recorded
@@ -267,6 +268,27 @@ def test_facts_of_the_training_are_asked_where_fit_begins(probe: Probe, out: Rec
 
     assert out.names() == [("fit", "outer"), ("dlprof", "facts of the training"), ("evaluate", "work")]
     assert "training" in next(iter(out.stream().spans.values())).detail
+
+
+def test_memory_of_engines_is_counted_at_times_that_its_duration_allows(
+    probe: Probe, out: Recorded, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where very many arrays live, each count takes long: trainings that follow at once have none."""
+    owner = make()
+    probe.describe_model = lambda _model: {"layers": [], "models": []}
+
+    def counted(_engines: Any) -> dict[str, Any]:
+        now.ns += 10
+        return {"jax": {"live_bytes": 5}}
+
+    monkeypatch.setattr(facts, "of_memory", counted)
+    probe.loop(owner, "outer", wire.SpanKind.FIT)
+    for wait in (0, 1000, 1000):
+        now.ns += wait
+        owner().outer()
+
+    told = [span.detail.get("engine_memory") for span in out.stream().spans.values() if span.kind == "fit"]
+    assert told == [{"jax": {"live_bytes": 5}}, None, {"jax": {"live_bytes": 5}}]
 
 
 def test_calls_for_single_batches_are_steps_of_one_loop(probe: Probe, out: Recorded, now: Clock) -> None:
