@@ -70,6 +70,13 @@ class Growth:
         return self.ci[0] > 0 and self.is_steady and self.kept_bytes >= least
 
 
+def verdict(is_growing: bool | None, ci: tuple[float, float]) -> str:
+    """What a slope with this interval amounts to, in a clause."""
+    if is_growing:
+        return "it grows"
+    return "too little to matter, or not all the time" if ci[0] > 0 else "no growth beyond doubt"
+
+
 def of_run(run: Run, series: MemorySeries) -> Growth:
     """The growth of a run's memory over the steps of its training.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dlprof.analysis import memory_growth
 from dlprof.analysis.memory_pairs import MemoryItem, MemoryPair, MemorySide
 from dlprof.analysis.work_pairs import WorkPair
 from dlprof.report.roofline_table import scaled
@@ -63,8 +64,8 @@ def growth(side: MemorySide) -> str:
     if side.growth_bytes_per_step is None or side.growth_ci is None:
         return f"not measured, because {side.not_measured.get('growth', 'nothing tells it')}"
     low, high = side.growth_ci
-    grows = "it grows" if side.is_growing else "no growth beyond doubt"
-    return f"{size(side.growth_bytes_per_step)} a step (95 %: {size(low)} to {size(high)}): {grows}"
+    slope = f"{size(side.growth_bytes_per_step)} a step (95 %: {size(low)} to {size(high)})"
+    return f"{slope}: {memory_growth.verdict(side.is_growing, side.growth_ci)}"
 
 
 def work(pair: WorkPair) -> str:

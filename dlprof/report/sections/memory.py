@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlprof.analysis import memory_owners
+from dlprof.analysis import memory_growth, memory_owners
 from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report.console import Page
@@ -160,8 +160,7 @@ def _growth(page: Page, memory: MemoryReport) -> None:
         return
     low, high = growth.ci
     slope = f"{size(growth.bytes_per_step)} a step (95 %: {size(low)} to {size(high)}), over {growth.steps:,} steps"
-    verdict = "it grows" if growth.is_growing else "no growth beyond doubt"
-    page.say(f"growth over steps: {slope}: {verdict}", indent=2)
+    page.say(f"growth over steps: {slope}: {memory_growth.verdict(growth.is_growing, growth.ci)}", indent=2)
     at = growth.at
     if at is not None:
         place = f"{at.file}:{at.line}" if at.file else "no line of the script"

@@ -96,3 +96,16 @@ def test_without_steps_nothing_is_said(tmp_path: Path) -> None:
     """There is nothing that it could grow with."""
     with pytest.raises(memory_growth.NotMeasured, match="no steps of a training"):
         of_run([MB] * 100, tmp_path, steps=[])
+
+
+@pytest.mark.parametrize(
+    ("is_growing", "ci", "told"),
+    [
+        (True, (1.0, 2.0), "it grows"),
+        (False, (1.0, 2.0), "too little to matter, or not all the time"),
+        (False, (-1.0, 2.0), "no growth beyond doubt"),
+    ],
+)
+def test_a_slope_beyond_doubt_is_not_called_doubtful(is_growing: bool, ci: tuple[float, float], told: str) -> None:
+    """It may be too small, or end: that is another thing."""
+    assert memory_growth.verdict(is_growing, ci) == told
