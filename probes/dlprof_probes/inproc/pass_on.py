@@ -103,8 +103,14 @@ class PassOn(object):
         return list(given) if is_own else _with(self._folder, given)
 
     def _mapping(self, command, env):
+        """An environment as a mapping, or None (from Python 3.13 on, which `subprocess` uses): that of this process."""
         try:
-            if self.own_workers and _is_worker([fsencode(word) for word in command]):
+            is_own = self.own_workers and _is_worker([fsencode(word) for word in command])
+            if env is None:
+                if not is_own and self._environ.get(_NAME) == self._left:
+                    return None  # C's environment, which has the folder
+                env = dict(self._environ)
+            if is_own:
                 return env
             given = dict(env.items())
             key = next((key for key in given if fsencode(key) == _NAME), "PYTHONPATH")

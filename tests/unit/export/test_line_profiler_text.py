@@ -39,7 +39,7 @@ def lines_of(path: Path, *counts: tuple[int, int, int], file: str = "train.py") 
 def test_lines_are_printed_as_line_profiler_prints_them(tmp_path: Path) -> None:
     """The same counts, shown by line_profiler itself, are the same text."""
     path = tmp_path / "slow.py"
-    path.write_text("def slow(n):\n    for i in range(n):\n        12 + 3\n\treturn 'é'\n")
+    path.write_text("def slow(n):\n    for i in range(n):\n        12 + 3\n    return\t'é'\n")
     counts = [(2, 11, 250_000), (3, 10_000_000, 1_234_567_890), (4, 1, 999)]
     theirs = io.StringIO()
     show_text({(str(path), 1, "slow"): counts}, 1e-9, stream=theirs, config=False)

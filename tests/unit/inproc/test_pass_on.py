@@ -86,6 +86,19 @@ def test_workers_of_a_traced_process_are_not_handed_it() -> None:
     assert shown(worker) == [OURS]
 
 
+def test_no_environment_is_that_of_this_process() -> None:
+    """As `subprocess` starts programs from Python 3.13 on: C's, while the program has changed nothing."""
+    handed = pass_on.PassOn(OURS)
+    handed._environ, handed._left = {b"PYTHONPATH": b"/a", b"HOME": b"/h"}, b"/a"
+    assert handed._mapping(["python", "train.py"], None) is None
+
+    handed._environ[b"PYTHONPATH"] = b"/own"
+    assert handed._mapping(["python", "train.py"], None) == {b"PYTHONPATH": b"/of/dlprof:/own", b"HOME": b"/h"}
+
+    handed.own_workers = True
+    assert handed._mapping(["python", "--multiprocessing-fork"], None) == handed._environ
+
+
 def test_errors_of_a_start_are_pythons_own() -> None:
     """Wrong arguments are told by who takes them."""
     code = "\ntry:\n    subprocess.run(['/no/such'], env={'a': 1})\nexcept TypeError as error:\n    print(error)"

@@ -173,7 +173,7 @@ def test_it_is_raised_there_as_it_was() -> None:
     with pytest.raises(ValueError, match="as raised") as caught:
         end = time.monotonic() + 30
         while time.monotonic() < end:
-            pass
+            time.sleep(0)  # Python 3.13 lets what comes at an empty loop's jump back pass by the `with` around it
 
     assert caught.value is error
 
