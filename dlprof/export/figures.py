@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
+
+import pyarrow.compute as pc
 
 from dlprof.analysis.findings.diagnose import brief
 from dlprof.report.model import Report
@@ -52,6 +55,13 @@ def of_run(run: Run) -> Figures:
     """The figures of a run; the causes are those of `dlprof diagnose`."""
     report = summarise(run, diagnosis=brief(run, within_s=math.inf))
     return Figures(report, tuple(figure for figure in _figures(report) if figure.known))
+
+
+def of_epochs(run: Run) -> list[dict[str, Any]]:
+    """What Keras computed for epochs: rows of the table `metrics` that are of no step and have a time, by that."""
+    columns = ("loop_id", "epoch", "name", "value", "time_ns", "step")
+    rows = run.filtered("metrics", columns, lambda piece: pc.is_null(piece["step"])).to_pylist()
+    return sorted((row for row in rows if row["time_ns"] is not None), key=lambda row: row["time_ns"])
 
 
 def _figures(report: Report) -> Iterator[Figure]:

@@ -16,8 +16,6 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-import pyarrow.compute as pc
-
 from dlprof.errors import NoInputError, UnavailableError, UsageError
 from dlprof.export import figures
 from dlprof.report import strict_json
@@ -127,7 +125,7 @@ class _Message:
         self._script = os.path.basename(self._figures.report.script or run.name)  # noqa: PTH119  (another machine's)
         self._end_ns = run.wall_ns or 0
         self._spans, self._left_out = _chosen(run)
-        self._losses = [row for row in _of_epochs(run) if row["time_ns"] is not None]
+        self._losses = figures.of_epochs(run)
         points = sum(len(figure.known) for figure in self._figures.figures) + len(self._losses)
         left_out = f" ({self._left_out:,} short ones left out)" if self._left_out else ""
         self.said = f"{len(self._spans) + 1:,} spans{left_out} and {points:,} points of metrics"
@@ -226,11 +224,6 @@ def _chosen(run: Run) -> tuple[list[dict[str, Any]], int]:
     known = {row["span_id"] for row in kept}
     kept = [row if row["parent_id"] in known else {**row, "parent_id": None} for row in kept]
     return sorted(kept, key=lambda row: (row["start_ns"], row["span_id"])), len(rows) - len(kept)
-
-
-def _of_epochs(run: Run) -> list[dict[str, Any]]:
-    columns = ("loop_id", "epoch", "name", "value", "time_ns", "step")
-    return run.filtered("metrics", columns, lambda piece: pc.is_null(piece["step"])).to_pylist()  # type: ignore[no-any-return]
 
 
 def _attributes(facts: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.compute as pc
-
 from dlprof.analysis import training
 from dlprof.analysis.findings import diagnose
 from dlprof.errors import NoInputError, UsageError
@@ -145,13 +143,12 @@ def _of_training(one: training.Training | None) -> dict[str, Any]:
 
 
 def _values(run: Run, zero: int) -> tuple[Value, ...]:
-    columns = ("name", "value", "time_ns", "step")
-    rows = run.filtered("metrics", columns, lambda piece: pc.is_null(piece["step"])).to_pylist()
-    known = [row for row in rows if row["time_ns"] is not None and math.isfinite(row["value"])]
     counts: Counter[str] = Counter()
     found = []
-    for row in sorted(known, key=lambda row: row["time_ns"]):
+    for row in figures.of_epochs(run):
         name = row["name"]
+        if not math.isfinite(row["value"]):
+            continue  # trackers refuse it
         found.append(Value(name, counts[name], row["value"], (zero + row["time_ns"]) // NS_IN_MS))
         counts[name] += 1
     return tuple(found)
