@@ -106,6 +106,21 @@ def summarise(
     )
 
 
+def share_of_long(run: Run, least_ns: int) -> float | None:
+    """Share of the time of the host's operators that is in executions of at least so many ns each.
+
+    Time of their own, without what runs inside. Of sums without times the mean decides. None: none was traced.
+    """
+    events = _Chosen(run, Ops(run, SHOWN), None, None).whole()
+    own = events.own[events.device == CPU]
+    long_ns, all_ns = int(own[own >= least_ns].sum()), int(own.sum())
+    for row in summarise(run, "op").rows if not all_ns else ():
+        if row.on_host:
+            all_ns += row.total_ns
+            long_ns += row.total_ns if row.mean_ns >= least_ns else 0
+    return long_ns / all_ns if all_ns else None
+
+
 @dataclass(frozen=True)
 class _Chosen:
     """The executions that are to be summed; the column of phases, or of windows, is read only where it decides."""

@@ -103,3 +103,10 @@ def test_sums_of_profilers_without_times_have_no_wall_time() -> None:
 
     assert [(row.count, row.total_ns, row.union_ns, row.p95_ns) for row in found.rows] == [(4, 100, None, None)]
     assert (found.aggregated, found.unattributed_ns) == (True, 100)
+
+
+def test_the_share_of_long_operators_is_of_the_hosts_own_time() -> None:
+    """Of 40 + 60 + 20 ns without what runs inside, one took 50 or more."""
+    assert kernels.share_of_long(RUN, 50) == 60 / 120
+    assert kernels.share_of_long(in_memory(kernel_ops=table("kernel_ops", []), kernel_events=table("kernel_events", []),
+                                           kernel_windows=table("kernel_windows", [])), 50) is None  # fmt: skip

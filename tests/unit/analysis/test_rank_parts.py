@@ -10,6 +10,8 @@ from dlprof.store.ranked import Member, RankedRun
 from tests.unit import ranked_runs
 from tests.unit.runs import MS, S
 
+SAMPLE = {"pid": 42, "interval_ns": MS, "run_ns": 0, "wait_ns": 0}
+
 
 def test_parts_are_means_of_the_ranks_over_all_steps(tmp_path: Path) -> None:
     """40 steps of 20 ms: rank 0 waits for 7 ms in each, rank 1 for nobody; both have 1 ms of transfer."""
@@ -39,7 +41,7 @@ def test_waits_for_a_core_are_those_between_the_first_step_and_the_last(tmp_path
     """A quarter of that time; what was waited at the start, for imports, is not counted."""
     samples = {
         rank: [
-            {"pid": 42, "time_ns": at, "main_wait_ns": waited, "run_ns": 0, "wait_ns": 0, "rank": rank}
+            {**SAMPLE, "time_ns": at, "main_wait_ns": waited, "rank": rank}
             for at, waited in ((0, 0), (begin, S), (begin + 800 * MS, S + 200 * MS), (9 * S, 5 * S))
         ]
         for rank, begin in ((0, 2 * S), (1, S))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit import runs
 from tests.unit.analysis.findings.cases import BEGIN, BUSY, Planted, cpu, diagnosed, pick, quiet, slugs, threads
 from tests.unit.runs import S
 
@@ -27,3 +28,15 @@ def test_one_thread_on_two_cores_is_named(tmp_path: Path) -> None:
 def test_as_many_threads_as_cores_are_well(tmp_path: Path) -> None:
     """Nothing to gain."""
     assert slugs(diagnosed(tmp_path / "r", **quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, BUSY))))) == []
+
+
+def test_kernels_too_short_to_be_shared_gain_nothing(tmp_path: Path) -> None:
+    """Twenty of 0.8 ms take as long as one of 16 ms."""
+    short = [{"op": "aten::mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 0.8}] * 20
+    tables = quiet(spans=threads(1), **cpu((2.5, BEGIN), (7.5, BUSY)))
+
+    found = diagnosed(tmp_path / "r", **{**tables, **runs.window(short)})
+
+    assert slugs(found) == []
+    (why,) = [one.because for one in found.abstained if one.slug == "threads-underused"]
+    assert why.startswith("only 0 % of the kernels' time is in such as take 1.00 ms or more")
