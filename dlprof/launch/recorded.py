@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ class Recorded(Struct, frozen=True):
         children: Pythons below it that were followed.
         pythons: How many Pythons below it were seen to begin.
         not_followed: How many of those loaded an engine and were not followed, for there were too many.
+        last_probe: Waits for the probe that still writes what it has, and gives what became of it; to be called, once
+            or more, by whoever has the run. None: there is none.
     """
 
     outcome: Outcome
@@ -41,6 +43,7 @@ class Recorded(Struct, frozen=True):
     children: tuple[Child, ...] = ()
     pythons: int = 0
     not_followed: int = 0
+    last_probe: Callable[[], Probe] | None = None
 
 
 @dataclass

@@ -72,6 +72,11 @@ class StackSampling:
             self._sampler.start()
         self._sampler.poll()
 
+    def ask_to_stop(self) -> None:
+        """Have it end at its next sample, which may be a second away; `stop` waits for that."""
+        if self._sampler is not None:
+            self._sampler.ask_to_stop()
+
     def stop(self, timeout_s: float) -> None:
         """End it: it writes what it has within so many seconds, or is killed."""
         if self._sampler is not None:

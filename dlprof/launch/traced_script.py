@@ -81,8 +81,11 @@ class TracedScript:
             start = read_anchor()
             process.start()
             outcome = self._watch(process, view)
-        finally:
+        except BaseException:
             self._end_beside(view)
+            self._last_probe()
+            raise
+        self._end_beside(view)
         return self._recorded(process, outcome, start)
 
     def _stage_following(self, begin: following.Begin) -> None:
@@ -115,8 +118,9 @@ class TracedScript:
 
     def _end_beside(self, view: View) -> None:
         # The samplers first: closing the view may take a while, and measures nothing of the script.
+        if self._stacks is not None:
+            self._harmless(self._stacks.ask_to_stop)
         self._harmless(self._stop_sampler, *SAMPLED)
-        self._harmless(self._stop_stacks, "stacks")
         self._harmless(self._judge_sampler, *SAMPLED)
         if self._marks is not None:
             self._harmless(self._marks.stop, "phases")
@@ -139,6 +143,7 @@ class TracedScript:
             children=children,
             pythons=counts[0],
             not_followed=counts[1],
+            last_probe=self._last_probe if self._stacks is not None else None,
         )
 
     def _end_following(self, outcome: Outcome) -> tuple[tuple[Child, ...], tuple[int, int]]:
@@ -272,6 +277,11 @@ class TracedScript:
     def _stop_sampler(self) -> None:
         if self._sampler is not None:
             self._sampler.stop(_STOP_S)
+
+    def _last_probe(self) -> Probe:
+        """What became of the stacks: py-spy ends at its next sample, and others need not wait for it."""
+        self._harmless(self._stop_stacks, "stacks")
+        return self._states.get("stacks") or Probe(name="stacks")
 
     def _stop_stacks(self) -> None:
         if self._stacks is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -33,19 +33,22 @@ from dlprof.pipeline import (
 )
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Gpu, Manifest
+from dlprof.schema.manifest import Gpu, Manifest, Probe
 from dlprof.schema.process_config import decode_reports
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.schema.vocabulary import ProbeState, RunState
 from dlprof.store import lock, swap
 
+LastProbe = Callable[[], Probe]
 
-def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
+
+def ingest(folder: RunDir, *, fresh: bool = False, last_probe: LastProbe | None = None) -> Manifest:
     """Make the tables of a run from its raw artifacts, as far as they are there; they take the place of those before.
 
     Args:
         folder: The run folder.
         fresh: This process has just made it: sources that it names are copied from where they are.
+        last_probe: Waits for the sampled stacks, which may still be written, and gives what became of them.
 
     Returns:
         The manifest, with what the artifacts add to it. It is kept in the folder too, unless the dlprof
@@ -55,14 +58,19 @@ def ingest(folder: RunDir, *, fresh: bool = False) -> Manifest:
         CannotCreateError: The run folder cannot be written to, or another dlprof makes its tables and does not end.
     """
     with lock.held(folder.path, "makes the tables of"):
-        return _ingest(folder, fresh=fresh)
+        return _ingest(folder, fresh=fresh, last_probe=last_probe)
 
 
-def _ingest(folder: RunDir, *, fresh: bool) -> Manifest:
-    made_of = raw_artifacts.sizes(folder)
+def _ingest(folder: RunDir, *, fresh: bool, last_probe: LastProbe | None) -> Manifest:
+    made_of = raw_artifacts.sizes(folder)  # before they are read: what is added meanwhile is not in the tables
     with swap.swapped(folder.tables) as part:
         run = Workspace(folder, folder.read_manifest(), fresh=fresh, tables=part)
         _add_artifacts(run)
+        if last_probe is not None:
+            run.probes.put(last_probe())
+            made_of = raw_artifacts.sizes(folder)
+        _add_stacks(run, folder.stack_files())
+        _add_probes(run)
         run.tables.write(part, made_of)
     manifest = structs.replace(run.manifest, tables_version=SCHEMA_VERSION)
     if not rundir.goes_on(manifest):
@@ -71,7 +79,7 @@ def _ingest(folder: RunDir, *, fresh: bool) -> Manifest:
 
 
 def _add_artifacts(run: Workspace) -> None:
-    """Every artifact, then the phases over them, then kernels, which need these."""
+    """Every artifact but stacks, then the phases over them, then kernels, which need these."""
     raw = run.folder.raw
     _say_unfinished(run)
     _take_left_words(run)
@@ -81,9 +89,12 @@ def _add_artifacts(run: Workspace) -> None:
     run.read(raw / "cores.jsonl", partial(_add_cores, run), "cores")
     run.read(raw / "gpu.jsonl", partial(_add_gpu, run), "gpu")
     run.read(raw / "lines.json", partial(_add_lines, run), "lines")
-    _add_stacks(run, run.folder.stack_files())
     run.attempt("The phases are missing", lambda: _add_phases(run))
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
+
+
+def _add_probes(run: Workspace) -> None:
+    """What became of each of them, and what it cost."""
     _settle_probes(run)
     cores = run.tables.get("cores", ("time_ns", "interval_ns", "busy_pct"))
     own_ns = sum(probe.cost_ns or 0 for probe in run.probes if probe.name in overhead.BESIDE)

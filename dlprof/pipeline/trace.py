@@ -40,6 +40,9 @@ _NEEDED = (
     "dlprof.pipeline.storing",
     "numpy.ma",  # pyarrow asks for it with the first array, and for the next one with the first sum
     "pyarrow.acero",
+    "numpy.random",  # large, and intervals of means need it
+    "dlprof.ingest.formats.registry",
+    "dlprof.ingest.own.windows",  # last: a script that is over at once has none
 )
 """What a run is stored with: loaded while its script runs, for neither its start nor its end is to wait for that."""
 

@@ -24,6 +24,8 @@ quiet_arrow.settle()
 T = TypeVar("T")
 _DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"  # noqa: PTH112  (where systems differ)
 """Where an open file can be opened again by its number: Linux, and other systems."""
+_SMALL_ROWS = 4096
+"""Rows of a table that is kept as a whole once a part of it was asked for."""
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Run:
 
         Args:
             name: Name of the table.
-            columns: Only these; for large tables, which are not kept then.
+            columns: Only these; of large tables nothing else is read, and they are not kept.
 
         Raises:
             KeyError: The schema knows no such table.
@@ -75,14 +77,13 @@ class Run:
         """
         if name in self._tables:
             return self._tables[name].select(columns) if columns else self._tables[name]
-        table = self._read(name, None if self._adds_to(name) else columns)
+        table, whole = self._read(name, None if self._adds_to(name) else columns)
         if self._adds_to(name):
             said = pa.Table.from_pylist([structs.asdict(entry) for entry in self.said], schema=TABLES[name])
-            table = self._tables[name] = pa.concat_tables([table.cast(TABLES[name]), said]).unify_dictionaries()
-            return table.select(columns) if columns else table
-        if not columns:
+            table = pa.concat_tables([table.cast(TABLES[name]), said]).unify_dictionaries()
+        if whole:
             self._tables[name] = table
-        return table
+        return table.select(columns) if columns else table
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """A table as a list of dictionaries, for small tables."""
@@ -158,6 +159,9 @@ class Run:
             yield self.table(name, names)
             return
         with self._opened(name) as file:
+            if file is not None and _is_small(file):
+                yield self._kept(name, file).select(names)
+                return
             for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), names)
 
@@ -186,14 +190,19 @@ class Run:
     def _adds_to(self, name: str) -> bool:
         return name == "health" and bool(self.said)
 
-    def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
+    def _read(self, name: str, columns: Sequence[str] | None) -> tuple[pa.Table, bool]:
+        """A table as its file has it, and whether that is all of it: of a large one only the columns."""
         schema = TABLES[name]
         with self._opened(name) as file:
             if file is None:
-                return schema.empty_table().select(columns or schema.names)
-            asked = columns or schema.names
-            # Each piece that was written has a dictionary of its own: Arrow groups by none of several.
-            return conform.conformed(name, file.read(conform.known(file, asked)), asked).unify_dictionaries()
+                return schema.empty_table(), True
+            if columns is None or _is_small(file):
+                return _read_columns(name, file, schema.names), True
+            return _read_columns(name, file, columns), False
+
+    def _kept(self, name: str, file: pq.ParquetFile) -> pa.Table:
+        table = self._tables[name] = _read_columns(name, file, TABLES[name].names)
+        return table
 
     @contextlib.contextmanager
     def _opened(self, name: str) -> Iterator[pq.ParquetFile | None]:
@@ -225,3 +234,13 @@ class Run:
         file = held.enter_context(pq.ParquetFile(mapped, page_checksum_verification=True))
         conform.refuse_huge(file, TABLES[name])
         return file
+
+
+def _is_small(file: pq.ParquetFile) -> bool:
+    """Whether a table is read as a whole once: to open its file again costs more than to keep it."""
+    return int(file.metadata.num_rows) <= _SMALL_ROWS
+
+
+def _read_columns(name: str, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
+    # Each piece that was written has a dictionary of its own: Arrow groups by none of several.
+    return conform.conformed(name, file.read(conform.known(file, columns)), columns).unify_dictionaries()

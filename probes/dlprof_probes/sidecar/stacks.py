@@ -164,12 +164,16 @@ class StackSampler:
         """What was left out to keep the budget; None: nothing was."""
         return self._rate.thinned()
 
+    def ask_to_stop(self) -> None:
+        """Have py-spy write what it has, at its next sample; `stop` waits for that."""
+        self._signal(signal.SIGINT)
+
     def stop(self, timeout_s: float) -> None:
         """End sampling: py-spy writes what it has within `timeout_s` seconds, or is killed."""
         if self._process is None:
             return
         deadline = time.monotonic() + timeout_s
-        self._signal(signal.SIGINT)
+        self.ask_to_stop()
         while self._process is not None:
             pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
             if pid:

@@ -13,7 +13,8 @@ from dlprof.launch.recorded import Recorded
 from dlprof.launch.replaced import Replaced
 from dlprof.launch.stops import Stop
 from dlprof.pipeline import storing
-from dlprof.schema.manifest import Clock, GpuTracer, Manifest
+from dlprof.schema.manifest import Clock, GpuTracer, Manifest, Probe
+from dlprof.schema.vocabulary import ProbeState
 from tests.unit.runs import trained
 
 OUTCOME = Outcome(0, None, 0, 1, 0, 0, 0, {}, killed=False)
@@ -36,6 +37,38 @@ def test_artifacts_of_some_size_are_packed(tmp_path: Path) -> None:
 def test_a_run_that_was_not_stored_keeps_its_artifacts_as_they_are() -> None:
     """There is nothing to pack that is known to be readable."""
     storing.pack(storing.Traced(OUTCOME, None))
+
+
+def test_a_probe_that_still_writes_has_ended_when_the_run_is_stored(tmp_path: Path) -> None:
+    """What became of it is in the manifest, as of one that was over before."""
+    run = trained(tmp_path / "r")
+    waited: list[str] = []
+
+    def last_probe() -> Probe:
+        waited.append("stacks")
+        return Probe(name="stacks", state=ProbeState.FAILED, reason="py-spy was killed")
+
+    recorded = Recorded(OUTCOME, 7, Clock(origin_perf_ns=0), GpuTracer(name="off"), (), last_probe=last_probe)
+    stored = storing.store(run.folder, replace(run.manifest, config={"keep_arguments": False}), recorded).run
+
+    assert waited
+    assert stored is not None
+    assert [probe.reason for probe in stored.manifest.probes if probe.name == "stacks"] == ["py-spy was killed"]
+
+
+def test_a_probe_that_still_writes_ends_though_the_run_cannot_be_stored(tmp_path: Path) -> None:
+    """Nothing of dlprof's outlives it."""
+    run = trained(tmp_path / "r")
+    waited: list[str] = []
+
+    def last_probe() -> Probe:
+        waited.append("stacks")
+        return Probe(name="stacks")
+
+    recorded = Recorded(OUTCOME, 7, Clock(origin_perf_ns=0), GpuTracer(name="off"), (), last_probe=last_probe)
+    stored = storing.store(run.folder, replace(run.manifest, config={}), recorded)
+
+    assert (stored.run, waited) == (None, ["stacks"])
 
 
 FIRST = Manifest(config={"keep_arguments": False})

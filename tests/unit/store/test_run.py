@@ -25,6 +25,16 @@ def test_a_table_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
         run.table("gpu")
 
 
+def test_a_small_table_is_read_once(tmp_path: Path) -> None:
+    """Whatever part of it is asked for first; a large one is read anew, column by column."""
+    run = trained(tmp_path / "r", phases=[{"phase": "fit", "parent": None, "dur_ns": 7, "count": 1}])
+    run = Run(run.folder, run.manifest)
+    assert run.table("phases", ["dur_ns"]).to_pylist() == [{"dur_ns": 7}]
+    (run.folder.tables / "phases.parquet").unlink()
+
+    assert [piece.to_pylist() for piece in run.pieces("phases", ["phase"])] == [[{"phase": "fit"}]]
+
+
 def test_a_table_that_was_written_in_pieces_can_be_grouped_by_its_texts(tmp_path: Path) -> None:
     """Though each piece has its own numbers for them."""
     run = trained(tmp_path / "r")
