@@ -4,6 +4,8 @@ from dlprof_probes.inproc.clock import now
 
 LEAST_STEPS = 3
 """A window is not made shorter than this."""
+_FAR = 4
+"""Unless its first step has cost this many times what is granted: of thousands of operators one step tells enough."""
 
 
 class Affordable(object):
@@ -53,11 +55,12 @@ class Affordable(object):
         """Whether a window that began at `begin` (ns) ends after `steps` steps, at `end`; `wanted`: it was to have."""
         if steps >= wanted:
             return True
-        if self._share is None or steps < LEAST_STEPS or self._plain is None:
+        if self._share is None or self._plain is None:
             return False
         # As long as the run is known to be: what has passed, and the steps that are still to come.
         length = now() - self._began + self._ahead * self._plain
-        if self._spent + end - begin - steps * self._plain <= self._share * length:
+        granted = self._share * length * (_FAR if steps < LEAST_STEPS else 1)
+        if self._spent + end - begin - steps * self._plain <= granted:
             return False
         self._cut = (wanted, steps)
         return True

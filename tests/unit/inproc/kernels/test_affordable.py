@@ -55,13 +55,19 @@ def test_one_that_was_taken_in_the_end_is_none_that_was_left_out(bearing: Afford
 
 
 def test_a_window_ends_early_when_its_steps_cost_too_much(bearing: Affordable, now: Clock) -> None:
-    """Each of them took 50 ms instead of 10; half a percent of a second is 5 ms."""
+    """Each of them took 16 ms instead of 10; half a percent of a second is 5 ms. Fewer than three are rarely enough."""
     begin = now.ns
 
-    assert [bearing.is_enough(begin, begin + steps * 50 * MS, steps, 10) for steps in (1, 2, 3)] == [False, False, True]
+    assert [bearing.is_enough(begin, begin + steps * 16 * MS, steps, 10) for steps in (1, 2, 3)] == [False, False, True]
     assert bearing.thinned() == {
         "what": "steps of a kernel window", "from": 10, "to": 3, "why": "windows took 0.0 ms in 1.0 s"
     }  # fmt: skip
+
+
+def test_a_first_step_that_costs_far_too_much_is_the_only_one(bearing: Affordable, now: Clock) -> None:
+    """It took 31 ms instead of 10: more than four times the 5 ms that are granted."""
+    assert not bearing.is_enough(now.ns, now.ns + 29 * MS, 1, 10)
+    assert bearing.is_enough(now.ns, now.ns + 31 * MS, 1, 10)
 
 
 def test_steps_that_are_still_to_come_make_the_run_longer(bearing: Affordable, now: Clock) -> None:
