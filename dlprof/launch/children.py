@@ -88,6 +88,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         below: list[psutil.Process] = ask(psutil.Process(process.pid), lambda one: one.children(recursive=True), [])
         process.kill()
         tell(below, signal.SIGKILL)
+        process.wait()  # after Ctrl-C `with` does not wait: it would be left as a zombie
 
 
 def last_line(path: Path) -> str:

@@ -97,7 +97,8 @@ def test_ctrl_c_while_a_program_is_started_is_not_lost(tmp_path: Path, monkeypat
     with (tmp_path / "out").open("wb") as output, pytest.raises(KeyboardInterrupt):
         children.run_to_end([sys.executable, "-c", "import time; time.sleep(600)"], output)
 
-    assert [process.poll() for process in made] == [-signal.SIGTERM]
+    (process,) = made
+    assert process.returncode in {-signal.SIGTERM, -signal.SIGKILL}  # killed where the machine is too busy to end it
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
