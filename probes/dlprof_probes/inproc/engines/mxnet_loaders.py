@@ -1,9 +1,8 @@
 """Gluon's `DataLoader`: what it was told, and its passes. Its workers are made with it, and last as long as it does."""
 
-from sys import _getframe
-
 from dlprof_probes.inproc import overrides
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.loader_hooks import LoaderHooks
 
 KIND = "Gluon DataLoader"
 _SETTINGS = ("num_workers", "prefetch")
@@ -16,30 +15,10 @@ def watch(engine, loader_class):
         engine: The `Engine`.
         loader_class: `mxnet.gluon.data.DataLoader`.
     """
-    probe, own, loaders = engine.probe, engine.probe.own_loops, engine.probe.loaders
-    own_asked, own_over = own.asking(lambda: False), own.ending(lambda: False)
-
-    def opened(loader, iterator, begin):
-        own.opened(iterator, begin, _rows(loader))
-        loaders.opened(loader, iterator, begin, facts(loader))
-
-    def asked(iterator):
-        own_asked(iterator)
-        loaders.asked(iterator)
-
-    def given(iterator):
-        loaders.given(iterator)
-        own.given(iterator)
-
-    def over(iterator):
-        loaders.over(iterator)
-        own_over(iterator)
-
-    wrappers = probe.wrappers
-    hooks = [probe.guard(hook, goes_on=True) for hook in (opened, asked, given, over)]
-    made = probe.guard(lambda _result, args: loaders.made(args[0], _getframe(3)), goes_on=True)
-    probe.replace(loader_class, "__init__", lambda f: wrappers.after(f, made))
-    probe.replace(loader_class, "__iter__", lambda f: wrappers.giving_items(f, *hooks, now=now))
+    probe, wrappers = engine.probe, engine.probe.wrappers
+    hooks = LoaderHooks(probe, facts, _rows)
+    probe.replace(loader_class, "__init__", lambda f: wrappers.after(f, hooks.made))
+    probe.replace(loader_class, "__iter__", lambda f: wrappers.giving_items(f, *hooks.iterating, now=now))
     overrides.of_loader(probe, loader_class, _SETTINGS)
 
 

@@ -1,10 +1,10 @@
 """PyTorch's `DataLoader`: what it was told, its passes, and other settings for trial runs."""
 
 import sys
-from sys import _getframe
 
 from dlprof_probes.inproc import overrides
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.loader_hooks import LoaderHooks
 
 KIND = "DataLoader"
 _SETTINGS = ("num_workers", "persistent_workers", "prefetch_factor")
@@ -12,33 +12,13 @@ _SETTINGS = ("num_workers", "persistent_workers", "prefetch_factor")
 
 def watch(engine, module):
     """Listen to loaders that are made and iterated; give those of a trial run its settings."""
-    probe, own, loaders = engine.probe, engine.probe.own_loops, engine.probe.loaders
+    probe, wrappers = engine.probe, engine.probe.wrappers
     is_grad_enabled = sys.modules["torch"].is_grad_enabled
-    own_asked, own_over = own.asking(lambda: not is_grad_enabled()), own.ending(lambda: not is_grad_enabled())
-
-    def opened(loader, iterator, begin):
-        own.opened(iterator, begin, _rows(loader))
-        if not _is_of_keras(loader):
-            loaders.opened(loader, iterator, begin, facts(loader))
-
-    def asked(iterator):
-        own_asked(iterator)
-        loaders.asked(iterator)
-
-    def given(iterator):
-        loaders.given(iterator)
-        own.given(iterator)
-
-    def over(iterator):
-        loaders.over(iterator)
-        own_over(iterator)
-
-    wrappers, guard = probe.wrappers, probe.guard
-    hooks = [guard(hook, goes_on=True) for hook in (opened, asked, given, over)]
-    made = guard(lambda _result, args: loaders.made(args[0], _getframe(3)), goes_on=True)
-    probe.replace(module.DataLoader, "__init__", lambda f: wrappers.after(f, made))
-    probe.replace(module.DataLoader, "__iter__", lambda f: wrappers.opening(f, hooks[0], now))
-    probe.replace(module._BaseDataLoaderIter, "__next__", lambda f: wrappers.iterating(f, *hooks[1:]))
+    hooks = LoaderHooks(probe, facts, _rows, lambda: not is_grad_enabled(), lambda loader: not _is_of_keras(loader))
+    opened, *later = hooks.iterating
+    probe.replace(module.DataLoader, "__init__", lambda f: wrappers.after(f, hooks.made))
+    probe.replace(module.DataLoader, "__iter__", lambda f: wrappers.opening(f, opened, now))
+    probe.replace(module._BaseDataLoaderIter, "__next__", lambda f: wrappers.iterating(f, *later))
     overrides.of_loader(probe, module.DataLoader, _SETTINGS)
 
 
