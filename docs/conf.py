@@ -16,7 +16,7 @@ project = "dlprof"
 author = "the authors of dlprof"
 release = version = __version__
 
-extensions = ["myst_parser", "charts"]
+extensions = ["myst_parser", "charts", "questions"]
 exclude_patterns = ["_build", "reference_pages"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["attrs_inline"]

@@ -26,11 +26,27 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `quick` what needs neither an engine nor the network nor much time: `pytest -m quick`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark as `quick` what needs neither an engine nor the network nor much time: `pytest -m quick`.
+
+    What is `measured` may fail once: other programs of the machine have a say in it.
+    """
+    again = config.pluginmanager.hasplugin("rerunfailures")
     for item in items:
         if not item.get_closest_marker("integration") and not item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.quick)
+        if again and item.get_closest_marker("measured"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why a test was run a second time: what failed first is nowhere else to be read."""
+    again = terminalreporter.stats.get("rerun", [])
+    if again:
+        terminalreporter.section("measured a second time")
+    for report in again:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        terminalreporter.line(f"{report.nodeid}: {crash.message if crash else report.longreprtext}")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -49,7 +65,7 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, keras_homes: Path) -> Non
         if name.startswith(("DLPROF_", "KERAS_")) and name != "DLPROF_DATA":
             monkeypatch.delenv(name)
     # Shells, pytest-xdist and continuous integration set them, and reports heed them.
-    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("KERAS_HOME", str(keras_homes / uuid.uuid4().hex))  # made by Keras, if it comes to that
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")

@@ -20,7 +20,7 @@ examples:
   dlprof bench matrix.toml --format csv > results.csv
   dlprof bench matrix.toml -o results --on slurm    a job for each run, on machines of its own; then --table
   dlprof bench matrix.toml -o results --on ray      a run at a time on each node of the cluster of Ray that is here
-  dlprof bench docs/studies/ranks.toml        ranks = [1, 2, 4]: efficiency, what is lost, the next doubling
+  dlprof bench scenarios/studies/ranks.toml        ranks = [1, 2, 4]: efficiency, what is lost, the next doubling
 
 The runs are interleaved in a random order that the seed of the matrix fixes. A benchmark that was
 interrupted continues where it stopped when the same command is given again; a run that fails is noted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.bench.matrix import Matrix
-    from dlprof.history.report import History
+    from dlprof.history.report import History, HistoryReport
 
 EXAMPLES = """\
 examples:
@@ -17,6 +17,7 @@ examples:
   dlprof history . --bench bench.toml --commits HEAD~40.. --at-most 9        nine, bisected where something changed
   dlprof history . --bench bench.toml --commits v1.0.. --python ~/venv/bin/python
   dlprof history . --bench bench.toml --commits v1.0.. --table               only what was measured so far
+  dlprof history . --bench bench.toml --commits v1.0.. --table --html p.html the same as a page of trends
   dlprof history . --bench bench.toml --commits v1.0.. --format json
 
 Each commit is checked out in a worktree of its own; yours is left alone. After Ctrl-C the same command goes on. The
@@ -40,6 +41,7 @@ class Arguments:
     output: str | None
     format: str
     table: bool
+    html: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--python", metavar="PATH", help="the interpreter to run with, in place of managed backends")
     parser.add_argument("-o", dest="output", metavar="DIR", help="folder of the results (default: dlprof_history/NAME)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the answer (default: text)")
+    parser.add_argument("--html", metavar="FILE", help="write a page: each measure over the commits, and what changed")
     parser.add_argument("--table", action="store_true", help="run nothing: tell what was measured so far")
 
 
@@ -77,11 +80,21 @@ def run(args: Arguments) -> int:
     if not args.table:
         _measure(history, args.at_most)
     found = history.report()
+    if args.html:
+        _write(found, Path(args.html))
     if args.format == "json":
         print_json(found)
     else:
         print(tables.as_text(found), end="")
     return 1 if any(commit.failed for commit in found.commits) else 0
+
+
+def _write(found: HistoryReport, path: Path) -> None:
+    from dlprof.history import page
+    from dlprof.report.html import files
+    from dlprof.report.say import say
+
+    say(f"the page is {files.write(page.make(found), path)}")
 
 
 def _measure(history: History, most: int | None) -> None:

@@ -16,6 +16,7 @@ examples:
   dlprof trace scenarios/mlp.py --backend mxnet
   dlprof scenarios copy all my/folder   all of them, into a folder of yours
   dlprof scenarios copy faults          what `dlprof exam` runs
+  dlprof scenarios copy studies         matrices for `dlprof bench`, with their scripts
 
 They are plain Keras scripts that know nothing of dlprof: change a copy as you like. `dlprof help scenarios` says more
 of each."""
@@ -57,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="list|copy")
     listing = commands.add_parser("list", help="all scenarios, and what each trains (default)")
     copying = commands.add_parser("copy", help="copy one, with all that it needs, into a folder")
-    copying.add_argument("name", metavar="NAME", help="a scenario, or faults, outside or all")
+    copying.add_argument("name", metavar="NAME", help="a scenario, or faults, outside, ranks, studies or all")
     copying.add_argument(
         "folder", nargs="?", default="scenarios", metavar="DIR", help="folder of the copies (default: scenarios)"
     )

@@ -7,9 +7,10 @@ import ctypes
 import functools
 import signal
 import subprocess
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
@@ -40,7 +41,7 @@ def run_to_end(
         Why it failed, or None.
     """
     # While Python forks, its own functions run that swallow what the handler of a signal raises: Ctrl-C would be lost.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    held = _Held()
     try:
         process = subprocess.Popen(
             command,
@@ -49,14 +50,14 @@ def run_to_end(
             stderr=subprocess.STDOUT,
             env=environment,
             cwd=folder,
-            preexec_fn=functools.partial(_prepare, before),
+            preexec_fn=functools.partial(_prepare, held.mask),
         )
     except BaseException:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        held.release()
         raise
     with process:
         try:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            held.release()
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
             _end(process)
@@ -65,6 +66,39 @@ def run_to_end(
             _end(process)
             raise
     return f"exit code {code}" if code else None
+
+
+class _Held:
+    """Ctrl-C and SIGTERM do nothing until they are let go.
+
+    Here they are blocked; where another thread takes them, such as one of a library's, Python has their handlers run
+    here all the same: so that these only note them meanwhile.
+
+    Attributes:
+        mask: Signals that were blocked before.
+    """
+
+    def __init__(self) -> None:
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        self.mask = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        self._came: list[int] = []
+        self._handlers: dict[int, Any] = {}
+        if threading.current_thread() is threading.main_thread():
+            handlers = {number: signal.getsignal(number) for number in numbers}
+            self._handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+        for number in self._handlers:
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: object) -> None:
+        self._came.append(number)
+
+    def release(self) -> None:
+        """Let them go: what came meanwhile comes now."""
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+        for number in self._came:
+            signal.raise_signal(number)
 
 
 def _prepare(mask: Iterable[int]) -> None:

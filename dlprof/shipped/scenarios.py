@@ -7,6 +7,7 @@ not counted.
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ _OTHER = "dlprof scenarios copy NAME OTHER_FOLDER"
 SETS = {
     "faults": "scripts with a planted cause, and what is true of each: what `dlprof exam` runs",
     "outside": "problems that others had, with their fixes: what `dlprof exam --outside` runs",
+    "studies": "matrices for `dlprof bench`, with the scripts that they run",
     "ranks": "a training of several processes, for torchrun and for ranks = [1, 2, 4] of `dlprof bench`",
     "all": "all of them",
 }
@@ -146,10 +148,24 @@ def _files(home: Path, name: str) -> Sequence[Path]:
 
 def _of_set(home: Path, name: str) -> list[Path]:
     """Files of a set: truths of planted causes name scripts of the folder above, too."""
+    if name == "studies":
+        return _of_studies(home)
     inside = (home if name == "all" else home / name).rglob("*")
     beside = home.glob("*.py") if name == "faults" else ()
     found = {path for path in (*inside, *beside) if path.is_file() and "__pycache__" not in path.parts}
     return sorted(found)
+
+
+def _of_studies(home: Path) -> list[Path]:
+    """The matrices, and all that their scripts need; backends without Keras run the twins of a script."""
+    matrices = sorted((home / "studies").glob("*.toml"))
+    works = (work for path in matrices for work in tomllib.loads(path.read_text(encoding="utf-8"))["work"])
+    scripts = {(home / "studies" / work["script"]).resolve() for work in works}
+    twins = {twin for script in scripts for twin in (home / _NATIVE).glob(f"{script.stem}_*.py")}
+    return [
+        *matrices,
+        *_with_imports(home, sorted({home / path.relative_to(home.resolve()) for path in scripts} | twins)),
+    ]
 
 
 def _with_imports(home: Path, scripts: Sequence[Path]) -> list[Path]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-_FIRST = "import time; print(time.perf_counter_ns(), time.process_time_ns(), flush=True)\n"
+FIRST = "import time; print(time.perf_counter_ns(), time.process_time_ns(), flush=True)\n"
 _FIRST_LINE_MOST = 0.25
 _WHOLE_MOST = 0.5
 
@@ -46,15 +46,15 @@ def main(pairs: int) -> None:
     """Print both figures, and the parts of a traced run."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        (place / "first.py").write_text(_FIRST)
+        (place / "first.py").write_text(FIRST)
         (place / "nothing.py").write_text("")
-        _trace(place, "nothing.py", 0)  # modules are compiled, interpreters asked, the probe copied
+        trace(place, "nothing.py", 0)  # modules are compiled, interpreters asked, the probe copied
         firsts, wholes, parts = [], [], []
         for number in range(1, pairs + 1):
-            bare, traced = _pair(place, "first.py", number)
+            bare, traced = pair(place, "first.py", number)
             firsts.append((traced.first_ns - bare.first_ns, traced.cpu_ns - bare.cpu_ns))
             parts.append(_parts(traced, place / f"first.py-{number}"))
-            bare, traced = _pair(place, "nothing.py", number)
+            bare, traced = pair(place, "nothing.py", number)
             wholes.append((traced.wall_ns - bare.wall_ns, traced.cpu_ns - bare.cpu_ns))
     _tell("first line", [wall for wall, _ in firsts], _FIRST_LINE_MOST, pairs)
     _tell("empty script, report included", [wall for wall, _ in wholes], _WHOLE_MOST, pairs)
@@ -72,16 +72,16 @@ def _median(values_ns: list[int]) -> float:
     return statistics.median(values_ns) / 1e9
 
 
-def _pair(place: Path, script: str, number: int) -> tuple[Ran, Ran]:
+def pair(place: Path, script: str, number: int) -> tuple[Ran, Ran]:
     """Bare and traced; which comes first takes turns."""
     if number % 2:
         bare = _run([sys.executable, script], place)
-        return bare, _trace(place, script, number)
-    traced = _trace(place, script, number)
+        return bare, trace(place, script, number)
+    traced = trace(place, script, number)
     return _run([sys.executable, script], place), traced
 
 
-def _trace(place: Path, script: str, number: int) -> Ran:
+def trace(place: Path, script: str, number: int) -> Ran:
     return _run([sys.executable, "-m", "dlprof", "trace", script, "-o", f"{script}-{number}"], place)
 
 

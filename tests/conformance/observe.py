@@ -22,9 +22,9 @@ from tests.conformance.place import Place
 from tests.conformance.world import Stream
 
 _START = Path(__file__).with_name("start.py")
-_SECONDS = 60
+_SECONDS = 120
 _SECONDS_OF_ENGINES = 240
-_LEFT_S = 3
+_LEFT_S = 5
 """So long may helpers take to end after the program."""
 
 

@@ -11,7 +11,7 @@ from tests.conformance.kills import Drill, Victim, draw, kill_once
 pytestmark = pytest.mark.integration
 
 
-@pytest.mark.parametrize("drill", draw(15, 17, plain=True), ids=lambda one: f"{one.victim}-{one.after_s:.2f}")
+@pytest.mark.parametrize("drill", draw(10, 17, plain=True), ids=lambda one: f"{one.victim}-{one.after_s:.2f}")
 def test_after_a_kill_nothing_is_left_and_the_run_is_right(drill: Drill, tmp_path: Path) -> None:
     """It opens, its phases and the rest are its wall time, it names who was killed; the script's exit code is kept."""
     assert list(kill_once(drill, tmp_path / "drill").problems) == []

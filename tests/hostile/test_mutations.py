@@ -24,7 +24,7 @@ from tests.unit.export.run_of_everything import whole
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SEED = 17
-_QUICK, _SLOW = 4, int(os.environ.get("DLPROF_MUTATIONS", "100"))
+_QUICK, _SLOW = 4, int(os.environ.get("DLPROF_MUTATIONS", "30"))
 _COUNTS = (_QUICK, pytest.param(_SLOW, marks=[pytest.mark.slow, pytest.mark.timeout(0)]))
 
 

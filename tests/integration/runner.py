@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -12,8 +14,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
+
+from dlprof.__main__ import main
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 
@@ -36,10 +41,30 @@ def run(command: list[str], *, cwd: Path, stdin: str = "", env: dict[str, str] |
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
         env={**os.environ, **(env or {})},
     )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def ask(*words: str, cwd: Path) -> Result:
+    """`dlprof WORDS`, in this process: what a program of its own would print, without its start. For what only reads."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        patch.object(sys, "argv", ["dlprof", *words]),
+    ):
+        code = main()
+    return Result(code, out.getvalue(), err.getvalue())
+
+
+def asked(*words: str, cwd: Path) -> Any:
+    """What `dlprof WORDS --json` tells."""
+    done = ask(*words, "--json", cwd=cwd)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
 
 
 def trace(script: str, *flags: str, cwd: Path, stdin: str = "", env: dict[str, str] | None = None) -> Result:
@@ -57,14 +82,12 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def report(folder: Path, run_name: str = "run") -> dict[str, Any]:
     """`dlprof report RUN --json`."""
-    done = run([*DLPROF, "report", run_name, "--json"], cwd=folder)
-    assert done.code == 0, done.err
-    return json.loads(done.out)  # type: ignore[no-any-return]
+    return asked("report", run_name, cwd=folder)  # type: ignore[no-any-return]
 
 
 def sql(folder: Path, query: str, run_name: str = "run") -> list[dict[str, Any]]:
     """`dlprof sql RUN QUERY` as rows."""
-    done = run([*DLPROF, "sql", run_name, query, "--format", "json"], cwd=folder)
+    done = ask("sql", run_name, query, "--format", "json", cwd=folder)
     assert done.code == 0, done.err
     return json.loads(done.out)  # type: ignore[no-any-return]
 
@@ -89,7 +112,7 @@ class Background:
             start_new_session=True,
         )
 
-    def wait_for(self, name: str, seconds: float = 30) -> None:
+    def wait_for(self, name: str, seconds: float = 120) -> None:
         """Wait until the script has made the file `name`, and the sidecars have had time to start."""
         end = time.monotonic() + seconds
         while not (self.cwd / name).exists():
@@ -102,21 +125,28 @@ class Background:
         """Every process below dlprof."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
-    def one(self, word: str) -> psutil.Process:
-        """The process below dlprof with `word` on its command line."""
-        return next(p for p in self.others() if word in " ".join(p.cmdline()))
+    def one(self, word: str, seconds: float = 60) -> psutil.Process:
+        """The process below dlprof with `word` on its command line, as soon as it is there."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for process in self.others():
+                with contextlib.suppress(psutil.Error):
+                    if word in " ".join(process.cmdline()):
+                        return process
+            time.sleep(0.02)
+        raise AssertionError(f"there is no {word}")
 
     def signal_group(self, number: int = signal.SIGINT) -> None:
         """What the terminal does at Ctrl-C: a signal to the whole foreground group."""
         os.killpg(self.process.pid, number)
 
-    def end(self, timeout: float = 30) -> Result:
+    def end(self, timeout: float = 120) -> Result:
         """Wait for the end."""
         out, err = self.process.communicate(timeout=timeout)
         return Result(self.process.returncode, out, err)
 
 
-def all_gone(processes: list[psutil.Process], seconds: float = 12) -> bool:
+def all_gone(processes: list[psutil.Process], seconds: float = 30) -> bool:
     """Whether every process has ended within some seconds."""
     _gone, alive = psutil.wait_procs(processes, timeout=seconds)
     return not [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]

@@ -34,8 +34,20 @@ class Shown:
         return tuple(self.page.evaluate(f"[{line}.from, {line}.to]"))
 
     def settle(self) -> None:
-        """Wait for what a key or a click does."""
+        """Wait for what a key or a click does: timers of the page that are due by then, and two frames after them."""
         self.page.wait_for_timeout(150)
+        self.page.evaluate(
+            "() => new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 0))"
+        )
+
+    def until(self, condition: str) -> None:
+        """Wait for what the browser does by itself when it comes to it, such as scrolling (an expression, half a minute)."""
+        for _ in range(600):  # Playwright's own way of waiting is `eval`, which the pages forbid
+            if self.page.evaluate(condition):
+                self.settle()
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(condition)
 
 
 def show(browser: Any, folder: Path, text: str, **options: Any) -> Shown:

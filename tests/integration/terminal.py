@@ -77,7 +77,7 @@ class OnTerminal:
         """The screen as text."""
         return "\n".join(row.rstrip() for row in self._screens[self.alternate].display)
 
-    def wait_for(self, condition: Callable[[str], object], seconds: float = 30) -> str:
+    def wait_for(self, condition: Callable[[str], object], seconds: float = 120) -> str:
         """Read until `condition` of the screen is true; returns the screen."""
         end = time.monotonic() + seconds
         while not condition(self.shown()):
@@ -86,7 +86,7 @@ class OnTerminal:
             self._read()
         return self.shown()
 
-    def end(self, seconds: float = 60) -> int:
+    def end(self, seconds: float = 120) -> int:
         """Read until the program has ended and all is read; returns its exit code (negative: signal)."""
         end = time.monotonic() + seconds
         while self.code is None:

@@ -138,8 +138,7 @@ def test_versions_and_backend_are_those_that_ran(mlp: dict[str, Any]) -> None:
 
 def test_lines_of_the_script_are_counted(mlp: dict[str, Any]) -> None:
     """Each `model.add` was hit once, and the line of `fit` took about as long as the phase."""
-    done = runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=mlp["folder"])
-    rows = {row["source"].strip(): row for row in __import__("json").loads(done.out) if row["source"]}
+    rows = {row["source"].strip(): row for row in runner.asked("lines", "run", cwd=mlp["folder"]) if row["source"]}
     fit = next(row for source, row in rows.items() if "model.fit(" in source)
     adds = [row for source, row in rows.items() if source.startswith("model.add(Dense") or "Dropout(" in source]
 
@@ -151,7 +150,7 @@ def test_lines_of_the_script_are_counted(mlp: dict[str, Any]) -> None:
         "AND s.start_ns BETWEEN f.start_ns AND f.start_ns + f.dur_ns WHERE s.kind = 'dlprof'",
     )[0]
     whole = runner.phases(runner.report(mlp["folder"]))["fit"] + (own["ns"] or 0)
-    assert fit["time_ns"] == pytest.approx(whole, rel=0.03)
+    assert fit["time_ns"] == pytest.approx(whole, rel=0.03, abs=100e6)  # another program may be let in between the two
 
 
 def test_stacks_name_the_scripts_lines(mlp: dict[str, Any]) -> None:
@@ -506,9 +505,7 @@ LAYERS = {"dense_1", "dropout_1", "dense_2", "dropout_2", "dense_3"}
 
 def kernels(mlp: dict[str, Any], by: str) -> dict[str, Any]:
     """`dlprof kernels run --by BY --json`."""
-    done = runner.run([*runner.DLPROF, "kernels", "run", "--by", by, "--json"], cwd=mlp["folder"])
-    assert done.code == 0, done.err
-    return __import__("json").loads(done.out)  # type: ignore[no-any-return]
+    return runner.asked("kernels", "run", "--by", by, cwd=mlp["folder"])  # type: ignore[no-any-return]
 
 
 def test_kernels_name_the_same_five_layers_on_every_backend(mlp: dict[str, Any]) -> None:
@@ -581,7 +578,7 @@ def test_the_tracer_is_in_the_overhead_ledger(mlp: dict[str, Any]) -> None:
 
 def test_traces_for_tensorboard_are_those_of_the_run(mlp: dict[str, Any], tmp_path: Path) -> None:
     """TensorFlow's and JAX's own files, in the plug-in's layout; the others have none, but scalars all the same."""
-    done = runner.run([*runner.DLPROF, "export", "run", "--to", "tensorboard", "-o", str(tmp_path)], cwd=mlp["folder"])
+    done = runner.ask("export", "run", "--to", "tensorboard", "-o", str(tmp_path), cwd=mlp["folder"])
     files = sorted(path.relative_to(tmp_path).parts[:4] for path in tmp_path.rglob("*.xplane.pb"))
     windows = ("window-000", "window-001") if mlp["backend"] in ("tensorflow", "jax") else ()
 

@@ -69,7 +69,7 @@ def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenari
     )
     assert runner.trace(script.name, "--backend", "torch", cwd=tmp_path).code == 0
 
-    found = asked(tmp_path, "diagnose", "run", "--confirm", "--yes", "--repeat", "2")
+    found = asked(tmp_path, "diagnose", "run", "--confirm", "--yes", "--repeat", "1")
 
     finding = next(one for one in found["findings"] if one["slug"] == "debug-mode")
     assert finding["state"] in ("confirmed", "refuted")
@@ -97,6 +97,7 @@ def test_settings_are_tried_on_a_training(tmp_path: Path, scenarios: Path) -> No
     assert counts == [[{"n": 32}], [{"n": 16}]]
 
 
+@pytest.mark.measured
 @pytest.mark.backend("mxnet")
 def test_repeats_of_the_same_thing_pass_the_gate(tmp_path: Path, scenarios: Path) -> None:
     """Two folders of three runs; a limit that no noise of a shared machine reaches."""
@@ -125,6 +126,7 @@ def test_repeats_of_the_same_thing_pass_the_gate(tmp_path: Path, scenarios: Path
     assert done.out.startswith("dlprof gate: ok")
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("name", "backend"),
     [

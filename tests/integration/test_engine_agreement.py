@@ -60,9 +60,9 @@ def both(backend: str, script: str, folder: Path) -> tuple[dict[str, Any], dict[
     python = environments.ensure(registry.get(backend), report=print).python
     done = runner.run([str(python), "script.py"], cwd=folder)
     assert done.code == 0, done.err
-    runner.run([*runner.DLPROF, "import", "trace.json", "-o", "run"], cwd=folder)
-    ours = runner.run([*runner.DLPROF, "kernels", "run", "--by", "op", "--json"], cwd=folder)
-    rows = {row["op"]: row for row in json.loads(ours.out)["rows"] if row["kind"] == "operator"}
+    assert runner.ask("import", "trace.json", "-o", "run", cwd=folder).code == 0
+    ours = runner.asked("kernels", "run", "--by", "op", cwd=folder)
+    rows = {row["op"]: row for row in ours["rows"] if row["kind"] == "operator"}
     return json.loads((folder / "theirs.json").read_text()), rows
 
 

@@ -24,6 +24,14 @@ SLEEPER = """
     for _ in range(600):
         time.sleep(0.05)
 """
+WAITER = """
+    import pathlib, time
+    pathlib.Path("began").write_text("")
+    while not pathlib.Path("enough").exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    print("done")
+"""
 
 
 @pytest.mark.parametrize(
@@ -232,11 +240,12 @@ def test_killing_dlprof_leaves_no_process_and_a_run_that_opens(tmp_path: Path) -
 
 def test_killing_the_sampler_loses_no_more_than_its_samples(tmp_path: Path) -> None:
     """Kill -9 of the sampler: the script's result stands, the report says what is cut."""
-    runner.write(tmp_path, "script.py", SLEEPER.replace("600", "30") + "    print('done')\n")
+    runner.write(tmp_path, "script.py", WAITER)
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
 
     background.one("dlprof_probes.sidecar").kill()
+    (tmp_path / "enough").touch()
     done = background.end()
 
     assert (done.out, done.code) == ("done\n", 0)
@@ -248,11 +257,12 @@ def test_killing_the_sampler_loses_no_more_than_its_samples(tmp_path: Path) -> N
 
 def test_killing_py_spy_loses_no_more_than_its_stacks(tmp_path: Path) -> None:
     """Kill -9 of py-spy: the script's result stands, the report says that stacks are lost."""
-    runner.write(tmp_path, "script.py", SLEEPER.replace("600", "30") + "    print('done')\n")
+    runner.write(tmp_path, "script.py", WAITER)
     background = runner.Background("script.py", cwd=tmp_path)
     background.wait_for("began")
 
     background.one("py-spy").kill()
+    (tmp_path / "enough").touch()
     done = background.end()
 
     assert (done.out, done.code) == ("done\n", 0)
@@ -262,12 +272,23 @@ def test_killing_py_spy_loses_no_more_than_its_stacks(tmp_path: Path) -> None:
 
 def test_a_refused_py_spy_is_reported_with_its_reason(tmp_path: Path) -> None:
     """A py-spy without the right to look at the process is no failure of the run."""
-    runner.write(tmp_path, "script.py", "import time\ntime.sleep(1)\nprint('done')")
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+        import pathlib, time
+        while not pathlib.Path("asked").exists():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        print("done")
+        """,
+    )
     tools = tmp_path / "bin"
     tools.mkdir()
     fake = tools / "py-spy"
     fake.write_text(
-        "#!/bin/sh\necho 'Error: Permission Denied: Try running again with elevated permissions' >&2\nexit 1\n"
+        f"#!/bin/sh\ntouch {tmp_path}/asked\n"
+        "echo 'Error: Permission Denied: Try running again with elevated permissions' >&2\nexit 1\n"
     )
     fake.chmod(0o755)
     code = """if True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -51,6 +50,6 @@ def test_operations_of_a_step_are_those_that_the_engine_counts(backend: str, tmp
     done = runner.trace("script.py", "--backend", backend, cwd=tmp_path)
 
     assert done.code == 0, done.err
-    told = json.loads(runner.run([*runner.DLPROF, "kernels", "run", "--roofline", "--json"], cwd=tmp_path).out)
+    told = runner.asked("kernels", "run", "--roofline", cwd=tmp_path)
     counted = float(done.out.split()[-1])
     assert told["step_flops"] == pytest.approx(counted, rel=0.05)

@@ -15,7 +15,7 @@ import yaml
 from tests.unit.history.repositories import committed, git
 from tests.unit.test_ci_templates import ACTION
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.measured]
 SCRIPT = """\
 import sys
 import time

@@ -14,7 +14,22 @@ from tests.integration.terminal import OnTerminal
 pytestmark = pytest.mark.integration
 
 SOURCE = Path(__file__).parents[1] / "nvml_stand_in" / "nvml.c"
-SCRIPT = "import time\ntime.sleep(1.5)\nprint('done')"
+SCRIPT = """
+    import time
+
+    def rows():
+        try:
+            with open("run/raw/gpu.jsonl") as file:
+                return file.read().count("\\n")
+        except OSError:
+            return 0
+
+    end = time.monotonic() + 60
+    while rows() < 4 and time.monotonic() < end:
+        time.sleep(0.05)
+    print("done")
+"""
+"""Goes on until the GPUs were sampled, however long that takes on a busy machine."""
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +77,7 @@ def test_a_metric_that_one_card_lacks_costs_only_that_metric(tmp_path: Path, lib
 
 def test_a_driver_that_is_not_loaded_is_the_reason(tmp_path: Path, library: Path) -> None:
     """Not measured, because; and the run is whole."""
-    runner.write(tmp_path, "script.py", SCRIPT)
+    runner.write(tmp_path, "script.py", "print('done')")
 
     done = runner.trace("script.py", cwd=tmp_path, env={"LD_LIBRARY_PATH": str(library), "NVML_STAND_IN": "not-loaded"})
 
@@ -82,11 +97,12 @@ def test_doctor_names_the_cards(tmp_path: Path, library: Path) -> None:
 
 def test_gpus_are_on_the_live_screen(tmp_path: Path, library: Path) -> None:
     """Each with what it tells: GPU 1 has no power, and no zero for it."""
-    runner.write(tmp_path, "script.py", SCRIPT)
+    runner.write(tmp_path, "script.py", "import os, time\nwhile not os.path.exists('seen'):\n    time.sleep(0.05)")
     command = [*runner.DLPROF, "trace", "script.py", "--live", "-o", "run", "--no-report"]
     traced = OnTerminal(command, cwd=tmp_path, columns=160, env={"LD_LIBRARY_PATH": str(library)})
 
     shown = traced.wait_for(lambda text: "GPU 1" in text)
+    (tmp_path / "seen").touch()
 
     assert "GPU 0 Stand-in A  40 %  250 MB of 1.00 GB  123 W  55 C" in shown
     assert "GPU 1 Stand-in B  41 %  250 MB of 1.00 GB  55 C" in shown

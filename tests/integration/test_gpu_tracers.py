@@ -79,7 +79,7 @@ def test_nsight_systems_is_put_around_the_script_where_it_is_installed(tmp_path:
 
 def test_stacks_are_those_of_the_script_not_of_the_tool(tmp_path: Path, tools: dict[str, str]) -> None:
     """py-spy looks at the process of the script, which is a child of the tool."""
-    runner.write(tmp_path, "script.py", SCRIPT.replace("0.5", "1.5"))
+    runner.write(tmp_path, "script.py", SCRIPT.replace("0.5", "4"))
 
     runner.trace("script.py", cwd=tmp_path, env=tools)
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.integration
 
 def lines(folder: Path) -> list[dict[str, Any]]:
     """`dlprof lines run --json`."""
-    return json.loads(runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=folder).out)  # type: ignore[no-any-return]
+    return runner.asked("lines", "run", cwd=folder)  # type: ignore[no-any-return]
 
 
 def hits(folder: Path) -> dict[tuple[str, str], int]:
@@ -122,6 +122,7 @@ def test_line_profiling_can_be_left_out(tmp_path: Path) -> None:
     assert out == "No line was measured, because not asked for.\n"
 
 
+@pytest.mark.measured
 def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
     """A function that ran at a known time was sampled at that time, to a sample and py-spy's start, which is slow on a loaded machine."""
     runner.write(

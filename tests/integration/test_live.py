@@ -27,7 +27,9 @@ TALKER = """
     for number in range(25):
         sys.stdout.write("\\rworking on %d" % number)
         sys.stdout.flush()
-        time.sleep(0.1)
+        time.sleep(0.01)
+    while not os.path.exists("seen"):
+        time.sleep(0.05)
     print("\\n\\x1b[31mred\\x1b[0m tab\\tÄ 漢字 \\x1b[2K")
     os.write(1, b"no newline: \\xff")
     print("error", file=sys.stderr)
@@ -38,6 +40,11 @@ TALKER = """
 def own_lines(sent: bytes) -> bytes:
     """What was sent, without the lines that dlprof says before and after."""
     return b"".join(line for line in sent.splitlines(keepends=True) if not line.startswith(b"dlprof: "))
+
+
+def seen(folder: Path) -> None:
+    """What a talker waits for: it goes on for as long as the screen takes to be there, on a busy machine, too."""
+    (folder / "seen").touch()
 
 
 def live(folder: Path, script: str) -> OnTerminal:
@@ -55,11 +62,14 @@ def live_probe(folder: Path) -> dict[str, object]:
 def test_the_screen_shows_the_run_and_the_output_is_that_of_plain_python(tmp_path: Path) -> None:
     """Byte for byte, with its exit code, and the terminal as it was."""
     runner.write(tmp_path, "script.py", TALKER)
+    seen(tmp_path)
     bare = OnTerminal([sys.executable, "script.py"], cwd=tmp_path)
     code = bare.end()
+    (tmp_path / "seen").unlink()
 
     traced = OnTerminal(LIVE, cwd=tmp_path)
     shown = traced.wait_for(lambda text: "core 0" in text and re.search(r"working on \d", text))
+    seen(tmp_path)
 
     assert traced.end() == code == 3
     assert own_lines(traced.main_screen()) == bare.sent
@@ -74,8 +84,11 @@ def test_the_screen_shows_the_run_and_the_output_is_that_of_plain_python(tmp_pat
 
 def test_the_view_has_its_line_in_the_ledger(tmp_path: Path) -> None:
     """With what it cost, as measured."""
-    assert live(tmp_path, TALKER).end() == 3
+    traced = live(tmp_path, TALKER)
+    traced.wait_for(lambda text: "script for" in text)
+    seen(tmp_path)
 
+    assert traced.end() == 3
     assert live_probe(tmp_path)["state"] == "on"
     rows = runner.sql(tmp_path, "SELECT cost_ns > 0 AS costs, cost_source AS told FROM probes WHERE name = 'live'")
     assert rows[0]["costs"]
@@ -195,6 +208,7 @@ def test_what_is_redirected_stays_untouched(tmp_path: Path) -> None:
     runner.write(tmp_path, "script.py", TALKER.replace("os.get_terminal_size()", "0"))
     traced = OnTerminal(["sh", "-c", " ".join(LIVE) + " > out"], cwd=tmp_path)
     traced.wait_for(lambda text: "script for" in text)
+    seen(tmp_path)
 
     assert traced.end() == 3
     assert (tmp_path / "out").read_bytes().startswith(b"True False True 0\n\rworking on 0\r")
@@ -411,9 +425,9 @@ def test_epoch_step_and_loss_of_a_real_training_are_on_the_screen(
     command = [*runner.DLPROF, "trace", str(scenarios / "mlp.py"), "--backend", backend, "--live", "-o", "run"]
     sizes = ["--samples", "4096", "--epochs", "8", "--batch-size", "64"]
     traced = OnTerminal([*command, "--", *sizes], cwd=tmp_path, columns=120, rows=40)
-    shown = traced.wait_for(lambda text: "epoch 3/8" in text and "step " in text, 200)
+    shown = traced.wait_for(lambda text: re.search(r"epoch [2-8]/8", text) and "step " in text, 300)
 
-    assert traced.end(200) == 0
+    assert traced.end(300) == 0
     assert f"dlprof  mlp on {backend}" in shown
     assert "train steps · epoch " in shown
     assert "/64" in shown

@@ -66,7 +66,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
         server.stdin.flush()
         if "id" in message:
             answers.append(json.loads(server.stdout.readline()))
-    rest, _ = server.communicate(timeout=20)
+    rest, _ = server.communicate(timeout=120)
 
     assert [one["id"] for one in answers] == [1, 2, 3]
     assert answers[0]["result"]["serverInfo"]["name"] == "dlprof"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.integration import runner
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.measured]
 
 SPIN = """
 import atexit
@@ -34,13 +33,13 @@ GENERATOR = """
 import tensorflow as tf
 
 def rows():
-    for number in range(40):
+    for number in range(20):
         spin(0.05)  # spin
         yield np.float32(number)
 
 for _ in tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((), "float32")):
     time.sleep(0.15)
-time.sleep(2)
+time.sleep(1)
 """
 MAPPED = """
 import tensorflow as tf
@@ -49,10 +48,10 @@ def work(x):
     spin(0.05)  # spin
     return x
 
-data = tf.data.Dataset.range(40).map(lambda x: tf.numpy_function(work, [x], tf.int64), num_parallel_calls=4)
+data = tf.data.Dataset.range(20).map(lambda x: tf.numpy_function(work, [x], tf.int64), num_parallel_calls=4)
 for _ in data:
     time.sleep(0.1)
-time.sleep(2)
+time.sleep(1)
 """
 EAGER = MAPPED.replace("numpy_function", "py_function")
 CALLBACK = """
@@ -68,11 +67,11 @@ def step(x):
     return CALL(work, jax.ShapeDtypeStruct((), jnp.float32), x) + 1
 
 x = jnp.float32(0)
-for _ in range(40):
+for _ in range(20):
     x = step(x)
     time.sleep(0.1)
 print(float(x))
-time.sleep(2)
+time.sleep(1)
 """
 CASES = {
     "generator": ("native-tensorflow", GENERATOR),
@@ -85,7 +84,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_python_on_threads_of_an_engine_is_told_for_as_long_as_it_ran(case: str, tmp_path: Path) -> None:
-    """Forty calls with pauses between them, in which the sampler alone takes the thread to be still there."""
+    """Twenty calls with pauses between them, in which the sampler alone takes the thread to be still there."""
     backend, text = CASES[case]
     text = text.replace("import jax\n", "import jax\nimport jax.experimental\n")
     (tmp_path / "train.py").write_text(SPIN + text)
@@ -94,6 +93,6 @@ def test_python_on_threads_of_an_engine_is_told_for_as_long_as_it_ran(case: str,
 
     assert done.code == 0, done.err
     ran = sum(float(one) for one in done.out.split("RAN ")[1].split()[:2])
-    rows = json.loads(runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=tmp_path).out)
+    rows = runner.asked("lines", "run", cwd=tmp_path)
     told = sum(row["time_ns"] for row in rows if (row["source"] or "").endswith("# spin")) / 1e9
     assert ran / 1.5 - 0.3 < told < ran * 1.5 + 0.3

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from dlprof.history import page as history_page
 from dlprof.report import run_index
 from dlprof.report.html import index_page
 from dlprof.store.run import Run
 from tests import axe
 from tests.integration.shown_pages import Shown, rich, show
+from tests.unit.history.test_tables import FOUND
 from tests.unit.report.html.pages import page_of_both
 from tests.unit.runs import S, trained
 
@@ -48,7 +50,12 @@ def folder(path: Path) -> str:
     return index_page.make(index, {"run-03": "run-03/report.html"})
 
 
-PAGES: list[Callable[[Path], str]] = [both, folder]
+def over_commits(_path: Path) -> str:
+    """A history with a change."""
+    return history_page.make(FOUND)
+
+
+PAGES: list[Callable[[Path], str]] = [both, folder, over_commits]
 
 
 @pytest.fixture

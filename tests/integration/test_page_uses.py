@@ -65,8 +65,8 @@ def test_the_wheel_scrolls_the_page(shown: Shown, chart: str) -> None:
     before, box = shown.page.evaluate("scrollY"), shown.page.locator(chart).bounding_box()
     shown.page.mouse.move(box["x"] + 600, box["y"] + 15)
     shown.page.mouse.wheel(0, -90)
-    shown.settle()
-    assert shown.page.evaluate("scrollY") == before - 90
+    shown.until(f"scrollY !== {before}")
+    shown.until(f"scrollY === {before - 90}")
     assert shown.window() == (0, 10 * S)
 
 
@@ -77,7 +77,7 @@ def test_the_wheel_zooms_with_ctrl(shown: Shown) -> None:
     shown.page.keyboard.down("Control")
     shown.page.mouse.wheel(0, -400)
     shown.page.keyboard.up("Control")
-    shown.settle()
+    shown.until("dlprofPage.timelines[0].to - dlprofPage.timelines[0].from < 9e9")
     begin, end = shown.window()
     assert end - begin == pytest.approx(10 * S / 2.71828, rel=0.02)
     assert (2.5 * S - begin) / (end - begin) == pytest.approx(0.25, abs=0.01)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +81,7 @@ def followed(folder: Path, python: str, how: str) -> runner.Result:
 
 def first_finding(folder: Path) -> dict[str, Any]:
     """The first of `dlprof diagnose run`."""
-    done = runner.run([*runner.DLPROF, "diagnose", "run", "--json"], cwd=folder)
-    assert done.code == 0, done.err
-    return json.loads(done.out)["findings"][0]  # type: ignore[no-any-return]
+    return runner.asked("diagnose", "run", cwd=folder)["findings"][0]  # type: ignore[no-any-return]
 
 
 def test_each_rank_below_the_launcher_is_a_run_of_one(tmp_path: Path, python: str) -> None:
@@ -114,6 +111,7 @@ def test_each_rank_below_the_launcher_is_a_run_of_one(tmp_path: Path, python: st
     ]
 
 
+@pytest.mark.measured
 def test_the_rank_whose_input_is_slow_is_named_with_its_line(tmp_path: Path, python: str) -> None:
     """Below a dlprof that follows the launcher."""
     done = followed(tmp_path, python, "loader")
@@ -126,6 +124,7 @@ def test_the_rank_whose_input_is_slow_is_named_with_its_line(tmp_path: Path, pyt
     assert found["claim"].startswith("Rank 1 takes ")
 
 
+@pytest.mark.measured
 def test_the_rank_whose_batches_are_larger_is_named(tmp_path: Path, python: str) -> None:
     """With the line that makes its loader."""
     assert followed(tmp_path, python, "batches").code == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ def test_the_work_of_layers_is_that_of_the_formula_and_their_kernels_have_times(
     done = runner.trace("script.py", "--backend", backend, cwd=tmp_path)
 
     assert done.code == 0, done.err
-    told = json.loads(runner.run([*runner.DLPROF, "kernels", "run", "--roofline", "--json"], cwd=tmp_path).out)
+    told = runner.asked("kernels", "run", "--roofline", cwd=tmp_path)
     work = {(row["layer"], row["direction"]): row["flops"] for row in told["layers"] if row["layer"] != "flat"}
 
     assert work == {
@@ -46,4 +45,5 @@ def test_the_work_of_layers_is_that_of_the_formula_and_their_kernels_have_times(
         ("last", "forward"): LAST, ("last", "backward"): 2 * LAST,
     }  # fmt: skip
     assert {row["layer"] for row in told["layers"] if row["ns"]} >= {"conv", "wide", "last"}
-    assert all(row["ns"] <= told["step_ns"] * 1.5 for row in told["layers"] if row["ns"])
+    # Steps under the tracer are slower than plain ones, and on a busy machine much slower now and then.
+    assert all(row["ns"] <= told["step_ns"] * 5 for row in told["layers"] if row["ns"])

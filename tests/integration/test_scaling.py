@@ -11,7 +11,7 @@ import pytest
 
 from tests.integration import runner
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.integration, pytest.mark.measured, pytest.mark.timeout(600)]
 
 SCRIPT = Path(__file__).parents[2] / "scenarios" / "ranks" / "ddp_torch.py"
 MATRIX = f"""

@@ -300,9 +300,9 @@ def bad_data(folder: Path, kind: str) -> Path:
 def test_bad_data_is_refused_with_one_line(kind: str, words: str, tmp_path: Path) -> None:
     """And never unpickled."""
     path = bad_data(tmp_path, kind)
-    spec = registry.get("torch")
+    spec = registry.get("mxnet")
     python = environments.ensure(spec, report=print).python
-    env = {"KERAS_BACKEND": "torch", "KERAS_HOME": str(tmp_path)}
+    env = {"KERAS_BACKEND": "mxnet", "KERAS_HOME": str(tmp_path)}
     done = runner.run([str(python), str(SCENARIOS / "mlp.py"), "--data", str(path)], cwd=tmp_path, env=env)
 
     assert done.code == 1

@@ -48,15 +48,14 @@ def of_epochs(rows: list[dict[str, Any]], column: str = "dur_ns") -> float:
 @pytest.mark.parametrize("script", ["mlp", "cnn", "lstm"])
 def test_a_step_on_jax_takes_what_the_epochs_say(tmp_path: Path, scenarios: Path, script: str) -> None:
     """Within 10 %, on the scenarios; and the rate follows."""
-    done = trace(
-        str(scenarios / f"{script}.py"), "--backend", "jax", "--", "--samples", "2048", "--epochs", "4", cwd=tmp_path
-    )
+    sizes = ("--samples", "512", "--batch-size", "32", "--epochs", "4")
+    done = trace(str(scenarios / f"{script}.py"), "--backend", "jax", "--", *sizes, cwd=tmp_path)
     assert done.code == 0, done.err
 
     steps, rows = report(tmp_path)["steps"], sql(tmp_path, EPOCHS)
     assert steps["how"] == "epochs"
     assert steps["median_ns"] == pytest.approx(of_epochs(rows), rel=0.1)
-    samples = 2048 / (sum(row["steps"] for row in rows) / len(rows))
+    samples = 512 / (sum(row["steps"] for row in rows) / len(rows))
     assert steps["samples_per_s"] == pytest.approx(samples / (of_epochs(rows) / 1e9), rel=0.1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.integration import runner
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.measured]  # what is sampled hangs on when the sampler is let in
 
 MODEL = """
 import time
@@ -50,7 +49,7 @@ batch()
 DATA_SET = """
 class Data(keras.utils.PyDataset):
     def __len__(self):
-        return 10
+        return 5
     def __getitem__(self, index):
         return batch()  # data set
 
@@ -84,7 +83,7 @@ import torch
 
 class Rows(torch.utils.data.Dataset):
     def __len__(self):
-        return 40
+        return 20
     def __getitem__(self, index):
         time.sleep(0.02)  # data set
         return np.ones(8, "float32"), np.zeros(1, "float32")
@@ -103,7 +102,7 @@ def lines(folder: Path, text: str, backend: str) -> dict[str, list[dict[str, Any
     (folder / "train.py").write_text(MODEL + text)
     done = runner.trace("train.py", "--backend", backend, cwd=folder)
     assert done.code == 0, done.err
-    rows = json.loads(runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=folder).out)
+    rows = runner.asked("lines", "run", cwd=folder)
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if "  # " in (row["source"] or "") and (row["hits"] or row["samples"]):
@@ -113,7 +112,7 @@ def lines(folder: Path, text: str, backend: str) -> dict[str, list[dict[str, Any
 
 def blamed(folder: Path) -> set[tuple[str, int]]:
     """Lines that the diagnosis names, by file and number."""
-    content = json.loads(runner.run([*runner.DLPROF, "diagnose", "run", "--json"], cwd=folder).out)
+    content = runner.asked("diagnose", "run", cwd=folder)
     return {(one["file"], one["line"]) for one in content["findings"] if one["file"]}
 
 
@@ -135,7 +134,7 @@ def test_a_function_that_the_script_calls_too_is_counted_there_and_sampled_elsew
 
     counted, sampled = sorted(found["batch"], key=lambda row: row["how"])
     assert (counted["how"], counted["hits"], sampled["how"], sampled["hits"]) == ("exact", 1, "sampled", None)
-    assert counted["time_ns"] == pytest.approx(0.1e9, rel=0.5)
+    assert 0.1e9 <= counted["time_ns"] < 0.5e9
     assert sampled["time_ns"] > 0.5e9
 
 
@@ -161,29 +160,32 @@ def test_no_hit_is_lost_where_dlprof_looks_at_what_counting_costs(tmp_path: Path
     runner.write(tmp_path, "busy.py", script)
     assert runner.trace("busy.py", cwd=tmp_path).code == 0
 
-    rows = json.loads(runner.run([*runner.DLPROF, "lines", "run", "--json"], cwd=tmp_path).out)
+    rows = runner.asked("lines", "run", cwd=tmp_path)
 
     hits = {row["source"].partition("  # ")[2]: (row["how"], row["hits"]) for row in rows if "  # " in row["source"]}
     assert hits == {"nap": ("exact", 10), "call": ("exact", 10), "work": ("exact", 10)}
 
 
-def test_what_was_neither_counted_nor_seen_is_named(tmp_path: Path) -> None:
-    """In the health section."""
-    lines(tmp_path, GENERATOR, "jax")
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list[dict[str, Any]]]]:
+    """The folder of a training on a generator, and its lines by their remarks."""
+    folder = tmp_path_factory.mktemp("generated")
+    return folder, lines(folder, GENERATOR, "jax")
 
-    rows = runner.sql(tmp_path, "SELECT message FROM health WHERE slug = 'lines-unseen'")
+
+def test_what_was_neither_counted_nor_seen_is_named(generated: tuple[Path, Any]) -> None:
+    """In the health section."""
+    rows = runner.sql(generated[0], "SELECT message FROM health WHERE slug = 'lines-unseen'")
     assert "unused (train.py:" in rows[0]["message"]
 
 
-def test_every_line_that_the_diagnosis_blames_is_in_the_table(tmp_path: Path) -> None:
+def test_every_line_that_the_diagnosis_blames_is_in_the_table(generated: tuple[Path, Any]) -> None:
     """And it blames the input."""
-    found = lines(tmp_path, GENERATOR, "jax")
-    known = {
-        (row["file"], row["line"]) for row in runner.sql(tmp_path, "SELECT file, line FROM lines WHERE time_ns > 0")
-    }
+    folder, found = generated
+    known = {(row["file"], row["line"]) for row in runner.sql(folder, "SELECT file, line FROM lines WHERE time_ns > 0")}
 
-    assert blamed(tmp_path)
-    assert blamed(tmp_path) <= known
+    assert blamed(folder)
+    assert blamed(folder) <= known
     assert {row["how"] for row in found["generator"]} == {"sampled"}
 
 

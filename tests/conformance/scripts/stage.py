@@ -18,7 +18,7 @@ def wait():
         pipe.read(1)
 
 
-def until(condition, seconds=8):
+def until(condition, seconds=30):
     """Until the act has had its effect, which `condition` sees; whether it came."""
     end = time.monotonic() + seconds
     while not condition():

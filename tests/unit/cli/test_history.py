@@ -104,3 +104,16 @@ def test_a_commit_that_fails_is_told_by_the_exit_code(
 
     assert history("--at-most", 2) == 1
     assert capsys.readouterr().out.count("failed: exit code 1: no") == 2
+
+
+def test_a_page_is_written_of_what_there_is(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside the answer; nothing is run for it."""
+    assert history("--at-most", 2) == 0
+    capsys.readouterr()
+
+    assert history("--table", "--html", "trends.html") == 0
+
+    assert "the page is trends.html" in capsys.readouterr().err
+    assert "<h1>History of bench</h1>" in (tmp_path / "trends.html").read_text()

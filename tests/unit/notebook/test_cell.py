@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 
 import pytest
 
@@ -106,9 +104,7 @@ def test_a_value_that_cannot_be_displayed_is_said_so(shell: Shell, capsys: pytes
 
 def test_an_interrupt_ends_the_cell_and_keeps_the_run(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     """As Interrupt of a notebook sends it."""
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-    result = shell.run(f"{HERE}\nimport time\ntime.sleep(30)")
+    result = shell.run(f"{HERE}\nimport os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)")
 
     assert isinstance(result.error_in_exec, KeyboardInterrupt)
     assert "KeyboardInterrupt" in capsys.readouterr().out

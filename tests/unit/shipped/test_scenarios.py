@@ -68,6 +68,11 @@ def test_a_file_that_the_user_changed_is_not_replaced_and_nothing_else_is_writte
     [
         ("faults", "faults", {"faults/README.md", "faults/assembled.toml", "mlp.py"}),
         ("outside", "outside", {"outside/truth.json"}),
+        (
+            "studies",
+            "studies",
+            {"studies/ranks.toml", "ranks/ddp_torch.py", "mlp.py", "native/lenet_gluon.py", "inputs.py"},
+        ),
         ("all", ".", {"outside/truth.json", "faults/common.py", "native/common.py", "lstm.py"}),
     ],
 )
@@ -88,6 +93,18 @@ def test_the_truths_of_a_copy_name_scripts_that_are_there(tmp_path: Path) -> Non
     scenarios.copy("faults", tmp_path)
 
     assert len(truths.load(tmp_path / "faults")) > 20
+
+
+def test_the_matrices_of_a_copy_name_scripts_that_are_there(tmp_path: Path) -> None:
+    """Wherever the copy lies; with the twins of backends without Keras."""
+    from dlprof.bench import matrix
+
+    scenarios.copy("studies", tmp_path / "mine")
+
+    loaded = [matrix.load(path) for path in sorted((tmp_path / "mine" / "studies").glob("*.toml"))]
+    assert [one.name for one in loaded] == [
+        "frameworks", "keras-backends", "keras-native", "ranks", "tensorflow-mxnet", "theano-tensorflow",
+    ]  # fmt: skip
 
 
 def test_a_scenario_that_there_is_not_is_said_with_the_nearest(tmp_path: Path) -> None:
