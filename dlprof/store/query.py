@@ -24,6 +24,8 @@ _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op
     FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
 _OTHER_DEVICE = "WHEN e.device = {number:d} THEN '{kind}:{number:d}'"
 _KIND = re.compile(r"[a-z]{1,16}")
+_MAKE_NAMES = ("query_table", "query(")
+"""Functions of DuckDB that read tables whose names a query makes up."""
 _LIMITS = ("SET memory_limit = '1GB'", "SET threads = 2", "SET lock_configuration = true")
 """Of queries that nobody has looked at."""
 Result = TypeVar("Result")
@@ -48,7 +50,7 @@ def ask(run: Run, query: str) -> Answer:
         result = connection.execute(query)
         return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
 
-    return _asked(run, answer)
+    return _asked(run, query, answer)
 
 
 def ask_within(run: Run, query: str, *, rows: int, seconds: float) -> tuple[Answer, bool]:
@@ -85,7 +87,7 @@ def ask_within(run: Run, query: str, *, rows: int, seconds: float) -> tuple[Answ
         return Answer(columns, found[:rows]), len(found) > rows
 
     try:
-        return _asked(run, answer, _LIMITS)
+        return _asked(run, query, answer, _LIMITS)
     except UsageError:
         if late.is_set():
             raise UsageError(f"The query took more than {seconds:g} s.", hint="ask for less") from None
@@ -104,7 +106,7 @@ def arrow(run: Run, query: str) -> pa.Table:
         rows = pa.table({}) if found is None else found.arrow()
         return _whole(rows if isinstance(rows, pa.Table) else rows.read_all())  # a reader from DuckDB 1.4 on
 
-    return _asked(run, answer)
+    return _asked(run, query, answer)
 
 
 def _kernels(run: Run) -> str:
@@ -114,14 +116,21 @@ def _kernels(run: Run) -> str:
     return _KERNELS.format(others=" ".join(_OTHER_DEVICE.format(number=gpu.gpu, kind=gpu.kind) for gpu in known))
 
 
-def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result], settings: Sequence[str] = ()) -> Result:
-    """What `answer` makes of a connection that knows the tables of a run, and nothing else."""
+def _asked(
+    run: Run, query: str, answer: Callable[[duckdb.DuckDBPyConnection], Result], settings: Sequence[str] = ()
+) -> Result:
+    """What `answer` makes of a connection that knows the tables of a run, and nothing else.
+
+    Tables that the query does not read are empty there.
+    """
     import duckdb  # noqa: PLC0415
 
-    connection = duckdb.connect(":memory:")
+    connection, held = duckdb.connect(":memory:"), contextlib.ExitStack()
     try:
         for name in TABLES.keys() - run.lost.keys():
-            connection.register(name, plain(run.table(name)))
+            schema = _plain(TABLES[name])
+            seen = run.scannable(name, schema, held) if _may_read(query, name) else schema.empty_table()
+            connection.register(name, seen)
         if run.missing("kernel_events", "kernel_ops") is None:
             connection.execute(_kernels(run))
         for setting in ("SET enable_external_access = false", *settings):
@@ -136,6 +145,14 @@ def _asked(run: Run, answer: Callable[[duckdb.DuckDBPyConnection], Result], sett
         ) from error
     finally:
         connection.close()
+        held.close()
+
+
+def _may_read(query: str, name: str) -> bool:
+    """Whether a query may read a table: it names it, or a view of it, or makes up names."""
+    words = query.lower()
+    names = (name, "kernels") if name in {"kernel_events", "kernel_ops"} else (name,)
+    return any(one in words for one in (*names, *_MAKE_NAMES))
 
 
 def _lost(run: Run) -> str:
@@ -154,5 +171,9 @@ def _whole(table: pa.Table) -> pa.Table:
 
 def plain(table: pa.Table) -> pa.Table:
     """Dictionary columns as text: so they are compared and printed."""
-    fields = [pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema]
-    return table.cast(pa.schema(fields))
+    return table.cast(_plain(table.schema))
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    fields = [pa.field(f.name, f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in schema]
+    return pa.schema(fields)

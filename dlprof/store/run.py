@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,10 +20,15 @@ from dlprof.schema.manifest import HealthEntry, Manifest
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
 from dlprof.store import conform, quiet_arrow
 
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
 quiet_arrow.settle()
 T = TypeVar("T")
 _DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"  # noqa: PTH112  (where systems differ)
 """Where an open file can be opened again by its number: Linux, and other systems."""
+_REOPENED = _DESCRIPTORS.startswith("/proc")
+"""Whether what is opened there has a position of its own."""
 _SMALL_ROWS = 4096
 """Rows of a table that is kept as a whole once a part of it was asked for."""
 
@@ -164,6 +169,29 @@ class Run:
                 return
             for batch in file.iter_batches(columns=conform.known(file, names)) if file else ():
                 yield conform.conformed(name, pa.Table.from_batches([batch]), names)
+
+    def scannable(self, name: str, schema: pa.Schema, held: contextlib.ExitStack) -> pa.Table | ds.Dataset:
+        """A table for a query: a large one stays in its file, and is read piece by piece, as often as it is asked for.
+
+        Args:
+            name: Name of the table.
+            schema: Types that the query is to see.
+            held: Keeps its file open.
+
+        Raises:
+            KeyError: The schema knows no such table.
+            BadDataError: The file is damaged or of a newer dlprof.
+        """
+        if name in self._tables or self._adds_to(name) or not _REOPENED:
+            return self.table(name).cast(schema)
+        for _piece in self.pieces(name):
+            pass  # each was looked at: the query meets nothing that others would not
+        if name in self._tables or not self.has(name):
+            return self.table(name).cast(schema)
+        import pyarrow.dataset as ds  # noqa: PLC0415  (it loads pandas, where that is installed)
+
+        source = held.enter_context(safe_files.opened(self.folder.path, f"tables/{name}.parquet"))
+        return ds.dataset(f"{_DESCRIPTORS}/{source.fileno()}", schema=schema, format="parquet")
 
     def filtered(self, name: str, columns: Sequence[str], keep: Callable[[pa.Table], Any]) -> pa.Table:
         """The few rows of a large table for which something holds.

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dlprof.errors import UsageError
+from dlprof.errors import BadDataError, UsageError
 from dlprof.store import query
+from dlprof.store.run import Run
 from tests.unit.runs import trained
 
 
@@ -30,3 +31,30 @@ def test_a_time_with_a_zone_is_refused_in_a_sentence(tmp_path: Path, monkeypatch
     with pytest.raises(UsageError) as refused:
         query.ask(trained(tmp_path / "r"), "SELECT now()")
     assert refused.value.message == "The query failed: a column is a time with a time zone."
+
+
+def test_a_large_table_is_asked_where_it_lies(tmp_path: Path) -> None:
+    """As often as the query reads it; what it does not read is not read."""
+    rows = [{"time_ns": 10 * n, "interval_ns": 10, "core": n % 2, "busy_pct": 50.0} for n in range(6000)]
+    run = trained(tmp_path / "r", cores=rows)
+    run = Run(run.folder, run.manifest)
+
+    twice = "SELECT (SELECT count(*) FROM cores), (SELECT max(time_ns) FROM cores WHERE core = 1)"
+    assert query.ask(run, twice).rows == [(6000, 59_990)]
+    assert run._tables == {}
+
+
+def test_a_large_table_that_is_damaged_is_told_before_it_is_asked(tmp_path: Path) -> None:
+    """A moment is missing in one of its rows."""
+    rows = [{"time_ns": 10 * n, "interval_ns": 10, "core": 0, "busy_pct": 50.0} for n in range(6000)]
+    run = trained(tmp_path / "r", cores=[*rows, {"core": 0, "busy_pct": 50.0}])
+
+    with pytest.raises(BadDataError, match="its column time_ns lacks values"):
+        query.ask(Run(run.folder, run.manifest), "SELECT count(*) FROM cores")
+
+
+def test_a_name_that_a_query_makes_up_is_read_all_the_same(tmp_path: Path) -> None:
+    """DuckDB has a function for that."""
+    run = trained(tmp_path / "r", cores=[{"time_ns": 0, "interval_ns": 10, "core": 0, "busy_pct": 50.0}])
+
+    assert query.ask(run, "SELECT count(*) FROM query_table('co' || 'res')").rows == [(1,)]
