@@ -1,7 +1,7 @@
 """Copies that `fit` makes of all the data that it is given, before its first step: as tensors, or of another type.
 
-The data's size is known from shapes and types; what memory grew by between the call and the first step is measured.
-Where the one is the other, and is not given back while it trains, the data is there twice.
+The data's size is known from shapes and types; by how much more memory there was all through the training than at the
+call of `fit` is measured. Where the one is the other, the data is there twice.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from dlprof.schema.vocabulary import Loop, SpanKind
 from dlprof.store.run import Run
 
 _SIZES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4, "float16": 2, "uint8": 1}
-_SAME = (0.8, 1.35)
-"""Growth over the size of a copy, where it is one: there is more between the call and the first step than the copy."""
-_GIVEN_BACK = 0.5
+_SAME = (0.8, 1.4)
+"""Growth over the size of a copy, where it is one: an engine takes more before its first step than the copy."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class FitCopy:
     Attributes:
         file, line: Where it was called; None: not known.
         given_bytes: What it was given, by shapes and types.
-        copy_bytes: By how much memory grew until the first step.
+        copy_bytes: By how much more there was from the first step on than at the call, at the least.
         given_type: Type of the largest array.
         made_type: Type of the copy.
     """
@@ -81,8 +80,8 @@ def _of_call(row: Mapping[str, Any], begins: Mapping[int, int], series: MemorySe
     if not arrays or first is None:
         return None
     given = sum(_bytes(one, one["dtype"]) for one in arrays)
-    grown = int(np.diff(np.interp([row["start_ns"], first], series.time_ns, series.own_bytes))[0])
-    if grown < LEAST_BYTES or _fallen(series, first, row["start_ns"] + row["dur_ns"]) >= _GIVEN_BACK * grown:
+    grown = _grown(series, row["start_ns"], first, row["start_ns"] + row["dur_ns"])
+    if grown < LEAST_BYTES:
         return None
     largest = max(arrays, key=lambda one: _bytes(one, one["dtype"]))["dtype"]
     made = next((kind for kind in (largest, _floats(facts)) if _is(grown, arrays, kind, largest)), None)
@@ -103,7 +102,7 @@ def _bytes(array: Mapping[str, Any], kind: str) -> int:
     return math.prod(int(length) for length in array["shape"]) * _SIZES.get(str(kind), 0)
 
 
-def _fallen(series: MemorySeries, begin_ns: int, end_ns: int) -> int:
-    """By how much memory came down from what it was at the first step, while it trained (bytes)."""
-    inside = series.own_bytes[(series.time_ns >= begin_ns) & (series.time_ns <= end_ns)]
-    return int(np.interp(begin_ns, series.time_ns, series.own_bytes) - inside.min()) if len(inside) else 0
+def _grown(series: MemorySeries, call_ns: int, first_ns: int, end_ns: int) -> int:
+    """By how much more there was between the first step and the end, at the least, than at the call (bytes)."""
+    inside = series.own_bytes[(series.time_ns >= first_ns) & (series.time_ns <= end_ns)]
+    return int(inside.min() - np.interp(call_ns, series.time_ns, series.own_bytes)) if len(inside) else 0

@@ -11,7 +11,9 @@ from tests.memory_exam import traced
 KINDS = ("list", "dict", "log", "queue", "class", "closures", "metrics", "threads", "cycles", "versions")
 BACKENDS = ("torch", "jax", "tensorflow", "mxnet")
 COLUMNS = ("leak", "backend", "found", "line", "a step, kB (95 %)", "kept, kB")
-_STEPS = 800
+_STEPS = 400
+_FLAGS = ("--cores-hz", "10", "--probes=-kernels")
+"""The sampler keeps its rate where no core is free."""
 _KIBI = 1024
 _KILOBYTES = {"log": 96}
 """Kept of each step, where it is not 256 kB: an array that is made longer is copied each time."""
@@ -62,7 +64,7 @@ def row(planted: Planted, work: Path) -> tuple[str, ...]:
     arguments = ["--leak", planted.name, "--steps", str(planted.steps)]
     if planted.name in _KILOBYTES:
         arguments += ["--kilobytes", str(_KILOBYTES[planted.name])]
-    done = traced.run(work / planted.key, planted.script, planted.backend, ("--cores-hz", "10"), arguments)
+    done = traced.run(work / planted.key, planted.script, planted.backend, _FLAGS, arguments)
     if done.code:
         return planted.name, planted.backend, f"the script failed: {done.code}", "", "", ""
     report = done.report()
