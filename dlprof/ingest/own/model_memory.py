@@ -176,11 +176,18 @@ def _rows(model: Model, facts: Mapping[str, Any], batches: Mapping[str, int]) ->
     batch = _whole(facts.get("batch_size"))
     if batch is not None and "training" in facts:
         batch = batches.get(_spelled_model(facts), batch)
+    usual = _usual_type(model)
     for output in model.outputs:
-        shape = _with_batch(output.shape, batch)
-        row = _row(MemoryKind.ACTIVATIONS, output.layer, None, shape, output.dtype, None, MemoryBasis.ESTIMATE)
+        shape, dtype = _with_batch(output.shape, batch), output.dtype or usual
+        row = _row(MemoryKind.ACTIVATIONS, output.layer, None, shape, dtype, None, MemoryBasis.ESTIMATE)
         yield {**row, "direction": Direction.FORWARD}
     yield from _inputs(facts.get("data"), batch)
+
+
+def _usual_type(model: Model) -> str:
+    """What layers that tell no type give, as all but the first ones of Keras 2: what the others do, or are trained in."""
+    of_outputs = next((output.dtype for output in model.outputs if output.dtype), "")
+    return of_outputs or next((one.dtype for one in model.variables if one.trainable), "")
 
 
 def _inputs(data: Any, batch: int | None) -> Iterator[dict[str, Any]]:

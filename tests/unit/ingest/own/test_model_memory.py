@@ -148,3 +148,10 @@ def test_what_is_made_of_a_batch_is_of_the_largest_that_the_model_was_trained_wi
     (row,) = model_memory.table({1: one}, facts, PROCESS).to_pylist()
 
     assert (row["shape"], row["bytes"]) == ("256x4", 4096)
+
+
+def test_what_a_layer_gives_that_tells_no_type_is_of_that_of_the_others() -> None:
+    """Keras 2 knows it of the first layer only."""
+    outputs = [["dense", [None, 4], "float16"], ["dropout", [None, 4], ""]]
+
+    assert [row[3] for row in rows(record(variables=[], outputs=outputs), batch_size=32)] == [256, 256]
