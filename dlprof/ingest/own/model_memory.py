@@ -185,7 +185,7 @@ def _rows(model: Model, facts: Mapping[str, Any], batches: Mapping[str, int]) ->
 
 
 def _usual_type(model: Model) -> str:
-    """What layers that tell no type give, as all but the first ones of Keras 2: what the others do, or are trained in."""
+    """Type of what layers give that tell none, as all but the first of Keras 2: that of others, or of weights."""
     of_outputs = next((output.dtype for output in model.outputs if output.dtype), "")
     return of_outputs or next((one.dtype for one in model.variables if one.trainable), "")
 
