@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +73,7 @@ def of_steps(case: Case) -> Growth | None:
 def _is_uneven(case: Case, loop: int) -> bool:
     """Whether many batches that the script gave `train_on_batch` had another shape than most."""
     rows = case.run.chosen("spans", "kind", (SpanKind.ON_BATCH,), ("span_id", "detail"))
-    told = next((json.loads(row["detail"] or "{}") for row in rows if row["span_id"] == loop), {})
+    told: dict[str, Any] = next((json.loads(row["detail"] or "{}") for row in rows if row["span_id"] == loop), {})
     unusual, whole = told.get("unusual_batches") or (0, 1)
     return bool(unusual > _UNUSUAL * whole)
 
