@@ -9,9 +9,9 @@ from dlprof.schema.vocabulary import SpanKind
 from dlprof.store.run import Run
 
 WHY_NONE = (
-    "no engine told it at the end of a training of Keras: the allocators of PyTorch and TensorFlow count on GPUs only, "
-    "that of MXNet nowhere"
+    "no engine told it at the end of a training of Keras: the allocators of PyTorch and TensorFlow count on GPUs only"
 )
+_COUNTS = ("live_bytes", "peak_bytes", "step_bytes")
 
 
 @dataclass(frozen=True)
@@ -22,22 +22,33 @@ class EngineMemory:
         engine: Its name.
         live_bytes: Held at the end of a training; of several the most.
         peak_bytes: The most that its allocators ever gave.
+        step_bytes: What a step holds for a while: kept for its backward pass, or planned for its temporaries.
+        step_how: Which of these, and who says so.
     """
 
     engine: str
     live_bytes: int | None
     peak_bytes: int | None
+    step_bytes: int | None = None
+    step_how: str | None = None
 
 
 def of_run(run: Run) -> tuple[EngineMemory, ...]:
     """The engines that told it."""
     counts: dict[str, dict[str, int]] = {}
+    ways: dict[str, str] = {}
     for row in run.chosen("spans", "kind", (SpanKind.FIT,), ("detail",)):
         told = json.loads(row["detail"] or "{}").get("engine_memory") or {}
         for engine, counted in told.items():
             known = counts.setdefault(engine, {})
-            for name, value in counted.items():
-                known[name] = max(value, known.get(name, 0))
+            for name in _COUNTS:
+                if name in counted:
+                    known[name] = max(counted[name], known.get(name, 0))
+            if "step_how" in counted:
+                ways[engine] = str(counted["step_how"])
     return tuple(
-        EngineMemory(engine, counted.get("live_bytes"), counted.get("peak_bytes")) for engine, counted in counts.items()
+        EngineMemory(
+            engine, counted.get("live_bytes"), counted.get("peak_bytes"), counted.get("step_bytes"), ways.get(engine)
+        )
+        for engine, counted in counts.items()
     )

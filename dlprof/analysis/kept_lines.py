@@ -14,6 +14,13 @@ from dlprof.store.run import Run
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "put_nowait", "setdefault"})
 _HOOKING = ("register_hook", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook")
+_REGISTERING = frozenset(
+    {"atexit.register", "weakref.finalize", "signal.signal", "gc.callbacks.append", "sys.settrace", "sys.setprofile"}
+)
+"""Functions of Python itself that keep what they are given."""
+_LOGGING = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
+_HOLDING = frozenset({"MemoryHandler", "BufferingHandler", "QueueHandler"})
+"""Handlers of a log that hold records, and with them their arguments."""
 _MAKING = frozenset({"jit", "pmap", "function", "clone_model", "Sequential", "Model"})
 """Calls that make a compiled function or a model: engines keep what they made of these."""
 _JOINING = frozenset({"concatenate", "append", "vstack", "hstack", "concat", "cat", "stack"})
@@ -21,6 +28,10 @@ _NUMBERS = frozenset({"float", "int", "len", "item", "tolist", "numpy", "asnumpy
 _EMPTYING = frozenset({"clear", "pop", "popleft", "popitem", "get", "get_nowait", "remove"})
 _OF_CALLBACKS = "on_"
 """How methods of callbacks begin."""
+_OF_LIBRARIES = frozenset(
+    {"__getitem__", "__iter__", "__next__", "__call__", "call", "forward", "update", "update_state", "emit"}
+)
+"""Methods that libraries call, also in processes of their own, where nobody counts lines."""
 _LEAST_HITS = 8
 _OF_STEPS = 0.2
 """A line that ran for fewer of the steps may keep something of each epoch; those of steps come first."""
@@ -92,32 +103,88 @@ def _in_file(file: str, texts: list[str], known: Mapping[int, int | None]) -> It
 def _keeping(tree: ast.AST) -> Iterator[tuple[_Keeping, bool]]:
     """Statements that keep something, inside of loops and functions: what runs once keeps little.
 
-    Each with whether it is in a method of a callback: a library runs that, and its lines may not be counted.
+    Each with whether it is in a method that a library runs, whose lines may not be counted.
     """
     told: dict[int, tuple[_Keeping, bool]] = {}
+    sums, logs = set(_empty_at_first(tree)), any(_called(one) in _HOLDING for one in _calls(tree))
     for scope in ast.walk(tree):
         if isinstance(scope, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.AsyncFor)):
-            by_library = isinstance(scope, ast.FunctionDef) and scope.name.startswith(_OF_CALLBACKS)
+            by_library = isinstance(scope, ast.FunctionDef) and _is_librarys(scope.name)
+            own = _given(scope) if by_library else frozenset()
             for statement in ast.walk(scope):
-                for one in _of_statement(statement) if isinstance(statement, ast.stmt) else ():
+                for one in _of_statement(statement, sums, logs=logs) if isinstance(statement, ast.stmt) else ():
+                    if one.container in own:
+                        continue
                     told[one.line] = one, by_library or told.get(one.line, (one, False))[1]
     yield from told.values()
 
 
-def _of_statement(statement: ast.stmt) -> Iterator[_Keeping]:
+def _given(scope: ast.AST) -> Collection[str]:
+    """Names that a function gives something to: a list that it makes is gone when it is over."""
+    assigned = (node for node in ast.walk(scope) if isinstance(node, ast.Assign))
+    return {target.id for one in assigned for target in one.targets if isinstance(target, ast.Name)}
+
+
+def _is_librarys(name: str) -> bool:
+    return name.startswith(_OF_CALLBACKS) or name in _OF_LIBRARIES
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _empty_at_first(tree: ast.AST) -> Iterator[str]:
+    """Names that begin as a number, or as an empty list or tuple."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and (
+            isinstance(node.value, ast.Constant)
+            or (isinstance(node.value, (ast.List, ast.Tuple)) and not node.value.elts)
+        ):
+            yield from (ast.unparse(target) for target in node.targets)
+
+
+def _of_statement(statement: ast.stmt, sums: Collection[str], *, logs: bool) -> Iterator[_Keeping]:
+    """What a statement keeps.
+
+    Args:
+        statement: Any.
+        sums: Names that begin empty: what is added to one of these goes on growing.
+        logs: Whether the log has a handler that holds records.
+    """
     line = statement.lineno
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        if isinstance(function, ast.Attribute) and function.attr in _ADDING:
-            container = ast.unparse(function.value)
-            yield _Keeping(line, container, f"adds to `{container}`")
-        elif isinstance(function, ast.Attribute) and function.attr in _HOOKING:
-            yield _Keeping(line, None, "registers one more hook")
+        yield from _of_call(line, statement.value, logs=logs)
     elif isinstance(statement, ast.Assign):
         yield from _of_assignment(statement)
+        yield from _of_sum(statement, sums)
     elif isinstance(statement, ast.AugAssign) and _may_hold(statement.value):
         container = ast.unparse(statement.target)
         yield _Keeping(line, container, f"adds to `{container}`")
+
+
+def _of_call(line: int, call: ast.Call, *, logs: bool) -> Iterator[_Keeping]:
+    function = call.func
+    if not isinstance(function, ast.Attribute):
+        return
+    container = ast.unparse(function.value)
+    if f"{container}.{function.attr}" in _REGISTERING:
+        yield _Keeping(line, None, f"gives one more function to `{container}.{function.attr}`")
+    elif function.attr in _ADDING:
+        yield _Keeping(line, container, f"adds to `{container}`")
+    elif function.attr in _HOOKING:
+        yield _Keeping(line, None, "registers one more hook")
+    elif logs and function.attr in _LOGGING and len(call.args) > 1:
+        yield _Keeping(line, None, "gives its arguments to a handler of the log that holds them")
+
+
+def _of_sum(statement: ast.Assign, sums: Collection[str]) -> Iterator[_Keeping]:
+    """`total = total + loss`, where `total` begins with nothing."""
+    value, name = statement.value, ast.unparse(statement.targets[0])
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and name in sums:
+        parts = [ast.unparse(value.left), ast.unparse(value.right)]
+        other = value.right if parts[0] == name else value.left
+        if name in parts and _may_hold(other):
+            yield _Keeping(statement.lineno, None, f"adds to `{name}`")
 
 
 def _of_assignment(statement: ast.Assign) -> Iterator[_Keeping]:

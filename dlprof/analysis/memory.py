@@ -140,7 +140,7 @@ def _of_run(run: Run) -> Memory:
         owners=_with_rest(owners, peak.bytes),
         engines=engine_memory.of_run(run),
         growth=growth,
-        grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing else None,
+        grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing and not growth.is_below else None,
         devices=_devices(run),
         limits=limits(run),
         not_measured=_reasons(run, parts, peak, owners, why, series),

@@ -1,6 +1,7 @@
 """Whether memory grows with the steps of a training: a robust slope, its interval, and what is never given back.
 
-The traced process's own memory is looked at, without pages of files. The first quarter of the steps is left out, and
+The traced process's own memory is looked at, without pages of files, and where that does not grow, the same of all
+processes below it together. The first quarter of the steps is left out, and
 what was compiled in the first half: allocators and caches fill there. The rest is cut into blocks of equally many
 steps. The slope is Theil's and Sen's over the blocks' medians; its interval comes from drawing the residuals in runs
 of neighbours again and again, so that a sawtooth counts as one thing and not as many. What is kept is told by the
@@ -9,7 +10,7 @@ lower envelope: the least that memory comes down to from some moment on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
 
 HOW = (
-    "slope (Theil-Sen) of the traced process's memory without file pages over the training's steps, their first "
-    "quarter left out; 95 % interval by block bootstrap"
+    "slope (Theil-Sen) of the traced process's memory (or of those below it) without file pages over the training's "
+    "steps, their first quarter left out; 95 % interval by block bootstrap"
 )
 _WARM_UP = 0.25
 _BLOCKS = 24
@@ -51,6 +52,7 @@ class Growth:
         begin_bytes, end_bytes: Medians of the first and last block (bytes).
         kept_bytes: By how much the lower envelope grew (bytes): what was never given back while it trained.
         is_steady: Whether each third of the steps has its part of that.
+        is_below: Whether it is the memory of the processes below, together, and not that of the traced one.
     """
 
     bytes_per_step: float
@@ -62,6 +64,7 @@ class Growth:
     end_bytes: int
     kept_bytes: int
     is_steady: bool
+    is_below: bool = False
 
     @property
     def is_growing(self) -> bool:
@@ -78,20 +81,26 @@ def verdict(is_growing: bool | None, ci: tuple[float, float]) -> str:
 
 
 def of_run(run: Run, series: MemorySeries) -> Growth:
-    """The growth of a run's memory over the steps of its training.
+    """The growth of a run's memory over the steps of its training: of the traced process, or of those below it.
+
+    Those below are told of where they grow, and the traced one does not.
 
     Raises:
         NotMeasured: It has too few steps, or too few samples.
     """
     done_ns, done = _steps(run)
     inside = (series.time_ns >= done_ns[0]) & (series.time_ns <= done_ns[-1])
-    time, own = series.time_ns[inside], series.own_bytes[inside]
+    time, own, below = series.time_ns[inside], series.own_bytes[inside], series.below_bytes[inside]
     steps = np.interp(time, done_ns, done)
     if len(time) < _LEAST_SAMPLES or steps[-1] - steps[0] < _LEAST_STEPS or time[-1] - time[0] < _LEAST_NS:
         raise NotMeasured(
             "fewer than 16 samples or 24 steps, or less than 1.5 s of training, are left behind the warm-up of memory"
         )
-    return over_steps(time, steps, own.astype(np.float64))
+    found = over_steps(time, steps, own.astype(np.float64))
+    if not found.is_growing and below.any():
+        others = replace(over_steps(time, steps, below.astype(np.float64)), is_below=True)
+        return others if others.is_growing else found
+    return found
 
 
 def _steps(run: Run) -> tuple[Integers, Integers]:

@@ -13,6 +13,8 @@ from dlprof.store.run import Run
 
 _MOST_ROWS = 100_000
 """Of more rows not every sample is looked at."""
+_LEAST_SAMPLES = 16
+"""Of a process below, that it counts with the others."""
 KINDS = ("anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes")
 _COLUMNS = ("pid", "time_ns", "rss_bytes", "peak_rss_bytes", "pss_bytes", "uss_bytes", *KINDS)
 
@@ -27,6 +29,7 @@ class MemorySeries:
         processes: How many these were.
         own_bytes: Of the traced process alone: resident memory without pages of files, and what is swapped out (bytes);
             the kinds are known once a second, between that they are taken as on a line.
+        below_bytes: The same of the processes below it together: workers of loaders, for example.
         kinds: Name of a kind (`KINDS`) to what the tree has of it (bytes), NaN where it was not measured; looked at
             once a second: `kinds_ns`.
         kinds_ns: When the kinds were looked at (ns).
@@ -39,6 +42,7 @@ class MemorySeries:
     tree_bytes: Integers
     processes: Integers
     own_bytes: Integers
+    below_bytes: Integers
     kinds: dict[str, Floats]
     kinds_ns: Integers
     is_split: bool
@@ -78,6 +82,7 @@ def of_run(run: Run) -> MemorySeries | None:
         tree_bytes=np.add.reduceat(integers(rows["rss_bytes"]), first),
         processes=np.diff(np.append(first, rows.num_rows)),
         own_bytes=np.interp(time, own_ns, own).astype(np.int64) if len(own_ns) else np.zeros(len(time), np.int64),
+        below_bytes=_below(rows, run.manifest.process.pid, time),
         kinds=kinds,
         kinds_ns=kinds_ns,
         is_split=is_split,
@@ -120,6 +125,17 @@ def _own(rows: pa.Table, pid: int | None) -> tuple[Integers, Floats, bool]:
         return time, resident, False
     of_files = _floats(known["file_bytes"]) - np.nan_to_num(_floats(known["swap_bytes"]))
     return time, resident - np.interp(time, integers(known["time_ns"]), np.nan_to_num(of_files)), True
+
+
+def _below(rows: pa.Table, pid: int | None, time: Integers) -> Integers:
+    """Memory of the other processes that were there for a while, together."""
+    whole = np.zeros(len(time), np.int64)
+    counts = rows.group_by("pid").aggregate([("time_ns", "count")])
+    for one, count in zip(counts["pid"].to_pylist(), counts["time_ns_count"].to_pylist(), strict=True):
+        if one != pid and count >= _LEAST_SAMPLES:
+            at, own, _ = _own(rows, one)
+            whole += np.interp(time, at, own, left=0, right=0).astype(np.int64)
+    return whole
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:

@@ -64,6 +64,8 @@ class GrowthReport(Struct, frozen=True):
     """What was never given back while it trained."""
     at: GrownAt | None
     """Where the main thread stood in most of that; None: it does not grow."""
+    is_below: bool = False
+    """Of the processes below together, and not of the traced one, which does not grow."""
     how: str = memory_growth.HOW
 
 
@@ -143,4 +145,5 @@ def _growth(growth: Growth | None, at: GrownAt | None) -> GrowthReport | None:
         growth.end_ns,
         growth.kept_bytes,
         at,
+        growth.is_below,
     )

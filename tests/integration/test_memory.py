@@ -120,3 +120,51 @@ def test_a_script_that_runs_out_of_its_address_space_says_so(tmp_path: Path) -> 
     assert "The run was ended for want of memory." in runner.report(tmp_path)["verdict"]
     finding = next(one for one in runner.report(tmp_path)["findings"] if one["slug"] == "out-of-memory")
     assert (finding["file"], finding["line"]) == ("script.py", 7)
+
+
+def test_what_autograd_keeps_of_a_step_is_told_to_the_byte(tmp_path: Path) -> None:
+    """A batch of 16 x 3 and two activations of 16 x 5, of 4 bytes each; two weights are parameters."""
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+        import numpy as np
+        import keras
+        from keras import layers as L
+
+        model = keras.Sequential([L.Input((3,)), L.Dense(5, activation="tanh"), L.Dense(5, activation="tanh")])
+        model.compile("sgd", loss=lambda y, x: keras.ops.sum(x))
+        model.fit(np.ones((64, 3), "float32"), np.zeros((64, 1), "float32"), batch_size=16, epochs=1, verbose=0)
+        """,
+    )
+
+    done = runner.trace("script.py", "--backend", "torch", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    (told,) = runner.report(tmp_path)["memory"]["engines"]
+    assert told["step_bytes"] == 16 * (3 + 5 + 5) * 4
+
+
+def test_tensors_that_fit_makes_of_all_the_data_are_a_second_copy(tmp_path: Path) -> None:
+    """120 MB of an array; Keras on TensorFlow makes tensors of all of it."""
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+        import numpy as np
+        import keras
+        from keras import layers as L
+
+        model = keras.Sequential([L.Input((1000,)), L.Dense(1)])
+        model.compile("sgd", "mse")
+        rows = np.ones((30_000, 1000), "float32")
+        model.fit(rows, np.zeros((30_000, 1), "float32"), batch_size=64, epochs=2, verbose=0)
+        """,
+    )
+
+    done = runner.trace("script.py", "--backend", "tensorflow", "--cores-hz", "10", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    found = next(one for one in runner.report(tmp_path)["findings"] if one["slug"] == "double-copy")
+    assert (found["file"], found["line"]) == ("script.py", 9)
+    assert "a copy of all the float32 data that it was given (120 MB)" in found["claim"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +13,10 @@ import pyarrow.compute as pc
 
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.case import Case
-from dlprof.schema.vocabulary import Loop
+from dlprof.schema.vocabulary import Loop, SpanKind
 
+_UNUSUAL = 0.1
+"""Share of batches of other shapes, above which the work of steps is not equal."""
 _MOST = 200_000
 """Of more steps each n-th is looked at."""
 _FEWEST = 20
@@ -57,10 +61,21 @@ def of_steps(case: Case) -> Growth | None:
     loops = integers(pc.fill_null(table["loop_id"], -1))
     names, sums = np.unique(loops), np.bincount(np.unique(loops, return_inverse=True)[1])
     samples = integers(pc.fill_null(table["samples"], -1))
-    chosen = loops == names[int(np.argmax(sums))]
+    longest = int(names[int(np.argmax(sums))])
+    if _is_uneven(case, longest):
+        return None
+    chosen = loops == longest
     usual = np.bincount(samples[chosen] + 1).argmax() - 1
     grown = of_times(integers(table["dur_ns"])[chosen & (samples == usual)])
     return replace(grown, count=grown.count * every, lost_ns=grown.lost_ns * every) if grown is not None else None
+
+
+def _is_uneven(case: Case, loop: int) -> bool:
+    """Whether many batches that the script gave `train_on_batch` had another shape than most."""
+    rows = case.run.chosen("spans", "kind", (SpanKind.ON_BATCH,), ("span_id", "detail"))
+    told: dict[str, Any] = next((json.loads(row["detail"] or "{}") for row in rows if row["span_id"] == loop), {})
+    unusual, whole = told.get("unusual_batches") or (0, 1)
+    return bool(unusual > _UNUSUAL * whole)
 
 
 def _steady(steps: pa.Table, every: int) -> pa.ChunkedArray:

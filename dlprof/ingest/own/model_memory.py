@@ -105,9 +105,10 @@ def table(models: Mapping[int, Model], facts: Mapping[int, Mapping[str, Any]], p
         process: That of the stream.
     """
     rows: list[dict[str, Any]] = []
+    batches = _largest_batches(facts)
     for one in models.values():
         known = {"model": one.model, "model_name": one.name, "time_ns": one.time_ns - process.origin_ns}
-        rows += [{**process.columns, **known, **row} for row in _rows(one, facts.get(one.loop, {}))]
+        rows += [{**process.columns, **known, **row} for row in _rows(one, facts.get(one.loop, {}), batches)]
     return pa.Table.from_pylist(rows, schema=TABLES["memory_owners"])
 
 
@@ -148,7 +149,22 @@ def _spelled(shape: Sequence[int | None]) -> str:
     return "x".join("?" if length is None else str(length) for length in shape)
 
 
-def _rows(model: Model, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _largest_batches(facts: Mapping[int, Mapping[str, Any]]) -> Mapping[str, int]:
+    """The largest batch with which each model was trained: a model is told once, and `fit` may be called again."""
+    found: dict[str, int] = {}
+    for one in facts.values():
+        batch = _whole(one.get("batch_size"))
+        if batch is not None and "training" in one:
+            model = _spelled_model(one)
+            found[model] = max(batch, found.get(model, 0))
+    return found
+
+
+def _spelled_model(facts: Mapping[str, Any]) -> str:
+    return repr(facts.get("model"))
+
+
+def _rows(model: Model, facts: Mapping[str, Any], batches: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     told = any(one.kind == MemoryKind.GRADIENTS for one in model.variables)
     for one in model.variables:
         yield _row(one.kind, one.layer, one.name, one.shape, one.dtype, one.device, MemoryBasis.EXACT)
@@ -158,11 +174,20 @@ def _rows(model: Model, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if model.left_out:
         yield {"kind": MemoryKind.OTHER, "how": MemoryBasis.ESTIMATE, "count": model.left_out, "name": "left out"}
     batch = _whole(facts.get("batch_size"))
+    if batch is not None and "training" in facts:
+        batch = batches.get(_spelled_model(facts), batch)
+    usual = _usual_type(model)
     for output in model.outputs:
-        shape = _with_batch(output.shape, batch)
-        row = _row(MemoryKind.ACTIVATIONS, output.layer, None, shape, output.dtype, None, MemoryBasis.ESTIMATE)
+        shape, dtype = _with_batch(output.shape, batch), output.dtype or usual
+        row = _row(MemoryKind.ACTIVATIONS, output.layer, None, shape, dtype, None, MemoryBasis.ESTIMATE)
         yield {**row, "direction": Direction.FORWARD}
     yield from _inputs(facts.get("data"), batch)
+
+
+def _usual_type(model: Model) -> str:
+    """Type of what layers give that tell none, as all but the first of Keras 2: that of others, or of weights."""
+    of_outputs = next((output.dtype for output in model.outputs if output.dtype), "")
+    return of_outputs or next((one.dtype for one in model.variables if one.trainable), "")
 
 
 def _inputs(data: Any, batch: int | None) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.analysis import memory_growth, memory_owners
+from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report.console import Page
@@ -109,13 +110,21 @@ def _head(page: Page, memory: MemoryReport) -> None:
         whose = "" if one.peak_bytes is not None else " (of all programs)"
         page.say(f"{one.device}: peak {size(own)} of {size(one.total_bytes)}{whose}", indent=2)
     for engine in memory.engines:
+        _engine(page, engine)
+    limits = _limits(memory.limits)
+    if limits:
+        page.say(f"limits: {limits}", indent=2)
+
+
+def _engine(page: Page, engine: EngineMemory) -> None:
+    """What an engine counts itself."""
+    if engine.live_bytes is not None:
         peak_of = f"at most {size(engine.peak_bytes)}, " if engine.peak_bytes is not None else ""
         page.say(
             safe(f"{engine.engine}'s own count: {peak_of}{size(engine.live_bytes)} at the end of a training"), indent=2
         )
-    limits = _limits(memory.limits)
-    if limits:
-        page.say(f"limits: {limits}", indent=2)
+    if engine.step_bytes is not None:
+        page.say(safe(f"{engine.engine}'s own count: {size(engine.step_bytes)} {engine.step_how or ''}"), indent=2)
 
 
 def _limits(limits: Limits) -> str:
@@ -160,7 +169,8 @@ def _growth(page: Page, memory: MemoryReport) -> None:
         return
     low, high = growth.ci
     slope = f"{size(growth.bytes_per_step)} a step (95 %: {size(low)} to {size(high)}), over {growth.steps:,} steps"
-    page.say(f"growth over steps: {slope}: {memory_growth.verdict(growth.is_growing, growth.ci)}", indent=2)
+    below = " of the processes below" if growth.is_below else ""
+    page.say(f"growth over steps{below}: {slope}: {memory_growth.verdict(growth.is_growing, growth.ci)}", indent=2)
     at = growth.at
     if at is not None:
         place = f"{at.file}:{at.line}" if at.file else "no line of the script"

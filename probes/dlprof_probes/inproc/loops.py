@@ -29,6 +29,7 @@ class Loop(object):
     """One run of fit, evaluate or predict (or of the user's own loop around `train_on_batch`).
 
     Attributes:
+        batches: `BatchShapes` of calls of `train_on_batch`; None: nobody looks.
         begin: Start of the current step (ns); 0 outside a step.
         callbacks: Time in batch callbacks of the current step (ns).
         opened: When it began (ns).
@@ -51,6 +52,7 @@ class Loop(object):
         "_recorder",
         "_thread",
         "_waits",
+        "batches",
         "begin",
         "call_ns",
         "call_start",
@@ -95,6 +97,7 @@ class Loop(object):
         self.previous_end = 0
         self.step_index = self.following = 0
         self.watch = None
+        self.batches = None
         self.on_first = None
         self.described = self.data_seen = False
         self.passed = Passed()

@@ -5,6 +5,7 @@ from threading import get_ident
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import facts, interrupts, model_memory
+from dlprof_probes.inproc.batch_shapes import BatchShapes
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import Engines
@@ -343,6 +344,9 @@ class Probe(object):
                     self.recorder.detail(loop.span, {"model": model})
                     self.describe_training(loop.span, args[0])
                     self.watch_memory(loop, args[0])
+                loop.batches = BatchShapes(lambda told: self.recorder.detail(loop.span, told))
+            if loop is not None and loop.batches is not None and len(args) > 1:
+                loop.batches.seen(args[1])
             return loop, was_on
 
         def leave(token, _args):

@@ -11,6 +11,7 @@ _TEXTS = (
     "resource exhausted",
     "bad_alloc",
     "allocate memory",
+    "failed to allocate cpu memory",
     "cudaerrormemoryallocation",
     "cuda_error_out_of_memory",
 )
@@ -39,12 +40,18 @@ def teller(recorder, is_user_file):
         if not is_one(error):
             return
         time_ns, place = now(), _place(trace, is_user_file)
-        text = ("%s: %s" % (type(error).__name__, str(error).strip().partition("\n")[0]))[:_LONGEST]
+        text = ("%s: %s" % (type(error).__name__, _said(error)))[:_LONGEST]
         span = recorder.begin_at(wire.SpanKind.OUT_OF_MEMORY, text.strip(": "), time_ns, place)
         recorder.end(span, time_ns)
         recorder.flush()
 
     return tell
+
+
+def _said(error):
+    """The line of its text that speaks of memory; else the first one. Keras and MXNet put others before it."""
+    lines = [line.strip() for line in str(error)[:4000].splitlines() if line.strip()]
+    return next((line for line in lines if any(one in line.lower() for one in _TEXTS)), lines[0] if lines else "")
 
 
 def _place(trace, is_user_file):

@@ -23,8 +23,16 @@ def test_an_allocator_of_gpus_has_a_peak(tmp_path: Path) -> None:
     assert engine_memory.of_run(trained(tmp_path / "r", spans=spans)) == (EngineMemory("torch", 300, 900),)
 
 
+def test_what_a_step_holds_is_told_with_who_says_so(tmp_path: Path) -> None:
+    """Of several trainings the most."""
+    how = "tensors that autograd has saved"
+    spans = [fit_span(engine_memory={"torch": {"step_bytes": size, "step_how": how}}) for size in (70, 90)]
+
+    assert engine_memory.of_run(trained(tmp_path / "r", spans=spans)) == (EngineMemory("torch", None, None, 90, how),)
+
+
 def test_where_no_engine_counts_it_is_said_why(tmp_path: Path) -> None:
-    """PyTorch on a CPU."""
+    """TensorFlow on a CPU."""
     found = memory.of_run(trained(tmp_path / "r"))
 
     assert found.engines == ()

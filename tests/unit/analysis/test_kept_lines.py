@@ -37,6 +37,9 @@ LEAKS = {
     "a compiled function": ("run = jax.jit(lambda x: x + step)", "makes `run` anew"),
     "a cycle": ("node.itself = node", "makes `node` hold itself"),
     "a queue": ("queue.put(loss)", "adds to `queue`"),
+    "a list that is made anew": ("kept = kept + [loss]", "adds to `kept`"),
+    "a function for the end": ("atexit.register(lambda: loss)", "gives one more function to `atexit.register`"),
+    "a handler of a signal": ("signal.signal(10, lambda *_: loss)", "gives one more function to `signal.signal`"),
 }
 
 
@@ -74,6 +77,28 @@ def test_lines_that_ran_about_once_a_step_come_first(tmp_path: Path) -> None:
     script = "def f():\n a.append(1)\n b.append(1)\n c.append(1)\n d.append(1)\n"
 
     assert [one.line for one in of(tmp_path, script, {2: 10, 3: None, 4: 500, 5: 3})] == [4, 3, 2]
+
+
+def test_a_handler_that_holds_records_holds_their_arguments(tmp_path: Path) -> None:
+    """Not the text, which is made when they are written."""
+    made = "log.addHandler(logging.handlers.MemoryHandler(10 ** 9))"
+    script = f"{made}\nfor step in range(500):\n    loss = train()\n    log.info('%s', loss)\n"
+
+    (found,) = of(tmp_path, script, {2: 501, 3: 500, 4: 500})
+
+    assert (found.line, found.what) == (4, "gives its arguments to a handler of the log that holds them")
+
+
+def test_methods_that_workers_run_are_not_counted_by_anybody(tmp_path: Path) -> None:
+    """A list that a call makes itself is gone when it is over."""
+    script = (
+        "class Rows:\n    def __getitem__(self, n):\n        parts = []\n        parts.append(read(n))\n"
+        "        self.seen[n] = parts\n        return parts\n"
+    )
+
+    (found,) = of(tmp_path, script, {}, unseen=range(3, 7))
+
+    assert (found.line, found.what, found.hits) == (5, "fills `self.seen`", None)
 
 
 def test_a_line_that_did_not_run_keeps_nothing(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ OutOfMemoryError = type("OutOfMemoryError", (RuntimeError,), {})
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"), True),
         (Foreign("RESOURCE_EXHAUSTED: Out of memory while trying to allocate"), True),
         (Engines("std::bad_alloc"), True),
+        (Engines("Traceback (most recent call last):\nMXNetError: Failed to allocate CPU Memory"), True),
         (OSError(12, "Cannot allocate memory"), True),
         (RuntimeError("shapes do not match"), False),
         (ValueError("out of memory is a fine film"), False),
@@ -65,6 +66,17 @@ def test_it_is_told_with_the_innermost_line_of_the_users() -> None:
     want_of_memory.teller(recorder, lambda file: file == __file__)(error, trace)
 
     assert recorder.spans == [("out_of_memory", "MemoryError: Unable to allocate 7 GiB", (__file__, trace.tb_lineno))]
+
+
+def test_the_line_that_speaks_of_memory_is_told() -> None:
+    """Keras says first in which layer it was."""
+    recorder = Recorder()
+    error = RuntimeError(
+        "Exception encountered when calling Dense.call().\n\nDefaultCPUAllocator: can't allocate memory"
+    )
+    want_of_memory.teller(recorder, lambda file: file == __file__)(error, raised(error))
+
+    assert recorder.spans[0][1] == "RuntimeError: DefaultCPUAllocator: can't allocate memory"
 
 
 def test_other_exceptions_are_not_told() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis import memory, memory_copies
+from dlprof.analysis import fit_copies, memory, memory_copies
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Statement, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.fit_copies import FitCopy
+from dlprof.analysis.memory_copies import Copy
 from dlprof.schema.vocabulary import Ground
 from dlprof.units import size
 
@@ -32,18 +34,23 @@ def look(case: Case) -> Iterator[Claim]:
     found = memory.of_run(case.run)
     if found.peak is None:
         raise Abstain(f"memory was not sampled: {found.not_measured['peak_bytes']}")
+    least = _LEAST_SHARE * found.peak.bytes
+    of_fit = [one for one in fit_copies.of_run(case.run) if one.copy_bytes >= least]
+    yield from (_of_fit(of_fit[0], len(of_fit) - 1, found.peak.bytes) for _ in of_fit[:1])
     if not case.code.user_files:
+        if of_fit:
+            return
         raise Abstain("no line of the script's own was seen in a sampled stack")
-    copies = [one for one in memory_copies.of_run(case.run) if one.source_bytes >= _LEAST_SHARE * found.peak.bytes]
-    if not copies:
-        return
-    copy = copies[0]
-    more = f"; {len(copies) - 1} more such lines" if len(copies) > 1 else ""
-    yield Claim(
+    copies = [one for one in memory_copies.of_run(case.run) if one.source_bytes >= least]
+    yield from (_of_line(copies[0], len(copies) - 1, found.peak.bytes) for _ in copies[:1])
+
+
+def _of_line(copy: Copy, others: int, peak: int) -> Claim:
+    return Claim(
         Statement(
             f"{copy.file}:{copy.line} took {size(copy.copy_bytes)} for a copy of `{copy.name}`, which line "
             f"{copy.source_line} had taken {size(copy.source_bytes)} for; nothing of both was given back while it "
-            f"trained, of {size(found.peak.bytes)} at the peak{more}"
+            f"trained, of {size(peak)} at the peak{_more(others)}"
         ),
         {},
         _EVIDENCE,
@@ -54,3 +61,29 @@ def look(case: Case) -> Iterator[Claim]:
         rank=Rank.WITHOUT_TIME,
         support=Support(Ground.PLACE, agree=_SURE),
     )
+
+
+def _of_fit(copy: FitCopy, others: int, peak: int) -> Claim:
+    cast = copy.made_type != copy.given_type
+    what = f" as {copy.made_type}" if cast else ""
+    place = (copy.file, copy.line) if copy.file is not None and copy.line is not None else None
+    return Claim(
+        Statement(
+            f"`fit` took {size(copy.copy_bytes)} before its first step, which is a copy of all the {copy.given_type} "
+            f"data that it was given ({size(copy.given_bytes)}){what}; it was not given back while it trained, of "
+            f"{size(peak)} at the peak{_more(others)}"
+        ),
+        {},
+        _EVIDENCE,
+        f"Make the data {copy.made_type} where it is read, and keep no other copy."
+        if cast
+        else "Give fit the data in parts (a generator, a PyDataset over a mapped file, a tf.data pipeline), so that "
+        "the engine takes a batch at a time.",
+        place,
+        rank=Rank.WITHOUT_TIME,
+        support=Support(Ground.STATED),
+    )
+
+
+def _more(others: int) -> str:
+    return f"; {others} more such lines" if others else ""

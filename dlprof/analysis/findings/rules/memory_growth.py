@@ -55,7 +55,8 @@ def look(case: Case) -> Iterator[Claim]:
 def _slope(growth: Growth) -> str:
     low, high = (size(end) for end in growth.ci)
     return (
-        f"Memory of the process grew by {size(growth.bytes_per_step)} with each step (95 %: {low} to {high}): "
+        f"Memory of {'processes below it' if growth.is_below else 'the process'} grew by "
+        f"{size(growth.bytes_per_step)} with each step (95 %: {low} to {high}): "
         f"{size(growth.kept_bytes)} over {growth.steps:,} steps were not given back"
     )
 

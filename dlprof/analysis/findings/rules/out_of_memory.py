@@ -26,6 +26,8 @@ _EVIDENCE = (
         "ORDER BY bytes DESC NULLS LAST",
     ),
 )
+_WANTED = "more than was ever there, by shapes, is wanted for"
+"""By what is made of the batch that there was no memory for."""
 _OF_A_BATCH = frozenset({MemoryKind.ACTIVATIONS, MemoryKind.INPUT})
 _NEXT = {
     True: "Use a smaller batch, mixed precision, or compute activations anew in the backward pass: what is made of a "
@@ -73,7 +75,8 @@ def _peak(found: Memory) -> str:
 def _held(found: Memory) -> str:
     kinds = memory_owners.by_kind(found.owners)
     told = [f"{kind.value} {size(value)}" for kind, value in kinds.items() if value]
-    return f"; held for {', '.join(told)}" if told else "; what held it is not known"
+    is_more = found.peak is not None and sum(value or 0 for value in kinds.values()) > found.peak.bytes
+    return f"; {_WANTED if is_more else 'held for'} {', '.join(told)}" if told else "; what held it is not known"
 
 
 def _is_of_a_batch(found: Memory) -> bool | None:

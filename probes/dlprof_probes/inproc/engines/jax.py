@@ -15,6 +15,8 @@ from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _MOST_ARRAYS = 100000
+_MOST_PROGRAMS = 500
+_TEMPORARY = "temporaries of the compiled program that has most of them: XLA's plan"
 _COMPILING = "/jax/core/compile/backend_compile_duration"
 _STAGES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -83,6 +85,17 @@ def _session(options):
 def _is_of_jax(function):
     """Whether a function is one of JAX's own, such as each operator."""
     return str(getattr(function, "__module__", "")).split(".")[0] in ("jax", "jaxlib")
+
+
+def _temporary_bytes(devices):
+    """What the compiled program with most temporaries needs for them, by XLA's plan (bytes); None: it is not told."""
+    client, found = getattr(devices[0], "client", None) if devices else None, []
+    for one in list(getattr(client, "live_executables", list)())[:_MOST_PROGRAMS]:
+        try:
+            found.append(int(one.get_compiled_memory_stats().temp_size_in_bytes))
+        except (AttributeError, RuntimeError, TypeError):  # of other backends, and versions
+            continue
+    return max(found, default=None)
 
 
 class Jax(Engine):
@@ -245,6 +258,9 @@ class Jax(Engine):
         found["live_bytes"] = live
         if peaks:
             found["peak_bytes"] = sum(peaks)
+        temporary = _temporary_bytes(module.local_devices())
+        if temporary is not None:
+            found.update(step_bytes=temporary, step_how=_TEMPORARY)
         return found
 
     def under_keras(self, keras):

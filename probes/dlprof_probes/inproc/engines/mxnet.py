@@ -20,6 +20,8 @@ _READS = (
 )  # fmt: skip
 """What brings values of an array to the host, or waits for them."""
 _affinity = getattr(os, "sched_getaffinity", None)
+_PLANNED = re.compile(r"Total (\d+) MB allocated")
+_PLAN = "values between the operators of the largest bound graph: MXNet's plan, in whole MiB"
 
 
 class MXNetTracer(Tracer):
@@ -156,6 +158,7 @@ class MXNet(Engine):
         super(MXNet, self).__init__(probe)
         self._blocks = None
         self._graphs = None
+        self._bound = weakref.WeakSet()
 
     def slots_of(self, model):
         """The states of the updater of its module, or of the store that the module updates in."""
@@ -165,6 +168,15 @@ class MXNet(Engine):
         names = getattr(getattr(updater, "optimizer", None), "idx2name", None) or {}
         states = getattr(updater, "states", None) or {}
         return [(str(names.get(key, "")), one) for key, state in sorted(states.items()) for one in _arrays(state)]
+
+    def allocated(self, module):
+        """What the largest bound graph has for values between its operators, as MXNet planned it, in whole MiB."""
+        planned = []
+        for bound in list(self._bound):
+            executors = getattr(getattr(bound, "_exec_group", None), "execs", None) or []
+            told = [_PLANNED.search(one.debug_str()) for one in executors]
+            planned.append(sum(int(found.group(1)) for found in told if found))
+        return {"step_bytes": max(planned) << 20, "step_how": _PLAN} if planned else None
 
     def is_ready(self, modules):
         """Whether MXNet's module API is loaded."""
@@ -182,6 +194,8 @@ class MXNet(Engine):
             probe.graph_compile(block, "_build_cache", lambda args: "hybridize %s" % type(args[0]).__name__)
         if self.wants_kernels:
             self._keep_graphs(bound, block)
+        known = self._bound
+        probe.around(bound, "bind", lambda _args: None, lambda _token, args: known.add(args[0]), again=True)
         self._watch_loops(module)
         arrays = getattr(module, "nd", None)
         if hasattr(arrays, "NDArray"):

@@ -5,7 +5,14 @@ import sys
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import model_memory, uncompiled
-from dlprof_probes.inproc.engines import torch_breaks, torch_collectives, torch_loops, torch_models, torch_updates
+from dlprof_probes.inproc.engines import (
+    torch_breaks,
+    torch_collectives,
+    torch_loops,
+    torch_models,
+    torch_saved,
+    torch_updates,
+)
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
@@ -123,6 +130,7 @@ class Torch(Engine):
         self._models = []
         self._compiles = False
         self._updates = torch_updates.CompiledUpdates(self)
+        self._kept = torch_saved.SavedTensors(probe)
 
     def is_ready(self, modules):
         """Whether torch is loaded to its end."""
@@ -138,8 +146,10 @@ class Torch(Engine):
         return waiting
 
     def attach(self, module):
-        """Count where the program asks for values."""
+        """Count where the program asks for values, and what autograd keeps of a step."""
         super(Torch, self).attach(module)
+        if hasattr(module, "autograd"):
+            self._kept.watch(module)
         syncs = self.probe.syncs
         syncs.watching(self.module)
         syncs.watch(module.Tensor, _READS)
@@ -152,7 +162,9 @@ class Torch(Engine):
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
-        _leave_out(uncompiled.codes(torch_collectives) + uncompiled.codes_in(type(probe).guard))
+        _leave_out(
+            uncompiled.codes(torch_collectives) + uncompiled.codes(torch_saved) + uncompiled.codes_in(type(probe).guard)
+        )
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
         _time_compilers(probe, torch_updates.of_output_graph())
         self._updates.watch_graphs(torch_updates.of_output_graph())
@@ -197,15 +209,15 @@ class Torch(Engine):
         return model_memory.of_torch(optimizer, torch_models.parameter_names(models))
 
     def allocated(self, module):
-        """What its allocator of GPUs counts, where it was used; that of the CPU counts nothing."""
+        """What autograd kept of a step, and what its allocator of GPUs counts, where it was used."""
+        kept = self._kept.bytes
+        told = {} if kept is None else {"step_bytes": kept, "step_how": torch_saved.HOW}
         cuda = getattr(module, "cuda", None)
-        if cuda is None or not cuda.is_initialized():
-            return None
-        devices = range(cuda.device_count())
-        return {
-            "live_bytes": sum(cuda.memory_allocated(number) for number in devices),
-            "peak_bytes": sum(cuda.max_memory_allocated(number) for number in devices),
-        }
+        if cuda is not None and cuda.is_initialized():
+            devices = range(cuda.device_count())
+            told["live_bytes"] = sum(cuda.memory_allocated(number) for number in devices)
+            told["peak_bytes"] = sum(cuda.max_memory_allocated(number) for number in devices)
+        return told or None
 
     def trained_weights(self, optimizer):
         """Numbers and type of the parameters; of several types that of most numbers."""

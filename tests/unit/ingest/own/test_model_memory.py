@@ -132,3 +132,26 @@ def test_a_layer_that_tells_no_type_has_that_of_the_others() -> None:
 def test_without_a_batch_a_shape_is_not_known() -> None:
     """Not one of 0."""
     assert layers(DENSE, batch=None)[0]["output"] == "?x4"
+
+
+def test_what_is_made_of_a_batch_is_of_the_largest_that_the_model_was_trained_with() -> None:
+    """A model is told once, and `fit` called again with more; another model, and predictions, do not count."""
+    one = model_memory.parse(record(variables=[], outputs=[["dense", [None, 4], "float32"]]))
+    told = {"training": {}, "model": {"models": ["net"]}}
+    facts = {
+        7: {**told, "batch_size": 32},
+        8: {**told, "batch_size": 256},
+        9: {"training": {}, "model": {"models": ["other"]}, "batch_size": 4096},
+        10: {"model": {"models": ["net"]}, "batch_size": 8192},
+    }
+
+    (row,) = model_memory.table({1: one}, facts, PROCESS).to_pylist()
+
+    assert (row["shape"], row["bytes"]) == ("256x4", 4096)
+
+
+def test_what_a_layer_gives_that_tells_no_type_is_of_that_of_the_others() -> None:
+    """Keras 2 knows it of the first layer only."""
+    outputs = [["dense", [None, 4], "float16"], ["dropout", [None, 4], ""]]
+
+    assert [row[3] for row in rows(record(variables=[], outputs=outputs), batch_size=32)] == [256, 256]

@@ -135,6 +135,21 @@ def test_arrays_that_are_alive_are_counted_and_devices_that_count() -> None:
     assert Jax.allocated(NOBODY, module(of_gpu, of_gpu)) == {"live_bytes": 40, "peak_bytes": 1400}
 
 
+def test_the_program_with_most_temporaries_is_told() -> None:
+    """By XLA's plan; one that tells nothing is passed over."""
+    programs = [
+        SimpleNamespace(get_compiled_memory_stats=lambda size=size: SimpleNamespace(temp_size_in_bytes=size))
+        for size in (300, 900)
+    ]
+    client = SimpleNamespace(live_executables=lambda: [*programs, SimpleNamespace()])
+    device = SimpleNamespace(memory_stats=lambda: None, client=client)
+    module = SimpleNamespace(live_arrays=list, local_devices=lambda: [device])
+
+    told = Jax.allocated(NOBODY, module)
+
+    assert (told["live_bytes"], told["step_bytes"]) == (0, 900)
+
+
 def test_a_version_without_sessions_is_traced_by_its_public_profiler(
     probed: Callable[..., Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -201,3 +201,16 @@ def test_threads_are_those_of_openmp(probed: Callable[..., Any], monkeypatch: py
     monkeypatch.setattr("dlprof_probes.inproc.engines.mxnet._affinity", lambda _pid: set(range(8)))
 
     assert (told, setup.engine.threads(None)) == (3, 4)
+
+
+def test_what_the_largest_bound_graph_was_planned_to_need_is_told(probed: Callable[..., Any]) -> None:
+    """In whole MiB, as its executor prints it."""
+    setup = probed("mxnet")
+    import mxnet as mx
+
+    modules = [bound(mx), bound(mx)]
+    for module, planned in zip(modules, (3, 12), strict=True):
+        text = f"Op:relu, Name=relu0\nTotal {planned} MB allocated\nTotal 0 TempSpace resource requested\n"
+        module._exec_group.execs[0].debug_str = lambda text=text: text
+
+    assert setup.engine.allocated(mx)["step_bytes"] == 12 << 20

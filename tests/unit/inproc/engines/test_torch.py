@@ -160,5 +160,6 @@ def test_its_gpus_count_memory_where_they_were_used() -> None:
         max_memory_allocated=lambda number: 100 * (number + 1),
     )
 
-    assert Torch.allocated(NOBODY, SimpleNamespace(cuda=used)) == {"live_bytes": 30, "peak_bytes": 300}
-    assert Torch.allocated(NOBODY, SimpleNamespace(cuda=SimpleNamespace(is_initialized=lambda: False))) is None
+    unused = SimpleNamespace(is_initialized=lambda: False)
+    assert Torch(NOBODY).allocated(SimpleNamespace(cuda=used)) == {"live_bytes": 30, "peak_bytes": 300}
+    assert Torch(NOBODY).allocated(SimpleNamespace(cuda=unused)) is None

@@ -10,9 +10,9 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.rules import double_copy
 from tests.unit.analysis.findings.cases import Planted
-from tests.unit.analysis.memory_runs import MB, sample
+from tests.unit.analysis.memory_runs import MB, sample, split
 from tests.unit.analysis.test_memory_copies import SCRIPT, tables
-from tests.unit.runs import trained
+from tests.unit.runs import fit_span, steps, trained
 
 
 def planted() -> Planted:
@@ -43,3 +43,18 @@ def test_without_samples_it_abstains(tmp_path: Path) -> None:
     """It does not say that nothing is held twice."""
     with pytest.raises(Abstain, match="memory was not sampled"):
         list(double_copy.look(Case(trained(tmp_path / "r"))))
+
+
+def test_a_copy_that_fit_makes_is_told_with_its_call(tmp_path: Path) -> None:
+    """200 MB of float32 become as many of the engine's, of 705 MB at the peak."""
+    data = [{"shape": [50_000, 1000], "dtype": "float32"}]
+    samples = [split(time, level * MB) for time, level in ((1.0, 500), (2.0, 500), (2.9, 705), (7.0, 705))]
+    spans = [{**fit_span(data=data), "file": "train.py", "line": 9}]
+    run = trained(tmp_path / "r", process_samples=samples, steps=steps(200, start_s=3), spans=spans)
+
+    (claim,) = double_copy.look(Case(run))
+
+    assert claim.sentence.before.startswith(
+        "`fit` took 205 MB before its first step, which is a copy of all the float32"
+    )
+    assert claim.line == ("train.py", 9)

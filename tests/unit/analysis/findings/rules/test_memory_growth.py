@@ -82,3 +82,18 @@ def test_too_short_a_training_abstains(tmp_path: Path) -> None:
     """It does not say that nothing grows."""
     with pytest.raises(Abstain, match="fewer than 16 samples"):
         claims([MB] * 10, tmp_path)
+
+
+def test_a_process_below_that_grows_is_told_apart(tmp_path: Path) -> None:
+    """A loader's worker keeps what it has read; the traced process stays as it is."""
+    samples = [
+        {"pid": pid, "time_ns": 2_000_000_000 + n * 50_000_000, "interval_ns": 1, "rss_bytes": rss, "anonymous_bytes": rss,
+         "file_bytes": 0, "shared_bytes": 0, "swap_bytes": 0}
+        for n in range(100)
+        for pid, rss in ((42, 300 * MB), (43, (50 + n) * MB))
+    ]  # fmt: skip
+
+    (claim,) = claims([MB] * 100, tmp_path, process_samples=samples)
+
+    assert claim.sentence.before.startswith("Memory of processes below it grew by 200 kB with each step")
+    assert claim.line is None

@@ -57,6 +57,14 @@ def test_an_exception_is_told_with_its_line_and_what_held_memory(tmp_path: Path)
     assert claim.next_step.startswith("Use a smaller model")
 
 
+def test_what_was_wanted_is_not_said_to_have_been_held(tmp_path: Path) -> None:
+    """The batch that there was no memory for takes 5 GB, by shapes."""
+    owner = {"model": 1, "layer": "dense", "kind": "activations", "bytes": 5000 * MB, "how": "estimate", "count": 1}
+    (claim,) = claims(tmp_path, spans=[RAISED], memory_owners=[owner], process_samples=[sample(5, 500 * MB)])
+
+    assert claim.sentence.before.endswith("; more than was ever there, by shapes, is wanted for activations 5.00 GB")
+
+
 KILLED = {
     "the group's limit": machine(limit_group_bytes=500, group_used_bytes=490),
     "the machine's memory": machine(available=10),

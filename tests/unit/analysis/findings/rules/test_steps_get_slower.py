@@ -53,3 +53,14 @@ def test_steps_of_unequal_work_are_not_compared(tmp_path: Path) -> None:
     steps = [{**row, "samples": 10 + row["step"]} for row in growing()]
 
     assert "steps-get-slower" not in slugs(diagnosed(tmp_path / "r", **quiet(steps=steps)))
+
+
+@pytest.mark.parametrize(("unusual", "is_told"), [(30, False), (5, True)])
+def test_steps_of_batches_of_other_shapes_are_not_compared(tmp_path: Path, unusual: int, is_told: bool) -> None:
+    """`train_on_batch` with longer ones all the time; a last one that is smaller, in each epoch, is none of these."""
+    detail = f'{{"unusual_batches": [{unusual}, 100]}}'
+    spans = [runs.span("on_batch", 2.0, 2.0, span_id=1, detail=detail)]
+
+    found = slugs(diagnosed(tmp_path / "r", **quiet(steps=growing(), spans=spans)))
+
+    assert ("steps-get-slower" in found) is is_told

@@ -1,0 +1,108 @@
+"""Copies that `fit` makes of all the data that it is given, before its first step: as tensors, or of another type.
+
+The data's size is known from shapes and types; by how much more memory there was all through the training than at the
+call of `fit` is measured. Where the one is the other, the data is there twice.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dlprof.analysis import memory_series
+from dlprof.analysis.columns import integers, steps_of
+from dlprof.analysis.memory_copies import LEAST_BYTES
+from dlprof.analysis.memory_series import MemorySeries
+from dlprof.schema.vocabulary import Loop, SpanKind
+from dlprof.store.run import Run
+
+_SIZES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4, "float16": 2, "uint8": 1}
+_SAME = (0.8, 1.4)
+"""Growth over the size of a copy, where it is one: an engine takes more before its first step than the copy."""
+
+
+@dataclass(frozen=True)
+class FitCopy:
+    """Data that `fit` copied.
+
+    Attributes:
+        file, line: Where it was called; None: not known.
+        given_bytes: What it was given, by shapes and types.
+        copy_bytes: By how much more there was from the first step on than at the call, at the least.
+        given_type: Type of the largest array.
+        made_type: Type of the copy.
+    """
+
+    file: str | None
+    line: int | None
+    given_bytes: int
+    copy_bytes: int
+    given_type: str
+    made_type: str
+
+
+def of_run(run: Run) -> tuple[FitCopy, ...]:
+    """The copies of a run, the largest first; none where memory was not sampled."""
+    series = memory_series.of_run(run)
+    if series is None:
+        return ()
+    begins = _first_steps(run)
+    found = [copy for row in _calls(run) if (copy := _of_call(row, begins, series)) is not None]
+    return tuple(sorted(found, key=lambda copy: -copy.copy_bytes))
+
+
+def _calls(run: Run) -> Iterator[Mapping[str, Any]]:
+    columns = ("span_id", "start_ns", "dur_ns", "file", "line", "detail")
+    yield from run.chosen("spans", "kind", (SpanKind.FIT,), columns)
+
+
+def _first_steps(run: Run) -> Mapping[int, int]:
+    """When the first step of each training began (ns)."""
+    found: dict[int, int] = {}
+    for piece in run.pieces("steps", ("loop", "loop_id", "start_ns")):
+        rows = steps_of(piece, Loop.TRAIN)
+        known = rows.filter(pc.is_valid(rows["loop_id"]))
+        for loop, start in zip(integers(known["loop_id"]).tolist(), integers(known["start_ns"]).tolist(), strict=True):
+            found[loop] = min(start, found.get(loop, start))
+    return found
+
+
+def _of_call(row: Mapping[str, Any], begins: Mapping[int, int], series: MemorySeries) -> FitCopy | None:
+    facts = json.loads(row["detail"] or "{}")
+    arrays = [one for one in facts.get("data") or () if isinstance(one, dict) and one.get("shape")]
+    first = begins.get(row["span_id"])
+    if not arrays or first is None:
+        return None
+    given = sum(_bytes(one, one["dtype"]) for one in arrays)
+    grown = _grown(series, row["start_ns"], first, row["start_ns"] + row["dur_ns"])
+    if grown < LEAST_BYTES:
+        return None
+    largest = max(arrays, key=lambda one: _bytes(one, one["dtype"]))["dtype"]
+    made = next((kind for kind in (largest, _floats(facts)) if _is(grown, arrays, kind, largest)), None)
+    return FitCopy(row["file"], row["line"], given, grown, largest, made) if made is not None else None
+
+
+def _is(grown: int, arrays: Sequence[Mapping[str, Any]], kind: str, largest: str) -> bool:
+    """Whether memory grew by what the arrays take, those of the largest one's type in another one."""
+    made = sum(_bytes(one, kind if one["dtype"] == largest else one["dtype"]) for one in arrays)
+    return made > 0 and _SAME[0] <= grown / made <= _SAME[1]
+
+
+def _floats(facts: Mapping[str, Any]) -> str:
+    return str((facts.get("training") or {}).get("floatx") or "float32")
+
+
+def _bytes(array: Mapping[str, Any], kind: str) -> int:
+    return math.prod(int(length) for length in array["shape"]) * _SIZES.get(str(kind), 0)
+
+
+def _grown(series: MemorySeries, call_ns: int, first_ns: int, end_ns: int) -> int:
+    """By how much more there was between the first step and the end, at the least, than at the call (bytes)."""
+    inside = series.own_bytes[(series.time_ns >= first_ns) & (series.time_ns <= end_ns)]
+    return int(inside.min() - np.interp(call_ns, series.time_ns, series.own_bytes)) if len(inside) else 0

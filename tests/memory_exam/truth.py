@@ -1,0 +1,98 @@
+"""Bytes and operations that dlprof tells of a training, beside arithmetic and beside what engines count themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.memory_exam import traced
+from tests.memory_exam.arithmetic import MODELS, Known
+
+COLUMNS = (
+    "model", "floats", "backend", "parameters", "gradients", "slots", "operations / formula", "operations / engine's",
+    "by shapes, MB", "told of the engine, MB", "the engine's account, MB",
+)  # fmt: skip
+_SCRIPT = traced.ROOT / "tests" / "memory_exam" / "scripts" / "truth.py"
+_BATCH = {"resnet50": 8}
+_USUAL_BATCH = 32
+_SIZES = {"float16": 2, "float32": 4, "float64": 8}
+_SCALARS = 256
+"""Bytes of counters and rates that optimisers keep beside their slots, at most."""
+_BACKENDS = ("torch", "jax", "tensorflow", "mxnet")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, a type of floats and a backend."""
+
+    model: str
+    floats: str
+    backend: str
+
+    @property
+    def key(self) -> str:
+        """Its name in commands, and its folder's."""
+        return f"{self.model}-{self.floats}-{self.backend}"
+
+
+def all_of_them() -> Iterator[Case]:
+    """What each backend can do: MXNet has no Transformer of Keras, JAX no 64 bits unless asked."""
+    for model in MODELS:
+        for backend in _BACKENDS:
+            if (model, backend) != ("transformer", "mxnet"):
+                yield Case(model, "float32", backend)
+    yield from (Case(model, "float16", backend) for model in ("mlp", "cnn") for backend in _BACKENDS[:3])
+    for backend in ("torch", "tensorflow", "mxnet"):
+        yield from (Case(model, "float64", backend) for model in ("mlp", "cnn", "lstm"))
+
+
+def row(case: Case, work: Path) -> tuple[str, ...]:
+    """One case, as a row of the table."""
+    batch, known = _BATCH.get(case.model, _USUAL_BATCH), MODELS[case.model]()
+    done = traced.run(work / case.key, _SCRIPT, case.backend, arguments=(case.model, case.floats, str(batch)))
+    head = (case.model, case.floats, case.backend)
+    if done.code:
+        return (*head, f"the script failed: {done.err.strip().splitlines()[-1][:200]}", *[""] * 7)
+    counted = json.loads(done.out.strip().splitlines()[-1])
+    memory, work_done = done.told("memory"), done.told("kernels", "--roofline")
+    held = _by_kind(memory["owners"])
+    exact = sum(one["flops"] or 0 for one in work_done["layers"] if one["how"] == "exact")
+    return (
+        *head,
+        *_held(held, known, _SIZES[case.floats]),
+        *_operations(exact, work_done, counted, known, batch),
+        *_kept(memory, held, counted),
+    )
+
+
+def _by_kind(owners: list[dict[str, Any]]) -> dict[str, int]:
+    kinds: dict[str, int] = {}
+    for one in owners:
+        kinds[one["kind"]] = kinds.get(one["kind"], 0) + (one["bytes"] or 0)
+    return kinds
+
+
+def _held(held: dict[str, int], known: Known, size: int) -> Iterator[str]:
+    for kind, expected, more in (
+        ("parameters", known.parameters * size, 0),
+        ("gradients", known.trained * size, 0),
+        ("optimizer", known.slots * known.trained * size, _SCALARS),
+    ):
+        away = held.get(kind, 0) - expected
+        yield "exact" if 0 <= away <= more else f"{held.get(kind, 0):,} for {expected:,}"
+
+
+def _operations(exact: float, told: dict[str, Any], counted: dict[str, Any], known: Known, batch: int) -> Iterator[str]:
+    yield f"{exact / (known.flops * batch):.4f}"
+    yield f"{told['step_flops'] / counted['flops']:.3f}" if counted.get("flops") else "it counts none"
+
+
+def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any]) -> Iterator[str]:
+    yield f"{held.get('activations', 0) / 1e6:.2f} + {held.get('input', 0) / 1e6:.2f}"
+    told = [one["step_bytes"] for one in memory["engines"] if one.get("step_bytes") is not None]
+    yield f"{told[0] / 1e6:.2f}" if told else "nothing"
+    names = {"kept": "kept", "temporary": "planned"}
+    yield ", ".join(f"{text} {counted[name] / 1e6:.2f}" for name, text in names.items() if name in counted)

@@ -1,0 +1,59 @@
+"""Copies that `fit` makes of all the data that it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis import fit_copies
+from dlprof.analysis.fit_copies import FitCopy
+from tests.unit.analysis.memory_runs import MB, split
+from tests.unit.runs import fit_span, steps, trained
+
+
+def of(folder: Path, kind: str, before: int, after: int, later: int | None = None, **facts: Any) -> tuple[FitCopy, ...]:
+    """Of 200 MB (400 of float64) that `fit` is given at 2 s; the first step begins at 3 s, the last ends at 8 s."""
+    data = [{"shape": [50_000, 1000], "dtype": kind}, {"shape": [50_000], "dtype": "float32"}]
+    levels = [(1.0, before), (2.0, before), (2.9, after), (3.0, after), (6.0, after if later is None else later)]
+    samples = [split(time, level * MB) for time, level in levels]
+    spans = [{**fit_span(data=data, **facts), "file": "train.py", "line": 9}]
+    tables: dict[str, Any] = {"process_samples": samples, "steps": steps(250, start_s=3), "spans": spans}
+    return fit_copies.of_run(trained(folder / "r", **tables))
+
+
+def test_memory_that_grows_by_the_data_is_a_copy(tmp_path: Path) -> None:
+    """TensorFlow makes tensors of arrays."""
+    (found,) = of(tmp_path, "float32", 500, 705)
+
+    assert found == FitCopy("train.py", 9, 200_200_000, 205 * MB, "float32", "float32")
+
+
+def test_data_of_another_type_is_copied_as_floats_of_keras(tmp_path: Path) -> None:
+    """400 MB of float64 become 200."""
+    (found,) = of(tmp_path, "float64", 500, 702)
+
+    assert (found.given_bytes, found.copy_bytes, found.made_type) == (400_200_000, 202 * MB, "float32")
+
+
+CLEAN = {
+    "no growth": ("float32", 500, 510, None),
+    "growth of another size": ("float32", 500, 620, None),
+    "far more than the data": ("float32", 500, 900, None),
+    "what is given back while it trains": ("float32", 500, 705, 540),
+}
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_other_growth_is_no_copy(tmp_path: Path, name: str) -> None:
+    """It is an engine that starts, or weights."""
+    assert of(tmp_path, *CLEAN[name]) == ()
+
+
+def test_data_that_is_no_array_is_not_known(tmp_path: Path) -> None:
+    """A generator's, for example."""
+    spans = [{**fit_span(), "detail": "{}"}]
+    samples = [split(2.0, 500 * MB), split(3.0, 900 * MB)]
+
+    assert fit_copies.of_run(trained(tmp_path / "r", process_samples=samples, spans=spans)) == ()
