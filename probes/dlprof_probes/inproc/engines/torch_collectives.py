@@ -7,12 +7,17 @@ backward begins, so before DDP's, and when it is called it queues another one, b
 Only collectives of tensors in the host's memory are told: with others nothing waits on the host.
 """
 
+import os
 import sys
 import weakref
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Attachment
+
+_affinity = getattr(os, "sched_getaffinity", None)
+_getframe = sys._getframe
 
 _C10D = "torch.distributed.distributed_c10d"
 _DDP = "torch.nn.parallel.distributed"
@@ -134,6 +139,7 @@ class Backwards(object):
         self._probe = probe
         self._numbers = _Numbers()
         self._models = weakref.WeakKeyDictionary()
+        self._places = weakref.WeakKeyDictionary()
         self._torch = sys.modules["torch"]
         self._tensors = getattr(module, "_find_tensors", None)
         if self._tensors is None:
@@ -142,6 +148,12 @@ class Backwards(object):
         forward = probe.guard(lambda output, args: self._forward(args[0], output), goes_on=True)
         forward._torchdynamo_disable = True  # what torch.compile makes of DDP ends before DDP's own call here, too
         probe.replace(module.DistributedDataParallel, "_post_forward", lambda f: probe.wrappers.after(f, forward))
+        if "_ddp_init_helper" in vars(module.DistributedDataParallel):
+            made = probe.guard(lambda _result, args: self._made(args[0], _getframe(1)), goes_on=True)
+            probe.replace(module.DistributedDataParallel, "_ddp_init_helper", lambda f: probe.wrappers.after(f, made))
+
+    def _made(self, model, frame):
+        self._places[model] = self._probe.recorder.user_line(frame)
 
     def _forward(self, model, output):
         """A model gave its output: a backward begins at one of its tensors."""
@@ -163,7 +175,27 @@ class Backwards(object):
         group = str(getattr(model.process_group, "group_name", ""))
         engine = self._torch.autograd.Variable._execution_engine
         is_told = getattr(model, "device_type", "") == "cpu"
+        self._tell(model, size)
         return _Backward(self._probe, engine.queue_callback, (group, size, self._numbers), is_told)
+
+    def _tell(self, model, size):
+        """How a model's gradients are put together, and what this rank may compute with; read at its first forward."""
+        place = self._places.get(model, ("", 0))
+        facts = {"bytes": size, "file": place[0], "line": place[1]}
+        facts["buckets"] = _quiet(lambda: len(model._get_ddp_logging_data()["bucket_sizes"].split(",")))
+        facts["threads"] = _quiet(lambda: self._torch.get_num_threads())
+        facts["cores"] = _quiet(lambda: len(_affinity(0)))
+        self._probe.recorder.meta({"data_parallel": facts})
+
+
+def _quiet(read):
+    """A figure; None: this torch, or this system, does not tell it."""
+    try:
+        return read()
+    except Exception as error:
+        if interrupts.is_from_handler(error):
+            raise
+        return None
 
 
 class _Backward(object):
