@@ -10,8 +10,10 @@ import numpy as np
 from dlprof.analysis.columns import Integers
 
 LEAST_NS = 20_000_000
-LEAST_STEPS = 3.0
+LEAST_STEPS = 1.0
 """What is shorter than this, or than so many usual steps, belongs to the steps themselves."""
+_MOSTLY = 2 / 3
+"""Pauses for one rank are its doing if they are this share of the pauses for all: a busy machine makes some of each."""
 _STOOD = 0.7
 """Where collectives are not seen: the others' steps must last for this share of the pause."""
 
@@ -90,11 +92,14 @@ def of_steps(ranks: Sequence[int], begin: Integers) -> Pauses:
 
 
 def longest(pauses: Sequence[Pauses], step_ns: int) -> LoneWork | None:
-    """The rank that the others stood still for longest, in pauses that are longer than steps are; None: there is none.
+    """The rank that the others stood still for longest, in pauses that are longer than steps are.
 
     Args:
         pauses: All that there are.
         step_ns: A usual step.
+
+    Returns:
+        None: there are none, or they are not mostly for one rank.
     """
     least = max(LEAST_NS, LEAST_STEPS * step_ns)
     found: dict[int, list[tuple[int, int]]] = {}
@@ -105,7 +110,10 @@ def longest(pauses: Sequence[Pauses], step_ns: int) -> LoneWork | None:
     if not found:
         return None
     merged = {rank: _merged(times) for rank, times in found.items()}
-    rank = max(merged, key=lambda one: sum(end - begin for begin, end in merged[one]))
+    totals = {rank: sum(end - begin for begin, end in times) for rank, times in merged.items()}
+    rank = max(totals, key=lambda one: totals[one])
+    if totals[rank] < _MOSTLY * sum(totals.values()):
+        return None
     return LoneWork(rank, merged[rank], any(one.is_inferred for one in pauses))
 
 

@@ -32,10 +32,16 @@ def test_steps_tell_it_where_the_others_go_on_no_earlier() -> None:
 
 
 def test_only_pauses_that_are_longer_than_steps_are_lone_work() -> None:
-    """30 ms at least, with steps of 10; what two streams tell is counted once."""
+    """30 ms at least, with steps of 30; what two streams tell is counted once."""
     one = Pauses(np.array([1, 0, 1]), ms([100, 200, 400])[0], ms([50, 29, 60])[0])
     two = Pauses(np.array([1]), ms([101])[0], ms([50])[0])
-    assert rank_pauses.longest([one, two], 10 * MS) == LoneWork(
+    assert rank_pauses.longest([one, two], 30 * MS) == LoneWork(
         1, ((50 * MS, 101 * MS), (340 * MS, 400 * MS)), is_inferred=False
     )
     assert rank_pauses.longest([one], 100 * MS) is None
+
+
+def test_pauses_of_all_ranks_are_nobodys_doing() -> None:
+    """As on a machine that others use: 50 and 60 ms."""
+    both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
+    assert rank_pauses.longest([both], 10 * MS) is None

@@ -13,7 +13,7 @@ from tests.unit.runs import S, trained
 STAND = {0: ("train.py", 40, "main"), 1: ("torch/autograd/graph.py", 7, "_engine_run_backward")}
 
 
-def stacks(inner: tuple[str, int, str], begin_s: float, dur_s: float) -> dict[str, list[dict[str, Any]]]:
+def stacks(inner: tuple[str, int, str], begin_s: float, dur_s: float) -> dict[str, Any]:
     """A main thread that stands in `main` of train.py and in what that calls."""
     file, line, function = inner
     frames = [{"stack_id": 1, "depth": 0, "function": "<module>", "file": "train.py", "line": 90},
@@ -33,7 +33,7 @@ def stacks(inner: tuple[str, int, str], begin_s: float, dur_s: float) -> dict[st
 def hung(folder: Path, *, both: bool = False) -> Hung | None:
     """Rank 1 stands in its own line for the last seconds, rank 0 in its backward; or both in backwards."""
     inner = {0: STAND[1], 1: STAND[1 if both else 0]}
-    changes = {f"rank_{rank}": stacks(one, 3 - rank, 7) for rank, one in inner.items()}
+    changes: dict[str, Any] = {f"rank_{rank}": stacks(one, 3 - rank, 7) for rank, one in inner.items()}
     summary = ranks.of_run(found := ranked_runs.make(folder, {0: 5, 1: 5}, **changes))
     return rank_stands.hung(found.members, summary.clock, summary.progress, summary.median_ns or 0)
 

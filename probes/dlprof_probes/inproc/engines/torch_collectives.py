@@ -32,6 +32,8 @@ _KINDS = {
 BACKWARD = "backward"
 _MOST_PENDING = 4096
 """Collectives that are begun and not waited for, at most: others were never to be."""
+_REBUILT = 3
+"""At this forward pass DDP has put its gradients together anew, in the order in which they are made: what stays."""
 _OUTPUTS = 8
 """Results of a model at which a backward may begin, at most."""
 
@@ -98,6 +100,8 @@ class Collectives(object):
         if group is not None:
             self._recorder.meta({"rank": {"rank": group.rank(), "world": group.size(), "by": "torch.distributed"}})
             self._recorder.flush()
+            if group.size() > 1:
+                self._recorder.flush_often()
 
     def _called(self, kind, work, args, begin):
         name = str(getattr(args[0], "group_name", ""))
@@ -162,6 +166,9 @@ class Backwards(object):
         known = self._models.get(model)
         if known is None:
             known = self._models[model] = self._of(model)
+        known.forwards += 1
+        if known.forwards in (1, _REBUILT):
+            self._tell(model, known.size)
         if known.is_told:
             tensors = [output] if type(output) is self._torch.Tensor else self._tensors(output)
             nodes = [one.grad_fn for one in tensors if one.grad_fn is not None]
@@ -175,17 +182,21 @@ class Backwards(object):
         group = str(getattr(model.process_group, "group_name", ""))
         engine = self._torch.autograd.Variable._execution_engine
         is_told = getattr(model, "device_type", "") == "cpu"
-        self._tell(model, size)
         return _Backward(self._probe, engine.queue_callback, (group, size, self._numbers), is_told)
 
     def _tell(self, model, size):
-        """How a model's gradients are put together, and what this rank may compute with; read at its first forward."""
+        """How a model's gradients are put together, and what this rank may compute with."""
         place = self._places.get(model, ("", 0))
         facts = {"bytes": size, "file": place[0], "line": place[1]}
-        facts["buckets"] = _quiet(lambda: len(model._get_ddp_logging_data()["bucket_sizes"].split(",")))
-        facts["threads"] = _quiet(lambda: self._torch.get_num_threads())
+        facts["buckets"] = _quiet(lambda: _buckets(model._get_ddp_logging_data()))
+        facts["threads"] = _quiet(lambda: int(self._torch.get_num_threads()))
         facts["cores"] = _quiet(lambda: len(_affinity(0)))
         self._probe.recorder.meta({"data_parallel": facts})
+
+
+def _buckets(told):
+    """How many collectives the gradients are given in."""
+    return len((told.get("rebuilt_bucket_sizes") or told["bucket_sizes"]).split(","))
 
 
 def _quiet(read):
@@ -209,15 +220,18 @@ class _Backward(object):
 
     Attributes:
         is_due: A forward pass is over, of which none has begun.
+        forwards: Forward passes so far.
+        size: Bytes of the gradients.
         begin: Hook of the nodes of autograd that a backward begins with; it leaves gradients as they are.
     """
 
     def __init__(self, probe, queue, facts, is_told):
         self.is_told = is_told
         self.is_due = False
+        self.forwards = 0
         self._recorder = probe.recorder
         self._queue = queue
-        self._group, self._size, self._numbers = facts
+        self._group, self.size, self._numbers = facts
         self._number = self._began = 0
         self.begin = probe.guard(self._begin, goes_on=True)
         self._made, self._reduced = probe.guard(self._all_made, goes_on=True), probe.guard(self._over, goes_on=True)
@@ -236,4 +250,4 @@ class _Backward(object):
     def _over(self):
         """DDP has what the other ranks gave."""
         end = now()
-        self._recorder.collective((BACKWARD, self._group, self._number), (self._began, self._began, end), self._size)
+        self._recorder.collective((BACKWARD, self._group, self._number), (self._began, self._began, end), self.size)

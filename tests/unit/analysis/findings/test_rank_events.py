@@ -74,8 +74,8 @@ def test_a_straggler_with_fewer_cores_is_told_so(tmp_path: Path) -> None:
 
 def test_all_ranks_of_a_slow_machine_are_told_as_one(tmp_path: Path) -> None:
     """Two of four, on another machine; clocks that are a second apart are not compared here."""
-    other = {"told": ranked_runs.far(2, 0)}
-    last = {"told": ranked_runs.far(3, 0)}
+    other: dict[str, Any] = {"told": ranked_runs.far(2, 0)}
+    last: dict[str, Any] = {"told": ranked_runs.far(3, 0)}
     for rank, changes in ((2, other), (3, last)):
         changes["collectives"] = [{**row, "kind": "all_reduce"} for row in ranked_runs.collectives(rank, 12, 12)]
     near = {rank: {"collectives": [{**row, "kind": "all_reduce"} for row in ranked_runs.collectives(rank, 5, 12)]}

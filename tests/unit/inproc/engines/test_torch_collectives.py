@@ -147,10 +147,10 @@ def ddp(probe: Probe, torch: Any) -> Any:
             self._ddp_init_helper()
 
         def _ddp_init_helper(self) -> None:
-            self.buckets = "12, 8"
+            self.buckets, self.rebuilt = "12, 8", ""
 
         def _get_ddp_logging_data(self) -> dict[str, str]:
-            return {"bucket_sizes": self.buckets}
+            return {"bucket_sizes": self.buckets, "rebuilt_bucket_sizes": self.rebuilt}
 
         def parameters(self) -> list[Tensor]:
             return [Tensor(5)]
@@ -190,14 +190,17 @@ def test_backwards_that_wait_for_nobody_on_the_host_are_none(
     assert told(out) == []
 
 
-def test_how_gradients_are_put_together_is_told_once(ddp: Any, torch: Any, out: Recorded) -> None:
+def test_how_gradients_are_put_together_is_told_as_it_stays(ddp: Any, torch: Any, out: Recorded) -> None:
     """With the line that made the model data parallel, and what the rank may compute with."""
     torch.get_num_threads = lambda: 3
     model = ddp.DistributedDataParallel()
     for _ in range(2):
         model._post_forward([Tensor(1, grad_fn=Node())])
+    assert out.stream().meta["data_parallel"]["buckets"] == 2
+    model.rebuilt = "8, 8, 4"
+    model._post_forward([Tensor(1, grad_fn=Node())])
     told = out.stream().meta["data_parallel"]
-    assert told == {"bytes": 20, "buckets": 2, "threads": 3, "cores": len(os.sched_getaffinity(0)),
+    assert told == {"bytes": 20, "buckets": 3, "threads": 3, "cores": len(os.sched_getaffinity(0)),
                     "file": told["file"], "line": told["line"]}  # fmt: skip
 
 
