@@ -14,6 +14,7 @@ LEAST_STEPS = 1.0
 """What is shorter than this, or than so many usual steps, belongs to the steps themselves."""
 _MOSTLY = 2 / 3
 """Pauses for one rank are its doing if they are this share of the pauses for all: a busy machine makes some of each."""
+_OFTEN = 0.05
 _STOOD = 0.7
 """Where collectives are not seen: the others' steps must last for this share of the pause."""
 
@@ -53,6 +54,10 @@ class LoneWork:
     def total_ns(self) -> int:
         """All of them together (ns)."""
         return sum(end - begin for begin, end in self.times)
+
+    def is_often(self, steps: int) -> bool:
+        """Whether there is one in more than every twentieth step: then the rank is slow, step after step."""
+        return len(self.times) > _OFTEN * steps
 
 
 def of_collectives(ranks: Sequence[int], start: Integers, blocked_from: Integers) -> Pauses:

@@ -235,17 +235,21 @@ def _late_by_stacks(
 
 
 def _in_steps(grids: Mapping[int, _Steps], clock: Clock) -> dict[int, list[Span]]:
-    """The time from the first step of each rank to its last, without pauses for one of them (its own timeline, ns)."""
-    some = {rank: grid for rank, grid in grids.items() if len(grid.begin) > 1}
+    """The time from the first plain step of each rank to its last, without pauses for one of them where these are few.
+
+    Times are of its own timeline (ns).
+    """
+    some = {rank: grid for rank, grid in grids.items() if int(grid.plain.sum()) > 1}
     usual = [float(np.median(grid.end - grid.begin)) for grid in some.values()]
     lone = rank_pauses.longest(_pauses(clock, some), int(median(usual))) if usual else None
     found = {}
     for rank, grid in some.items():
         place = clock.placements.get(rank)
         cuts = []
-        if lone is not None and place is not None:
+        if lone is not None and place is not None and not lone.is_often(len(grid.begin)):
             cuts = [(int(low), int(high)) for low, high in place.own(np.array(lone.times, np.int64))]
-        found[rank] = rank_stands.without((int(grid.begin[0]), int(grid.end[-1])), cuts)
+        plain = np.flatnonzero(grid.plain)
+        found[rank] = rank_stands.without((int(grid.begin[plain[0]]), int(grid.end[plain[-1]])), cuts)
     return found
 
 

@@ -83,6 +83,9 @@ def lone_work(case: RankCase) -> Found:
     found = rank_pauses.longest(summary.pauses, summary.median_ns or 0)
     if found is None or summary.median_ns is None:
         return
+    slow, steps = summary.straggler, min(one.steps for one in summary.ranks)
+    if found.is_inferred and found.is_often(steps) and slow is not None and slow.rank == found.rank:
+        return  # the same is told of its steps
     run, place = case.run(found.rank), summary.clock.placements[found.rank]
     own = [
         (int(begin), int(end))

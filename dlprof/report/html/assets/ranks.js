@@ -70,7 +70,7 @@ class RankHeat {
       xAxis: {type: 'value', min: 0.5, max: this.steps + 0.5, name: 'step', nameLocation: 'middle', nameGap: 20, minInterval: 1,
         ...axisStyle(), splitLine: {show: false}, axisLabel: {color: css('--weak'), hideOverlap: true, formatter: v => (Number.isInteger(v) ? v.toLocaleString('en') : '')}},
       yAxis: {type: 'category', inverse: true, data: rows.map(rank => `rank ${rank}`), ...axisStyle(), splitLine: {show: false},
-        axisTick: {show: false}, axisLabel: {color: css('--text'), fontSize: 11, hideOverlap: true}},
+        axisTick: {show: false}, axisLabel: {color: css('--text'), fontSize: 11, interval: Math.ceil(15 / this.rowHeight) - 1}},
       dataZoom: [
         {id: 'x', type: 'inside', xAxisIndex: 0, ...zoom},
         {id: 'xs', type: 'slider', xAxisIndex: 0, filterMode: 'none', height: 14, bottom: 6, showDetail: false, showDataShadow: false, left: HEAT_LEFT, right: HEAT_RIGHT},
