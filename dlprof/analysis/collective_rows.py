@@ -41,8 +41,9 @@ def streams(members: Sequence[Member]) -> dict[Stream, dict[int, pa.Table]]:
     for member in members:
         rows = member.run.table("collectives")
         texts = [rows[name].cast(pa.string()) for name in ("kind", "process_group")]
-        for kind, group in sorted({*zip(*(one.to_pylist() for one in texts), strict=True)}, key=str):
-            own = rows.filter(pc.and_(pc.equal(texts[0], kind), pc.equal(texts[1], group)))
+        pairs = pa.table(texts, names=["kind", "group"]).group_by(["kind", "group"]).aggregate([]).to_pylist()
+        for kind, group in sorted(((pair["kind"], pair["group"]) for pair in pairs), key=str):
+            own = rows.filter(pc.and_(pc.equal(texts[0], kind), pc.equal(texts[1], group))) if len(pairs) > 1 else rows
             found.setdefault((kind, group), {})[member.rank] = own
     return found
 

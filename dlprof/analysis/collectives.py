@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dlprof.analysis import collective_rows
+from dlprof.analysis import collective_rows, rank_pauses
 from dlprof.analysis.clocks import Clock, Placement
 from dlprof.analysis.collective_rows import Stream
 from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.rank_pauses import Pauses
 from dlprof.store.ranked import Member
 
 
@@ -68,11 +69,15 @@ class Matched:
         waits: By rank.
         arrivals: Of the stream in which the ranks stood still for longest; None: there is none.
         unknown: Why nothing is known of waits, as a clause; None: it is.
+        pauses: When all ranks of a stream stood still for one, of each stream.
+        over: Rank to when its last collective ended, on the one clock (ns).
     """
 
     waits: Mapping[int, Waits] = field(default_factory=dict)
     arrivals: Arrivals | None = None
     unknown: str | None = None
+    pauses: tuple[Pauses, ...] = ()
+    over: Mapping[int, int] = field(default_factory=dict)
 
 
 def match(members: Sequence[Member], clock: Clock) -> Matched:
@@ -88,6 +93,8 @@ def match(members: Sequence[Member], clock: Clock) -> Matched:
     if not streams:
         return Matched(unknown="no collectives of theirs were seen")
     found: dict[int, list[Waits]] = {}
+    pauses: list[Pauses] = []
+    over: dict[int, int] = {}
     arrivals, longest = None, -1
     for stream, by_rank in streams.items():
         both = collective_rows.common(by_rank)
@@ -99,14 +106,18 @@ def match(members: Sequence[Member], clock: Clock) -> Matched:
             for rows in (both.start, both.blocked_from, both.end)
         )
         waits = list(_split(both.start, start, blocked_from, end))
-        for rank, one in zip(both.ranks, waits, strict=True):
+        for rank, one, ends in zip(both.ranks, waits, end, strict=True):
             found.setdefault(rank, []).append(one)
+            over[rank] = max(over.get(rank, 0), int(ends.max()))
+        if len(both.ranks) == len(members):
+            pauses.append(rank_pauses.of_collectives(both.ranks, start, blocked_from))
         blocked = sum(int(one.wait.sum() + one.transfer.sum()) for one in waits)
         if blocked > longest:
             arrivals, longest = Arrivals(stream, both.ranks, start, places), blocked
     if arrivals is None:
         return Matched(unknown="no two ranks have a collective in common")
-    return Matched({rank: _together(parts) for rank, parts in found.items()}, arrivals)
+    waited = {rank: _together(parts) for rank, parts in found.items()}
+    return Matched(waited, arrivals, pauses=tuple(pauses), over=over)
 
 
 def alone(member: Member) -> Matched:

@@ -13,6 +13,8 @@ PASSES = 4
 """How often the numbers are read: each time sixteen more bits of what is looked for are known."""
 _BITS = 16
 _SIZE = 1 << _BITS
+_FEW = 4096
+"""Up to so many numbers are kept as they are: counting them would take longer."""
 _SIGN = np.uint64(1 << 63)
 Keys = npt.NDArray[np.uint64]
 
@@ -30,6 +32,7 @@ class Search:
         self._found = dict.fromkeys(places, (0, 0))  # leading bits of the number, and weight of those below it
         self._passes = 0
         self._counts: dict[int, Floats] = {}
+        self._few: dict[int, tuple[Integers, Integers]] = {}
 
     def add(self, numbers: Floats, weights: Integers) -> None:
         """Some of the numbers, and how often each counts."""
@@ -37,22 +40,43 @@ class Search:
         for prefix in {prefix for prefix, _ in self._found.values()}:
             inside = keys >> np.uint64(64 - _BITS * self._passes) == prefix if self._passes else slice(None)
             part = (keys[inside] >> np.uint64(64 - _BITS * (self._passes + 1))) & np.uint64(_SIZE - 1)
-            counts = np.bincount(part.astype(np.int64), weights=weights[inside], minlength=_SIZE).astype(np.float64)
-            known = self._counts.get(prefix)
-            self._counts[prefix] = counts if known is None else known + counts
+            self._keep(prefix, part.astype(np.int64), weights[inside])
+
+    def _keep(self, prefix: int, part: Integers, weights: Integers) -> None:
+        """Keep the next bits of some numbers: as they are while they are few, else counted."""
+        before = self._few.pop(prefix, None)
+        if before is not None:
+            part, weights = np.concatenate((before[0], part)), np.concatenate((before[1], weights))
+        known = self._counts.get(prefix)
+        if known is None and len(part) <= _FEW:
+            self._few[prefix] = part, weights
+            return
+        counts = np.bincount(part, weights=weights, minlength=_SIZE).astype(np.float64)
+        self._counts[prefix] = counts if known is None else known + counts
 
     def narrow(self) -> None:
         """A pass has ended."""
+        until = {prefix: np.cumsum(counts) for prefix, counts in self._counts.items()}
         for place, (prefix, below) in self._found.items():
-            until = np.cumsum(self._counts[prefix])
-            part = int(np.searchsorted(until, place - below, side="right"))
-            before = int(until[part - 1]) if part else 0
+            if prefix in self._few:
+                part, before = _among(*self._few[prefix], place - below)
+            else:
+                part = int(np.searchsorted(until[prefix], place - below, side="right"))
+                before = int(until[prefix][part - 1]) if part else 0
             self._found[place] = (prefix << _BITS | part, below + before)
-        self._passes, self._counts = self._passes + 1, {}
+        self._passes, self._counts, self._few = self._passes + 1, {}, {}
 
     def at(self, place: int) -> float:
         """The number at a place, after all passes."""
         return _number(self._found[place][0])
+
+
+def _among(parts: Integers, weights: Integers, place: int) -> tuple[int, int]:
+    """The part at a place of some numbers, and the weight of all below it."""
+    order = np.argsort(parts, kind="stable")
+    until = np.cumsum(weights[order])
+    part = parts[order[np.searchsorted(until, place, side="right")]]
+    return int(part), int(weights[parts < part].sum())
 
 
 def places_of(share: float, count: int) -> tuple[int, int]:

@@ -8,12 +8,25 @@ from statistics import median
 
 import numpy as np
 
-from dlprof.analysis import clocks, collectives, device_collectives, device_time, step_split, steps
+from dlprof.analysis import (
+    clocks,
+    collectives,
+    device_collectives,
+    device_time,
+    rank_pauses,
+    rank_stands,
+    rank_steps,
+    step_split,
+    steps,
+)
 from dlprof.analysis.clocks import Clock, Placement
 from dlprof.analysis.collectives import Matched, Waits
 from dlprof.analysis.columns import Floats, Integers, Truths, in_windows, integers, steps_of, truths
 from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
+from dlprof.analysis.rank_pauses import Pauses
+from dlprof.analysis.rank_stands import Span
+from dlprof.analysis.rank_steps import StepRows, Stretches
 from dlprof.errors import DlprofError
 from dlprof.schema.vocabulary import Loop, RunState, StepPart
 from dlprof.store.ranked import Member, RankedRun
@@ -23,6 +36,8 @@ LEAST_SHARE = 0.05
 """A rank that takes less than this share of a step longer than the others is no straggler."""
 LEAST_SHARE_OF_STEPS = 0.2
 """The same where only whole steps are known, waits for others included: little of these says nothing."""
+_SAMPLED_RANKS = 16
+"""Up to so many ranks are compared by their sampled stacks, where nothing else tells."""
 _LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
 """Steps of a foreign trace may not say that they train."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
@@ -99,8 +114,9 @@ class RanksSummary:
         straggler: None: there is none, or nothing tells.
         devices: How long each device of each rank was busy, and with what, as far as it was traced.
         device_collectives: What the collectives on devices tell.
-        each_step: Rank to what it did itself in each train step (ns), all but standing still in collectives as far as
-            that is known; in order.
+        stretches: Rank to its train steps in order, in stretches of equally many in all ranks.
+        pauses: When all ranks but one stood still for that one.
+        progress: Rank to when its last train step or collective ended, on the clock in common (ns).
     """
 
     ranks: tuple[RankTimes, ...]
@@ -111,7 +127,9 @@ class RanksSummary:
     straggler: Straggler | None
     devices: tuple[DeviceTime, ...] = ()
     device_collectives: DeviceCollectives = field(default_factory=DeviceCollectives)
-    each_step: Mapping[int, Floats] = field(default_factory=dict)
+    stretches: Mapping[int, Stretches] = field(default_factory=dict)
+    pauses: tuple[Pauses, ...] = ()
+    progress: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def median_ns(self) -> int | None:
@@ -132,6 +150,7 @@ class _Steps:
     end: Integers
     count: Integers
     plain: Truths
+    input: Integers
 
     def places(self, moments: Integers) -> Integers:
         """The step that each moment is in; -1: in none."""
@@ -153,10 +172,34 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     skew_ns, how = _skew(times, matched, grids)
     slow, on_devices = straggler_of(times, _last(matched)), device_collectives.match(members)
     if slow is None and matched.unknown is not None:
-        slow = _late_on_devices(times, on_devices)
+        slow = _late_on_devices(times, on_devices) or _late_by_stacks(members, times, _in_steps(grids, clock))
     devices = tuple(replace(one, rank=member.rank) for member in members for one in device_time.of_run(member.run))
-    each = {rank: _each_step(matched.waits.get(rank), grid) for rank, grid in grids.items()}
-    return RanksSummary(times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices, each)
+    return RanksSummary(
+        times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices,
+        stretches=_stretches(matched, grids),
+        pauses=matched.pauses or _pauses(clock, grids),
+        progress=_progress(clock, matched, grids),
+    )  # fmt: skip
+
+
+def _pauses(clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
+    """When all ranks but one stood still, by the begins of their steps; none where these tell nothing."""
+    count = min((len(grid.begin) for grid in grids.values()), default=0)
+    if clock.unknown is not None or len(grids) < 2 or count < 2:
+        return ()
+    ranks = sorted(grids)
+    begin = np.stack([clock.placements[rank].placed(grids[rank].begin[:count]) for rank in ranks])
+    return (rank_pauses.of_steps(ranks, begin),)
+
+
+def _progress(clock: Clock, matched: Matched, grids: Mapping[int, _Steps]) -> dict[int, int]:
+    """When each rank last ended something that all do."""
+    if clock.unknown is not None:
+        return {}
+    found = {
+        rank: int(clock.placements[rank].placed(grid.end[-1:])[0]) for rank, grid in grids.items() if len(grid.end)
+    }
+    return {rank: max(found.get(rank, 0), matched.over.get(rank, 0)) for rank in {*found, *matched.over}}
 
 
 def _late_on_devices(times: Sequence[RankTimes], found: DeviceCollectives) -> Straggler | None:
@@ -170,6 +213,44 @@ def _late_on_devices(times: Sequence[RankTimes], found: DeviceCollectives) -> St
     others = median(wait for one, wait in found.wait_ns.items() if one != rank)
     excess = int((others - found.wait_ns[rank]) / slow.steps)
     return Straggler(rank, excess, "work", excess, share) if excess >= LEAST_SHARE * slow.median_ns else None
+
+
+def _late_by_stacks(
+    members: Sequence[Member], times: Sequence[RankTimes], spans: Mapping[int, Sequence[Span]]
+) -> Straggler | None:
+    """The rank that is busiest by itself while the others stand in their engine; None: there is none, or many ranks."""
+    if not 2 <= len(spans) == len(members) <= _SAMPLED_RANKS:
+        return None
+    found = []
+    for one in members:
+        own = one.run, spans[one.rank]
+        more = [rank_stands.more(own, (two.run, spans[two.rank])) for two in members if two is not one]
+        found.append((min(0.0 if told is None else told.share for told in more), one.rank))
+    share, rank = max(found)
+    slow = next(told for told in times if told.rank == rank)
+    if share < LEAST_SHARE_OF_STEPS or not slow.steps:
+        return None
+    excess = int(share * sum(end - begin for begin, end in spans[rank]) / slow.steps)
+    return Straggler(rank, excess, "host", excess, None)
+
+
+def _in_steps(grids: Mapping[int, _Steps], clock: Clock) -> dict[int, list[Span]]:
+    """The time from the first plain step of each rank to its last, without pauses for one of them where these are few.
+
+    Times are of its own timeline (ns).
+    """
+    some = {rank: grid for rank, grid in grids.items() if int(grid.plain.sum()) > 1}
+    usual = [float(np.median(grid.end - grid.begin)) for grid in some.values()]
+    lone = rank_pauses.longest(_pauses(clock, some), int(median(usual))) if usual else None
+    found = {}
+    for rank, grid in some.items():
+        place = clock.placements.get(rank)
+        cuts = []
+        if lone is not None and place is not None and not lone.is_often(len(grid.begin)):
+            cuts = [(int(low), int(high)) for low, high in place.own(np.array(lone.times, np.int64))]
+        plain = np.flatnonzero(grid.plain)
+        found[rank] = rank_stands.without((int(grid.begin[plain[0]]), int(grid.end[plain[-1]])), cuts)
+    return found
 
 
 def _traced(members: Sequence[Member], clock: Clock) -> list[tuple[int, int]]:
@@ -201,12 +282,9 @@ def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) 
         begin_there, end_there = place.placed(start), place.placed(end)
         for low, high in traced:
             alone &= (end_there <= low) | (begin_there >= high)
-    return _Steps(
-        start - integers(rows["input_ns"]),
-        end,
-        np.maximum(1, integers(rows["count"])),
-        alone if alone.any() else plain,
-    )
+    waited = integers(rows["input_ns"])
+    count = np.maximum(1, integers(rows["count"]))
+    return _Steps(start - waited, end, count, alone if alone.any() else plain, waited)
 
 
 def _times(ranked: RankedRun, member: Member, matched: Matched, grid: _Steps) -> RankTimes:
@@ -248,12 +326,20 @@ def _by_step(start: Integers, values: Integers, grid: _Steps) -> Floats:
     return np.asarray(total / grid.count, np.float64)
 
 
-def _each_step(waits: Waits | None, grid: _Steps) -> Floats:
-    """What a rank did itself in each step (ns)."""
-    whole = np.asarray((grid.end - grid.begin) / grid.count, np.float64)
+def _stretches(matched: Matched, grids: Mapping[int, _Steps]) -> dict[int, Stretches]:
+    """The steps of each rank that has some."""
+    some = {rank: grid for rank, grid in grids.items() if len(grid.begin)}
+    most = max((int(grid.count.sum()) for grid in some.values()), default=0)
+    of_row = max((int(grid.count.max()) for grid in some.values()), default=1)
+    each = rank_steps.width(most, of_row, len(grids))
+    return {rank: rank_steps.stretches(_rows(matched.waits.get(rank), grid), each) for rank, grid in some.items()}
+
+
+def _rows(waits: Waits | None, grid: _Steps) -> StepRows:
     if waits is None:
-        return whole
-    return np.maximum(0.0, whole - _by_step(waits.start, waits.wait + waits.transfer, grid))
+        return StepRows(grid.begin, grid.end, grid.count, grid.input, None, None)
+    wait, transfer = (_by_step(waits.start, values, grid) * grid.count for values in (waits.wait, waits.transfer))
+    return StepRows(grid.begin, grid.end, grid.count, grid.input, wait, transfer)
 
 
 def _kernels(run: Run) -> int | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.analysis.compare import Comparison
     from dlprof.analysis.line_pairs import LinePair
+    from dlprof.store.ranked import RankedRun
 
 EXAMPLES = """\
 examples:
@@ -23,6 +24,7 @@ examples:
   dlprof compare before                                that one with the last
   dlprof compare before after --json
   dlprof compare before after --html gap.html          one page with charts and both timelines
+  dlprof compare runs/ddp-1 runs/ddp-2                 ranks of two trainings: steps by rank, stragglers
 
 The first run is A, the second B. First it says whether both did the same work; then it takes the gap, the
 wall time of A minus that of B, apart: A - B is positive where A takes longer. With three runs or more on each
@@ -43,7 +45,7 @@ class Arguments:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, a folder of repeats, or several with commas")
-    parser.add_argument("--json", action="store_true", help="print JSON (dlprof.compare/1, see `dlprof help json`)")
+    parser.add_argument("--json", action="store_true", help="print JSON (see `dlprof help json`)")
     parser.add_argument("--html", metavar="FILE", help="write a page that needs no network (two sides only)")
     parser.add_argument("--top", type=int, default=12, metavar="N", help="rows of layers and lines (default: 12)")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
@@ -52,11 +54,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Print the comparison."""
     from dlprof.analysis import compare, line_pairs
+    from dlprof.pipeline import ranked
     from dlprof.pipeline.opening import open_sides
 
     runs = _sides(args.runs)
     if args.html:
         _write_page(runs, args.html)
+        return 0
+    ranks = ranked.both(runs)
+    if ranks is not None:
+        _print_ranks(ranks, args)
         return 0
     first, *others = open_sides(runs)
     comparisons = [compare.compare(first, other) for other in others]
@@ -84,6 +91,19 @@ def _sides(runs: Sequence[str]) -> Sequence[str]:
     other = rundir.resolve(given).path.name if given == "last~1" else given
     say(f"comparing {other} (A) with the last run, {last.path.name} (B)")
     return [given, "last"]
+
+
+def _print_ranks(sides: Sequence[tuple[str, RankedRun]], args: Arguments) -> None:
+    """Print the comparison of two runs of ranks."""
+    from dlprof.analysis import rank_pairs
+    from dlprof.report import rank_pairs_json, rank_pairs_text
+    from dlprof.report.json_text import print_json
+
+    compared = rank_pairs.compare(*(rank_pairs.side(*one) for one in sides))
+    if args.json:
+        print_json(rank_pairs_json.as_json(compared))
+    else:
+        rank_pairs_text.print_comparison(compared, file=sys.stdout, top=args.top, plain=args.plain)
 
 
 def _print_json(comparisons: Sequence[Comparison], lines: Sequence[Sequence[LinePair]]) -> None:

@@ -49,6 +49,9 @@ PUBLISHED: Mapping[str, Published] = MappingProxyType(
         "backends": Published("dlprof backends list --json", "dlprof.cli.backends:BackendsReport"),
         "bench": Published("dlprof bench MATRIX --format json", "dlprof.bench.tables:BenchReport"),
         "compare": Published("dlprof compare A B --json", "dlprof.report.compare_json:ComparisonReport"),
+        "compare-ranks": Published(
+            "dlprof compare RANKS RANKS --json", "dlprof.report.rank_pairs_json:RanksComparisonReport"
+        ),
         "demo": Published("dlprof demo --json", "dlprof.cli.demo:DemoReport"),
         "diagnose": Published("dlprof diagnose RUN [RUN] --json", "dlprof.report.diagnosis_json:DiagnosisReport"),
         "doctor": Published("dlprof doctor --json", "dlprof.cli.doctor:DoctorReport"),

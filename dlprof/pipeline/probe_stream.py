@@ -20,7 +20,7 @@ from dlprof.ingest.own import marks as marks_reader
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.pipeline import stream_end
 from dlprof.pipeline.workspace import Workspace
-from dlprof.schema.manifest import Engine, Keras, Probe, Process, Rank
+from dlprof.schema.manifest import DataParallel, Engine, Keras, Probe, Process, Rank
 from dlprof.schema.vocabulary import ProbeState, SpanKind
 
 _SLACK_NS = 1_000_000_000
@@ -72,6 +72,7 @@ def add_marks(run: Workspace, path: Path) -> None:
 def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.stream = stream
     _add_rank(run, stream.meta)
+    _add_data_parallel(run, stream.meta)
     if run.manifest.process.wall_ns is None:
         run.process = replace(run.process, pid=stream.meta.get("pid", 0))
         wall_ns = max(0, stream.last_ns - run.process.origin_ns)
@@ -104,6 +105,16 @@ def _add_rank(run: Workspace, meta: Mapping[str, Any]) -> None:
         told = structs.replace(told, local=before.local, attempt=before.attempt)
     run.note(rank=told)
     run.process = replace(run.process, rank=told.rank)
+
+
+def _add_data_parallel(run: Workspace, meta: Mapping[str, Any]) -> None:
+    """How gradients are given to other ranks."""
+    try:
+        told = msgspec.convert(meta.get("data_parallel"), DataParallel)
+    except msgspec.ValidationError:
+        return
+    file = run.names.short(told.file) if told.file else None
+    run.note(data_parallel=structs.replace(told, file=file, line=told.line or None))
 
 
 def _add_cost(run: Workspace, stream: wire_reader.Stream) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dlprof import rundir
-from dlprof.errors import DlprofError, UsageError
+from dlprof.errors import DlprofError, NoInputError, UsageError
 from dlprof.pipeline import sound_tables
 from dlprof.rundir import CHILDREN, RANKS, RunDir
 from dlprof.schema.manifest import Manifest, Rank
@@ -36,6 +36,29 @@ def find(text: str) -> RankedRun | None:
     if len(found.chosen) + len(found.lost) < 2 and (found.world or 1) < 2:
         return None
     return found.together(folder, manifest, sound_tables.stored(folder))
+
+
+def both(texts: Sequence[str]) -> list[tuple[str, RankedRun]] | None:
+    """Two runs of ranks that the user names, each with a name of its own; None: at least one of them is none.
+
+    Args:
+        texts: What the user typed: two of them, else it is no comparison of ranks.
+
+    Raises:
+        NoInputError: There is no such run.
+        BadDataError: One is damaged or of a newer dlprof.
+    """
+    if len(texts) != 2 or not all(texts) or any("," in text for text in texts):
+        return None
+    with contextlib.suppress(NoInputError):  # a folder of repeats is no run
+        found = [find(text) for text in texts]
+        ranks = [one for one in found if one is not None and one.members]
+        if len(ranks) < len(found):
+            return None
+        names = [one.name for one in ranks]
+        labels = names if len(set(names)) == len(names) else list(texts)
+        return list(zip(labels, ranks, strict=True))
+    return None
 
 
 def refuse(manifest: Manifest, typed: str) -> None:

@@ -43,6 +43,7 @@ _EVENTS: Mapping[str, str] = {
     "epoch": "#8fcdf2",
     "step": "#56b4e9",
     "window": "#c9bd2b",
+    "collective": "#17becf",
     "gc": "#d55e00",
     "idle": "#dddddd",
     EventKind.INPUT.word: "#e69f00",

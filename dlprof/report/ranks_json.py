@@ -7,7 +7,7 @@ from msgspec import Struct
 from dlprof.analysis.clocks import Clock
 from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
-from dlprof.analysis.ranks import RanksSummary, RankTimes
+from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.store.ranked import RankedRun
 
 SCHEMA = "dlprof.ranks/1"
@@ -117,7 +117,6 @@ class RanksReport(Struct, frozen=True, kw_only=True):
 
 def as_json(ranked: RankedRun, summary: RanksSummary) -> RanksReport:
     """A run of ranks, for machines."""
-    clock, slow = summary.clock, summary.straggler
     return RanksReport(
         run=ranked.name,
         world=ranked.world,
@@ -127,19 +126,24 @@ def as_json(ranked: RankedRun, summary: RanksSummary) -> RanksReport:
         set_aside=ranked.set_aside,
         skew_ns=summary.skew_ns,
         skew_how=summary.skew_how,
-        clock=_clock(clock),
+        clock=_clock(summary.clock),
         waits_unknown=summary.waits_unknown,
-        straggler=None
-        if slow is None
-        else StragglerReport(
-            rank=slow.rank,
-            excess_ns=slow.excess_ns,
-            part=slow.part,
-            part_ns=slow.part_ns,
-            last_share=slow.last_share,
-        ),
+        straggler=straggler(summary.straggler),
         devices=summary.devices,
         device_collectives=_on_devices(summary.device_collectives),
+    )
+
+
+def straggler(found: Straggler | None) -> StragglerReport | None:
+    """The rank that the others wait for, for machines."""
+    if found is None:
+        return None
+    return StragglerReport(
+        rank=found.rank,
+        excess_ns=found.excess_ns,
+        part=found.part,
+        part_ns=found.part_ns,
+        last_share=found.last_share,
     )
 
 

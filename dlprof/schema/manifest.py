@@ -265,6 +265,22 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
     """What told it: an environment variable, or the engine itself (`torch.distributed`)."""
 
 
+class DataParallel(msgspec.Struct, frozen=True, kw_only=True):
+    """How a rank gives its gradients to the others, as its engine told; None: it did not."""
+
+    bytes: Amount | None = None
+    """Of the gradients of a step."""
+    buckets: Amount | None = None
+    """Collectives that they are given in."""
+    file: str | None = None
+    """Where the model was made data parallel."""
+    line: Amount | None = None
+    threads: Amount | None = None
+    """That the engine computes with."""
+    cores: Amount | None = None
+    """That the process may use, when the training began."""
+
+
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that holds nothing of its own but the runs of the ranks of one training."""
 
@@ -346,6 +362,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """None: nothing told that it is one of several processes of a training."""
     ranked: Ranked | None = None
     """None: it is a run, no folder of ranks."""
+    data_parallel: DataParallel | None = None
+    """None: nothing told how gradients are given to other ranks."""
     syncs_of: tuple[str, ...] | None = None
     """Modules of engines of which it was counted where the program asks for values; None: of none."""
     health: tuple[HealthEntry, ...] = ()

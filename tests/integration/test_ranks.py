@@ -14,14 +14,14 @@ from tests.integration import runner
 pytestmark = pytest.mark.integration
 
 TRAIN = """
-    import itertools, os, sys, time
+    import datetime, itertools, os, sys, time
     import torch
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
     from torch.utils.data import DataLoader, Dataset
 
     how = sys.argv[1]
-    dist.init_process_group("gloo")
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=6 if how == "hangs" else 300))
     rank = dist.get_rank()
     torch.manual_seed(0)
 
@@ -32,6 +32,9 @@ TRAIN = """
             if how == "loader" and rank == 1:
                 time.sleep(0.001)
             return torch.full((256,), index / 65536), torch.tensor(index % 10)
+
+    def validate():
+        time.sleep(0.6)
 
     def main():
         net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
@@ -48,6 +51,10 @@ TRAIN = """
             total += loss.detach()
             if how == "dies" and rank == 1 and number == 40:
                 os._exit(3)
+            if how == "validates" and rank == 0 and number % 20 == 10:
+                validate()
+            if how == "hangs" and rank == 1 and number == 50:
+                time.sleep(1000)
         dist.all_reduce(total)
         if rank == 0:
             print("loss %.9f" % (total.item() / 120))
@@ -57,8 +64,8 @@ TRAIN = """
     sys.stdout.flush()
     os._exit(0)  # gloo of torch 2.13 aborts now and then while a process ends, also bare
 """
-SLEEP_LINE, LOADER_LINE = 18, 26
-"""Where the script sleeps for a row, and where it makes its loader."""
+SLEEP_LINE, VALIDATE_LINE, LOADER_LINE, HANG_LINE = 18, 22, 29, 42
+"""Where the script sleeps for a row, validates, makes its loader, and stands for good."""
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +147,20 @@ def test_a_training_that_lost_a_rank_still_reports(tmp_path: Path, python: str) 
     found = first_finding(tmp_path)
     assert found["slug"] == "rank-failed"
     assert found["claim"].startswith("Rank 1 ended with exit code 3 after 4"), found["claim"]
+
+
+def test_what_one_rank_does_alone_is_named_with_its_line(tmp_path: Path, python: str) -> None:
+    """A validation of rank 0 after every twentieth step, for which the other one waits in its next."""
+    assert followed(tmp_path, python, "validates").code == 0
+    found = first_finding(tmp_path)
+    assert (found["slug"], found["file"], found["line"]) == ("lone-work", "train.py", VALIDATE_LINE)
+    assert found["claim"].startswith("Rank 0 worked alone in validate() (evaluation) 3 times"), found["claim"]
+    assert found["at_stake_ns"] == pytest.approx(1_800_000_000, rel=0.25)
+
+
+def test_a_rank_that_stands_for_good_is_named_with_its_line(tmp_path: Path, python: str) -> None:
+    """Though the other one ends first, when it has waited long enough."""
+    assert followed(tmp_path, python, "hangs").code == 1
+    found = first_finding(tmp_path)
+    assert (found["slug"], found["file"], found["line"]) == ("rank-hung", "train.py", HANG_LINE)
+    assert found["claim"].startswith("Rank 1 stood in main() for the last "), found["claim"]

@@ -6,15 +6,13 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from statistics import mean, median
-from typing import Any
 
 from dlprof.analysis.clocks import Placement
-from dlprof.analysis.findings import diagnose
+from dlprof.analysis.findings import diagnose, rank_events
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import (
     Abstain,
     Abstention,
-    AtStake,
     Diagnosis,
     Evidence,
     Finding,
@@ -24,15 +22,15 @@ from dlprof.analysis.findings.finding import (
     SourceLine,
     Statement,
 )
-from dlprof.analysis.findings.title import Title
+from dlprof.analysis.findings.rank_case import COLLECTIVES, CORES, LOADERS, STEPS, TITLES, RankCase
 from dlprof.analysis.rank_contention import Contention, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.errors import DlprofError
-from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Whole
+from dlprof.schema.vocabulary import Basis, Whole
 from dlprof.store import ranked_query
 from dlprof.store.ranked import RankedRun
 from dlprof.store.run import Run
-from dlprof.units import duration
+from dlprof.units import duration, size
 
 LEAST_SHARE = diagnose.LEAST_SHARE
 _UNEVEN = 1.05
@@ -43,34 +41,7 @@ _CONTENDED = 0.10
 """From this share of its time on a main thread that finds no core says something."""
 _FILLED = 0.8
 """Ranks that have less than this share of the cores do not keep them from each other."""
-_TITLES = {
-    "rank-failed": Title("A rank did not end as it should"),
-    "unbalanced-input": Title("One rank waits for its input, and all others for it", "waiting for one rank's input"),
-    "uneven-batches": Title("One rank has larger batches than the others", "waiting for the rank with larger batches"),
-    "straggler": Title("One rank is slower than the others", "waiting for one slow rank"),
-    "rank-contention": Title("The ranks take each other's cores", "ranks that wait for a core"),
-    "collective-bound": Title("The steps wait for collectives", "moving data between ranks"),
-}
-SLUGS = tuple(_TITLES)
-_STEPS = Query(
-    "steps of each rank, and its wait for a batch before each",
-    "SELECT rank, count(*) AS steps, median(dur_ns + input_ns) AS step_ns, median(input_ns) AS input_ns "
-    "FROM steps WHERE loop = 'train' GROUP BY rank ORDER BY rank",
-)
-_COLLECTIVES = Query(
-    "how long each rank stood still in collectives",
-    "SELECT rank, kind, count(*) AS count, median(blocked_ns) AS blocked_ns, max(bytes) AS bytes "
-    "FROM collectives GROUP BY rank, kind ORDER BY sum(blocked_ns) DESC",
-)
-_LOADERS = Query(
-    "loaders of each rank",
-    "SELECT DISTINCT rank, dataset, batch_size, workers, file, line FROM loaders ORDER BY rank",
-)
-_CORES = Query(
-    "time of each rank's threads on a core, and without one though they could run",
-    "SELECT rank, max(run_ns) AS run_ns, max(wait_ns) AS wait_ns, max(main_wait_ns) AS main_wait_ns "
-    "FROM process_samples WHERE rank >= 0 GROUP BY rank ORDER BY rank",
-)
+SLUGS = tuple(TITLES)
 _ADVICE = {
     "input": "Give that rank as much, and as cheap, input as the others: the same storage, the same work per sample, "
     "as many workers.",
@@ -87,7 +58,7 @@ def look(ranked: RankedRun, summary: RanksSummary) -> Diagnosis:
         ranked: The run.
         summary: Its figures.
     """
-    case = _Case(ranked, summary)
+    case = RankCase(ranked, summary)
     found: list[tuple[Finding, Query]] = []
     abstained: list[Abstention] = []
     for slugs, rule in _RULES.items():
@@ -101,49 +72,14 @@ def look(ranked: RankedRun, summary: RanksSummary) -> Diagnosis:
     return Diagnosis(findings, tuple(abstained), case.whole_ns, Whole.WALL)
 
 
-class _Case:
-    """What rules look at.
-
-    Attributes:
-        whole_ns: Wall time of the rank that took longest (ns).
-    """
-
-    def __init__(self, ranked: RankedRun, summary: RanksSummary) -> None:
-        self.ranked = ranked
-        self.summary = summary
-        self.whole_ns = max(1, *(one.run.wall_ns or 0 for one in ranked.members), 1)
-
-    def run(self, rank: int) -> Run:
-        """The run of a rank."""
-        return next(one.run for one in self.ranked.members if one.rank == rank)
-
-    def finding(
-        self, slug: str, sentence: Sentence, ns: int, next_step: str, line: SourceLine | None, **more: Any
-    ) -> Finding:
-        """A finding of so much time."""
-        at_stake = AtStake(max(0, min(ns, self.whole_ns)), self.whole_ns, Whole.WALL)
-        file, number = line or (None, None)
-        return Finding(
-            slug=slug,
-            claim=sentence.tell(at_stake),
-            at_stake_ns=at_stake.ns,
-            share=at_stake.share,
-            interval_ns=None,
-            basis=more.pop("basis", Basis.MEASURED),
-            file=file,
-            line=number,
-            evidence=(),
-            next_step=next_step,
-            title=_TITLES[slug],
-            ground=Ground.STATED,
-            **more,
-        )
-
-
-def _failed(case: _Case) -> Iterator[tuple[Finding, Query]]:
-    """The rank that ended first of those that ended badly: its launcher ends the others then."""
+def _failed(case: RankCase) -> Iterator[tuple[Finding, Query]]:
+    """The rank that hung; else of those that ended badly the first: its launcher ends the others then."""
     bad = [one for one in case.summary.ranks if one.failed]
     if not bad:
+        return
+    hung = list(rank_events.hung(case))
+    if hung:
+        yield from hung
         return
     first = min(bad, key=lambda one: _end_ns(case.run(one.rank), case.summary.clock.placements.get(one.rank)))
     others = f"; {len(bad) - 1} more ended badly, later" if len(bad) > 1 else ""
@@ -156,7 +92,7 @@ def _failed(case: _Case) -> Iterator[tuple[Finding, Query]]:
         None,
         rank=Rank.ENDED_THE_RUN,
     )
-    yield finding, _STEPS
+    yield finding, STEPS
 
 
 def _end_ns(run: Run, place: Placement | None) -> int:
@@ -167,7 +103,11 @@ def _end_ns(run: Run, place: Placement | None) -> int:
     return zero + run.wall_ns
 
 
-def _straggler(case: _Case) -> Iterator[tuple[Finding, Query]]:
+def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:
+    of_host = list(rank_events.slow_host(case))
+    if of_host:
+        yield from of_host
+        return
     slow = case.summary.straggler
     if slow is None:
         if case.summary.median_ns is None:
@@ -178,16 +118,24 @@ def _straggler(case: _Case) -> Iterator[tuple[Finding, Query]]:
     where = f"Rank {slow.rank} takes {duration(slow.excess_ns)} of its own a step longer than the others"
     last = "" if slow.last_share is None else f", and comes last to {100 * slow.last_share:.0f} % of the collectives"
     larger = _larger_batch(case.summary, slow)
-    slug, why, line, query = "straggler", "", _loop_line(case.run(slow.rank)), _COLLECTIVES
+    slug, why, line, query = "straggler", "", case.loop_line(slow.rank), COLLECTIVES
     advice = _ADVICE[slow.part]
     if larger is None and slow.part == "input":
-        slug, why, query = "unbalanced-input", f" ({duration(slow.part_ns)} of it waiting for its input)", _STEPS
-        line = _input_line(case.run(slow.rank))
+        slug, why, query = "unbalanced-input", f" ({duration(slow.part_ns)} of it waiting for its input)", STEPS
+        line = _input_line(case.run(slow.rank)) or line
     elif larger is not None:
-        slug, query = "uneven-batches", _LOADERS
+        slug, query = "uneven-batches", LOADERS
         why = f" (its batches have {times.batch} rows, the others' {larger})"
         line = _loader_line(case.run(slow.rank)) or line
         advice = "Give all ranks batches of the same size: the others wait for the largest in each step."
+    elif (cores := rank_events.fewer_cores(case, slow.rank)) is not None:
+        slug, query = "slow-host", CORES
+        why = f" (it may use {cores[0]} core{'s' if cores[0] > 1 else ''}, the others {cores[1]})"
+        advice = (
+            "Give all ranks as many cores: look at what binds this one (taskset, a cgroup, the launcher's binding)."
+        )
+    if slug == "straggler" and (more := rank_events.own_line(case, slow.rank)) is not None:
+        why, line = f" (most of it in {more.place})", (more.file, more.line)
     sentence = Sentence(f"{where}{why}{last}:", ", if it were as fast as they.")
     yield case.finding(slug, sentence, slow.excess_ns * steps, advice, line), query
 
@@ -219,7 +167,7 @@ def _input_line(run: Run) -> SourceLine | None:
     for finding in own.findings if own is not None else ():
         if finding.slug == "input-bound" and finding.file and finding.line:
             return finding.file, finding.line
-    return _loader_line(run) or _loop_line(run)
+    return _loader_line(run)
 
 
 def _loader_line(run: Run) -> SourceLine | None:
@@ -230,16 +178,7 @@ def _loader_line(run: Run) -> SourceLine | None:
     return most["file"], most["line"]
 
 
-def _loop_line(run: Run) -> SourceLine | None:
-    """The line of the training loop in which a rank spent most."""
-    rows = [row for row in run.chosen("spans", "kind", (SpanKind.FIT,)) if row["file"] and row["line"]]
-    if not rows:
-        return None
-    longest = max(rows, key=lambda row: row["dur_ns"])
-    return longest["file"], longest["line"]
-
-
-def _contention(case: _Case) -> Iterator[tuple[Finding, Query]]:
+def _contention(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     """Ranks of a machine that have no core for their main threads."""
     found: Contention = of_ranks(case.ranked.members)
     if len(found.main_wait_ns) < 2:
@@ -260,11 +199,11 @@ def _contention(case: _Case) -> Iterator[tuple[Finding, Query]]:
             "rank-contention", Sentence(text), int(mean(waits)), f"{advice}, or fewer ranks.", None,
             basis=Basis.ESTIMATED,
         ),
-        _CORES,
+        CORES,
     )  # fmt: skip
 
 
-def _collectives(case: _Case) -> Iterator[tuple[Finding, Query]]:
+def _collectives(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     """Data that is moved while nothing is computed."""
     known: list[RankTimes] = [one for one in case.summary.ranks if one.collective_transfer_ns is not None]
     if not known:
@@ -275,18 +214,26 @@ def _collectives(case: _Case) -> Iterator[tuple[Finding, Query]]:
         f"When all ranks have come to its collectives a step stands still for {duration(int(transfer))} until they "
         f"are over, {100 * transfer / max(1, case.summary.median_ns or 1):.0f} % of it:"
     )
+    small = rank_events.of_buckets(case)
+    if small is not None:
+        count, of_bytes, line = small
+        text = f"Gradients are given away in {count} parts of {size(of_bytes / count)} on average. {text}"
+        advice = "Let DistributedDataParallel put more of them together: bucket_cap_mb is 25 where nothing is said."
+        yield case.finding("small-buckets", Sentence(text), int(transfer * steps), advice, line), COLLECTIVES
+        return
     advice = (
         "Compute more between two collectives (larger batches, accumulated gradients), or move less (gradients of 16 "
         "bits, fewer and larger buckets), or over a faster link."
     )
-    yield case.finding("collective-bound", Sentence(text), int(transfer * steps), advice, None), _COLLECTIVES
+    yield case.finding("collective-bound", Sentence(text), int(transfer * steps), advice, None), COLLECTIVES
 
 
-_RULES: Mapping[tuple[str, ...], Callable[[_Case], Iterator[tuple[Finding, Query]]]] = {
-    ("rank-failed",): _failed,
-    ("straggler", "unbalanced-input", "uneven-batches"): _straggler,
+_RULES: Mapping[tuple[str, ...], Callable[[RankCase], Iterator[tuple[Finding, Query]]]] = {
+    ("rank-hung", "rank-failed"): _failed,
+    ("lone-work",): rank_events.lone_work,
+    ("straggler", "unbalanced-input", "uneven-batches", "slow-host"): _straggler,
     ("rank-contention",): _contention,
-    ("collective-bound",): _collectives,
+    ("collective-bound", "small-buckets"): _collectives,
 }
 
 

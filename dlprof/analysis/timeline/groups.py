@@ -17,6 +17,7 @@ _ONE_TRACK: Sequence[tuple[str, str, Callable[[Run], Slices]]] = (
     ("phase_intervals", "phases", program.phases),
     ("epochs", "epochs", program.epochs),
     ("steps", "steps", program.steps),
+    ("collectives", "collectives", program.collectives),
     ("kernel_windows", "kernel windows", program.windows),
 )
 """Tables, the track of each, and what makes its slices."""

@@ -94,6 +94,24 @@ def _from_one(index: Integers) -> Integers:
     return np.where(index == MISSING, MISSING, index + 1)
 
 
+def collectives(run: Run) -> Slices:
+    """What a rank gave to collectives, and for how long it stood still for them."""
+    table = run.table("collectives", ("kind", "start_ns", "dur_ns", "blocked_ns", "bytes"))
+    kinds = np.array(table["kind"].to_pylist(), object)
+    columns = {name: numbers(table[name]) for name in ("start_ns", "dur_ns", "blocked_ns", "bytes")}
+    return joined(
+        [
+            Alike(
+                What(kind, "collective"),
+                columns["start_ns"][kinds == kind],
+                columns["dur_ns"][kinds == kind],
+                {name: columns[name][kinds == kind] for name in ("blocked_ns", "bytes")},
+            )
+            for kind in dict.fromkeys(kinds.tolist())
+        ]
+    )
+
+
 def windows(run: Run) -> Slices:
     """Kernel windows: outside of them no kernel was traced."""
     return each_for_itself(

@@ -10,17 +10,18 @@ from dlprof.redaction import HIDDEN
 from dlprof.store.run import Run
 
 
-def private(runs: Sequence[Run]) -> tuple[str, ...]:
+def private(runs: Sequence[Run], *, sources: bool = True) -> tuple[str, ...]:
     """Parts of runs that tell where, by whom or of what text they were made; empty where `dlprof redact` took them out.
 
     Args:
         runs: The runs of the page.
+        sources: Whether the page shows lines of source.
     """
-    return tuple(dict.fromkeys(part for run in runs for part in _of(run)))
+    return tuple(dict.fromkeys(part for run in runs for part in _of(run, sources=sources)))
 
 
-def _of(run: Run) -> Iterator[str]:
-    files = _source_files(run)
+def _of(run: Run, *, sources: bool) -> Iterator[str]:
+    files = _source_files(run) if sources else 0
     if files:
         yield f"lines of {files:,} source file{'s' if files > 1 else ''}"
     if any(word != HIDDEN for word in run.manifest.command.argv):

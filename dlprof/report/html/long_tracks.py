@@ -119,12 +119,19 @@ def _collections(run: Run, names: Names) -> Iterator[_Events]:
         yield _Events("garbage collection", *_times(piece), found)
 
 
+def _collectives(run: Run, names: Names) -> Iterator[_Events]:
+    for piece in run.pieces("collectives", ("kind", *_TIMES)):
+        found = _named(piece, "kind", names, lambda kind: What(str(kind), "collective"))
+        yield _Events("collectives", *_times(piece), found)
+
+
 _KINDS: Mapping[str, Callable[[Run, Names], Iterator[_Events]]] = {
     "phase_intervals": _phases,
     "epochs": _epochs,
     "steps": _steps,
     "spans": _calls,
     "gc": _collections,
+    "collectives": _collectives,
 }
 
 

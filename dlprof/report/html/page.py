@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -35,6 +35,7 @@ _SCRIPTS = (
     "timeline.js",
     "timeline_area.js",
     "memory.js",
+    "ranks.js",
     "page.js",
 )
 _MISSING = "\N{EN DASH}"
@@ -52,10 +53,28 @@ def filled(template: str, data: Mapping[str, Any], runs: Sequence[Run], **conten
         **content: What the template shows.
     """
     drawings = [timeline.of_run(run) for run in runs]
+    return drawn(template, lambda _: data, drawings, holds=contents.private(runs), **content)
+
+
+def drawn(
+    template: str,
+    data: Callable[[Pack], Mapping[str, Any]],
+    drawings: Sequence[Drawing | None],
+    *,
+    holds: Sequence[str],
+    **content: Any,
+) -> str:
+    """A page with its data and some timelines, as fine as fits.
+
+    Args:
+        template: Name of the template.
+        data: What the page's script draws, as JSON; its columns go into the pack.
+        drawings: The timelines.
+        holds: What the page holds that is not for everybody.
+        **content: What the template shows.
+    """
     slot = f"data-{secrets.token_hex(16)}"  # nothing in a run can have this name
-    page = _rendered(
-        template, has_timeline=any(drawings), data=slot, library=_library(), holds=contents.private(runs), **content
-    )
+    page = _rendered(template, has_timeline=any(drawings), data=slot, library=_library(), holds=holds, **content)
     return page.replace(slot, _packed(data, drawings, _PAGE_BYTES - len(page)))
 
 
@@ -68,12 +87,12 @@ def _library() -> str:
     return compressed((resources.files("dlprof.report.html") / "assets" / "echarts" / "echarts.min.js").read_bytes())
 
 
-def _packed(data: Mapping[str, Any], drawings: Sequence[Drawing | None], room: int) -> str:
+def _packed(data: Callable[[Pack], Mapping[str, Any]], drawings: Sequence[Drawing | None], room: int) -> str:
     """The data and the timelines as one text, with as many events as there is room for."""
     for most in _EVENTS:
         pack = Pack()
-        drawn = [timeline.packed(one, pack, most // len(drawings)) if one else None for one in drawings]
-        text = pack.text({**data, "timelines": drawn})
+        lines = [timeline.packed(one, pack, most // len(drawings)) if one else None for one in drawings]
+        text = pack.text({**data(pack), "timelines": lines})
         if len(text) <= room:
             break
     return text

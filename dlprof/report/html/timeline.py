@@ -27,7 +27,7 @@ _LINKED_EVENTS = 250_000
 _STRIP_PARTS = 600
 MOST = 1_200_000
 """Events that a page ever keeps."""
-_PROGRAM = ("phases", "epochs", "steps", "kernel windows", "calls", "garbage collection")
+_PROGRAM = ("phases", "epochs", "steps", "collectives", "kernel windows", "calls", "garbage collection")
 """Tracks of the program, from the top."""
 
 
@@ -44,6 +44,7 @@ class Drawing:
         cores: Every core in equal parts of [shift_ns, cores_end_ns).
         cores_end_ns: Last sample of the cores; None: there is none.
         curves: Memory, CPU and GPUs.
+        zero_ns: What the axis calls 0; None: `shift_ns`.
     """
 
     shift_ns: int
@@ -54,6 +55,7 @@ class Drawing:
     cores: Sequence[core_use.CoreUse]
     cores_end_ns: int | None
     curves: Sequence[Curve]
+    zero_ns: int | None = None
 
     @property
     def events(self) -> int:
@@ -61,14 +63,15 @@ class Drawing:
         return sum(track.events for track in self.tracks)
 
 
-def of_run(run: Run, most: int = MOST) -> Drawing | None:
+def of_run(run: Run, most: int = MOST, names: Names | None = None) -> Drawing | None:
     """The timeline of a run; None where nothing in it has a time.
 
     Args:
         run: The run.
         most: Events that are kept, about, of what is read piece by piece.
+        names: Takes the names of what is drawn; None: the run has its own.
     """
-    names, below = Names(), list(curves.of_run(run))
+    names, below = names or Names(), list(curves.of_run(run))
     drawn = [*_in_slices(run, names), *_in_pieces(run, names, most)]
     if not drawn and not below:
         return None
@@ -148,6 +151,7 @@ def packed(drawn: Drawing, pack: Pack, most: int) -> dict[str, Any]:
         kept = [replace(track, delay_ns=None) for track in kept]
     return {
         "shift_ns": drawn.shift_ns,
+        "zero_ns": drawn.shift_ns if drawn.zero_ns is None else drawn.zero_ns,
         "span_ns": drawn.span_ns,
         "tick_ns": tick,
         "events": drawn.events,

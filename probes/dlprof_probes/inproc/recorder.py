@@ -24,6 +24,8 @@ _known_threads = vars(threading)["_active"]
 FLUSH_NS = 500 * 1000 * 1000
 LIVE_FLUSH_NS = 250 * 1000 * 1000
 """While someone looks on."""
+RANK_FLUSH_NS = 50 * 1000 * 1000
+"""In one of several ranks: one that stands still has said how far it came."""
 ROUTINE_NS = 5 * 1000 * 1000
 """What is outermost and took less than this the last time is not written each time it begins ..."""
 ROUTINE_FLUSH_NS = 20 * 1000 * 1000
@@ -252,6 +254,10 @@ class Recorder(object):
     def collection(self, start_ns, dur_ns, generation, collected):
         """Record one garbage collection."""
         self._add(wire.Record.GC, wire.GC.pack(start_ns, dur_ns, generation, collected))
+
+    def flush_often(self):
+        """Write every `RANK_FLUSH_NS` from now on."""
+        self._flush_ns = RANK_FLUSH_NS
 
     def meta(self, facts):
         """Record facts about the process."""

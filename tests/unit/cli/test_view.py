@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.unit import ranked_runs
 from tests.unit.runs import dlprof, trained
 
 
@@ -84,3 +85,26 @@ def test_a_run_that_cannot_be_diagnosed_has_a_page_all_the_same(tmp_path: Path) 
 
     assert dlprof("view", tmp_path / "r", "--no-open", "-o", tmp_path / "p.html") == 0
     assert "Not diagnosed, because" in (tmp_path / "p.html").read_text()
+
+
+def test_a_run_of_ranks_has_a_page_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Below `view` and `report --html`; two of them are compared."""
+    for name in "ab":
+        ranked_runs.make(tmp_path / name, {0: 5, 1: 12})
+    assert dlprof("view", tmp_path / "a", "--no-open", "--ranks", "1") == 0
+    assert "Timelines of rank 1<" in (tmp_path / "a" / "report.html").read_text()
+    assert dlprof("report", tmp_path / "b", "--html", tmp_path / "b.html") == 0
+    assert "Timelines of ranks 0, 1<" in (tmp_path / "b.html").read_text()
+    assert dlprof("view", tmp_path / "a", tmp_path / "b", "--no-open", "-o", tmp_path / "gap.html") == 0
+    assert "<title>a against b" in (tmp_path / "gap.html").read_text()
+    capsys.readouterr()
+
+
+def test_ranks_that_there_are_not_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By what there is; and where there are none at all."""
+    ranked_runs.make(tmp_path / "a", {0: 5, 1: 12})
+    trained(tmp_path / "r")
+    assert dlprof("view", tmp_path / "a", "--no-open", "--ranks", "0,7") == 64
+    assert "has no rank 7" in capsys.readouterr().err
+    assert dlprof("view", tmp_path / "r", "--no-open", "--ranks", "0") == 64
+    assert "is one run" in capsys.readouterr().err

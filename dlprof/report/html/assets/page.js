@@ -62,6 +62,10 @@ async function fill() {
     job('flame-chart', () => { page.flames = new Flames(data); });
     job('layer-chart', () => layerChart(data));
     job('memory-chart', () => { page.memory = new MemoryChart(data.memory); });
+  } else if (data.kind === 'ranks') {
+    job('heat', () => { page.heats = rankHeats(data); });
+    job('rank-chart', () => rankChart(data));
+    job('pair-chart', () => pairChart(data));
   } else {
     job('waterfall-chart', () => waterfallChart(data));
     job('layer-chart', () => layersOfBoth(data));
@@ -89,6 +93,7 @@ async function fill() {
   }
   if (timelines.length === 2) tie(timelines);
   if (timelines.length && page.memory) followTimeline(timelines[0], page.memory);
+  for (const heat of page.heats || []) heat.goTo = timelines.length ? (from, to) => timelines[0].show(from, to, 1) : null;
   Object.assign(page, {data, timelines});
   if (failures.length) throw failures[0];
   root.dataset.ready = 'yes';

@@ -262,9 +262,9 @@ class Timeline {
     }));
   }
 
-  /** A moment of the axis on the run's own clock. */
+  /** A moment of the axis, from what it calls 0: the begin of the run. */
   moment(ns, span = this.to - this.from) {
-    return moment(ns - this.content.shift_ns, span);
+    return moment(ns - this.content.zero_ns, span);
   }
 
   /** What the axis spans just now: while it is zoomed its labels are made before anybody is told. */
@@ -595,7 +595,7 @@ class Timeline {
   places() {
     const found = [['the whole run', 0, this.content.span_ns]];
     this.content.windows.forEach(([from, to], index) => found.push([`kernel window ${index}`, from, to]));
-    const phases = this.tracks.find(track => track.label === 'phases');
+    const phases = this.tracks.find(track => track.lane === 'phases');
     if (phases) {
       const reach = new Map();
       for (const row of phases.rows) {

@@ -7,12 +7,17 @@ backward begins, so before DDP's, and when it is called it queues another one, b
 Only collectives of tensors in the host's memory are told: with others nothing waits on the host.
 """
 
+import os
 import sys
 import weakref
 
 from dlprof_probes import wire
+from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Attachment
+
+_affinity = getattr(os, "sched_getaffinity", None)
+_getframe = sys._getframe
 
 _C10D = "torch.distributed.distributed_c10d"
 _DDP = "torch.nn.parallel.distributed"
@@ -27,6 +32,8 @@ _KINDS = {
 BACKWARD = "backward"
 _MOST_PENDING = 4096
 """Collectives that are begun and not waited for, at most: others were never to be."""
+_REBUILT = 3
+"""At this forward pass DDP has put its gradients together anew, in the order in which they are made: what stays."""
 _OUTPUTS = 8
 """Results of a model at which a backward may begin, at most."""
 
@@ -93,6 +100,8 @@ class Collectives(object):
         if group is not None:
             self._recorder.meta({"rank": {"rank": group.rank(), "world": group.size(), "by": "torch.distributed"}})
             self._recorder.flush()
+            if group.size() > 1:
+                self._recorder.flush_often()
 
     def _called(self, kind, work, args, begin):
         name = str(getattr(args[0], "group_name", ""))
@@ -134,6 +143,7 @@ class Backwards(object):
         self._probe = probe
         self._numbers = _Numbers()
         self._models = weakref.WeakKeyDictionary()
+        self._places = weakref.WeakKeyDictionary()
         self._torch = sys.modules["torch"]
         self._tensors = getattr(module, "_find_tensors", None)
         if self._tensors is None:
@@ -142,6 +152,12 @@ class Backwards(object):
         forward = probe.guard(lambda output, args: self._forward(args[0], output), goes_on=True)
         forward._torchdynamo_disable = True  # what torch.compile makes of DDP ends before DDP's own call here, too
         probe.replace(module.DistributedDataParallel, "_post_forward", lambda f: probe.wrappers.after(f, forward))
+        if "_ddp_init_helper" in vars(module.DistributedDataParallel):
+            made = probe.guard(lambda _result, args: self._made(args[0], _getframe(1)), goes_on=True)
+            probe.replace(module.DistributedDataParallel, "_ddp_init_helper", lambda f: probe.wrappers.after(f, made))
+
+    def _made(self, model, frame):
+        self._places[model] = self._probe.recorder.user_line(frame)
 
     def _forward(self, model, output):
         """A model gave its output: a backward begins at one of its tensors."""
@@ -150,6 +166,9 @@ class Backwards(object):
         known = self._models.get(model)
         if known is None:
             known = self._models[model] = self._of(model)
+        known.forwards += 1
+        if known.forwards in (1, _REBUILT):
+            self._tell(model, known.size)
         if known.is_told:
             tensors = [output] if type(output) is self._torch.Tensor else self._tensors(output)
             nodes = [one.grad_fn for one in tensors if one.grad_fn is not None]
@@ -165,6 +184,30 @@ class Backwards(object):
         is_told = getattr(model, "device_type", "") == "cpu"
         return _Backward(self._probe, engine.queue_callback, (group, size, self._numbers), is_told)
 
+    def _tell(self, model, size):
+        """How a model's gradients are put together, and what this rank may compute with."""
+        place = self._places.get(model, ("", 0))
+        facts = {"bytes": size, "file": place[0], "line": place[1]}
+        facts["buckets"] = _quiet(lambda: _buckets(model._get_ddp_logging_data()))
+        facts["threads"] = _quiet(lambda: int(self._torch.get_num_threads()))
+        facts["cores"] = _quiet(lambda: len(_affinity(0)))
+        self._probe.recorder.meta({"data_parallel": facts})
+
+
+def _buckets(told):
+    """How many collectives the gradients are given in."""
+    return len((told.get("rebuilt_bucket_sizes") or told["bucket_sizes"]).split(","))
+
+
+def _quiet(read):
+    """A figure; None: this torch, or this system, does not tell it."""
+    try:
+        return read()
+    except Exception as error:
+        if interrupts.is_from_handler(error):
+            raise
+        return None
+
 
 class _Backward(object):
     """The backward passes of a model.
@@ -177,15 +220,18 @@ class _Backward(object):
 
     Attributes:
         is_due: A forward pass is over, of which none has begun.
+        forwards: Forward passes so far.
+        size: Bytes of the gradients.
         begin: Hook of the nodes of autograd that a backward begins with; it leaves gradients as they are.
     """
 
     def __init__(self, probe, queue, facts, is_told):
         self.is_told = is_told
         self.is_due = False
+        self.forwards = 0
         self._recorder = probe.recorder
         self._queue = queue
-        self._group, self._size, self._numbers = facts
+        self._group, self.size, self._numbers = facts
         self._number = self._began = 0
         self.begin = probe.guard(self._begin, goes_on=True)
         self._made, self._reduced = probe.guard(self._all_made, goes_on=True), probe.guard(self._over, goes_on=True)
@@ -204,4 +250,4 @@ class _Backward(object):
     def _over(self):
         """DDP has what the other ranks gave."""
         end = now()
-        self._recorder.collective((BACKWARD, self._group, self._number), (self._began, self._began, end), self._size)
+        self._recorder.collective((BACKWARD, self._group, self._number), (self._began, self._began, end), self.size)

@@ -105,5 +105,5 @@ def test_what_cannot_be_judged_is_said(tmp_path: Path) -> None:
     """Without samples of threads, without collectives."""
     nothing: dict[str, Any] = {"collectives": []}
     diagnosis = look(tmp_path, {0: 5, 1: 5}, rank_0=nothing, rank_1=nothing)
-    assert [one.slug for one in diagnosis.abstained] == ["rank-contention", "collective-bound"]
+    assert [one.slug for one in diagnosis.abstained] == ["rank-contention", "collective-bound", "small-buckets"]
     assert diagnosis.abstained[1].because == "no collectives of theirs were seen"

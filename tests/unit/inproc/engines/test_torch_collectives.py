@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -142,6 +143,15 @@ def ddp(probe: Probe, torch: Any) -> Any:
         device_type = "cpu"
         process_group = SimpleNamespace(group_name="0")
 
+        def __init__(self) -> None:
+            self._ddp_init_helper()
+
+        def _ddp_init_helper(self) -> None:
+            self.buckets, self.rebuilt = "12, 8", ""
+
+        def _get_ddp_logging_data(self) -> dict[str, str]:
+            return {"bucket_sizes": self.buckets, "rebuilt_bucket_sizes": self.rebuilt}
+
         def parameters(self) -> list[Tensor]:
             return [Tensor(5)]
 
@@ -178,3 +188,25 @@ def test_backwards_that_wait_for_nobody_on_the_host_are_none(
     model._post_forward(outputs)
     assert outputs[0].grad_fn.hooks == []
     assert told(out) == []
+
+
+def test_how_gradients_are_put_together_is_told_as_it_stays(ddp: Any, torch: Any, out: Recorded) -> None:
+    """With the line that made the model data parallel, and what the rank may compute with."""
+    torch.get_num_threads = lambda: 3
+    model = ddp.DistributedDataParallel()
+    for _ in range(2):
+        model._post_forward([Tensor(1, grad_fn=Node())])
+    assert out.stream().meta["data_parallel"]["buckets"] == 2
+    model.rebuilt = "8, 8, 4"
+    model._post_forward([Tensor(1, grad_fn=Node())])
+    told = out.stream().meta["data_parallel"]
+    assert told == {"bytes": 20, "buckets": 3, "threads": 3, "cores": len(os.sched_getaffinity(0)),
+                    "file": told["file"], "line": told["line"]}  # fmt: skip
+
+
+def test_a_torch_that_tells_no_buckets_is_no_failure(ddp: Any, torch: Any, out: Recorded) -> None:
+    """What is not known is null."""
+    model = ddp.DistributedDataParallel()
+    del model.buckets
+    model._post_forward([Tensor(1, grad_fn=Node())])
+    assert (out.stream().meta["data_parallel"]["buckets"], out.notes()) == (None, [])

@@ -1,0 +1,97 @@
+"""What rules about the ranks of a training look at, and the queries that show what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dlprof.analysis.findings.finding import AtStake, Finding, Query, Sentence, SourceLine
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.ranks import RanksSummary
+from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Whole
+from dlprof.store.ranked import Member, RankedRun
+from dlprof.store.run import Run
+
+TITLES = {
+    "rank-hung": Title("A rank stands still for good, and all others wait for it"),
+    "rank-failed": Title("A rank did not end as it should"),
+    "lone-work": Title("One rank works alone while all others stand still", "waiting for what one rank does alone"),
+    "unbalanced-input": Title("One rank waits for its input, and all others for it", "waiting for one rank's input"),
+    "uneven-batches": Title("One rank has larger batches than the others", "waiting for the rank with larger batches"),
+    "slow-host": Title("One rank has less to compute with than the others", "waiting for the rank with fewer cores"),
+    "straggler": Title("One rank is slower than the others", "waiting for one slow rank"),
+    "small-buckets": Title("Gradients are given away in many small parts", "moving gradients in small parts"),
+    "rank-contention": Title("The ranks take each other's cores", "ranks that wait for a core"),
+    "collective-bound": Title("The steps wait for collectives", "moving data between ranks"),
+}
+SLUGS = tuple(TITLES)
+STEPS = Query(
+    "steps of each rank, and its wait for a batch before each",
+    "SELECT rank, count(*) AS steps, median(dur_ns + input_ns) AS step_ns, median(input_ns) AS input_ns "
+    "FROM steps WHERE loop = 'train' GROUP BY rank ORDER BY rank",
+)
+COLLECTIVES = Query(
+    "how long each rank stood still in collectives",
+    "SELECT rank, kind, count(*) AS count, median(blocked_ns) AS blocked_ns, max(bytes) AS bytes "
+    "FROM collectives GROUP BY rank, kind ORDER BY sum(blocked_ns) DESC",
+)
+LOADERS = Query(
+    "loaders of each rank",
+    "SELECT DISTINCT rank, dataset, batch_size, workers, file, line FROM loaders ORDER BY rank",
+)
+CORES = Query(
+    "time of each rank's threads on a core, and without one though they could run",
+    "SELECT rank, max(run_ns) AS run_ns, max(wait_ns) AS wait_ns, max(main_wait_ns) AS main_wait_ns "
+    "FROM process_samples WHERE rank >= 0 GROUP BY rank ORDER BY rank",
+)
+
+
+class RankCase:
+    """What rules look at.
+
+    Attributes:
+        ranked, summary: The run, and its figures.
+        whole_ns: Wall time of the rank that took longest (ns).
+    """
+
+    def __init__(self, ranked: RankedRun, summary: RanksSummary) -> None:
+        self.ranked = ranked
+        self.summary = summary
+        self.whole_ns = max(1, *(one.run.wall_ns or 0 for one in ranked.members), 1)
+
+    def member(self, rank: int) -> Member:
+        """A rank."""
+        return next(one for one in self.ranked.members if one.rank == rank)
+
+    def run(self, rank: int) -> Run:
+        """The run of a rank."""
+        return self.member(rank).run
+
+    def loop_line(self, rank: int) -> SourceLine | None:
+        """The line of the training loop in which a rank spent most."""
+        rows = [row for row in self.run(rank).chosen("spans", "kind", (SpanKind.FIT,)) if row["file"] and row["line"]]
+        if not rows:
+            return None
+        longest = max(rows, key=lambda row: row["dur_ns"])
+        return longest["file"], longest["line"]
+
+    def finding(
+        self, slug: str, sentence: Sentence, ns: int, next_step: str, line: SourceLine | None, **more: Any
+    ) -> Finding:
+        """A finding of so much time."""
+        at_stake = AtStake(max(0, min(ns, self.whole_ns)), self.whole_ns, Whole.WALL)
+        file, number = line or (None, None)
+        return Finding(
+            slug=slug,
+            claim=sentence.tell(at_stake),
+            at_stake_ns=at_stake.ns,
+            share=at_stake.share,
+            interval_ns=None,
+            basis=more.pop("basis", Basis.MEASURED),
+            file=file,
+            line=number,
+            evidence=(),
+            next_step=next_step,
+            title=TITLES[slug],
+            ground=Ground.STATED,
+            **more,
+        )

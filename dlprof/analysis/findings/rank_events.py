@@ -1,0 +1,214 @@
+"""Rules about ranks: one that stands for good, one that works alone, slow machines; gradients in small parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+import numpy as np
+
+from dlprof.analysis import rank_pauses, rank_stands, ranks
+from dlprof.analysis.columns import integers
+from dlprof.analysis.findings.finding import Finding, Query, Rank, Sentence, SourceLine, Statement
+from dlprof.analysis.findings.rank_case import STEPS, RankCase
+from dlprof.analysis.rank_stands import Stand
+from dlprof.analysis.ranks import RankTimes
+from dlprof.schema.vocabulary import Basis, Loop, SpanKind
+from dlprof.store.run import Run
+from dlprof.units import duration
+
+Found = Iterator[tuple[Finding, Query]]
+_STACKS = Query(
+    "where each rank's main thread stood last",
+    "SELECT rank, max(start_ns + dur_ns) AS until_ns, last(function ORDER BY start_ns, depth) AS function, "
+    "last(file ORDER BY start_ns, depth) AS file, last(line ORDER BY start_ns, depth) AS line "
+    "FROM stacks JOIN frames USING (stack_id, rank) WHERE thread = 'MainThread' GROUP BY rank ORDER BY rank",
+)
+_LONGEST = Query(
+    "the longest times that ranks stood still for a collective",
+    "SELECT rank, kind, ordinal, start_ns, blocked_ns FROM collectives ORDER BY blocked_ns DESC LIMIT 8",
+)
+_MOST_OF = 0.5
+"""What fills this share of the pauses is what the rank did in them."""
+_LEAST_MORE = 0.05
+"""A rank that is by itself for no more of its time than this beyond another one does nothing else than that."""
+_MANY_BUCKETS = 8
+_SMALL_BYTES = 1 << 20
+"""So many parts, and of less than this each on average: it is their number that takes time, not what is in them."""
+_END_IT = "Look at what it waits for in that line, and end the wait after a time."
+_EVALUATE = (
+    "Evaluate on all ranks, each its share of the data, and reduce the sums; or less often; or in a process that no "
+    "rank waits for."
+)
+_COLLECT = "Collect in all ranks at the same steps (gc.disable(), then gc.collect() every N steps), or gc.freeze()."
+_WHAT: Mapping[str, tuple[str, str]] = {
+    "evaluation": ("evaluation", _EVALUATE),
+    "saving": ("saving", "Save from a thread or a process of its own, or less often."),
+    "collections of garbage": ("collections of garbage", _COLLECT),
+}
+_UNKNOWN = ("", "Do it on all ranks, each its share, or in a thread that no rank waits for, or less often.")
+_SPANS: Mapping[str, str] = {
+    SpanKind.EVALUATE: "evaluation",
+    SpanKind.PREDICT: "evaluation",
+    SpanKind.SAVE: "saving",
+}
+
+
+def hung(case: RankCase) -> Found:
+    """A rank that stands in its own code while all others wait in what all ranks do together."""
+    summary = case.summary
+    if not any(one.failed for one in summary.ranks):
+        return
+    found = rank_stands.hung(case.ranked.members, summary.clock, summary.progress, summary.median_ns or 0)
+    if found is None:
+        return
+    stand, times = found.stand, summary.of(found.rank)
+    waited = f" in {found.others.place}" if found.others is not None else ""
+    text = (
+        f"Rank {found.rank} stood in {stand.place} for the last {duration(found.since_ns)}, after {times.steps} train "
+        f"steps, while the other ranks waited for it{waited}; then the training was ended."
+    )
+    yield (
+        case.finding(
+            "rank-hung", Statement(text, ""), 0, _END_IT,
+            (stand.file, stand.line), rank=Rank.ENDED_THE_RUN,
+        ),
+        _STACKS,
+    )  # fmt: skip
+
+
+def lone_work(case: RankCase) -> Found:
+    """What one rank does alone between steps, while all others stand still."""
+    summary = case.summary
+    found = rank_pauses.longest(summary.pauses, summary.median_ns or 0)
+    if found is None or summary.median_ns is None:
+        return
+    slow, steps = summary.straggler, min(one.steps for one in summary.ranks)
+    if found.is_inferred and found.is_often(steps) and slow is not None and slow.rank == found.rank:
+        return  # the same is told of its steps
+    run, place = case.run(found.rank), summary.clock.placements[found.rank]
+    own = [
+        (int(begin), int(end))
+        for begin, end in place.own(np.array(found.times, np.int64).reshape(-1)).reshape(-1, 2).tolist()
+    ]
+    stand = rank_stands.of_run(run, own)
+    what, advice = _WHAT.get(_doing(run, own) or _by_name(stand) or "", _UNKNOWN)
+    told = f" ({what})" if what else ""
+    where = f" in {stand.place}" if stand is not None else ""
+    count = len(found.times)
+    times = f"{count} times, for {duration(found.total_ns // count)} on average" if count > 1 else "once"
+    how = " (told by when the ranks began their steps: collectives were not seen)" if found.is_inferred else ""
+    text = f"Rank {found.rank} worked alone{where}{told} {times}, while all others stood still for it{how}:"
+    line: SourceLine | None = (stand.file, stand.line) if stand is not None else case.loop_line(found.rank)
+    basis = Basis.ESTIMATED if found.is_inferred else Basis.MEASURED
+    query = STEPS if found.is_inferred else _LONGEST
+    yield case.finding("lone-work", Sentence(text), found.total_ns, advice, line, basis=basis), query
+
+
+def _doing(run: Run, times: Sequence[tuple[int, int]]) -> str | None:
+    """What fills most of some stretches of a run's own time, as far as hooks saw it."""
+    whole = sum(end - begin for begin, end in times)
+    sums: dict[str, int] = {}
+    for row in run.chosen("spans", "kind", tuple(_SPANS)):
+        sums[_SPANS[row["kind"]]] = sums.get(_SPANS[row["kind"]], 0) + _within(
+            row["start_ns"], row["start_ns"] + row["dur_ns"], times
+        )
+    steps = run.table("steps", ("loop", "start_ns", "dur_ns"))
+    for loop, start, dur in zip(
+        steps["loop"].to_pylist(), integers(steps["start_ns"]).tolist(), integers(steps["dur_ns"]).tolist(), strict=True
+    ):
+        if loop in (Loop.TEST, Loop.PREDICT):
+            sums["evaluation"] = sums.get("evaluation", 0) + _within(start, start + dur, times)
+    for row in run.rows("gc"):
+        name = "collections of garbage"
+        sums[name] = sums.get(name, 0) + _within(row["start_ns"], row["start_ns"] + row["dur_ns"], times)
+    most = max(sums, key=lambda name: sums[name], default=None)
+    return most if most is not None and sums[most] >= _MOST_OF * whole else None
+
+
+def _within(begin: int, end: int, times: Sequence[tuple[int, int]]) -> int:
+    """How much of [begin, end) lies in some stretches (ns)."""
+    return sum(max(0, min(end, high) - max(begin, low)) for low, high in times)
+
+
+def _by_name(stand: Stand | None) -> str | None:
+    """What a function does by its name, where no hook saw it."""
+    name = stand.function.lower() if stand is not None else ""
+    if any(word in name for word in ("eval", "valid", "test")):
+        return "evaluation"
+    return "saving" if any(word in name for word in ("save", "checkpoint")) else None
+
+
+def own_line(case: RankCase, rank: int) -> Stand | None:
+    """The line that takes most of what a rank does by itself beyond the fastest other one; None: nothing tells."""
+    steps = case.summary.stretches
+    known = {other: one for other, one in steps.items() if len(one.begin)}
+    if rank not in known or len(known) < 2:
+        return None
+    fast = min((other for other in known if other != rank), key=lambda other: float(np.median(known[other].own)))
+    slow, other = ((case.run(one), [(int(known[one].begin[0]), int(known[one].end[-1]))]) for one in (rank, fast))
+    found = rank_stands.more(slow, other)
+    if found is None or found.share < _LEAST_MORE or found.stand.ns < _MOST_OF * found.share * found.stand.of_ns:
+        return None
+    return found.stand
+
+
+def slow_host(case: RankCase) -> Found:
+    """All ranks of one machine do more themselves than those of the others."""
+    summary = case.summary
+    hosts: dict[str, list[RankTimes]] = {}
+    for one in summary.ranks:
+        hosts.setdefault(one.host, []).append(one)
+    own = {one.rank: one.own_ns for one in summary.ranks}
+    known = {rank: value for rank, value in own.items() if value is not None}
+    if len(hosts) < 2 or len(known) < len(own) or summary.median_ns is None:
+        return
+    slow = max(hosts, key=lambda host: median(known[one.rank] for one in hosts[host]))
+    if len(hosts[slow]) < 2:
+        return  # a rank that is alone on its machine is a straggler: nothing tells it from its machine
+    others = median(known[one.rank] for host, of_host in hosts.items() if host != slow for one in of_host)
+    least = min(known[one.rank] for one in hosts[slow])
+    excess = int(median(known[one.rank] for one in hosts[slow]) - others)
+    if excess < ranks.LEAST_SHARE * summary.median_ns or least < others + excess / 2:
+        return
+    steps = min(one.steps for one in summary.ranks)
+    text = (
+        f"The {len(hosts[slow])} ranks of {slow} all take longer of their own than those of the other machines, "
+        f"{duration(excess)} a step:"
+    )
+    advice = (
+        f"Compare the machine with the others: clocks, cores, other programs on it (dlprof report of a rank of {slow})."
+    )
+    line = case.loop_line(hosts[slow][0].rank)
+    yield (
+        case.finding("slow-host", Sentence(text, ", if it were as fast as they."), excess * steps, advice, line),
+        STEPS,
+    )
+
+
+def fewer_cores(case: RankCase, rank: int) -> tuple[int, int] | None:
+    """Cores of a rank and the least that another has, where that is more; None: it has as many, or nothing tells."""
+    cores = {member.rank: _cores(member.run) for member in case.ranked.members}
+    own = cores.get(rank)
+    others = [count for other, count in cores.items() if other != rank]
+    if own is None or not others or any(count is None for count in others):
+        return None
+    least = min(count for count in others if count is not None)
+    return (own, least) if own < least else None
+
+
+def _cores(run: Run) -> int | None:
+    """Cores that a rank may use: as it was when its training began, else when it was started."""
+    told = run.manifest.data_parallel
+    return (told.cores if told is not None else None) or run.manifest.machine.usable_cores
+
+
+def of_buckets(case: RankCase) -> tuple[int, int, SourceLine | None] | None:
+    """(buckets, bytes of all, line) where gradients are given away in many small parts; None: they are not."""
+    told = [one.run.manifest.data_parallel for one in case.ranked.members]
+    first = next((one for one in told if one is not None and one.buckets and one.bytes), None)
+    if first is None or not first.buckets or not first.bytes:
+        return None
+    if first.buckets < _MANY_BUCKETS or first.bytes / first.buckets >= _SMALL_BYTES:
+        return None
+    return first.buckets, first.bytes, (first.file, first.line) if first.file and first.line else None
