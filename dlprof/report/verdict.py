@@ -107,7 +107,8 @@ def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     if diagnosis is None or (not findings and any(rule.because == NO_TIME for rule in diagnosis.abstained)):
         return ""
     if not findings:
-        return "; no cause of lost time was found"
+        own = any(one.slug == _OWN for one in diagnosis.findings)
+        return f"; no cause of lost time was found{' in the script' if own else ''}"
     first = findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""
     return f"; the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"

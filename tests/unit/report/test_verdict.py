@@ -60,7 +60,7 @@ def test_what_dlprof_itself_costs_is_no_answer() -> None:
     told = of(Diagnosis((own, *diagnosis(0.3).findings), (), 10 * S))
 
     assert told == "30 % of the 10.0 s went to callbacks."
-    assert of(Diagnosis((own,), (), 10 * S)).endswith("; no cause of lost time was found.")
+    assert of(Diagnosis((own,), (), 10 * S)).endswith("; no cause of lost time was found in the script.")
 
 
 def test_nothing_is_said_of_causes_that_were_not_looked_for() -> None:

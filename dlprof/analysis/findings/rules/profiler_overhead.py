@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Rank, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import OWN_PATHS, Ground
+from dlprof.schema.vocabulary import OWN_PATHS, Ground, Tree
 
 TITLE = Title("dlprof itself slowed the run", "dlprof itself")
 _SHARE = 0.05
@@ -22,7 +22,9 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence("dlprof's own work in the process takes", ": not the script's fault."),
         takes,
         [Query("what the probes cost", "SELECT name, state, cost_ns, cost_source FROM probes ORDER BY cost_ns DESC")],
-        "Trace a longer run, or leave out kernel windows (--kernels off).",
+        "Trace a longer run, or leave out kernel windows (--kernels off)."
+        if takes[Tree.TRACING]
+        else "Trace a longer run, or leave out lines (--probes=-lines).",
         rank=Rank.WITHOUT_TIME,  # no cause of the script's: told behind those
         support=Support(Ground.STATED),
     )

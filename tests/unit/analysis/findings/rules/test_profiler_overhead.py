@@ -15,7 +15,10 @@ def planted() -> Planted:
 
 def test_dlprofs_own_share_is_named(tmp_path: Path) -> None:
     """A profiler that takes a tenth of the run says so."""
-    assert pick(planted().diagnosis(tmp_path), "profiler-overhead").at_stake_ns == S
+    found = pick(planted().diagnosis(tmp_path), "profiler-overhead")
+
+    assert found.at_stake_ns == S
+    assert found.next_step == "Trace a longer run, or leave out lines (--probes=-lines)."  # there was no kernel window
 
 
 def test_it_is_told_behind_causes_of_the_script(tmp_path: Path) -> None:
