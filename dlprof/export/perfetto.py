@@ -20,6 +20,8 @@ from dlprof.store.ranked import Member
 from dlprof.store.run import Run
 
 _FLUSH_BYTES = 1 << 20
+_NO_PID = 1 << 22
+"""From here on Linux gives no process a number."""
 
 # Fields of TracePacket, and values of sequence_flags: interned data begins here; it is needed.
 _CLOCKS, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS = 6, 8, 10, 11, 12, 13
@@ -103,6 +105,7 @@ class _Writer:
         self._out = out
         self.turn_to(run, shift_ns)
         self._buffer = bytearray()
+        self._pids: set[int] = set()
         self._interned: dict[tuple[str, str], int] = {}
         self._fresh: list[bytes] = []
         self._tracks = 0
@@ -147,13 +150,22 @@ class _Writer:
 
     def _identity(self, group: groups.Group) -> bytes:
         """The program's group is a process to Perfetto; the others have only a name."""
-        pid = self._run.manifest.process.pid
         name = self._label or self._run.name
         if group.name != groups.PROGRAM:
             return text(_NAME, f"{self._label}: {group.name}" if self._label else group.name)
+        pid = self._pid()
         if pid is None:
             return text(_NAME, name)
         return message(_PROCESS, integer(_PID, pid), text(_PROCESS_NAME, name))
+
+    def _pid(self) -> int | None:
+        """Number of the process; of one that another rank has, too, as on another machine, one that no process has."""
+        pid = self._run.manifest.process.pid
+        if pid in self._pids and self._label:
+            pid = _NO_PID + len(self._pids)
+        if pid is not None:
+            self._pids.add(pid)
+        return pid
 
     def _track(self, *fields: bytes) -> int:
         self._tracks += 1

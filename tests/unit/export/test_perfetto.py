@@ -157,4 +157,5 @@ def test_each_rank_of_a_training_is_a_process_on_one_axis(tmp_path: Path) -> Non
     tracks = [inner(value) for _, packet in fields(out.getvalue()) if (value := inner(packet).get(TRACK)) is not None]
     processes = [inner(track[3])[6] for track in tracks if 3 in track]
     assert processes == [b"rank 0", b"rank 1"]
+    assert [inner(track[3])[1] for track in tracks if 3 in track] == [42, (1 << 22) + 1]
     assert len({track[1] for track in tracks}) == len(tracks)
