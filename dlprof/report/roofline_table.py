@@ -36,7 +36,7 @@ def print_table(found: Roofline, *, top: int, file: TextIO, plain: bool = False)
     console.print(_table(rows[: top or None]))
     if top and len(rows) > top:
         console.print(Text(f"... {len(rows) - top} more rows; --top 0 for all", "dim"))
-    for line in _foot(found):
+    for line in foot(found):
         console.print(Text(line, "dim"))
 
 
@@ -79,7 +79,8 @@ def scaled(value: float | None, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def _foot(found: Roofline) -> list[str]:
+def foot(found: Roofline) -> list[str]:
+    """What is to be said below: the work of a step, the ceilings, and what the columns are."""
     lines = []
     if found.step_flops is not None:
         rate = found.step_flops / found.step_ns * 1e9 if found.step_ns else None

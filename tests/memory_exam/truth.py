@@ -87,7 +87,7 @@ def _held(held: dict[str, int], known: Known, size: int) -> Iterator[str]:
 
 def _operations(exact: float, told: dict[str, Any], counted: dict[str, Any], known: Known, batch: int) -> Iterator[str]:
     yield f"{exact / (known.flops * batch):.4f}"
-    yield f"{told['step_flops'] / counted['flops']:.3f}" if counted.get("flops") else "it counts none"
+    yield f"{(told['step_flops'] or exact) / counted['flops']:.3f}" if counted.get("flops") else "it counts none"
 
 
 def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any]) -> Iterator[str]:

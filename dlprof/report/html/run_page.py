@@ -24,6 +24,7 @@ from dlprof.report.html import (
     page,
     source_lines,
     step_chart,
+    work_chart,
 )
 from dlprof.report.html.absent import Absent
 from dlprof.report.html.hot_lines import Block
@@ -65,6 +66,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         "memory": memory_chart.of_run(run) if report.memory is not None else None,
     }
     charts["packages"] = flames.package_colours(charts["flames"])
+    work = work_chart.of_run(run)
     lacking = absent.measures(report)
     has = {name: bool(chart) for name, chart in charts.items()}
     has |= {"machine": len(lacking) < absent.MEASURES, "kernels": bool(rows)}
@@ -92,6 +94,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         kernels=kernel_groups.of_rows(rows),
         dropped_events=table.dropped_events,
         held=_held(report),
+        work=work,
         has=has,
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
         machine=_machine(report, epochs, findings),

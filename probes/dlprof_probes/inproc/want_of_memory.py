@@ -40,7 +40,8 @@ def teller(recorder, is_user_file):
         if not is_one(error):
             return
         time_ns, place = now(), _place(trace, is_user_file)
-        text = ("%s: %s" % (type(error).__name__, _said(error)))[:_LONGEST]
+        name, said = type(error).__name__, _said(error)
+        text = (said if said.startswith(name + ":") else "%s: %s" % (name, said))[:_LONGEST]
         span = recorder.begin_at(wire.SpanKind.OUT_OF_MEMORY, text.strip(": "), time_ns, place)
         recorder.end(span, time_ns)
         recorder.flush()
