@@ -48,10 +48,10 @@ def claims(case: Case) -> Iterator[Claim]:
     idle = _without_operators(case)
     ns = max(in_libraries, min(in_lines, sum(idle.values())))
     converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
-    if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.whole_ns:
+    if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, idle, converting)
         return
-    if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.whole_ns:
+    if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.work_ns:
         return
     line = _line(case)
     chore = chores.of_line(case, line, [Tree.FIT_STEPS], lambda sample: is_own(case, sample))

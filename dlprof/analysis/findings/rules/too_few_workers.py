@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import item_work, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
@@ -32,7 +32,7 @@ def look(case: Case) -> Iterator[Claim]:
     load = case.input
     if not load.waits or (load.pipeline.workers and 1 - load.resting_share() < _BUSY):
         return
-    if _users_share(load) < _USERS:
+    if _users_share(load) < _USERS or item_work.of_rows(case) is not None:  # what is needless is not to be shared out
         return
     processes = load.loader.kind in _BY_NUMBER or load.computes or load.loader.uses_processes
     count = load.best_workers(processes=processes, least=_least(load))
