@@ -70,7 +70,8 @@ def claims(case: Case) -> Iterator[Claim]:
         takes,
         [_LINES, queries.python_stood(Phase.FIT_STEPS)],
         f"{case.code.counting_note(found.line)}Do it once for all of them: one operation on whole arrays (a batch, "
-        "stacked or joined), and one wait for a value a step.",
+        "stacked or joined), and one wait for a value a step. Where each needs the one before: a loop of the engine's "
+        "own (scan, a recurrent layer), or a compiled function.",
         found.line,
         title=_TITLE,
         support=case.code.support(_PATHS, lambda sample: id(sample) in inside, ground=Ground.REPEATED),
@@ -99,7 +100,10 @@ def _most(case: Case) -> _Many | None:
 
 
 def _often(case: Case) -> dict[SourceLine, float]:
-    """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step."""
+    """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step.
+
+    Hits that were counted in windows are scaled, and may be scaled wrongly; those of the loop's own line are so, too.
+    """
     steps = sum(row["count"] for row in case.run.rows("steps") if row["loop"] == Loop.TRAIN)
     try:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
@@ -109,9 +113,9 @@ def _often(case: Case) -> dict[SourceLine, float]:
     for row in case.run.rows("lines"):
         if row["hits"]:
             hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
-    return {
-        line: count / steps for line, count in hits.items() if steps and count >= _MANY * steps and line not in feeding
-    }
+    turns = max([steps, *(hits.get((loop.file, loop.line), 0) for loop in loops.of_run(case.run) if loop.line)])
+    often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
+    return {line: count for line, count in often.items() if count >= _MANY}
 
 
 def _functions(case: Case) -> dict[SourceLine, tuple[str, str]]:

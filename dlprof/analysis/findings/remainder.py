@@ -9,7 +9,7 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.rest import LoopLine, Rest, Stood, Worked
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, LineSource, StepPart, Tree, TreePath
 
 _MOST = 3
 _NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
@@ -64,10 +64,10 @@ def loop_lines(case: Case, named: Collection[SourceLine]) -> tuple[LoopLine, ...
 
 
 def _hits(case: Case) -> dict[SourceLine, int]:
-    """How often each line ran, as far as that was counted."""
+    """How often each line ran, as far as all of that was counted: numbers that were scaled may be far off."""
     hits: dict[SourceLine, int] = {}
     for row in case.run.rows("lines"):
-        if row["hits"]:
+        if row["hits"] and row["how"] in (None, LineSource.EXACT):
             hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
     return hits
 
