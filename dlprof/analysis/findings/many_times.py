@@ -113,7 +113,7 @@ def _often(case: Case) -> dict[SourceLine, float]:
     for row in case.run.rows("lines"):
         if row["hits"]:
             hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
-    turns = max([steps, *(hits.get((loop.file, loop.line), 0) for loop in loops.of_run(case.run) if loop.line)])
+    turns = max([steps, *(hits.get((loop.file or "", loop.line or 0), 0) for loop in loops.of_run(case.run))])
     often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
     return {line: count for line, count in often.items() if count >= _MANY}
 
