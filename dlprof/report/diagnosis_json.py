@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding
-from dlprof.analysis.findings.rest import Rest
+from dlprof.analysis.findings.rest import LoopLine, Rest
 from dlprof.analysis.parity import Parity
 
 SCHEMA = "dlprof.diagnose/1"
@@ -56,6 +56,8 @@ class DiagnosisReport(Struct, frozen=True, kw_only=True):
     whole: str
     rest: tuple[Rest, ...] = ()
     """Of one run: what no finding explains, the largest places first."""
+    lines: tuple[LoopLine, ...] = ()
+    """Of one run: lines with a tenth of the wall time and more in the training, that no finding names."""
 
 
 def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) -> DiagnosisReport:
@@ -76,6 +78,7 @@ def as_json(diagnosis: Diagnosis, runs: Sequence[str], parity: Parity | None) ->
         abstained=diagnosis.abstained,
         whole=diagnosis.whole,
         rest=diagnosis.rest,
+        lines=diagnosis.lines,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding
-from dlprof.analysis.findings.rest import Rest
+from dlprof.analysis.findings.rest import LoopLine, Rest
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.sections import causes
 from dlprof.schema.vocabulary import Basis, FindingState, Whole
@@ -47,6 +47,8 @@ def print_diagnosis(
     _explained(page, diagnosis)
     for rest in diagnosis.rest:
         page.say(safe(_rest(rest)), indent=2)
+    for line in diagnosis.lines:
+        page.say(safe(_loop_line(line)), indent=2)
     if evidence:
         _abstained(page, diagnosis)
     elif diagnosis.findings:
@@ -141,6 +143,14 @@ def _rest(rest: Rest) -> str:
     elif stood.function_file != stood.file:
         text = f"{text}, in {stood.function} ({stood.function_file})"
     return f"{text}, {stood.doing}" if stood.doing else text
+
+
+def _loop_line(line: LoopLine) -> str:
+    """`train.py:33 has 2.10 s, 21 %, of the training: ran 12,000 times, 0.18 ms each; computing gradients`."""
+    text = f"{line.file}:{line.line} has {duration(line.ns)}, {100 * line.share:.0f} %, in the training"
+    if line.hits and line.each_ns is not None:
+        text = f"{text}: ran {line.hits:,} times, {duration(line.each_ns)} each"
+    return f"{text}; {line.doing}" if line.doing else text
 
 
 def _whole(diagnosis: Diagnosis) -> str:

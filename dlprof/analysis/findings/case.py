@@ -63,6 +63,14 @@ class Case:
         return max(1, self.against.gap_ns if self.whole is Whole.GAP else sum(self.available.values()))
 
     @property
+    def work_ns(self) -> int:
+        """What a cause in the user's own work must be large beside (ns): that work, of a pair the whole.
+
+        Start, imports and end of a short run say nothing of a longer one.
+        """
+        return self.whole_ns if self.pair else max(1, sum(self.own(top) for top in WORK))
+
+    @property
     def whole(self) -> Whole:
         """What that is; of two runs the gap only where there is one."""
         if self.against is None:

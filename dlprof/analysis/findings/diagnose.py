@@ -105,10 +105,12 @@ def _ask(case: Case, *, with_rows: bool = True, is_late: Callable[[], bool] = la
             left, free = after.ns, after.free
     least = _least_ns(case)
     told = (one for one in granted if one[0].rank is not Rank.BY_TIME or one[0].at_stake_ns >= least)
-    kept = sorted(told, key=lambda one: (one[0].rank, -one[0].at_stake_ns))
+    kept = sorted(told, key=lambda one: (one[0].rank, -one[0].expected_ns))
     findings = (_with_rows(case.run, *one) if with_rows else one[0] for one in kept)
     rest = remainder.of_case(case, left) if not case.pair else ()
-    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole, rest)
+    named = {(one.file, one.line) for one, _ in kept if one.file is not None and one.line is not None}
+    lines = remainder.loop_lines(case, named) if not case.pair else ()
+    return Diagnosis(tuple(findings), tuple(abstained), case.whole_ns, case.whole, rest, lines)
 
 
 def _least_ns(case: Case) -> int:

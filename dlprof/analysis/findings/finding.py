@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from dlprof.analysis.findings.rest import Rest
+from dlprof.analysis.findings.rest import LoopLine, Rest
 from dlprof.analysis.findings.title import Title, of_slug
 from dlprof.schema.vocabulary import Basis, FindingState, Ground, TreePath, Whole
 from dlprof.units import ALL, duration
@@ -19,7 +19,7 @@ class Rank(IntEnum):
     ENDED_THE_RUN = 0
     """First of all."""
     BY_TIME = 1
-    """By the time that they cost; below a little they are not told."""
+    """By the time that they may be expected to save (`Finding.expected_ns`); below a little they are not told."""
     WITHOUT_TIME = 2
     """Behind those, whether or not they cost time."""
 
@@ -243,6 +243,11 @@ class Finding:
         return self.confidence < FLOOR
 
     @property
+    def expected_ns(self) -> float:
+        """What trying its remedy may be expected to save (ns): the time at stake, as often as the cause is right."""
+        return self.at_stake_ns * self.confidence
+
+    @property
     def heading(self) -> str:
         """What it is called for people; without a title by the words of its slug."""
         return (self.title or of_slug(self.slug)).text
@@ -258,7 +263,7 @@ class Abstention:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings of a run, or of why one run is slower than another; those with most time at stake first.
+    """All findings of a run, or of why one run is slower than another; those that may be expected to save most first.
 
     Attributes:
         whole_ns: What shares are of (ns).
@@ -266,6 +271,7 @@ class Diagnosis:
             noise or the other one is slower, what takes longer in this one beyond noise.
         explained_ns: Sum of all times at stake; no time is counted twice.
         rest: Of one run: the places with most of the time that is left, the largest first.
+        lines: Of one run: lines with much of the training that no finding names.
     """
 
     findings: tuple[Finding, ...]
@@ -273,6 +279,7 @@ class Diagnosis:
     whole_ns: int
     whole: Whole = Whole.WALL
     rest: tuple[Rest, ...] = ()
+    lines: tuple[LoopLine, ...] = ()
 
     @property
     def explained_ns(self) -> int:

@@ -41,6 +41,7 @@ class Growth:
         first_ns, last_ns: Median of the first fifth (of a few: third), and of the last.
         lost_ns: What they take beyond the first ones' time, in all.
         rank: Rank correlation of time and order: 1: each takes longer than the one before.
+        in_callbacks: Share of the lost time by which callbacks in the steps grew: 0 to 1.
     """
 
     count: int
@@ -48,11 +49,12 @@ class Growth:
     last_ns: int
     lost_ns: int
     rank: float
+    in_callbacks: float = 0.0
 
 
 def of_steps(case: Case) -> Growth | None:
     """Of the longest training loop; None: its steps take equally long, do unequal work, or are too few."""
-    columns = ("loop", "loop_id", "start_ns", "dur_ns", "samples", "compiled", "first")
+    columns = ("loop", "loop_id", "start_ns", "dur_ns", "samples", "compiled", "first", "callbacks_ns")
     every = max(1, (case.loop.count if case.loop is not None else 0) // _MOST)
     table = case.run.filtered("steps", columns, lambda piece: _steady(piece, every))
     if table.num_rows < _FEWEST:
@@ -66,8 +68,13 @@ def of_steps(case: Case) -> Growth | None:
         return None
     chosen = loops == longest
     usual = np.bincount(samples[chosen] + 1).argmax() - 1
-    grown = of_times(integers(table["dur_ns"])[chosen & (samples == usual)])
-    return replace(grown, count=grown.count * every, lost_ns=grown.lost_ns * every) if grown is not None else None
+    alike = chosen & (samples == usual)
+    grown = of_times(integers(table["dur_ns"])[alike])
+    if grown is None:
+        return None
+    called = integers(pc.fill_null(table["callbacks_ns"], 0))[alike]
+    in_callbacks = min(1.0, _beyond_first(called) / max(1, grown.lost_ns))
+    return replace(grown, count=grown.count * every, lost_ns=grown.lost_ns * every, in_callbacks=in_callbacks)
 
 
 def _is_uneven(case: Case, loop: int) -> bool:
@@ -94,9 +101,13 @@ def of_times(times: Integers) -> Growth | None:
     grows = all(later > earlier for earlier, later in pairwise(medians))
     if rank < _RISES or not grows or medians[-1] < _GREW * medians[0]:
         return None
+    return Growth(len(times), int(medians[0]), int(medians[-1]), _beyond_first(times), rank)
+
+
+def _beyond_first(times: Integers) -> int:
+    """What times take beyond those that the first of them take (ns)."""
     base = float(np.quantile(np.array_split(times, _PARTS)[0], 0.25))
-    lost = int(np.maximum(0, times - base).sum())
-    return Growth(len(times), int(medians[0]), int(medians[-1]), lost, rank)
+    return int(np.maximum(0, times - base).sum())
 
 
 def of_few(times: Integers) -> Growth | None:

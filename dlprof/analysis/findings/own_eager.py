@@ -37,7 +37,7 @@ def claims(case: Case) -> Iterator[Claim]:
     if share >= _LEAST_FORWARD and case.engine.eager_within:  # the way back is as many operations
         share += case.code.share(paths, lambda sample: any(frame.name == _BACKWARD for frame in sample.frames))
     takes = case.takes(*paths, share=case.engine.compiling_saves * share)
-    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+    if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
         return
     line = _loop_line(case, eager)
     yield Claim(

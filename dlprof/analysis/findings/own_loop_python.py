@@ -48,10 +48,11 @@ def claims(case: Case) -> Iterator[Claim]:
     idle = _without_operators(case)
     ns = max(in_libraries, min(in_lines, sum(idle.values())))
     converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
-    if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.whole_ns:
+    if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, idle, converting)
         return
-    if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.whole_ns:
+    if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.work_ns:
+        yield from _of_arguments(case, idle)
         return
     line = _line(case)
     chore = chores.of_line(case, line, [Tree.FIT_STEPS], lambda sample: is_own(case, sample))
@@ -89,6 +90,38 @@ def _of_conversions(case: Case, idle: Mapping[TreePath, int], ns: float) -> Clai
         support=case.code.support([Tree.FIT_STEPS], lambda sample: converts(case, sample), ground=Ground.REPEATED),
         fix=chore.fix,
     )
+
+
+def _of_arguments(case: Case, idle: Mapping[TreePath, int]) -> Iterator[Claim]:
+    """Calls of a compiled function that take long before anything runs: as a question, for no frame tells why."""
+    calling = case.code.share(_STEPS, case.code.calls_compiled)
+    ns = min(calling * case.own(Tree.FIT_STEPS), sum(idle.values()))
+    steps = case.loop.count if case.loop is not None else 0
+    if calling < _SHARE_OF_STEPS or ns < max(_SHARE_OF_LINES * case.work_ns, _LONG_CALL_NS * steps):
+        return
+    line = case.code.hottest_line(_STEPS, case.code.calls_compiled)
+    yield Claim(
+        Sentence(f"Calls of a compiled function take {ns / max(1, steps) / 1e6:.1f} ms in which no operator runs:"),
+        _taken(case, idle, ns),
+        [queries.python_stood(Phase.FIT_STEPS)],
+        "See what it is given: arrays of NumPy, and those of another precision, are converted and copied at each call. "
+        "Make them arrays of the engine once, before the loop.",
+        line,
+        title=_ARGUMENTS,
+        support=case.code.support(_STEPS, case.code.calls_compiled, ground=Ground.MODEL, agree=0.5),
+        fix=_BY_ENGINE.get(case.backend),
+    )
+
+
+_STEPS = (Tree.FIT_STEPS,)
+_LONG_CALL_NS = 2_000_000
+"""To start a compiled function takes a tenth of that."""
+_ARGUMENTS = Title("Calls of a compiled function took long to begin", "what a compiled function is given at each call")
+_BY_ENGINE = {
+    "jax": "data = jnp.asarray(data), or jax.device_put(data), once before the loop",
+    "tensorflow": "data = tf.constant(data), once before the loop",
+}
+"""How arrays of NumPy become the engine's."""
 
 
 def converts(case: Case, sample: Sample) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from dlprof.analysis.findings import doing
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.rest import Rest, Stood, Worked
+from dlprof.analysis.findings.finding import SourceLine
+from dlprof.analysis.findings.rest import LoopLine, Rest, Stood, Worked
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, StepPart, Tree, TreePath
+from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, LineSource, StepPart, Tree, TreePath
 
 _MOST = 3
 _NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)
 """The script has not begun, only asks for modules, or is over: the last sample of its stacks may reach into that."""
 _LEAST = 0.05
 """Share of the wall time that a place must have left to be named; the largest is, whatever it has."""
+_WORTH_A_WORD = 0.1
+"""Share of the wall time from which on a line of the training is told."""
 _WORTH_A_LINE = 0.2
 """Share of a place's samples below which its hottest line says little of it."""
 
@@ -29,6 +32,44 @@ def of_case(case: Case, left: Mapping[TreePath, int]) -> tuple[Rest, ...]:
     found = sorted((ns, leaf) for leaf, ns in left.items() if ns > 0 and leaf not in OWN_PATHS)[::-1]
     told = [one for number, one in enumerate(found[:_MOST]) if not number or one[0] >= _LEAST * case.whole_ns]
     return tuple(Rest(leaf, ns, ns / case.whole_ns, _stood(case, leaf), _worked(case, leaf)) for ns, leaf in told)
+
+
+def loop_lines(case: Case, named: Collection[SourceLine]) -> tuple[LoopLine, ...]:
+    """Lines of the user's under which a tenth of the wall time and more was spent in the training, most time first.
+
+    That is no blame: a line may do what has to be done. But who looks for the time finds it there.
+
+    Args:
+        case: The run.
+        named: Lines that findings name.
+    """
+    inside = [sample for sample in case.code.samples if sample.main and Tree.FIT.holds(sample.phase)]
+    seen = _time(inside)
+    if not seen:
+        return ()
+    # Samples are thinned where they cost too much: their time is a share of the phases'.
+    scale = sum(case.own(path) for path in (Tree.FIT,)) / seen
+    lines: dict[SourceLine, list[Sample]] = {}
+    for sample in inside:
+        frame = case.code.user_frame(sample)
+        if frame is not None and not case.code.is_import(frame.file, frame.line):
+            lines.setdefault((frame.file, frame.line), []).append(sample)
+    hits = _hits(case)
+    found = []
+    for line, samples in lines.items():
+        ns = int(_time(samples) * scale)
+        if line not in named and ns >= _WORTH_A_WORD * case.whole_ns:
+            found.append(LoopLine(*line, ns, ns / case.whole_ns, hits.get(line), _longest(case, samples)))
+    return tuple(sorted(found, key=lambda one: -one.ns)[:_MOST])
+
+
+def _hits(case: Case) -> dict[SourceLine, int]:
+    """How often each line ran, as far as all of that was counted: numbers that were scaled may be far off."""
+    hits: dict[SourceLine, int] = {}
+    for row in case.run.rows("lines"):
+        if row["hits"] and row["how"] in (None, LineSource.EXACT):
+            hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
+    return hits
 
 
 def _worked(case: Case, leaf: TreePath) -> Worked | None:

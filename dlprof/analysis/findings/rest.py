@@ -1,4 +1,4 @@
-"""Time that no finding explains."""
+"""Time that no finding explains, and lines that none names."""
 
 from __future__ import annotations
 
@@ -62,3 +62,29 @@ class Rest:
     share: float
     stood: Stood | None
     worked: Worked | None = None
+
+
+@dataclass(frozen=True)
+class LoopLine:
+    """A line of the user's that much of the training stood under, and that no finding names.
+
+    Attributes:
+        file: Of the line.
+        line: Its number.
+        ns: For how long it was the innermost line of the user's in the training, by the samples (ns).
+        share: Of the wall time.
+        hits: How often it ran; None: that was not counted.
+        doing: What the stacks tell of it, as `computing gradients`; None: nothing.
+    """
+
+    file: str
+    line: int
+    ns: int
+    share: float
+    hits: int | None
+    doing: str | None
+
+    @property
+    def each_ns(self) -> int | None:
+        """Time of each run of it (ns); None: not known."""
+        return round(self.ns / self.hits) if self.hits else None

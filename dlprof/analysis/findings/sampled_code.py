@@ -132,6 +132,15 @@ class SampledCode:
                     stood[frame.file, frame.line] = stood.get((frame.file, frame.line), 0) + sample.dur_ns
         return max(stood, key=lambda line: stood[line]) if stood else None
 
+    def stood_ns(self, line: SourceLine) -> int:
+        """For how long a line was the innermost of the user's on the main thread, by the samples (ns)."""
+        stood = 0
+        for sample in self.samples:
+            frame = self.user_frame(sample) if sample.main else None
+            if frame is not None and (frame.file, frame.line) == line:
+                stood += sample.dur_ns
+        return stood
+
     def ran_once(self, line: SourceLine) -> bool:
         """Whether a line is known to have run no more than once: nothing of a loop."""
         hits = [row["hits"] for row in self._run.rows("lines") if (row["file"], row["line"]) == line]

@@ -34,6 +34,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "abstained",
         "whole",
         "rest",
+        "lines",
     ]
     assert content["findings"] == [
         {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dlprof.analysis.findings.case import WORK, Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Ground, Tree, known_phase
 
@@ -16,6 +16,11 @@ _FULL = 2
 """The oldest generation: a collection of it goes through everything."""
 _SOON_NS = 200_000_000
 """What begins so shortly after an import is for what that made."""
+_OFTEN = 5
+"""Fewer full collections are some that are asked for now and then."""
+_MOSTLY = 0.5
+"""Share of their time that the main thread must have stood in the line."""
+_BY_CALL = ", because a line asks for it again and again"
 _USUAL = 0.05
 """Share of the work that collecting takes in trainings that nobody would complain of: engines make many objects."""
 _COLLECTIONS = Query(
@@ -40,15 +45,29 @@ def look(case: Case) -> Iterator[Claim]:
     inside = [row for row in rows if begin <= row["start_ns"] <= end]
     phases = tuple(by_phase)
     part = sum(by_phase.values()) / max(1, sum(case.own(top) for top in WORK))
+    asked = _asked_for(case, rows)
     yield Claim(
-        Sentence("The garbage collector ran for long in the training, or in the script around it:"),
+        Sentence(
+            f"The garbage collector ran for long in the training, or in the script around it{_BY_CALL * bool(asked)}:"
+        ),
         case.spread(by_phase),
         [_COLLECTIONS],
         "Make fewer objects that live long, call gc.freeze() before training, raise gc.set_threshold, and leave "
         "gc.collect() out of loops.",
-        case.code.hottest_line(phases, case.code.is_called_back) or case.code.hottest_line(phases),
-        support=Support(Ground.PLACE, seen=max(1, len(inside)), part=part, usual=_USUAL),
+        asked or case.code.hottest_line(phases, case.code.is_called_back) or case.code.hottest_line(phases),
+        support=Support(Ground.STATED if asked else Ground.PLACE, seen=max(1, len(inside)), part=part, usual=_USUAL),
+        fix="without gc.collect() there: Python collects by itself" if asked else None,
     )
+
+
+def _asked_for(case: Case, rows: Sequence[Mapping[str, Any]]) -> SourceLine | None:
+    """The script's line that asks for full collections, where most of their time is under it; None: there is none."""
+    line = case.code.line_like(r"^\s*gc\.collect\(")
+    if line is None:
+        return None
+    full = [row["dur_ns"] for row in rows if row["generation"] == _FULL]
+    stood = case.code.stood_ns(line)
+    return line if len(full) >= _OFTEN and stood >= _MOSTLY * sum(full) else None
 
 
 def _without_those_of_imports(case: Case, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

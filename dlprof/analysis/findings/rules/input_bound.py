@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dlprof.analysis import input_graphs, steps
-from dlprof.analysis.findings import input_waits, queries, small_calls
+from dlprof.analysis.findings import input_waits, item_work, queries, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.input_load import InputLoad
@@ -66,23 +66,32 @@ def look(case: Case) -> Iterator[Claim]:
             or line
         )
     batch = case.training.batch_size if case.training else None
+    needless = item_work.of_rows(case)
+    if needless is not None:
+        line = case.input.item_line or line
+    what = f". {needless.what} at line {line[1]}" if needless and line else ""
+    of_batch = f" of {batch}" if batch else ""
     yield Claim(
-        Sentence(f"The training waits for its batches{f' of {batch}' if batch else ''}:"),
+        Sentence(f"The training waits for its batches{of_batch}{what}:"),
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
         case.code.counting_note(line)
         + (_of_workers(load) if load else "")
         + (_of_stage(slowest) if slowest else "")
-        + "Prepare batches beside the training, once before it, or with operations on whole arrays.",
+        + (needless.advice if needless else _ADVICE),
         line,
-        support=_support(case, takes),
+        support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
+        fix=needless.fix if needless else None,
     )
 
 
-def _support(case: Case, takes: Mapping[TreePath, int]) -> Support:
+_ADVICE = "Prepare batches beside the training, once before it, or with operations on whole arrays."
+
+
+def _support(case: Case, takes: Mapping[TreePath, int], ground: Ground) -> Support:
     """Waits are measured; samples tell whether anything made batches meanwhile, or next to nothing was waited for."""
     part = sum(takes.values()) / max(1, input_waits.loop_ns(case) + takes.get(Tree.SCRIPT, 0))
-    return Support(Ground.PLACE, seen=case.loop.count if case.loop else None, part=part, usual=input_waits.USUAL)
+    return Support(ground, seen=case.loop.count if case.loop else None, part=part, usual=input_waits.USUAL)
 
 
 def _between_own_steps(case: Case) -> dict[TreePath, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dlprof.analysis import kernels
-from dlprof.analysis.findings import chores, host_callbacks, own_loop_python, queries, row_by_row, standing
+from dlprof.analysis.findings import chores, host_callbacks, many_times, own_loop_python, queries, row_by_row, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -48,7 +48,7 @@ _ORDER = (
     StepPart.KERNELS,
 )
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
-_INSIDE_CLAIMS = (row_by_row.claims, own_loop_python.claims)
+_INSIDE_CLAIMS = (row_by_row.claims, many_times.claims, own_loop_python.claims)
 _LINES = Query(
     "lines of the script", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries, standing
+from dlprof.analysis.findings import own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.rules import python_overhead
@@ -27,8 +27,12 @@ _EVIDENCE = Query(
 def look(case: Case) -> Iterator[Claim]:
     """Stacks stand in the script's own code while its thread neither runs nor could."""
     case.code.need_samples()
+    in_loop = list(own_loop_waits.claims(case))
+    yield from in_loop
     stood = standing.of_phases(case, python_overhead.SCRIPT)
     if stood is None:
+        if in_loop:
+            return  # what was said stays said
         raise Abstain("whether the script's thread was running was measured for too little of its own code")
     if stood.share < _STOOD:
         return

@@ -17,6 +17,12 @@ TITLE = Title("Steps of equal work took longer and longer", "steps that take lon
 _SHARE_OF_WORK = 0.10
 _BACKWARD = 0.5
 """Share of the samples in going back, from which on what grows is what gradients go through."""
+_MOSTLY = 0.5
+"""Share of the growth that callbacks have, from which on they are what grows."""
+_OF_CALLBACKS = (
+    "See what the callback goes through again at each batch: lists or files that grow. Keep sums in place of values, "
+    "or do that work once an epoch."
+)
 _EVIDENCE = Query(
     "steps, by tenths of the loop",
     "SELECT tenth, count(*) AS steps, median(dur_ns) AS median_ns FROM (SELECT dur_ns, ntile(10) OVER (ORDER BY "
@@ -32,14 +38,18 @@ def look(case: Case) -> Iterator[Claim]:
     if grown is None or grown.lost_ns < _SHARE_OF_WORK * case.whole_ns:
         yield from growing_calls.claims(case)
         return
-    share = min(1.0, grown.lost_ns / max(1, case.own(Tree.FIT_STEPS)))
+    called = grown.in_callbacks > _MOSTLY
+    path = Tree.FIT_CALLBACKS if called else Tree.FIT_STEPS
+    share = min(1.0, grown.lost_ns / max(1, case.own(path)))
     back = case.code.share([Tree.FIT_STEPS], lambda sample: _goes_back(case, sample))
     yield Claim(
-        Sentence(f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}:"),
-        case.takes(Tree.FIT_STEPS, share=share),
+        Sentence(
+            f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}{', in callbacks' * called}:"
+        ),
+        case.takes(path, share=share),
         [_EVIDENCE, queries.python_stood(Phase.FIT_STEPS)],
-        _advice(in_backward=back > _BACKWARD),
-        case.code.hottest_line([Tree.FIT_STEPS]),
+        _OF_CALLBACKS if called else _advice(in_backward=back > _BACKWARD),
+        case.code.hottest_line([path], case.code.is_called_back if called else lambda _sample: True),
         support=Support(Ground.REPEATED, seen=grown.count, agree=grown.rank),
         fix=_fix(case) if back > _BACKWARD else None,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import item_work, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Remedy, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loaders import OF_GLUON, OF_TORCH
@@ -22,6 +22,8 @@ _SURE = 0.8
 """Of what the model says: sending batches from process to process, and what cores share, is not in it."""
 _LEAST = 0.10
 """Of the training that must be saved."""
+_ROOM = 1.5
+"""Cores that other programs must leave: one for the training, and some of one for workers."""
 _USERS = 0.5
 """Of the work on batches that must be in code of the user's own, or called by it: what a library does with each row is
 better done with whole batches."""
@@ -32,9 +34,11 @@ def look(case: Case) -> Iterator[Claim]:
     load = case.input
     if not load.waits or (load.pipeline.workers and 1 - load.resting_share() < _BUSY):
         return
-    if _users_share(load) < _USERS:
+    if _users_share(load) < _USERS or item_work.of_rows(case) is not None:  # what is needless is not to be shared out
         return
     processes = load.loader.kind in _BY_NUMBER or load.computes or load.loader.uses_processes
+    if load.computes and not _has_room(load):
+        return
     count = load.best_workers(processes=processes, least=_least(load))
     saved = min(load.waited_ns, load.loop_ns - load.loop_with(count, processes=processes))
     saved = int(saved * (_SURE if load.computes else 1.0))
@@ -50,6 +54,15 @@ def look(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED,
         support=Support(Ground.MODEL, seen=load.loader.items, agree=_users_share(load)),
     )
+
+
+def _has_room(load: InputLoad) -> bool:
+    """Whether other programs leave a core for workers that compute, beside that of the training."""
+    try:
+        others = load.machine.scheduling.others_pct / 100
+    except Abstain:
+        return True
+    return load.cores - others >= _ROOM
 
 
 def _least(load: InputLoad) -> int:

@@ -67,12 +67,12 @@ def test_no_time_is_counted_twice(tmp_path: Path) -> None:
     assert diagnosis.explained_ns <= 6 * S
 
 
-def test_findings_are_ranked_by_time_at_stake(tmp_path: Path) -> None:
+def test_findings_are_ranked_by_what_they_may_be_expected_to_save(tmp_path: Path) -> None:
     """The most costly first."""
     facts = {"flags": {"torch.autograd.set_detect_anomaly": True}}
     diagnosis = diagnosed(tmp_path / "r", spans=[runs.fit_span(training=facts)], **runs.window(KERNELS))
 
-    times = [finding.at_stake_ns for finding in diagnosis.findings]
+    times = [finding.expected_ns for finding in diagnosis.findings]
     assert len(times) >= 2
     assert times == sorted(times, reverse=True)
 

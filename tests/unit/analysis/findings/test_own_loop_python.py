@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dlprof.analysis.findings import diagnose
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import KERNELS, Call, Tables, diagnosed, pick, quiet, sampled, slugs
 from tests.unit.runs import S
@@ -72,3 +73,22 @@ def test_arrays_that_the_engine_makes_one_by_one_are_conversions(tmp_path: Path)
     assert "data.take(indices)" in str(finding.fix)
     few = looping(kernels_ms=19.5) | sampled((2, 3, [*LOOP, *made]), (3, 8, [*LOOP, ("f", "mxnet/gluon/block.py", 9)]))
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "b", gluon, **few))
+
+
+def test_calls_of_a_compiled_function_that_take_long_to_begin_are_asked_about(tmp_path: Path) -> None:
+    """Half of 300 steps stands below line 40, which calls what JAX compiled; operators run for 8 of 20 ms."""
+    told = runs.manifest(keras=None, engine={"name": "jax", "version": "0.10.2"})
+    tables = looping()
+    detail = json.dumps({"compiled": {"function": "step"}})
+    tables["spans"] = [
+        *tables["spans"],
+        {**tables["spans"][0], "span_id": 9, "kind": "graph_compile", "detail": detail},
+    ]
+    run = runs.trained(tmp_path / "r", told, **tables)
+    source = run.folder.path / "raw" / run.folder.source_name("train.py")
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text("\n" * 39 + "    value, params = step(params, x)\n")
+    finding = pick(diagnose.diagnose(run), "python-overhead")
+
+    assert finding.claim.startswith("Calls of a compiled function take 10.0 ms in which no operator runs")
+    assert (finding.line, finding.is_question) == (40, True)

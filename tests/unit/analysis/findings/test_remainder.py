@@ -75,3 +75,21 @@ def test_places_come_by_their_time_and_small_ones_not_at_all(tmp_path: Path) -> 
     assert rests[0].path == Tree.CONSTRUCT
     assert len(rests) == 3
     assert all(rest.share >= 0.05 and not rest.path.startswith("dlprof") for rest in rests)
+
+
+def test_lines_with_a_tenth_of_the_time_that_no_finding_names_are_told_with_how_often_they_ran(tmp_path: Path) -> None:
+    """4 of 4.4 s that were sampled of 6 s, below line 40, which ran 300 times; hits that were scaled are not told."""
+    back = [
+        ("<module>", "train.py", 7),
+        ("learn", "train.py", 40),
+        ("_engine_run_backward", "torch/autograd/graph.py", 9),
+    ]
+    short = [("<module>", "train.py", 7), ("learn", "train.py", 41), ("step", "torch/optim/adam.py", 9)]
+    row = {"file": "train.py", "function": "learn", "first_line": 30, "line": 40, "hits": 300, "time_ns": 4 * S}
+    stood = sampled((2, 6, back), (6, 6.4, short))
+    exact = diagnosed(tmp_path / "a", **quiet(**stood, lines=[{**row, "how": "exact"}]))
+    scaled = diagnosed(tmp_path / "b", **quiet(**stood, lines=[{**row, "how": "scaled"}]))
+
+    assert [(one.line, one.hits, one.doing) for one in exact.lines] == [(40, 300, "computing gradients")]
+    assert exact.lines[0].each_ns == pytest.approx(6 * 4 / 4.4 / 300 * S, rel=0.01)
+    assert [one.hits for one in scaled.lines] == [None]

@@ -46,3 +46,15 @@ def test_what_an_import_left_behind_is_gone_through_once_for_it(tmp_path: Path) 
 
     assert "gc-pressure" not in slugs(found)
     assert pick(again, "gc-pressure").at_stake_ns == pytest.approx(300 * MS, rel=0.01)
+
+
+def test_a_line_that_asks_for_collections_again_and_again_is_named(tmp_path: Path) -> None:
+    """Ten of 80 ms below `gc.collect()`."""
+    gc = [{"start_ns": 7 * S + n * 100 * MS, "dur_ns": 80 * MS, "generation": 2, "collected": 5} for n in range(10)]
+    row = {"file": "train.py", "function": "f", "first_line": 1, "line": 33, "hits": 10, "time_ns": 800 * MS}
+    lines = [{**row, "how": "exact", "source": "    gc.collect()"}]
+    tables = quiet(gc=gc, lines=lines, **sampled((7, 8, [*FIT, ("learn", "train.py", 33)])))
+    finding = pick(diagnosed(tmp_path / "r", **tables), "gc-pressure")
+
+    assert (finding.line, finding.ground) == (33, "stated")
+    assert "because a line asks for it again and again" in finding.claim

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, pick, quiet, sampled, slugs
+from tests.unit.analysis.findings.cases import FIT, KERNELS, Planted, diagnosed, parts, pick, quiet, sampled, slugs
 from tests.unit.runs import MS
 
 
@@ -64,3 +64,16 @@ def test_steps_of_batches_of_other_shapes_are_not_compared(tmp_path: Path, unusu
     found = slugs(diagnosed(tmp_path / "r", **quiet(steps=growing(), spans=spans)))
 
     assert ("steps-get-slower" in found) is is_told
+
+
+def test_growth_of_callbacks_is_theirs_and_not_the_steps(tmp_path: Path) -> None:
+    """The work of the steps stays 10 ms each; before, the line of `fit` was blamed."""
+    rows = [{**row, "callbacks_ns": row["dur_ns"] - 10 * MS} for row in growing()]
+    callback = [*FIT, ("on_batch_end", "keras/src/callbacks/callback.py", 9), ("Progress.show", "train.py", 30)]
+    parts_ = {"phases": parts(fit_steps=1, fit_callbacks=5, teardown=2)}
+    tables = quiet(steps=rows, **sampled((2, 8, callback)), **parts_)
+    finding = pick(diagnosed(tmp_path / "r", **tables), "steps-get-slower")
+
+    assert "in callbacks" in finding.claim
+    assert finding.line == 30
+    assert finding.next_step.startswith("See what the callback goes through again at each batch")

@@ -94,3 +94,14 @@ def test_workers_that_were_not_sampled_say_nothing(tmp_path: Path) -> None:
     assert because["too-few-workers"] == (
         "the workers of the loader were hardly sampled: how busy they were is not known"
     )
+
+
+def test_workers_that_compute_are_not_advised_where_others_use_the_cores(tmp_path: Path) -> None:
+    """1.8 of two cores are other programs'; false before: with the same waits, `input-bound` had nothing left."""
+    ran = {**HALF, "run_ns": 6 * S, "main_run_ns": 6 * S}
+    tables = trained([20], loaders=passes(**ALONE), **sampled((2, 5, ASKS)))
+    busy = cpu((2.0, IDLE), (8.0, ran), others=180.0)
+    diagnosis = diagnosed(tmp_path / "r", **{**tables, **busy})
+
+    assert "too-few-workers" not in slugs(diagnosis)
+    assert pick(diagnosis, "input-bound").at_stake_ns > 2 * S

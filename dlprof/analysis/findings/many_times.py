@@ -1,0 +1,123 @@
+"""Lines of the script's own loop that run very many times in each step: for each row, weight or time step.
+
+What each of them starts is small, whatever it is: an operation, a wait for a value, a function of NumPy. Once for all
+rows it would hardly take longer than for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dlprof.analysis import loops
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.loops import FoundBy
+from dlprof.analysis.samples import Sample
+from dlprof.schema.vocabulary import EDGES, Ground, Loop, Phase, StepPart, Tree
+
+_TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
+_MANY = 12.0
+"""Hits a step from which on a line goes through something piece by piece."""
+_SHARE_OF_STEPS = 0.20
+_SHARE_OF_WORK = 0.15
+_PATHS = (Tree.FIT_STEPS,)
+_LINES = Query(
+    "lines by their hits", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
+)
+_NO_KERNELS = (StepPart.HOST_PYTHON, StepPart.DISPATCH, StepPart.IDLE, StepPart.SYNC, EDGES)
+
+
+@dataclass(frozen=True)
+class _Many:
+    """Lines of one function that run many times a step.
+
+    Attributes:
+        line: The one that stood longest.
+        a_step: How often it ran in a step.
+        samples: Stacks whose innermost line of the user's is one of the function's.
+    """
+
+    line: SourceLine
+    a_step: float
+    samples: tuple[Sample, ...]
+
+
+@of_the_slower
+def claims(case: Case) -> Iterator[Claim]:
+    """One, for the function whose lines took most."""
+    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)) or not case.code.samples:
+        return
+    found = _most(case)
+    if found is None:
+        return
+    inside = set(map(id, found.samples))
+    share = case.code.share(_PATHS, lambda sample: id(sample) in inside)
+    parts = {} if case.tree.unsplit is not None else case.takes(*(Tree.FIT_STEPS / part for part in _NO_KERNELS))
+    parts = parts or case.takes(*_PATHS)
+    wanted = share * case.own(Tree.FIT_STEPS)
+    takes = {leaf: int(ns * min(1.0, wanted / max(1, sum(parts.values())))) for leaf, ns in parts.items()}
+    if share < _SHARE_OF_STEPS or sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:
+        return
+    yield Claim(
+        Sentence(
+            f"Line {found.line[1]} runs {found.a_step:,.0f} times in each step of the script's own loop, and starts "
+            "something small each time:"
+        ),
+        takes,
+        [_LINES, queries.python_stood(Phase.FIT_STEPS)],
+        f"{case.code.counting_note(found.line)}Do it once for all of them: one operation on whole arrays (a batch, "
+        "stacked or joined), and one wait for a value a step. Where each needs the one before: a loop of the engine's "
+        "own (scan, a recurrent layer), or a compiled function.",
+        found.line,
+        title=_TITLE,
+        support=case.code.support(_PATHS, lambda sample: id(sample) in inside, ground=Ground.REPEATED),
+    )
+
+
+def _most(case: Case) -> _Many | None:
+    """The function with most samples in lines that run many times a step; None: there is none."""
+    often, functions = _often(case), _functions(case)
+    found: dict[tuple[str, str], list[tuple[SourceLine, Sample]]] = {}
+    for sample in case.code.samples:
+        frame = case.code.user_frame(sample)
+        if frame is None or not sample.main or sample.phase != Tree.FIT_STEPS:
+            continue
+        line = (frame.file, frame.line)
+        if line in often and not case.code.calls_compiled(sample):
+            found.setdefault(functions[line], []).append((line, sample))
+    if not found:
+        return None
+    most = max(found.values(), key=lambda pairs: sum(sample.dur_ns for _, sample in pairs))
+    stood: dict[SourceLine, int] = {}
+    for line, sample in most:
+        stood[line] = stood.get(line, 0) + sample.dur_ns
+    line = max(stood, key=lambda one: stood[one])
+    return _Many(line, often[line], tuple(sample for _, sample in most))
+
+
+def _often(case: Case) -> dict[SourceLine, float]:
+    """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step.
+
+    Hits that were counted in windows are scaled, and may be scaled wrongly; those of the loop's own line are so, too.
+    """
+    steps = sum(row["count"] for row in case.run.rows("steps") if row["loop"] == Loop.TRAIN)
+    try:
+        feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
+    except Abstain:
+        feeding = set()
+    hits: dict[SourceLine, int] = {}
+    for row in case.run.rows("lines"):
+        if row["hits"]:
+            hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
+    turns = max([steps, *(hits.get((loop.file or "", loop.line or 0), 0) for loop in loops.of_run(case.run))])
+    often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
+    return {line: count for line, count in often.items() if count >= _MANY}
+
+
+def _functions(case: Case) -> dict[SourceLine, tuple[str, str]]:
+    """Line to the file and function that it is in."""
+    return {(row["file"], row["line"]): (row["file"], row["function"]) for row in case.run.rows("lines")}

@@ -1,0 +1,116 @@
+"""Waits in the steps of loops that the script wrote itself: its thread stands still, and the engine has nothing to do.
+
+A process that is started and waited for, a pause, a lock, an answer from the network: no operator runs, and no Python
+either. The kernel's counters tell that the thread stands; its stacks tell where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlprof.analysis import loops
+from dlprof.analysis.findings import doing, queries, standing
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.standing import Standing
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.loops import FoundBy
+from dlprof.analysis.samples import Sample
+from dlprof.engines import combined
+from dlprof.schema.vocabulary import Ground, Phase, Tree
+
+_TITLE = Title("The script's own loop stood waiting", "waiting in the script's own loop")
+_SHARE_OF_LOOP = 0.15
+_USUAL = 0.05
+"""Share of the steps for which the thread of a loop stands that only computes."""
+_PATHS = (Tree.FIT_STEPS,)
+_WAITS = ("<python>/threading.py", "<python>/queue.py", "<python>/subprocess.py", "<python>/selectors.py",
+          "<python>/multiprocessing/", "<python>/concurrent/", "<python>/socket.py", "<python>/ssl.py",
+          "<python>/http/", "<python>/urllib/", "urllib3/", "requests/")  # fmt: skip
+"""Files of libraries in which a thread waits for something that is not the engine."""
+_ADVICE = {
+    "waiting for a process": "Start no process in the loop: ask the system itself (a file of /proc, psutil), keep one "
+    "process and talk to it, or do it less often: once an epoch, or every so many steps.",
+    "on the network": "Collect what is to be sent and send it once an epoch, or from a thread of its own that takes it "
+    "from a queue; keep one connection open.",
+    "waiting for a thread": "See who holds the lock or fills the queue, and what that thread does meanwhile: prepare "
+    "more batches ahead, and hold no lock while it sleeps or works.",
+}
+_UNKNOWN = (
+    "See what the line waits for: a pause (sleep), a lock that another thread holds while it sleeps or works, the "
+    "network, a disk, another program. A queue.Queue hands batches over without pauses."
+)
+
+
+@of_the_slower
+def claims(case: Case) -> Iterator[Claim]:
+    """One, where the loop's thread stands for a good part of its steps under a line of the script's."""
+    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)) or not case.code.samples:
+        return
+    stood = standing.of_phases(case, _PATHS)
+    if stood is None:
+        return
+    share = min(stood.share, case.code.share(_PATHS, lambda sample: may_wait(case, sample)))
+    if share < _SHARE_OF_LOOP:
+        return
+    line = _line(case)
+    told = _doing(case, line)
+    yield Claim(
+        Sentence(
+            f"The training loop stands still for {100 * share:.0f} % of its steps{f', {told}' if told else ''}"
+            f"{_meanwhile(stood)}:"
+        ),
+        case.takes(*_PATHS, share=share),
+        [queries.python_stood(Phase.FIT_STEPS)],
+        _ADVICE.get(told or "", _UNKNOWN),
+        line,
+        title=_TITLE,
+        support=case.code.support(
+            _PATHS,
+            lambda sample: may_wait(case, sample),
+            ground=Ground.PLACE if told is None else Ground.REPEATED,
+            part=share,
+            usual=_USUAL,
+        ),
+    )
+
+
+def may_wait(case: Case, sample: Sample) -> bool:
+    """Whether the script's own line, or a library in which threads wait, is what a stack stands in, and no engine."""
+    engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
+    for frame in sample.frames:
+        if frame.file in case.code.user_files:
+            return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
+        if frame.file.startswith(engines):
+            return False
+    return False
+
+
+def _line(case: Case) -> SourceLine | None:
+    """That whose stacks are known to wait, where there are such; else the one that stood longest."""
+    known = case.code.hottest_line(_PATHS, _is_known_wait)
+    return known or case.code.hottest_line(_PATHS, lambda sample: may_wait(case, sample))
+
+
+def _is_known_wait(sample: Sample) -> bool:
+    return sample.frames[0].file.startswith(_WAITS)
+
+
+def _doing(case: Case, line: SourceLine | None) -> str | None:
+    """What the stacks below a line tell for most of their time."""
+    times: dict[str | None, int] = {}
+    for sample in case.code.samples:
+        frame = case.code.user_frame(sample)
+        if sample.main and sample.phase == Tree.FIT_STEPS and frame is not None and (frame.file, frame.line) == line:
+            told = doing.of_stack(sample.frames, case.code.user_files, case.engine)
+            times[told] = times.get(told, 0) + sample.dur_ns
+    return max(times, key=lambda told: times[told], default=None)
+
+
+def _meanwhile(stood: Standing) -> str:
+    return f", while processes that it started use {stood.others:.1f} cores" if stood.others >= _CHILDREN else ""
+
+
+_CHILDREN = 0.2
+"""Cores that the program's other processes use meanwhile, to be worth a word."""

@@ -1,0 +1,52 @@
+"""Train with gradients that are cut off for each example, so that none can be told from the model."""
+
+import numpy as np
+import tensorflow as tf
+
+BATCH, STEPS, MOST, NOISE = 32, 20, 1.0, 0.5
+
+
+def network():
+    return tf.keras.Sequential([
+        tf.keras.Input((16, 16, 1)),
+        tf.keras.layers.Conv2D(8, 3, strides=2, activation="relu"),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(32, activation="relu"),
+        tf.keras.layers.Dense(10),
+    ])
+
+
+model = network()
+optimizer = tf.keras.optimizers.SGD(0.1)
+criterion = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+@tf.function
+def step(x, y):
+    def of_one(example):
+        picture, label = example
+        with tf.GradientTape() as tape:
+            loss = criterion(label[None], model(picture[None], training=True))
+        grads = tape.gradient(loss, model.trainable_variables)
+        return loss, tf.clip_by_global_norm(grads, MOST)[0]
+
+    losses, grads = tf.vectorized_map(of_one, (x, y))
+    sums = [tf.reduce_sum(grad, axis=0) for grad in grads]
+    noisy = [(total + tf.random.normal(tf.shape(total), stddev=NOISE)) / BATCH for total in sums]
+    optimizer.apply_gradients(zip(noisy, model.trainable_variables))
+    return losses[-1]
+
+
+def main():
+    tf.random.set_seed(0)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, 2000)
+    x = (rng.normal(size=(2000, 16, 16, 1)) + y[:, None, None, None] * 0.3).astype("float32")
+    for number in range(STEPS):
+        chosen = rng.integers(0, len(x), BATCH)
+        loss = step(tf.constant(x[chosen]), tf.constant(y[chosen]))
+        if number % 4 == 0:
+            print(number, float(loss))
+
+
+main()
