@@ -28,7 +28,8 @@ def test_a_layer_stands_by_its_operations_per_byte_and_its_rate(tmp_path: Path) 
 
     assert chart is not None
     (point,) = chart.points
-    assert (point.x, point.y) == (pytest.approx(281.7), pytest.approx(178.6))
+    assert point.x == pytest.approx(281.7)
+    assert point.y == pytest.approx(178.6)
     assert point.title == "dense, forward: 200 MFLOP in 4.00 ms, 50 GFLOP/s, bound by compute"
 
 
