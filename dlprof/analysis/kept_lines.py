@@ -64,43 +64,48 @@ class _Keeping:
     what: str
 
 
-def of_run(run: Run, steps: int) -> tuple[KeptLine, ...]:
+def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine, ...]:
     """Such lines of a run, the likeliest first: those that ran about once a step.
 
     Args:
         run: The run.
         steps: Training steps of the run.
+        in_workers: Whether processes below grow: libraries call methods there, and nobody counts their lines.
     """
     files: dict[str, dict[int, int | None]] = {}
     for row in run.rows("lines"):
         hits = files.setdefault(row["file"], {})
         # A line that begins a function has a row for each of the two; hits of one that was only sampled are null.
         hits[row["line"]] = max((one for one in (hits.get(row["line"]), row["hits"]) if one is not None), default=None)
-    found = [one for file, hits in files.items() for one in _in_file(file, run.folder.source_lines(file), hits)]
-    return tuple(sorted(found, key=lambda one: _rank(one, steps)))
+    found = [
+        one
+        for file, hits in files.items()
+        for one in _in_file(file, run.folder.source_lines(file), hits, in_workers=in_workers)
+    ]
+    return tuple(sorted(found, key=lambda one: _rank(one, steps, in_workers=in_workers)))
 
 
-def _rank(line: KeptLine, steps: int) -> tuple[int, int]:
-    """Lines that ran once for each step, and so were not counted by anybody else, come first."""
+def _rank(line: KeptLine, steps: int, *, in_workers: bool) -> tuple[int, int]:
+    """Lines that ran once for each step come first; of workers those that were not counted."""
     if line.hits is None:
-        return 1, line.line
+        return -1 if in_workers else 1, line.line
     return (0 if line.hits >= _OF_STEPS * steps else 2), line.line
 
 
-def _in_file(file: str, texts: list[str], known: Mapping[int, int | None]) -> Iterator[KeptLine]:
+def _in_file(file: str, texts: list[str], known: Mapping[int, int | None], *, in_workers: bool) -> Iterator[KeptLine]:
     try:
         tree = ast.parse("\n".join(texts))
     except (SyntaxError, ValueError):
         return
     emptied = set(_emptied(tree, {line for line, hits in known.items() if hits is not None and hits > 1}))
-    for one, by_library in _keeping(tree):
+    for one, by_library in _keeping(tree, in_workers=in_workers):
         hits = known.get(one.line)
         has_run = hits >= _LEAST_HITS if hits is not None else one.line in known or by_library
         if has_run and (one.container is None or one.container not in emptied):
             yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what)
 
 
-def _keeping(tree: ast.AST) -> Iterator[tuple[_Keeping, bool]]:
+def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, bool]]:
     """Statements that keep something, inside of loops and functions: what runs once keeps little.
 
     Each with whether it is in a method that a library runs, whose lines may not be counted.
@@ -109,7 +114,7 @@ def _keeping(tree: ast.AST) -> Iterator[tuple[_Keeping, bool]]:
     sums, logs = set(_empty_at_first(tree)), any(_called(one) in _HOLDING for one in _calls(tree))
     for scope in ast.walk(tree):
         if isinstance(scope, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.AsyncFor)):
-            by_library = isinstance(scope, ast.FunctionDef) and _is_librarys(scope.name)
+            by_library = isinstance(scope, ast.FunctionDef) and _is_librarys(scope.name, in_workers=in_workers)
             own = _given(scope) if by_library else frozenset()
             for statement in ast.walk(scope):
                 for one in _of_statement(statement, sums, logs=logs) if isinstance(statement, ast.stmt) else ():
@@ -125,8 +130,8 @@ def _given(scope: ast.AST) -> Collection[str]:
     return {target.id for one in assigned for target in one.targets if isinstance(target, ast.Name)}
 
 
-def _is_librarys(name: str) -> bool:
-    return name.startswith(_OF_CALLBACKS) or name in _OF_LIBRARIES
+def _is_librarys(name: str, *, in_workers: bool) -> bool:
+    return name.startswith(_OF_CALLBACKS) or (in_workers and name in _OF_LIBRARIES)
 
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:

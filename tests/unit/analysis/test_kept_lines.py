@@ -12,7 +12,9 @@ from dlprof.analysis.kept_lines import KeptLine
 from tests.unit.runs import S, trained
 
 
-def of(path: Path, script: str, hits: dict[int, int | None], *, unseen: Collection[int] = ()) -> tuple[KeptLine, ...]:
+def of(
+    path: Path, script: str, hits: dict[int, int | None], *, unseen: Collection[int] = (), in_workers: bool = False
+) -> tuple[KeptLine, ...]:
     """Of a run of 500 steps whose other lines ran once, but for those that were not seen to run."""
     lines = [
         {"file": "train.py", "function": "f", "first_line": 1, "line": number, "hits": hits.get(number, 1), "time_ns": S,
@@ -24,7 +26,7 @@ def of(path: Path, script: str, hits: dict[int, int | None], *, unseen: Collecti
     kept = run.folder.source_path("train.py")
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(script)
-    return kept_lines.of_run(run, 500)
+    return kept_lines.of_run(run, 500, in_workers=in_workers)
 
 
 LEAKS = {
@@ -96,8 +98,9 @@ def test_methods_that_workers_run_are_not_counted_by_anybody(tmp_path: Path) -> 
         "        self.seen[n] = parts\n        return parts\n"
     )
 
-    (found,) = of(tmp_path, script, {}, unseen=range(3, 7))
+    (found,) = of(tmp_path / "below", script, {}, unseen=range(3, 7), in_workers=True)
 
+    assert of(tmp_path / "own", script, {}, unseen=range(3, 7)) == ()
     assert (found.line, found.what, found.hits) == (5, "fills `self.seen`", None)
 
 

@@ -39,7 +39,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"growth of memory was not measured: {found.not_measured['growth']}")
     if not found.growth.is_growing:
         return
-    kept = kept_lines.of_run(case.run, found.growth.steps)
+    kept = kept_lines.of_run(case.run, found.growth.steps, in_workers=found.growth.is_below)
     told = f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}{_kept(kept)}"
     yield Claim(
         Statement(told),
