@@ -75,10 +75,8 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"The training waits for its batches{of_batch}{what}:"),
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
-        case.code.counting_note(line)
-        + (_of_workers(load) if load else "")
-        + (_of_stage(slowest) if slowest else "")
-        + (needless.advice if needless else _ADVICE),
+        f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_stage(slowest) if slowest else ''}"
+        f"{needless.advice if needless else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
         fix=needless.fix if needless else None,

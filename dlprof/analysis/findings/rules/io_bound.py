@@ -63,6 +63,8 @@ def look(case: Case) -> Iterator[Claim]:
             takes.update(case.takes(phase, share=share))
     if not takes:
         return
+    called = sum(ns for leaf, ns in takes.items() if Tree.FIT_CALLBACKS.holds(leaf))
+    in_callbacks = called > _MOSTLY * sum(takes.values())
     yield Claim(
         Sentence(
             f"Reading and writing files holds the training up: {rates.calls:,.0f} calls and {rates.bytes / 1e6:.1f} MB "
@@ -70,15 +72,26 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        "Read larger pieces and fewer files, keep the data in memory, read ahead (tf.data prefetch, workers), and "
-        "flush less often.",
+        _OF_CALLBACKS if in_callbacks else _ADVICE,
         case.code.hottest_line(_PHASES, lambda sample: _in_file(case, sample)),
         support=case.code.support(
             _PHASES,
             lambda sample: _in_file(case, sample),
             ground=Ground.STATED if (waits or 0.0) >= _IO_WAIT else Ground.PLACE,
         ),
+        fix="keep the values in a list, and write them in on_epoch_end" if in_callbacks else None,
     )
+
+
+_MOSTLY = 0.5
+"""Share of that time in callbacks from which on it is what they write."""
+_OF_CALLBACKS = (
+    "Write once an epoch, or every so many batches, add to the file rather than write it anew, and flush less often."
+)
+_ADVICE = (
+    "Read larger pieces and fewer files, keep the data in memory, read ahead (tf.data prefetch, workers), and "
+    "flush less often."
+)
 
 
 def _in_file(case: Case, sample: Sample) -> bool:
