@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from dlprof.report.html import ranks_page
 from tests.integration.shown_pages import Shown, show
 from tests.unit.analysis.test_rank_pairs import compared
-from tests.unit.report.html.test_ranks_page import page_of_ranks, ranks_page
+from tests.unit.report.html.test_ranks_page import page_of_ranks
 
 pytestmark = pytest.mark.integration
 
