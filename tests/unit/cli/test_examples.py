@@ -88,7 +88,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     for name in RUNS:
         last = trained(folder / name).folder
-    ranked_runs.make(folder / "runs/ddp", {0: 5, 1: 12})
+    for name in ("ddp", "ddp-1", "ddp-2"):
+        ranked_runs.make(folder / "runs" / name, {0: 5, 1: 12, 17: 5}, world=18)
     for rank, own_ms in ((0, 5.0), (1, 12.0)):
         ranked_runs.make(folder / f"node{rank + 1}/ddp", {rank: own_ms}, world=2)
         (folder / "traces").mkdir(exist_ok=True)
