@@ -183,9 +183,9 @@ def of_run(ranked: RankedRun) -> RanksSummary:
 
 
 def _in_training(pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
-    """The pauses from the first train step of all on."""
-    first = [clock.placements[rank].placed(grid.begin[:1])[0] for rank, grid in grids.items() if len(grid.begin)]
-    return tuple(one.since(int(min(first))) for one in pauses) if first else ()
+    """The pauses from the second train step on: in the first each rank does what it does once."""
+    second = [clock.placements[rank].placed(grid.begin[1:2])[0] for rank, grid in grids.items() if len(grid.begin) > 1]
+    return tuple(one.since(int(max(second))) for one in pauses) if second else ()
 
 
 def _pauses(clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
