@@ -12,6 +12,8 @@ from dlprof.analysis.columns import Integers
 LEAST_NS = 20_000_000
 LEAST_STEPS = 1.0
 """What is shorter than this, or than so many usual steps, belongs to the steps themselves."""
+BESIDE_STRAGGLER = 3.0
+"""So many where a rank is slow in each step: some of its steps are longer than the usual one."""
 _MOSTLY = 2 / 3
 """Pauses for one rank are its doing if they are this share of the pauses for all: a busy machine makes some of each."""
 _OFTEN = 0.05
@@ -34,6 +36,11 @@ class Pauses:
     until: Integers
     lone_ns: Integers
     is_inferred: bool = False
+
+    def since(self, moment: int) -> Pauses:
+        """Those that begin from a moment on: what ranks wait for each other before they train is their start."""
+        later = self.until - self.lone_ns >= moment
+        return Pauses(self.rank[later], self.until[later], self.lone_ns[later], self.is_inferred)
 
 
 @dataclass(frozen=True)
@@ -96,17 +103,18 @@ def of_steps(ranks: Sequence[int], begin: Integers) -> Pauses:
     return Pauses(np.asarray(ranks, np.int64)[last], until, np.where(stood, lone, 0), is_inferred=True)
 
 
-def longest(pauses: Sequence[Pauses], step_ns: int) -> LoneWork | None:
+def longest(pauses: Sequence[Pauses], step_ns: int, least_steps: float = LEAST_STEPS) -> LoneWork | None:
     """The rank that the others stood still for longest, in pauses that are longer than steps are.
 
     Args:
         pauses: All that there are.
         step_ns: A usual step.
+        least_steps: Pauses that are shorter than so many are none.
 
     Returns:
         None: there are none, or they are not mostly for one rank.
     """
-    least = max(LEAST_NS, LEAST_STEPS * step_ns)
+    least = max(LEAST_NS, least_steps * step_ns)
     found: dict[int, list[tuple[int, int]]] = {}
     for one in pauses:
         for place in np.flatnonzero(one.lone_ns >= least).tolist():

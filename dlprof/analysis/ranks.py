@@ -177,9 +177,15 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     return RanksSummary(
         times, skew_ns, how, clock, matched.unknown, slow, devices, on_devices,
         stretches=_stretches(matched, grids),
-        pauses=matched.pauses or _pauses(clock, grids),
+        pauses=_in_training(matched.pauses, clock, grids) or _pauses(clock, grids),
         progress=_progress(clock, matched, grids),
     )  # fmt: skip
+
+
+def _in_training(pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
+    """The pauses from the second train step on: in the first each rank does what it does once."""
+    second = [clock.placements[rank].placed(grid.begin[1:2])[0] for rank, grid in grids.items() if len(grid.begin) > 1]
+    return tuple(one.since(int(max(second))) for one in pauses) if second else ()
 
 
 def _pauses(clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:

@@ -80,11 +80,12 @@ def hung(case: RankCase) -> Found:
 def lone_work(case: RankCase) -> Found:
     """What one rank does alone between steps, while all others stand still."""
     summary = case.summary
-    found = rank_pauses.longest(summary.pauses, summary.median_ns or 0)
+    least = rank_pauses.LEAST_STEPS if summary.straggler is None else rank_pauses.BESIDE_STRAGGLER
+    found = rank_pauses.longest(summary.pauses, summary.median_ns or 0, least)
     if found is None or summary.median_ns is None:
         return
     slow, steps = summary.straggler, min(one.steps for one in summary.ranks)
-    if found.is_inferred and found.is_often(steps) and slow is not None and slow.rank == found.rank:
+    if found.is_often(steps) and slow is not None and slow.rank == found.rank:
         return  # the same is told of its steps
     run, place = case.run(found.rank), summary.clock.placements[found.rank]
     own = [

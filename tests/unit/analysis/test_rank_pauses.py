@@ -45,3 +45,9 @@ def test_pauses_of_all_ranks_are_nobodys_doing() -> None:
     """As on a machine that others use: 50 and 60 ms."""
     both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
     assert rank_pauses.longest([both], 10 * MS) is None
+
+
+def test_what_ranks_wait_for_before_they_train_is_left_out() -> None:
+    """The first of two pauses begins before."""
+    both = Pauses(np.array([1, 0]), ms([100, 200])[0], ms([50, 60])[0])
+    assert both.since(51 * MS).until.tolist() == [200 * MS]
