@@ -184,6 +184,8 @@ def of_run(ranked: RankedRun) -> RanksSummary:
 
 def _in_training(pauses: Sequence[Pauses], clock: Clock, grids: Mapping[int, _Steps]) -> tuple[Pauses, ...]:
     """The pauses from the second train step on: in the first each rank does what it does once."""
+    if clock.unknown is not None:
+        return ()
     second = [clock.placements[rank].placed(grid.begin[1:2])[0] for rank, grid in grids.items() if len(grid.begin) > 1]
     return tuple(one.since(int(max(second))) for one in pauses) if second else ()
 

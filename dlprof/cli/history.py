@@ -17,7 +17,7 @@ examples:
   dlprof history . --bench bench.toml --commits HEAD~40.. --at-most 9        nine, bisected where something changed
   dlprof history . --bench bench.toml --commits v1.0.. --python ~/venv/bin/python
   dlprof history . --bench bench.toml --commits v1.0.. --table               only what was measured so far
-  dlprof history . --bench bench.toml --commits v1.0.. --table --html p.html the same as a page of trends
+  dlprof history . --bench bench.toml --commits v1.0.. --html p.html   the same as a page of trends
   dlprof history . --bench bench.toml --commits v1.0.. --format json
 
 Each commit is checked out in a worktree of its own; yours is left alone. After Ctrl-C the same command goes on. The

@@ -20,6 +20,8 @@ from dlprof.schema.tables import TABLES
 from dlprof.schema.vocabulary import LineSource
 
 FORMAT = "dlprof.lines/1"
+_ENOUGH = 3
+"""Hits in windows that are scaled; of fewer it can hardly be told whether a line ran ten times or a thousand."""
 
 
 def read(path: Path, process: ProcessId, names: FileNames, source_of: Callable[[str], Sequence[str]]) -> pa.Table:
@@ -117,6 +119,7 @@ def _rows(
     first = function["first_line"]
     scaled = bool(function.get("thinned"))
     numbers = set(counted)
+    known = _known(function)
     if function["function"] != MODULE:
         numbers.update(range(first, first + _block_length(source, first)))
     return [
@@ -125,14 +128,23 @@ def _rows(
             "function": function["function"],
             "first_line": first,
             "line": line,
-            # Where it was counted in windows, a line without a hit may have run between them.
-            "hits": counted.get(line, (None if scaled else 0, 0))[0],
+            "hits": None if scaled and line not in known else counted.get(line, (0, 0))[0],
             "time_ns": counted.get(line, (0, 0))[1],
             "source": source[line - 1].rstrip("\n") if line <= len(source) else None,
             "how": LineSource.SCALED if scaled else LineSource.EXACT,
         }
         for line in sorted(numbers)
     ]
+
+
+def _known(function: dict[str, Any]) -> set[int]:
+    """Lines whose hits can be told though they were counted in windows: the others may have run between these.
+
+    One that ran once before, and never in a window, is taken to be one that runs once.
+    """
+    in_windows = {line: hits for line, hits, _, _ in function.get("scaled", ())}
+    once = {line for line, hits, _ in function["lines"] if hits == 1 and not in_windows.get(line)}
+    return once | {line for line, hits in in_windows.items() if hits >= _ENOUGH}
 
 
 def _scaled(function: dict[str, Any]) -> list[tuple[int, int, float]]:

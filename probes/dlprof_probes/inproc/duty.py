@@ -52,6 +52,8 @@ class Duty(object):
         self.mode = EXACT
         self.spent_ns = 0
         """What counting has cost so far, by estimate (ns)."""
+        self.exact_ns = 0
+        """Time of the thread in which all its lines were counted (ns)."""
         self._share = share
         self._event_ns = event_ns
         self._start_ns = now_ns
@@ -64,6 +66,11 @@ class Duty(object):
     def first(self):
         """The plan to begin with."""
         return Plan(EXACT, FIRST_LOOK_S, False, 0)
+
+    @property
+    def bounded_ns(self):
+        """Time of the thread in which all its lines were counted, since it was last seen how dear that was (ns)."""
+        return self._bounded_ns
 
     def left_ns(self, now_ns):
         """What may still be spent at that time (ns); negative: too much was."""
@@ -78,6 +85,7 @@ class Duty(object):
 
     def _while_exact(self, seen):
         self._bounded_ns += seen.taxed_cpu_ns
+        self.exact_ns += seen.taxed_cpu_ns
         if seen.rate is not None:
             return self._after_census(seen)
         if MOST * self._bounded_ns > max(0, self.left_ns(seen.now_ns)):

@@ -349,8 +349,10 @@ class Lines(object):
             for (file, first, name), lines, _ in found
         ]
         if self.spending() is not None:
+            mostly = self._thinning.is_mostly_exact()
             for written, (key, _, scaled) in zip(functions, found):
-                written["thinned"] = tally.place_of(key) in self.tally.touched
+                # One that no window met may have run between them all the same.
+                written["thinned"] = not mostly or tally.place_of(key) in self.tally.touched
                 written["scaled"] = scaled
         content = {
             "format": "dlprof.lines/1",

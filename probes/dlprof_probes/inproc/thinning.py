@@ -18,12 +18,14 @@ from os import access as _access
 
 from dlprof_probes.inproc import census, duty, interrupts, line_cost
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.run_delay import RunDelay
 
 _getswitchinterval, _setswitchinterval, _current_frames = (
     sys.getswitchinterval,
     sys.setswitchinterval,
     sys._current_frames,
 )
+_gettrace = sys.gettrace
 _sleep, _clock_gettime = time.sleep, time.clock_gettime
 _clock_of = getattr(time, "pthread_getcpuclockid", None)
 _mask, _BLOCK, _SET = signal.pthread_sigmask, signal.SIG_BLOCK, signal.SIG_SETMASK
@@ -38,6 +40,12 @@ _SWITCH_NS = 60 * 1000
 _CENSUS_S = 0.03
 """How long a census may take: where hardly a line runs, it is over then."""
 _OPEN_S = 0.0005
+_LONG_NS = 2 * duty.WINDOW_S * 1e9
+"""A call that keeps us out for longer is where the program was when we came: no line was run there."""
+_TELLING = 100
+"""Hits that censuses must have seen before they tell how many other events there are for one."""
+_LITTLE = 0.05
+"""Share of the time that may pass in windows before hits that were counted outside of them are no whole any more."""
 _OURS = 12
 """Frames that a call of ours may have above it."""
 
@@ -67,13 +75,15 @@ class Thinning(object):
         self._monitoring = monitoring
         self._on_thinned = on_thinned
         self._main = _thread.get_ident()
+        self._main_task = _native_id() if _native_id is not None else None
         self._wake = _thread.allocate_lock()
         self._wake.acquire()
         self._ended = _thread.allocate_lock()
         self._stopping = False
         self._task = None
-        self._asked = None, 0
-        self._late_ns = 0
+        self._asked = None, 0, None
+        self._late_ns = self._held_ns = 0
+        self._main_delay = self._own_delay = RunDelay(None)
         self._done = _thread.allocate_lock()
         self._done.acquire()
         self._since = self._window = 0
@@ -83,6 +93,7 @@ class Thinning(object):
         self._census = None
         self._census_hits = {}
         self._all_events = self._profiled_events = 1
+        self._hits_before = 0
         self._clock = None
         self._pending = None
 
@@ -99,7 +110,9 @@ class Thinning(object):
         if _clock_of is None:
             raise NotImplementedError("this Python does not tell the CPU time of a thread")
         self._clock = _clock_of(self._main)
+        self._main_delay = RunDelay(self._main_task)
         self._stopping = False
+        self._hits_before = self._lines.hits()
         self._wake.acquire(False)
         self._ended.acquire()
         before = _mask(_BLOCK, _ALL)  # what the main thread blocks must not find a thread that takes it
@@ -120,20 +133,26 @@ class Thinning(object):
                 _sleep(0.0001)
 
     def _run(self):
-        self._task = "/proc/self/task/%d" % _native_id() if _native_id is not None else None
+        own = _native_id() if _native_id is not None else None
+        self._task = "/proc/self/task/%d" % own if own is not None else None
+        self._own_delay = RunDelay(own)
         try:
             self._look()
         except Exception:
             self._stopping = True
         finally:
+            self._own_delay.close()
+            self._main_delay.close()
             self._ended.release()
 
     def _look(self):
         plan = self.duty.first()
         cpu = _clock_gettime(self._clock)
         while True:
+            delayed, due = self._own_delay.ns(), now() + int(plan.wait_s * 1e9)
             if (plan.wait_s and self._wake.acquire(True, plan.wait_s)) or self._stopping:
                 return
+            self._held_ns = self._held_since(due, delayed)
             before, self._spent_ns = self._spent_ns, 0
             rate = self._take_census() if plan.census else None
             if plan.window_s:
@@ -145,6 +164,20 @@ class Thinning(object):
             self._spent_ns = 0
             if plan.mode != mode:
                 self._ask(self._thin if plan.mode == duty.THINNED else self._all)
+
+    def _held_since(self, due, delayed):
+        """For how long a call of the program kept the interpreter lock from us, who were to wake at `due` (ns).
+
+        Python itself has threads take turns, and the machine has others than us: neither is a call. Not known: 0.
+        """
+        after = self._own_delay.ns()
+        if delayed is None or after is None:
+            return 0
+        return max(0, now() - due - (after - delayed) - int(_getswitchinterval() * 1e9))
+
+    def _was_in_a_call(self):
+        """Whether the program stood in a long call when we came: what it does right after that is no sample."""
+        return max(self._late_ns, self._held_ns) > _LONG_NS
 
     def _open_window(self, seconds):
         """A window, on the main thread."""
@@ -162,7 +195,23 @@ class Thinning(object):
             self._ask(self._end_window)
 
     def _take_census(self):
-        """Events per second of the thread now; None: nothing was counted then."""
+        """Events per second of the thread; None: nothing was counted then.
+
+        While all lines are counted these are the hits since the last census, which tells how many other events there
+        are for each: what a moment tells is not so, where lines come in bursts between long calls.
+        """
+        rate = self._momentary_rate()
+        if self.mode != duty.EXACT:
+            return rate
+        hits, before = self._lines.hits(), self._hits_before
+        self._hits_before = hits
+        counted_ns = self.duty.bounded_ns
+        if rate is None or not counted_ns or not (self._monitoring or self._profiled_events > _TELLING):
+            return rate
+        events = (hits - before) * (1.0 if self._monitoring else self._all_events / float(self._profiled_events))
+        return events * 1e9 / max(counted_ns - events * self._cost.event_ns, events * self._cost.least_ns, 1)
+
+    def _momentary_rate(self):
         if self._monitoring or (self.mode == duty.EXACT and self._lines.trace_function() is None):
             return self._rate_of_hits()
         self._ask(self._begin_census)
@@ -173,7 +222,11 @@ class Thinning(object):
         self._ask(self.end_census)
         told = self._census
         self._census = None
-        return told.rate if told is not None and told.done else None
+        if told is None or not told.done:
+            return None
+        # The call that it stood in belongs to what it does; alone, the lines after a call would seem to be all of it.
+        waited = max(self._late_ns, self._held_ns) if self._was_in_a_call() else 0
+        return told.events * 1e9 / (told.bare_ns + waited)
 
     def _rate_of_hits(self):
         """Hits per second of the program's own time, since the last look."""
@@ -196,7 +249,7 @@ class Thinning(object):
             return True
         while self._pending.runs_on(self._main):
             _sleep(duty.WINDOW_S)
-        self._asked = what, now()
+        self._asked = what, now(), self._main_delay.ns()
         while not self._stopping and not self._pending.add():
             _sleep(duty.SHORTEST_S)
         while not self._stopping:
@@ -216,10 +269,10 @@ class Thinning(object):
 
     def _do_asked(self):
         start = now()
-        (what, at), self._asked = self._asked, (None, 0)
+        (what, at, delayed), self._asked = self._asked, (None, 0, None)
         try:
             if what is not None and not self._stopping:
-                self._late_ns = start - at
+                self._late_ns = start - at - ((self._main_delay.ns() or delayed or 0) - (delayed or 0))
                 what()
         finally:
             self._spent_ns += now() - start + _SWITCH_NS
@@ -247,6 +300,7 @@ class Thinning(object):
         self.spans[-1][1] = now()
         self._lines.touch(_frames(self._main))
         self.mode = duty.EXACT
+        self._hits_before = self._lines.hits()
         if self.wanted:
             self._lines.switch(True)
 
@@ -260,6 +314,10 @@ class Thinning(object):
         )
         self._census_hits = {}
         self._open = [0, 0]
+
+    def is_mostly_exact(self):
+        """Whether windows replaced so little of the counting that what no window met can be told by the rest."""
+        return self.open_ns <= _LITTLE * (self.open_ns + self.duty.exact_ns)
 
     def pause_clock(self):
         """Take the time of the stretch up to now."""
@@ -294,8 +352,8 @@ class Thinning(object):
     def _begin_window(self):
         if self.mode != duty.THINNED or not self.wanted or self._window:
             return
-        if self._late_ns > 2 * duty.WINDOW_S * 1e9:
-            # The thread was in a call that took longer than the window: not a line was run in that.
+        if self._was_in_a_call():
+            # It took longer than the window: not a line was run in that.
             self._count(duty.WINDOW_S * 1e9, 0, 0)
             return
         self._hits = self._lines.hits() + (line_cost.LINES if self._cost.counted is not None else 0)
@@ -334,7 +392,8 @@ class Thinning(object):
         each, hand_on = self._cost.told_ns, None
         if not thinned:
             each, hand_on = each + self._cost.event_ns, self._lines.trace_function()
-        if self._lines.switch(False):
+        # Between windows nothing is to be switched off: there is only to be no trace function of the program's own.
+        if _gettrace() is None if thinned else self._lines.switch(False):
             self._census = census.Census(self._lines.is_profiled, each, self._over, hand_on)
             self._census.start(_frames(self._main))
 
@@ -355,6 +414,9 @@ class Thinning(object):
         self._profiled_events += hits
         self._spent_ns += int(told.own_ns)
         if self.mode == duty.THINNED:
+            if self._was_in_a_call():
+                self._count(duty.WINDOW_S * 1e9, 0, told.own_ns)
+                return
             for place, count in told.hits.items():
                 self._census_hits[place] = self._census_hits.get(place, 0) + count
             self._count(told.bare_ns, hits, told.own_ns)

@@ -92,6 +92,35 @@ def test_a_window_that_began_after_a_long_call_saw_no_line(made: Any) -> None:
     assert (made.lines.on, made.windows, made.events, made.counted_ns) == (False, 1, 0, 0.5 * MS)
 
 
+def test_a_window_after_a_call_that_held_the_interpreter_saw_no_line(made: Any) -> None:
+    """Our thread could not even ask while it went on, as in `gc.collect()`."""
+    made._thin()
+    made._held_ns = 50 * MS
+    made._begin_window()
+
+    assert (made.lines.on, made.windows, made.events, made.counted_ns) == (False, 1, 0, 0.5 * MS)
+
+
+def test_waiting_for_a_core_or_for_a_turn_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 30 ms after the time to wake 10 were without a core, and 5 are Python's turn."""
+    made._own_delay = SimpleNamespace(ns=lambda: 12 * MS)
+    monkeypatch.setattr(thinning, "now", lambda: 130 * MS)
+    monkeypatch.setattr(thinning, "_getswitchinterval", lambda: 0.005)
+
+    assert made._held_since(100 * MS, 2 * MS) == 15 * MS
+    assert made._held_since(100 * MS, None) == 0
+
+
+def test_the_rate_of_a_census_after_a_long_call_is_that_of_both(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 events in 1 ms, after 99 ms of a call: 200 a second, not 20,000."""
+    told = SimpleNamespace(events=20, bare_ns=MS, done=True)
+    made._held_ns = 99 * MS
+    monkeypatch.setattr(made, "_ask", lambda _what: setattr(made, "_census", told))
+    monkeypatch.setattr(thinning, "_sleep", lambda _seconds: None)
+
+    assert made._take_census() == 200
+
+
 def test_while_keras_runs_there_are_no_windows_and_no_time_passes(made: Any) -> None:
     """The time of the stretch is that in which lines are wanted."""
     made._thin()
@@ -135,6 +164,49 @@ def test_a_census_counts_nothing_itself_where_all_lines_are_counted(made: Any) -
 
     assert made.lines.told
     assert (made._census_hits, made.lines.on) == ({}, True)
+
+
+def test_while_all_lines_are_counted_their_hits_tell_the_rate(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A census in a burst saw a million a second; since the last one there were 1,000 hits, of 4 events each, in 0.5 s."""
+    monkeypatch.setattr(made, "_momentary_rate", lambda: 1e6)
+    made._all_events, made._profiled_events = 4_000, 1_000
+    made.lines.count, made._hits_before = 3_000, 2_000
+    made.duty._bounded_ns = 500 * MS
+
+    assert made._take_census() == pytest.approx(4_000 / (0.5 - 4_000 * 200e-9))
+    assert made._hits_before == 3_000
+
+
+def test_where_windows_took_a_twentieth_of_the_time_the_rest_is_no_whole(made: Any) -> None:
+    """What was counted all the time may have run between windows as well."""
+    made.duty.exact_ns = 95 * MS
+    made.open_ns = 5 * MS
+    before = made.is_mostly_exact()
+    made.open_ns = 6 * MS
+
+    assert (before, made.is_mostly_exact()) == (True, False)
+
+
+def test_between_windows_there_are_censuses_too(made: Any) -> None:
+    """Else nobody would see that the code has become cheap to count. Its hits are those of a window."""
+    made._thin()
+    made._begin_census()
+    traced = sys.gettrace()
+    made.end_census()
+
+    assert traced is not None
+    assert made._census.done
+    assert made.windows == 1
+
+
+def test_a_census_after_a_long_call_stands_for_none_of_the_time(made: Any) -> None:
+    """What it saw is not what was going on: the call was."""
+    made._thin()
+    made._held_ns = 50 * MS
+    made._begin_census()
+    made.end_census()
+
+    assert (made.windows, made.events, made.counted_ns) == (1, 0, 0.5 * MS)
 
 
 def test_a_pending_call_reaches_a_loop_that_calls_nothing() -> None:

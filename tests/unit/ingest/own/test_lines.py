@@ -78,3 +78,28 @@ def test_hits_of_windows_are_added_scaled(tmp_path: Path) -> None:
         (2, 302, "scaled"),
         (3, None, "scaled"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "in_windows", "hits"),
+    [
+        pytest.param(1, 0, 1, id="it runs once, as far as anybody has seen"),
+        pytest.param(4, 0, None, id="a loop that no window met"),
+        pytest.param(0, 2, None, id="two that would stand for two hundred, or for two"),
+        pytest.param(4, 3, 304, id="enough"),
+    ],
+)
+def test_hits_that_few_windows_met_are_not_known(
+    tmp_path: Path, before: int, in_windows: int, hits: int | None
+) -> None:
+    """A loop of 90 long steps was told to have run 4 times, or 12,863 times."""
+    counts = {
+        "file": "/s/a.py", "first_line": 1, "function": "f", "lines": [[1, before, 30]] if before else [],
+        "scaled": [[1, in_windows, 100 * in_windows, 3000]] if in_windows else [], "thinned": True,
+    }  # fmt: skip
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"format": "dlprof.lines/1", "unit_ns": 1.0, "functions": [counts]}))
+
+    (row,) = lines.read(path, PROCESS, FileNames("/s"), lambda file: ["def f(): pass"]).to_pylist()
+
+    assert row["hits"] == hits
