@@ -250,9 +250,9 @@ def test_it_is_raised_there_as_it_was() -> None:
     """The very object."""
     error = ValueError("as raised", 7)
     ident = _thread.get_ident()
-    _thread.start_new_thread(lambda: thinning.raise_in(ident, error), ())
 
     with pytest.raises(ValueError, match="as raised") as caught:
+        _thread.start_new_thread(lambda: thinning.raise_in(ident, error), ())
         end = time.monotonic() + 30
         while time.monotonic() < end:
             time.sleep(0)  # Python 3.13 lets what comes at an empty loop's jump back pass by the `with` around it
