@@ -145,12 +145,12 @@ def test_the_wheel_can_be_built_from_the_source_archive(built: Path, wheel: Path
     with tarfile.open(built / f"dlprof-{__version__}.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
     source = tmp_path / f"dlprof-{__version__}"
+    there = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
     build(source, tmp_path / "again", "wheel")
 
     assert names(tmp_path / "again" / wheel.name) == names(wheel)
-    there = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
     assert {"LICENSE", "README.md", "CHANGELOG.md", ".ci/requirements-dev.txt", "tests/conftest.py"} <= there
-    assert [path for path in there if re.search(r"__pycache__|\.venv|_build|dlprof_runs|_cache/", path)] == []
+    assert [path for path in there if re.search(r"__pycache__|\.venv|\b_build/|dlprof_runs|_cache/", path)] == []
     assert email.message_from_bytes((source / "PKG-INFO").read_bytes())["Version"] == __version__
 
 

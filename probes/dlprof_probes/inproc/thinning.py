@@ -18,7 +18,6 @@ from os import access as _access
 
 from dlprof_probes.inproc import census, duty, interrupts, line_cost
 from dlprof_probes.inproc.clock import now
-from dlprof_probes.inproc.run_delay import RunDelay
 
 _getswitchinterval, _setswitchinterval, _current_frames = (
     sys.getswitchinterval,
@@ -75,15 +74,13 @@ class Thinning(object):
         self._monitoring = monitoring
         self._on_thinned = on_thinned
         self._main = _thread.get_ident()
-        self._main_task = _native_id() if _native_id is not None else None
         self._wake = _thread.allocate_lock()
         self._wake.acquire()
         self._ended = _thread.allocate_lock()
         self._stopping = False
         self._task = None
-        self._asked = None, 0, None
+        self._asked = None, 0
         self._late_ns = self._held_ns = 0
-        self._main_delay = self._own_delay = RunDelay(None)
         self._done = _thread.allocate_lock()
         self._done.acquire()
         self._since = self._window = 0
@@ -110,7 +107,6 @@ class Thinning(object):
         if _clock_of is None:
             raise NotImplementedError("this Python does not tell the CPU time of a thread")
         self._clock = _clock_of(self._main)
-        self._main_delay = RunDelay(self._main_task)
         self._stopping = False
         self._hits_before = self._lines.hits()
         self._wake.acquire(False)
@@ -133,26 +129,22 @@ class Thinning(object):
                 _sleep(0.0001)
 
     def _run(self):
-        own = _native_id() if _native_id is not None else None
-        self._task = "/proc/self/task/%d" % own if own is not None else None
-        self._own_delay = RunDelay(own)
+        self._task = "/proc/self/task/%d" % _native_id() if _native_id is not None else None
         try:
             self._look()
         except Exception:
             self._stopping = True
         finally:
-            self._own_delay.close()
-            self._main_delay.close()
             self._ended.release()
 
     def _look(self):
         plan = self.duty.first()
         cpu = _clock_gettime(self._clock)
         while True:
-            delayed, due = self._own_delay.ns(), now() + int(plan.wait_s * 1e9)
+            due = now() + int(plan.wait_s * 1e9)
             if (plan.wait_s and self._wake.acquire(True, plan.wait_s)) or self._stopping:
                 return
-            self._held_ns = self._held_since(due, delayed)
+            self._held_ns = self._held_since(due)
             before, self._spent_ns = self._spent_ns, 0
             rate = self._take_census() if plan.census else None
             if plan.window_s:
@@ -165,15 +157,14 @@ class Thinning(object):
             if plan.mode != mode:
                 self._ask(self._thin if plan.mode == duty.THINNED else self._all)
 
-    def _held_since(self, due, delayed):
+    @staticmethod
+    def _held_since(due):
         """For how long a call of the program kept the interpreter lock from us, who were to wake at `due` (ns).
 
-        Python itself has threads take turns, and the machine has others than us: neither is a call. Not known: 0.
+        Python has threads take turns, which is no call. A thread that sleeps as much as ours gets a core at once, or
+        nearly so: what the kernel counts of that is in a file, and an open one would be seen by the program.
         """
-        after = self._own_delay.ns()
-        if delayed is None or after is None:
-            return 0
-        return max(0, now() - due - (after - delayed) - int(_getswitchinterval() * 1e9))
+        return max(0, now() - due - int(_getswitchinterval() * 1e9))
 
     def _was_in_a_call(self):
         """Whether the program stood in a long call when we came: what it does right after that is no sample."""
@@ -249,7 +240,7 @@ class Thinning(object):
             return True
         while self._pending.runs_on(self._main):
             _sleep(duty.WINDOW_S)
-        self._asked = what, now(), self._main_delay.ns()
+        self._asked = what, now()
         while not self._stopping and not self._pending.add():
             _sleep(duty.SHORTEST_S)
         while not self._stopping:
@@ -269,10 +260,10 @@ class Thinning(object):
 
     def _do_asked(self):
         start = now()
-        (what, at, delayed), self._asked = self._asked, (None, 0, None)
+        (what, at), self._asked = self._asked, (None, 0)
         try:
             if what is not None and not self._stopping:
-                self._late_ns = start - at - ((self._main_delay.ns() or delayed or 0) - (delayed or 0))
+                self._late_ns = start - at
                 what()
         finally:
             self._spent_ns += now() - start + _SWITCH_NS

@@ -102,14 +102,12 @@ def test_a_window_after_a_call_that_held_the_interpreter_saw_no_line(made: Any) 
     assert (made.lines.on, made.windows, made.events, made.counted_ns) == (False, 1, 0, 0.5 * MS)
 
 
-def test_waiting_for_a_core_or_for_a_turn_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 30 ms after the time to wake 10 were without a core, and 5 are Python's turn."""
-    made._own_delay = SimpleNamespace(ns=lambda: 12 * MS)
+def test_waiting_for_a_turn_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 30 ms after the time to wake 5 are Python's turn."""
     monkeypatch.setattr(thinning, "now", lambda: 130 * MS)
     monkeypatch.setattr(thinning, "_getswitchinterval", lambda: 0.005)
 
-    assert made._held_since(100 * MS, 2 * MS) == 15 * MS
-    assert made._held_since(100 * MS, None) == 0
+    assert (made._held_since(100 * MS), made._held_since(127 * MS)) == (25 * MS, 0)
 
 
 def test_the_rate_of_a_census_after_a_long_call_is_that_of_both(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
