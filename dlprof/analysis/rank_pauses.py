@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlprof.analysis.columns import Integers
+from dlprof.analysis.stretches import Stretches
 
 LEAST_NS = 20_000_000
 LEAST_STEPS = 1.0
@@ -122,20 +123,9 @@ def longest(pauses: Sequence[Pauses], step_ns: int, least_steps: float = LEAST_S
             found.setdefault(int(one.rank[place]), []).append((until - int(one.lone_ns[place]), until))
     if not found:
         return None
-    merged = {rank: _merged(times) for rank, times in found.items()}
-    totals = {rank: sum(end - begin for begin, end in times) for rank, times in merged.items()}
+    merged = {rank: Stretches.of(times) for rank, times in found.items()}  # of two streams both may tell the same
+    totals = {rank: times.ns for rank, times in merged.items()}
     rank = max(totals, key=lambda one: totals[one])
     if totals[rank] < _MOSTLY * sum(totals.values()):
         return None
-    return LoneWork(rank, merged[rank], any(one.is_inferred for one in pauses))
-
-
-def _merged(times: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Stretches of time without those that overlap: of two streams both may tell the same."""
-    made: list[tuple[int, int]] = []
-    for begin, end in sorted(times):
-        if made and begin <= made[-1][1]:
-            made[-1] = made[-1][0], max(end, made[-1][1])
-        else:
-            made.append((begin, end))
-    return tuple(made)
+    return LoneWork(rank, merged[rank].times, any(one.is_inferred for one in pauses))

@@ -55,7 +55,7 @@ class Stand:
         return "the script itself" if self.function == MODULE else f"{self.function}()"
 
 
-def of_run(run: Run, times: Sequence[tuple[int, int]]) -> Stand | None:
+def of_run(run: Run, times: Sequence[Span]) -> Stand | None:
     """Where the main thread stood for longest.
 
     Args:
@@ -65,7 +65,7 @@ def of_run(run: Run, times: Sequence[tuple[int, int]]) -> Stand | None:
     Returns:
         The line of the user's; None: nothing was sampled then, or nothing of the user's.
     """
-    found = _stood(run, times)
+    found = stood(run, times).places
     return _longest(found) if found else None
 
 
@@ -82,40 +82,22 @@ class More:
     stand: Stand
 
 
-def more(slow: tuple[Run, Sequence[Span]], other: tuple[Run, Sequence[Span]]) -> More | None:
-    """What one rank does by itself in some stretches of time, beyond what another one does in its own.
-
-    Args:
-        slow: The rank, and (begin, end) of each on its own timeline (ns).
-        other: The same of the other.
+def more(slow: Stood, other: Stood) -> More | None:
+    """What one rank does by itself, beyond what another one does.
 
     Returns:
         None: one was hardly sampled, or does no more by itself than the other.
     """
-    shares = []
-    for run, spans in (slow, other):
-        found = _stood(run, spans)
-        whole = sum(found.values())
-        if whole < _SAMPLED_NS:
-            return None
-        shares.append({place: ns / whole for place, ns in found.items() if not place.with_others})
-    excess = sum(shares[0].values()) - sum(shares[1].values())
+    if min(slow.sampled_ns, other.sampled_ns) < _SAMPLED_NS:
+        return None
+    own, others = slow.alone, other.alone
+    excess = sum(own.values()) - sum(others.values())
     if excess <= 0:
         return None
-    by_line = {place: share - shares[1].get(place, 0.0) for place, share in shares[0].items()}
+    by_line = {place: share - others.get(place, 0.0) for place, share in own.items()}
     place, share = max(by_line.items(), key=lambda item: item[1])
-    whole = sum(end - begin for begin, end in slow[1])
-    return More(excess, Stand(place.function, place.file, place.line, int(share * whole), whole, is_with_others=False))
-
-
-def without(span: Span, cuts: Sequence[Span]) -> list[Span]:
-    """What is left of a stretch of time when others, which come one after the other, are cut out of it."""
-    left, at = [], span[0]
-    for begin, end in cuts:
-        if at < begin < span[1]:
-            left.append((at, begin))
-        at = max(at, end)
-    return [*left, (at, span[1])] if at < span[1] else left
+    ns = int(share * slow.whole_ns)
+    return More(excess, Stand(place.function, place.file, place.line, ns, slow.whole_ns, is_with_others=False))
 
 
 class _Place(NamedTuple):
@@ -132,8 +114,35 @@ def _longest(found: Mapping[_Place, int]) -> Stand:
     return Stand(place.function, place.file, place.line, ns, sum(found.values()), place.with_others)
 
 
-def _stood(run: Run, times: Sequence[tuple[int, int]]) -> dict[_Place, int]:
-    """For how long the main thread stood in each place, by its samples (ns)."""
+@dataclass(frozen=True)
+class Stood:
+    """Where a rank's main thread stood in some stretches of its time, by its samples.
+
+    Attributes:
+        places: For how long in each (ns).
+        whole_ns: How long the stretches are, sampled or not (ns).
+    """
+
+    places: Mapping[_Place, int]
+    whole_ns: int
+
+    @property
+    def sampled_ns(self) -> int:
+        """How much of them was sampled (ns)."""
+        return sum(self.places.values())
+
+    @property
+    def alone(self) -> dict[_Place, float]:
+        """The places in which it waited for no other rank, with their shares of what was sampled."""
+        return {place: ns / self.sampled_ns for place, ns in self.places.items() if not place.with_others}
+
+
+def stood(run: Run, times: Sequence[Span]) -> Stood:
+    """Where the main thread stood in stretches of its own timeline: (begin, end) in ns, none before the other."""
+    return Stood(_places(run, times), sum(end - begin for begin, end in times))
+
+
+def _places(run: Run, times: Sequence[Span]) -> dict[_Place, int]:
     table = run.table("stacks", ("thread", "start_ns", "dur_ns", "stack_id"))
     table = table.filter(pc.equal(table["thread"].cast("string"), _MAIN))
     if not table.num_rows or not times:

@@ -15,7 +15,7 @@ _MOST, _LEAST = 1000, 60
 
 
 @dataclass(frozen=True)
-class Stretches:
+class BinnedSteps:
     """Train steps of a rank, one value for each stretch of `each` that follow each other; the first begins with step 1.
 
     Attributes:
@@ -80,7 +80,7 @@ def width(steps: int, most_of_row: int, ranks: int) -> int:
     return max(1, -(-steps // columns), most_of_row)
 
 
-def stretches(rows: StepRows, each: int) -> Stretches:
+def stretches(rows: StepRows, each: int) -> BinnedSteps:
     """The steps of a rank.
 
     Args:
@@ -101,7 +101,7 @@ def stretches(rows: StepRows, each: int) -> Stretches:
     first = np.flatnonzero(np.diff(place, prepend=-1))
     last = np.append(first[1:], len(place)) - 1
     longest = order[last]
-    return Stretches(
+    return BinnedSteps(
         each=each,
         whole=mean(whole),
         input=mean(rows.input),

@@ -26,7 +26,8 @@ from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.rank_pauses import Pauses
 from dlprof.analysis.rank_stands import Span
-from dlprof.analysis.rank_steps import StepRows, Stretches
+from dlprof.analysis.rank_steps import BinnedSteps, StepRows
+from dlprof.analysis.stretches import Stretches
 from dlprof.errors import DlprofError
 from dlprof.schema.vocabulary import Loop, RunState, StepPart
 from dlprof.store.ranked import Member, RankedRun
@@ -127,7 +128,7 @@ class RanksSummary:
     straggler: Straggler | None
     devices: tuple[DeviceTime, ...] = ()
     device_collectives: DeviceCollectives = field(default_factory=DeviceCollectives)
-    stretches: Mapping[int, Stretches] = field(default_factory=dict)
+    stretches: Mapping[int, BinnedSteps] = field(default_factory=dict)
     pauses: tuple[Pauses, ...] = ()
     progress: Mapping[int, int] = field(default_factory=dict)
 
@@ -166,7 +167,7 @@ def of_run(ranked: RankedRun) -> RanksSummary:
     clock = clocks.of_ranks(members) if members else Clock(None, None, "there are no ranks")
     alone = len(members) == 1 and ranked.world == 1
     matched = collectives.alone(members[0]) if alone else collectives.match(members, clock)
-    traced = _traced(members, clock) if clock.unknown is None else []
+    traced = _traced(members, clock) if clock.unknown is None else ()
     grids = {member.rank: _grid(member.run, traced, clock.placements.get(member.rank)) for member in members}
     times = tuple(_times(ranked, member, matched, grids[member.rank]) for member in members)
     skew_ns, how = _skew(times, matched, grids)
@@ -229,11 +230,11 @@ def _late_by_stacks(
     """The rank that is busiest by itself while the others stand in their engine; None: there is none, or many ranks."""
     if not 2 <= len(spans) == len(members) <= _SAMPLED_RANKS:
         return None
+    stood = {one.rank: rank_stands.stood(one.run, spans[one.rank]) for one in members}
     found = []
-    for one in members:
-        own = one.run, spans[one.rank]
-        more = [rank_stands.more(own, (two.run, spans[two.rank])) for two in members if two is not one]
-        found.append((min(0.0 if told is None else told.share for told in more), one.rank))
+    for rank, own in stood.items():
+        more = [rank_stands.more(own, other) for two, other in stood.items() if two != rank]
+        found.append((min(0.0 if told is None else told.share for told in more), rank))
     share, rank = max(found)
     slow = next(told for told in times if told.rank == rank)
     if share < LEAST_SHARE_OF_STEPS or not slow.steps:
@@ -242,7 +243,7 @@ def _late_by_stacks(
     return Straggler(rank, excess, "host", excess, None)
 
 
-def _in_steps(grids: Mapping[int, _Steps], clock: Clock) -> dict[int, list[Span]]:
+def _in_steps(grids: Mapping[int, _Steps], clock: Clock) -> dict[int, tuple[Span, ...]]:
     """The time from the first plain step of each rank to its last, without pauses for one of them where these are few.
 
     Times are of its own timeline (ns).
@@ -253,28 +254,22 @@ def _in_steps(grids: Mapping[int, _Steps], clock: Clock) -> dict[int, list[Span]
     found = {}
     for rank, grid in some.items():
         place = clock.placements.get(rank)
-        cuts = []
+        cuts = Stretches.of(())
         if lone is not None and place is not None and not lone.is_often(len(grid.begin)):
-            cuts = [(int(low), int(high)) for low, high in place.own(np.array(lone.times, np.int64))]
+            cuts = Stretches.of(place.own(np.array(lone.times, np.int64)))
         plain = np.flatnonzero(grid.plain)
-        found[rank] = rank_stands.without((int(grid.begin[plain[0]]), int(grid.end[plain[-1]])), cuts)
+        found[rank] = cuts.outside(int(grid.begin[plain[0]]), int(grid.end[plain[-1]])).times
     return found
 
 
-def _traced(members: Sequence[Member], clock: Clock) -> list[tuple[int, int]]:
+def _traced(members: Sequence[Member], clock: Clock) -> tuple[Span, ...]:
     """When a rank was traced (begin and end on the one clock, ns): it is slower then, and the others wait for it."""
     found = []
     for member in members:
         rows = member.run.rows("kernel_windows")
         ends = np.array([[row["start_ns"], row["start_ns"] + row["dur_ns"]] for row in rows], np.int64).reshape(-1, 2)
-        found += [(int(low), int(high)) for low, high in clock.placements[member.rank].placed(ends)]
-    merged: list[tuple[int, int]] = []
-    for low, high in sorted(found):  # a thousand ranks are traced at the same times, about
-        if merged and low <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(high, merged[-1][1])
-        else:
-            merged.append((low, high))
-    return merged
+        found.append(clock.placements[member.rank].placed(ends))
+    return Stretches.of(np.concatenate(found)).times if found else ()  # ranks are traced at the same times, about
 
 
 def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) -> _Steps:
@@ -334,7 +329,7 @@ def _by_step(start: Integers, values: Integers, grid: _Steps) -> Floats:
     return np.asarray(total / grid.count, np.float64)
 
 
-def _stretches(matched: Matched, grids: Mapping[int, _Steps]) -> dict[int, Stretches]:
+def _stretches(matched: Matched, grids: Mapping[int, _Steps]) -> dict[int, BinnedSteps]:
     """The steps of each rank that has some."""
     some = {rank: grid for rank, grid in grids.items() if len(grid.begin)}
     most = max((int(grid.count.sum()) for grid in some.values()), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,17 @@ class Stretches:
         last[:-1] = first[1:]
         return cls(start[first], reach[last])
 
+    @classmethod
+    def of(cls, times: Iterable[tuple[int, int]]) -> Stretches:
+        """The time that pairs of begin and end (ns) cover together."""
+        pairs = np.array(list(times), np.int64).reshape(-1, 2)
+        return cls.covered(pairs[:, 0], pairs[:, 1])
+
+    @property
+    def times(self) -> tuple[tuple[int, int], ...]:
+        """Begin and end of each (ns)."""
+        return tuple(zip(self.begin.tolist(), self.end.tolist(), strict=True))
+
     @property
     def ns(self) -> int:
         """How long they are together (ns)."""
@@ -47,3 +59,10 @@ class Stretches:
         begin, end = np.maximum(self.begin, begin_ns), np.minimum(self.end, end_ns)
         inside = end > begin
         return Stretches(begin[inside], end[inside])
+
+    def outside(self, begin_ns: int, end_ns: int) -> Stretches:
+        """What is between two moments (ns) and in none of them."""
+        cut = self.within(begin_ns, end_ns)
+        begin, end = np.append(begin_ns, cut.end), np.append(cut.begin, end_ns)
+        left = end > begin
+        return Stretches(begin[left], end[left])

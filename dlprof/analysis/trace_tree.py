@@ -18,7 +18,7 @@ GPU time and time of the host are never added: with a kernel of a GPU no operato
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -90,12 +90,7 @@ def _roots(run: Run) -> dict[TreePath, Stretches]:
     place = trace_phases.main_place(run)
     if not by_phase and place is not None:
         by_phase[Tree.TRACE] = trace_phases.traced(run, place)
-    return {path: _stretches(intervals) for path, intervals in by_phase.items()}
-
-
-def _stretches(intervals: Sequence[tuple[int, int]]) -> Stretches:
-    times = np.asarray(intervals, np.int64).reshape(-1, 2)
-    return Stretches.covered(times[:, 0], times[:, 1])
+    return {path: Stretches.of(intervals) for path, intervals in by_phase.items()}
 
 
 def _split(events: TraceEvents, root: TreePath, within: Stretches) -> tuple[dict[TreePath, int], tuple[LayerTime, ...]]:

@@ -18,6 +18,8 @@ from dlprof.schema.manifest import Anchor, Clock, GpuTracer, Probe
 from dlprof.schema.process_config import ChildFacts
 from dlprof.schema.vocabulary import ProbeState
 
+LastProbe = Callable[[], Probe]
+
 
 class Recorded(Struct, frozen=True):
     """A traced run that is over.
@@ -43,7 +45,7 @@ class Recorded(Struct, frozen=True):
     children: tuple[Child, ...] = ()
     pythons: int = 0
     not_followed: int = 0
-    last_probe: Callable[[], Probe] | None = None
+    last_probe: LastProbe | None = None
 
 
 @dataclass

@@ -24,7 +24,9 @@ _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op
     FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
 _OTHER_DEVICE = "WHEN e.device = {number:d} THEN '{kind}:{number:d}'"
 _KIND = re.compile(r"[a-z]{1,16}")
-_MAKE_NAMES = ("query_table", "query(")
+_OF_KERNELS = ("kernel_events", "kernel_ops")
+"""What the view `kernels` is made of."""
+_MAKE_NAMES = {"query_table", "query"}
 """Functions of DuckDB that read tables whose names a query makes up."""
 _LIMITS = ("SET memory_limit = '1GB'", "SET threads = 2", "SET lock_configuration = true")
 """Of queries that nobody has looked at."""
@@ -127,11 +129,12 @@ def _asked(
 
     connection, held = duckdb.connect(":memory:"), contextlib.ExitStack()
     try:
+        read = named(query)
         for name in TABLES.keys() - run.lost.keys():
             schema = _plain(TABLES[name])
-            seen = run.scannable(name, schema, held) if _may_read(query, name) else schema.empty_table()
+            seen = run.scannable(name, schema, held) if name in read else schema.empty_table()
             connection.register(name, seen)
-        if run.missing("kernel_events", "kernel_ops") is None:
+        if run.missing(*_OF_KERNELS) is None:
             connection.execute(_kernels(run))
         for setting in ("SET enable_external_access = false", *settings):
             connection.execute(setting)
@@ -148,11 +151,13 @@ def _asked(
         held.close()
 
 
-def _may_read(query: str, name: str) -> bool:
-    """Whether a query may read a table: it names it, or a view of it, or makes up names."""
-    words = query.lower()
-    names = (name, "kernels") if name in {"kernel_events", "kernel_ops"} else (name,)
-    return any(one in words for one in (*names, *_MAKE_NAMES))
+def named(query: str) -> set[str]:
+    """The tables that a query may read: those that its words name, or a view of; all where it makes up names."""
+    words = set(re.findall(r"\w+", query.lower()))
+    if words & _MAKE_NAMES:
+        return set(TABLES)
+    tables = words & TABLES.keys()
+    return tables | set(_OF_KERNELS) if "kernels" in words else tables
 
 
 def _lost(run: Run) -> str:

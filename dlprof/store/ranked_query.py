@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from dlprof.errors import UsageError
-from dlprof.schema.tables import TABLES
-from dlprof.store.query import Answer, plain
+from dlprof.store.query import Answer, named, plain
 from dlprof.store.ranked import RankedRun
 from dlprof.store.run import Run
 
@@ -22,7 +20,6 @@ _KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op
     CASE WHEN e.device < 0 THEN 'cpu' ELSE 'gpu:' || e.device END AS device,
     e.dur_ns - e.nested_ns AS self_ns
     FROM kernel_events e JOIN kernel_ops o USING (op_id, rank)"""
-_NEEDED_BY = {"kernels": ("kernel_events", "kernel_ops")}
 
 
 def ask(ranked: RankedRun, query: str) -> Answer:
@@ -41,7 +38,7 @@ def ask(ranked: RankedRun, query: str) -> Answer:
 
     connection = duckdb.connect(":memory:")
     try:
-        needed = _needed(query)
+        needed = named(query)  # of a thousand ranks not all tables are read
         for name in needed:
             connection.register(name, table(ranked, name))
         if {"kernel_events", "kernel_ops"} <= needed:
@@ -59,13 +56,6 @@ def ask(ranked: RankedRun, query: str) -> Answer:
 def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> Answer:
     result = connection.execute(query)
     return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
-
-
-def _needed(query: str) -> set[str]:
-    """Tables whose names are words of a query: those of a thousand ranks are not all read."""
-    words = {word.lower() for word in re.findall(r"\w+", query)}
-    words.update(*(_NEEDED_BY[name] for name in words & _NEEDED_BY.keys()))
-    return words & TABLES.keys()
 
 
 def table(ranked: RankedRun, name: str) -> pa.Table:

@@ -121,6 +121,7 @@ def test_a_rule_tells_what_it_tries_and_for_want_of_what_it_abstains() -> None:
     assert findings.remedies(rules / "import_heavy.py") == []
     assert findings.abstentions(rules / "threads_underused.py") == [
         "no kernel window tells how much of a step could be computed by more threads",
+        "how long kernels of the host take was not traced",
         (
             "only … % of the kernels' time is in such as take … or more: shorter ones lose by waiting for other threads "
             "what they gain"

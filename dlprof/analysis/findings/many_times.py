@@ -6,8 +6,9 @@ rows it would hardly take longer than for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import queries
@@ -80,7 +81,8 @@ def claims(case: Case) -> Iterator[Claim]:
 
 def _most(case: Case) -> _Many | None:
     """The function with most samples in lines that run many times a step; None: there is none."""
-    often, functions = _often(case), _functions(case)
+    rows = case.run.rows("lines")
+    often, functions = _often(case, rows), {(row["file"], row["line"]): row["function"] for row in rows}
     found: dict[tuple[str, str], list[tuple[SourceLine, Sample]]] = {}
     for sample in case.code.samples:
         frame = case.code.user_frame(sample)
@@ -88,7 +90,7 @@ def _most(case: Case) -> _Many | None:
             continue
         line = (frame.file, frame.line)
         if line in often and not case.code.calls_compiled(sample):
-            found.setdefault(functions[line], []).append((line, sample))
+            found.setdefault((frame.file, functions[line]), []).append((line, sample))
     if not found:
         return None
     most = max(found.values(), key=lambda pairs: sum(sample.dur_ns for _, sample in pairs))
@@ -99,25 +101,17 @@ def _most(case: Case) -> _Many | None:
     return _Many(line, often[line], tuple(sample for _, sample in most))
 
 
-def _often(case: Case) -> dict[SourceLine, float]:
-    """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step.
-
-    Hits that were counted in windows are scaled, and may be scaled wrongly; those of the loop's own line are so, too.
-    """
+def _often(case: Case, rows: Sequence[Mapping[str, Any]]) -> dict[SourceLine, float]:
+    """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step."""
     steps = sum(row["count"] for row in case.run.rows("steps") if row["loop"] == Loop.TRAIN)
     try:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
     except Abstain:
         feeding = set()
     hits: dict[SourceLine, int] = {}
-    for row in case.run.rows("lines"):
+    for row in rows:
         if row["hits"]:
             hits[row["file"], row["line"]] = hits.get((row["file"], row["line"]), 0) + row["hits"]
     turns = max([steps, *(hits.get((loop.file or "", loop.line or 0), 0) for loop in loops.of_run(case.run))])
     often = {line: count / turns for line, count in hits.items() if turns and line not in feeding}
     return {line: count for line, count in often.items() if count >= _MANY}
-
-
-def _functions(case: Case) -> dict[SourceLine, tuple[str, str]]:
-    """Line to the file and function that it is in."""
-    return {(row["file"], row["line"]): (row["file"], row["function"]) for row in case.run.rows("lines")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dlprof.analysis.findings.confidence import PRIORS
 from dlprof.analysis.findings.finding import AtStake, Finding, Query, Sentence, SourceLine
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.ranks import RanksSummary
@@ -77,7 +78,9 @@ class RankCase:
     def finding(
         self, slug: str, sentence: Sentence, ns: int, next_step: str, line: SourceLine | None, **more: Any
     ) -> Finding:
-        """A finding of so much time."""
+        """A finding of so much time; what is told by a model, or by when steps begin, is less sure."""
+        basis = more.pop("basis", Basis.MEASURED)
+        ground = Ground.MODEL if basis == Basis.ESTIMATED else Ground.STATED
         at_stake = AtStake(max(0, min(ns, self.whole_ns)), self.whole_ns, Whole.WALL)
         file, number = line or (None, None)
         return Finding(
@@ -86,12 +89,13 @@ class RankCase:
             at_stake_ns=at_stake.ns,
             share=at_stake.share,
             interval_ns=None,
-            basis=more.pop("basis", Basis.MEASURED),
+            basis=basis,
             file=file,
             line=number,
             evidence=(),
             next_step=next_step,
             title=TITLES[slug],
-            ground=Ground.STATED,
+            ground=ground,
+            confidence=PRIORS[ground],
             **more,
         )

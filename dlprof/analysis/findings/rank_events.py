@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dlprof.analysis import rank_pauses, rank_stands, ranks
-from dlprof.analysis.columns import integers
 from dlprof.analysis.findings.finding import Finding, Query, Rank, Sentence, SourceLine, Statement
 from dlprof.analysis.findings.rank_case import STEPS, RankCase
 from dlprof.analysis.rank_stands import Stand
 from dlprof.analysis.ranks import RankTimes
+from dlprof.analysis.stretches import Stretches
 from dlprof.schema.vocabulary import Basis, Loop, SpanKind
 from dlprof.store.run import Run
 from dlprof.units import duration
@@ -47,6 +50,13 @@ _WHAT: Mapping[str, tuple[str, str]] = {
     "collections of garbage": ("collections of garbage", _COLLECT),
 }
 _UNKNOWN = ("", "Do it on all ranks, each its share, or in a thread that no rank waits for, or less often.")
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+"""A word of a name, of `save_model` as of `saveModel`."""
+_BY_WORD: Mapping[str, str] = {
+    **dict.fromkeys(("eval", "evaluate", "evaluation", "evaluating"), "evaluation"),
+    **dict.fromkeys(("val", "valid", "validate", "validation", "validating", "test", "testing"), "evaluation"),
+    **dict.fromkeys(("save", "saving", "checkpoint", "checkpoints", "checkpointing"), "saving"),
+}
 _SPANS: Mapping[str, str] = {
     SpanKind.EVALUATE: "evaluation",
     SpanKind.PREDICT: "evaluation",
@@ -108,36 +118,24 @@ def lone_work(case: RankCase) -> Found:
 
 def _doing(run: Run, times: Sequence[tuple[int, int]]) -> str | None:
     """What fills most of some stretches of a run's own time, as far as hooks saw it."""
-    whole = sum(end - begin for begin, end in times)
-    sums: dict[str, int] = {}
-    for row in run.chosen("spans", "kind", tuple(_SPANS)):
-        sums[_SPANS[row["kind"]]] = sums.get(_SPANS[row["kind"]], 0) + _within(
-            row["start_ns"], row["start_ns"] + row["dur_ns"], times
-        )
+    whole = Stretches.of(times)
     steps = run.table("steps", ("loop", "start_ns", "dur_ns"))
-    for loop, start, dur in zip(
-        steps["loop"].to_pylist(), integers(steps["start_ns"]).tolist(), integers(steps["dur_ns"]).tolist(), strict=True
-    ):
-        if loop in (Loop.TEST, Loop.PREDICT):
-            sums["evaluation"] = sums.get("evaluation", 0) + _within(start, start + dur, times)
-    for row in run.rows("gc"):
-        name = "collections of garbage"
-        sums[name] = sums.get(name, 0) + _within(row["start_ns"], row["start_ns"] + row["dur_ns"], times)
-    most = max(sums, key=lambda name: sums[name], default=None)
-    return most if most is not None and sums[most] >= _MOST_OF * whole else None
-
-
-def _within(begin: int, end: int, times: Sequence[tuple[int, int]]) -> int:
-    """How much of [begin, end) lies in some stretches (ns)."""
-    return sum(max(0, min(end, high) - max(begin, low)) for low, high in times)
+    tested = steps.filter(pc.is_in(steps["loop"].cast("string"), pa.array([Loop.TEST, Loop.PREDICT])))
+    doings = [(_SPANS[row["kind"]], row) for row in run.chosen("spans", "kind", tuple(_SPANS))]
+    doings += [("evaluation", row) for row in tested.to_pylist()]
+    doings += [("collections of garbage", row) for row in run.rows("gc")]
+    found: dict[str, list[tuple[int, int]]] = {}
+    for name, row in doings:
+        found.setdefault(name, []).append((row["start_ns"], row["start_ns"] + row["dur_ns"]))
+    shared = {name: Stretches.of(stretches).shared_ns(whole) for name, stretches in found.items()}
+    most = max(shared, key=lambda name: shared[name], default=None)
+    return most if most is not None and shared[most] >= _MOST_OF * whole.ns else None
 
 
 def _by_name(stand: Stand | None) -> str | None:
     """What a function does by its name, where no hook saw it."""
-    name = stand.function.lower() if stand is not None else ""
-    if any(word in name for word in ("eval", "valid", "test")):
-        return "evaluation"
-    return "saving" if any(word in name for word in ("save", "checkpoint")) else None
+    words = _WORD.findall(stand.function) if stand is not None else []
+    return next((_BY_WORD[word] for word in map(str.lower, words) if word in _BY_WORD), None)
 
 
 def own_line(case: RankCase, rank: int) -> Stand | None:
@@ -147,7 +145,9 @@ def own_line(case: RankCase, rank: int) -> Stand | None:
     if rank not in known or len(known) < 2:
         return None
     fast = min((other for other in known if other != rank), key=lambda other: float(np.median(known[other].own)))
-    slow, other = ((case.run(one), [(int(known[one].begin[0]), int(known[one].end[-1]))]) for one in (rank, fast))
+    slow, other = (
+        rank_stands.stood(case.run(one), [(int(known[one].begin[0]), int(known[one].end[-1]))]) for one in (rank, fast)
+    )
     found = rank_stands.more(slow, other)
     if found is None or found.share < _LEAST_MORE or found.stand.ns < _MOST_OF * found.share * found.stand.of_ns:
         return None

@@ -48,7 +48,7 @@ def loop_lines(case: Case, named: Collection[SourceLine]) -> tuple[LoopLine, ...
     if not seen:
         return ()
     # Samples are thinned where they cost too much: their time is a share of the phases'.
-    scale = sum(case.own(path) for path in (Tree.FIT,)) / seen
+    scale = case.own(Tree.FIT) / seen
     lines: dict[SourceLine, list[Sample]] = {}
     for sample in inside:
         frame = case.code.user_frame(sample)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dlprof.analysis.columns import Floats, Integers
-from dlprof.analysis.rank_steps import Stretches
+from dlprof.analysis.rank_steps import BinnedSteps
 from dlprof.analysis.ranks import RanksSummary
 from dlprof.report.html.pack import Pack
 
@@ -32,7 +32,7 @@ class Heat:
 
     rows: tuple[int, ...]
     of_row: int
-    steps: Mapping[int, Stretches]
+    steps: Mapping[int, BinnedSteps]
 
     @property
     def each(self) -> int:
@@ -57,7 +57,7 @@ def of_summary(summary: RanksSummary) -> Heat | None:
     return Heat(rows, of_row, {rank: known[rank] for rank in rows if rank in known})
 
 
-def _work(one: Stretches | None) -> float:
+def _work(one: BinnedSteps | None) -> float:
     return -1.0 if one is None else float(np.median(one.own))
 
 

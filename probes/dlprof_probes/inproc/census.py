@@ -86,10 +86,13 @@ class Census(object):
         """How long the program ran meanwhile, without what the census took of it (ns)."""
         return max(self._end - self._start - self.own_ns, 30 * self.events, 1)
 
-    @property
-    def rate(self):
-        """Events per second of the program's own time."""
-        return self.events * 1e9 / self.bare_ns
+    def rate(self, waited_ns=0):
+        """Events per second of the program's own time.
+
+        Args:
+            waited_ns: Time of it before the census that belongs to what it did meanwhile (ns).
+        """
+        return self.events * 1e9 / (self.bare_ns + waited_ns)
 
 
 def _is_census(trace):

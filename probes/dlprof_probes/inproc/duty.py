@@ -58,7 +58,8 @@ class Duty(object):
         self._event_ns = event_ns
         self._start_ns = now_ns
         self._last_ns = now_ns
-        self._bounded_ns = 0
+        self.bounded_ns = 0
+        """The same since it was last seen how dear that was (ns)."""
         self._asked = False
         self._cheap = 0
         self._windows = 0
@@ -66,11 +67,6 @@ class Duty(object):
     def first(self):
         """The plan to begin with."""
         return Plan(EXACT, FIRST_LOOK_S, False, 0)
-
-    @property
-    def bounded_ns(self):
-        """Time of the thread in which all its lines were counted, since it was last seen how dear that was (ns)."""
-        return self._bounded_ns
 
     def left_ns(self, now_ns):
         """What may still be spent at that time (ns); negative: too much was."""
@@ -84,19 +80,19 @@ class Duty(object):
         return plan
 
     def _while_exact(self, seen):
-        self._bounded_ns += seen.taxed_cpu_ns
+        self.bounded_ns += seen.taxed_cpu_ns
         self.exact_ns += seen.taxed_cpu_ns
         if seen.rate is not None:
             return self._after_census(seen)
-        if MOST * self._bounded_ns > max(0, self.left_ns(seen.now_ns)):
+        if MOST * self.bounded_ns > max(0, self.left_ns(seen.now_ns)):
             return Plan(EXACT, 0, True, 0)
         return Plan(EXACT, LOOK_S if seen.taxed_cpu_ns else IDLE_S, False, 0)
 
     def _after_census(self, seen):
         """The bound was too high: what was it really?"""
         tax = self._tax(seen.rate)
-        self.spent_ns += int(tax * self._bounded_ns)
-        self._bounded_ns = 0
+        self.spent_ns += int(tax * self.bounded_ns)
+        self.bounded_ns = 0
         if tax <= self._share or self.left_ns(seen.now_ns) > tax * LOOK_S * 1e9:
             return Plan(EXACT, LOOK_S, False, 0)
         self.mode, self._cheap, self._windows = THINNED, 0, 0
@@ -106,7 +102,7 @@ class Duty(object):
         if seen.rate is not None:
             self._cheap = self._cheap + 1 if self._tax(seen.rate) <= self._share / 2 else 0
             if self._cheap >= 2:
-                self.mode, self._bounded_ns = EXACT, 0
+                self.mode, self.bounded_ns = EXACT, 0
                 return Plan(EXACT, LOOK_S, False, 0)
         self._windows += 1
         census = self._windows % CENSUS_EACH == 0

@@ -29,13 +29,13 @@ def of_training(model, engines, weights=True):
     """
     facts = _keras()
     for name in ("run_eagerly", "jit_compile", "steps_per_execution"):
-        value = _quiet(lambda name=name: vars(model).get("_" + name, vars(model).get(name)))
+        value = quiet(lambda name=name: vars(model).get("_" + name, vars(model).get(name)))
         if isinstance(value, (bool, int)):
             facts[name] = value
     facts["loss"] = _name(getattr(model, "loss", None))
     readable = not any(engine.is_session_based for engine, _ in engines.loaded())
-    facts["optimizer"] = _quiet(lambda: _optimizer(model, readable))
-    facts["weights"] = _quiet(lambda: _weights(model, readable)) if weights else None
+    facts["optimizer"] = quiet(lambda: _optimizer(model, readable))
+    facts["weights"] = quiet(lambda: _weights(model, readable)) if weights else None
     facts["threads"] = threads(engines)
     facts["flags"] = flags(engines)
     return dict((name, value) for name, value in facts.items() if value is not None)
@@ -43,7 +43,7 @@ def of_training(model, engines, weights=True):
 
 def of_data(arrays, means=True):
     """Shape, type and, if asked for, mean of the first rows of each array; None for what is no array."""
-    return [_quiet(lambda one=one: _array(one, means)) for one in arrays]
+    return [quiet(lambda one=one: _array(one, means)) for one in arrays]
 
 
 def data_key(arrays):
@@ -53,11 +53,11 @@ def data_key(arrays):
 
 def of_memory(engines):
     """What the engines' own allocators count, by engine; those that count nothing are left out."""
-    told = dict((engine.name, _quiet(lambda e=engine, m=module: e.allocated(m))) for engine, module in engines.loaded())
+    told = dict((engine.name, quiet(lambda e=engine, m=module: e.allocated(m))) for engine, module in engines.loaded())
     return dict((name, counted) for name, counted in told.items() if counted)
 
 
-def _quiet(read):
+def quiet(read):
     """What `read()` gives; None where an engine of another version has it elsewhere."""
     try:
         return read()
@@ -71,9 +71,9 @@ def _keras():
     keras = sys.modules.get("keras") or sys.modules.get("tf_keras")
     backend = getattr(keras, "backend", None) or getattr(keras, "config", None)
     return {
-        "floatx": _quiet(lambda: str(backend.floatx())),
-        "layout": _quiet(lambda: str(backend.image_data_format())),
-        "policy": _quiet(lambda: str(_policy(keras).name)),
+        "floatx": quiet(lambda: str(backend.floatx())),
+        "layout": quiet(lambda: str(backend.image_data_format())),
+        "policy": quiet(lambda: str(_policy(keras).name)),
     }
 
 
@@ -100,7 +100,7 @@ def _optimizer(model, readable):
     facts = {"class": type(optimizer).__name__}
     if readable:
         for name, value in optimizer.get_config().items():
-            number = _quiet(lambda value=value: _plain(value))
+            number = quiet(lambda value=value: _plain(value))
             if number is not None and not isinstance(number, str):
                 facts[_RENAMED.get(name, name)] = number
     return facts
@@ -160,11 +160,11 @@ def _array(array, mean):
 
 def threads(engines):
     """How many threads each engine was told, or decided, to compute with; the cores that it may use."""
-    counts = {"usable_cores": _quiet(lambda: len(_affinity(0))) or _cpu_count()}
+    counts = {"usable_cores": quiet(lambda: len(_affinity(0))) or _cpu_count()}
     for engine, module in engines.loaded():
-        count = _quiet(lambda engine=engine, module=module: engine.threads(module))
+        count = quiet(lambda engine=engine, module=module: engine.threads(module))
         if count is not None:
-            counts[engine.module] = _quiet(lambda count=count: int(count))
+            counts[engine.module] = quiet(lambda count=count: int(count))
     return dict((name, count) for name, count in counts.items() if count is not None)
 
 
@@ -173,7 +173,7 @@ def flags(engines):
     values = {}
     for engine, module in engines.loaded():
         for name, read in engine.switches:
-            value = _quiet(lambda read=read, module=module: read(module))
+            value = quiet(lambda read=read, module=module: read(module))
             if value:
                 values[name] = value if isinstance(value, (bool, str)) else True
     return values

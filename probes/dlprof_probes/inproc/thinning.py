@@ -217,7 +217,7 @@ class Thinning(object):
             return None
         # The call that it stood in belongs to what it does; alone, the lines after a call would seem to be all of it.
         waited = max(self._late_ns, self._held_ns) if self._was_in_a_call() else 0
-        return told.events * 1e9 / (told.bare_ns + waited)
+        return told.rate(waited)
 
     def _rate_of_hits(self):
         """Hits per second of the program's own time, since the last look."""

@@ -134,7 +134,7 @@ def test_its_own_cost_is_not_the_program_s_time() -> None:
     made: Any = Census(lambda _: False, 1_000, lambda: None)
     made.events, made._start, made._end = 10, 0, 50_000
 
-    assert (made.own_ns, made.bare_ns, made.rate) == (10_000, 40_000, 250_000.0)
+    assert (made.own_ns, made.bare_ns, made.rate()) == (10_000, 40_000, 250_000.0)
 
 
 def test_the_cost_of_an_event_is_some_time() -> None:

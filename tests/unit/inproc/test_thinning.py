@@ -112,7 +112,7 @@ def test_waiting_for_a_turn_is_no_call(made: Any, monkeypatch: pytest.MonkeyPatc
 
 def test_the_rate_of_a_census_after_a_long_call_is_that_of_both(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """20 events in 1 ms, after 99 ms of a call: 200 a second, not 20,000."""
-    told = SimpleNamespace(events=20, bare_ns=MS, done=True)
+    told = SimpleNamespace(rate=lambda waited_ns: 20 * 1e9 / (MS + waited_ns), done=True)
     made._held_ns = 99 * MS
     monkeypatch.setattr(made, "_ask", lambda _what: setattr(made, "_census", told))
     monkeypatch.setattr(thinning, "_sleep", lambda _seconds: None)
@@ -170,7 +170,7 @@ def test_while_all_lines_are_counted_their_hits_tell_the_rate(made: Any, monkeyp
     monkeypatch.setattr(made, "_momentary_rate", lambda: 1e6)
     made._all_events, made._profiled_events = 4_000, 1_000
     made.lines.count, made._hits_before = 3_000, 2_000
-    made.duty._bounded_ns = 500 * MS
+    made.duty.bounded_ns = 500 * MS
 
     assert made._take_census() == pytest.approx(4_000 / (0.5 - 4_000 * 200e-9))
     assert made._hits_before == 3_000

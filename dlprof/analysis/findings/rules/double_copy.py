@@ -36,13 +36,15 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"memory was not sampled: {found.not_measured['peak_bytes']}")
     least = _LEAST_SHARE * found.peak.bytes
     of_fit = [one for one in fit_copies.of_run(case.run) if one.copy_bytes >= least]
-    yield from (_of_fit(of_fit[0], len(of_fit) - 1, found.peak.bytes) for _ in of_fit[:1])
+    if of_fit:
+        yield _of_fit(of_fit[0], len(of_fit) - 1, found.peak.bytes)
     if not case.code.user_files:
         if of_fit:
             return
         raise Abstain("no line of the script's own was seen in a sampled stack")
     copies = [one for one in memory_copies.of_run(case.run) if one.source_bytes >= least]
-    yield from (_of_line(copies[0], len(copies) - 1, found.peak.bytes) for _ in copies[:1])
+    if copies:
+        yield _of_line(copies[0], len(copies) - 1, found.peak.bytes)
 
 
 def _of_line(copy: Copy, others: int, peak: int) -> Claim:

@@ -50,7 +50,9 @@ def look(case: Case) -> Iterator[Claim]:
     kernels = case.steps / StepPart.KERNELS
     if busy > used + _ROOM or free < _FREE or case.own(kernels) < _WORTH * max(1, case.own(case.steps)):
         return
-    in_long = case.kernels.share_of_long(_LONG_NS) or 0.0
+    in_long = case.kernels.share_of_long(_LONG_NS)
+    if in_long is None:
+        raise Abstain("how long kernels of the host take was not traced")
     if in_long < _MOSTLY:
         raise Abstain(
             f"only {100 * in_long:.0f} % of the kernels' time is in such as take {duration(_LONG_NS)} or more: shorter "

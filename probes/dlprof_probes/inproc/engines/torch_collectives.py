@@ -12,9 +12,9 @@ import sys
 import weakref
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines.base import Attachment
+from dlprof_probes.inproc.facts import quiet
 
 _affinity = getattr(os, "sched_getaffinity", None)
 _getframe = sys._getframe
@@ -188,25 +188,15 @@ class Backwards(object):
         """How a model's gradients are put together, and what this rank may compute with."""
         place = self._places.get(model, ("", 0))
         facts = {"bytes": size, "file": place[0], "line": place[1]}
-        facts["buckets"] = _quiet(lambda: _buckets(model._get_ddp_logging_data()))
-        facts["threads"] = _quiet(lambda: int(self._torch.get_num_threads()))
-        facts["cores"] = _quiet(lambda: len(_affinity(0)))
+        facts["buckets"] = quiet(lambda: _buckets(model._get_ddp_logging_data()))
+        facts["threads"] = quiet(lambda: int(self._torch.get_num_threads()))
+        facts["cores"] = quiet(lambda: len(_affinity(0)))
         self._probe.recorder.meta({"data_parallel": facts})
 
 
 def _buckets(told):
     """How many collectives the gradients are given in."""
     return len((told.get("rebuilt_bucket_sizes") or told["bucket_sizes"]).split(","))
-
-
-def _quiet(read):
-    """A figure; None: this torch, or this system, does not tell it."""
-    try:
-        return read()
-    except Exception as error:
-        if interrupts.is_from_handler(error):
-            raise
-        return None
 
 
 class _Backward(object):

@@ -64,9 +64,9 @@ def test_a_thousand_ranks_take_less_than_a_megabyte_and_a_half() -> None:
 
 def rank_steps_of(values: Any, numbers: Any) -> Any:
     """Stretches with the same in every figure."""
-    from dlprof.analysis.rank_steps import Stretches
+    from dlprof.analysis.rank_steps import BinnedSteps
 
-    return Stretches(100, values, values / 5, values / 3, values / 9, values * 1.4, numbers, numbers, numbers)
+    return BinnedSteps(100, values, values / 5, values / 3, values / 9, values * 1.4, numbers, numbers, numbers)
 
 
 def test_timelines_are_of_the_ranks_that_tell_most(tmp_path: Path) -> None:
