@@ -11,17 +11,20 @@ from dlprof.errors import UsageError
 from dlprof.report.say import say
 
 EXAMPLES = """\
-The process is not changed, not stopped, and goes on. Cores, memory, I/O, GPUs, sampled stacks and lines, of
-it and of all that it starts. The run is one like any other: report, lines, view, compare, export.
+The process is not stopped, and goes on. Cores, memory, I/O, GPUs, sampled stacks and lines, of it and of all that
+it starts, from outside. If it is a Python from 3.14 on and your own, a probe is started inside it, too, and taken out
+at the end: phases, steps and kernels. The run is one like any other: report, lines, view, compare, export.
 
 examples:
   dlprof attach 4711                        until Ctrl-C, or until the process ends
   dlprof attach 4711 --seconds 30
   dlprof attach $(pgrep -nf train.py) --seconds 30 -o runs/now
+  dlprof attach 4711 --outside              nothing in the process is changed
   dlprof attach 4711 --probes cores,gpu     no stacks: needs no right to look into the process
   sudo dlprof attach 4711                   one of another user
 
-Exit code 0: also where the process ended meanwhile. Phases, steps and kernels need `dlprof trace`."""
+Exit code 0: also where the process ended meanwhile. Counts of lines need `dlprof trace`, and so do phases, steps and
+kernels before Python 3.14."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Arguments:
     pid: str
     seconds: float | None
     probes: str | None
+    outside: bool
     stacks_hz: float | None
     cores_hz: float | None
     budget: str | None
@@ -46,7 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, metavar="N", help="look for so long (default: until Ctrl-C, or its end)"
     )
-    parser.add_argument("--probes", metavar="LIST", help="of stacks, cores, gpu (default: all of them)")
+    parser.add_argument("--probes", metavar="LIST", help="of stacks, cores, gpu, phases, kernels (default: all)")
+    parser.add_argument("--outside", action="store_true", help="start no probe inside: --probes stacks,cores,gpu")
     parser.add_argument("--stacks-hz", type=float, metavar="HZ", help="stack samples per second (default: 20)")
     parser.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
     parser.add_argument("--budget", metavar="SHARE", help="what probes may cost of the time: 1%% (default), 0.5%%, off")
@@ -69,6 +74,8 @@ def run(args: Arguments) -> int:
     system.need_linux("dlprof attach")
     from dlprof.pipeline.attach import attach
 
+    if args.outside and args.probes is not None:
+        raise UsageError("--outside says which probes: it cannot be given with --probes.")
     settings = config.load(_flags(args), *config.current())
     for line in settings.said:
         say(line)
@@ -81,7 +88,8 @@ _SETTINGS: Sequence[str] = ("probes", "stacks_hz", "cores_hz", "budget", "output
 
 
 def _flags(args: Arguments) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in _SETTINGS}
+    flags = {name: getattr(args, name) for name in _SETTINGS}
+    return flags | {"probes": "stacks,cores,gpu"} if args.outside else flags
 
 
 def _number(text: str) -> int:

@@ -1,7 +1,7 @@
-"""Looks at a process that runs already, from outside, for a while: cores, memory, I/O, GPUs, sampled stacks.
+"""Looks at a process that runs already, for a while.
 
-The process is not changed in any way, and not stopped. From Python 3.14 on `sys.remote_exec` could also start the
-probe inside it (`dlprof_probes.inproc.in_place`, as in a notebook); that belongs between `_start` and `_look` here.
+Cores, memory, I/O, GPUs and sampled stacks from outside; phases, steps and kernels from inside, where that can be had.
+From outside the process is not changed in any way, and not stopped; what the probe inside replaces is put back.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 from dlprof_probes.sidecar.proc import walk
 
-from dlprof.config import PROBES, TraceConfig
+from dlprof.config import TraceConfig
+from dlprof.errors import UnavailableError
+from dlprof.launch import inside, payload
 from dlprof.launch.beside import Beside
 from dlprof.launch.children import ending_on_sigterm
+from dlprof.launch.inside import Inside
 from dlprof.launch.process import Outcome
 from dlprof.launch.recorded import ProbeStates, Recorded, clock_between, read_anchor
 from dlprof.launch.running_process import RunningProcess
@@ -23,9 +26,11 @@ from dlprof.rundir import RunDir
 from dlprof.schema.manifest import GpuTracer
 from dlprof.schema.vocabulary import ProbeState
 
-BESIDE = ("stacks", "cores", "gpu")
-"""Probes that look from outside."""
-_INSIDE = "a process that runs already is looked at from outside only"
+PROBES = ("stacks", "cores", "gpu", *inside.PROBES)
+"""Those that a process can be given that runs already: from outside, and inside."""
+_NO_TOOL = "no tool can be put around a process that runs already"
+_NO_LINES = "code that runs already cannot be counted line by line: lines are from samples"
+_NOT_ASKED = "not asked for: the process is looked at from outside only"
 _TICK_S = 0.1
 
 
@@ -36,10 +41,14 @@ class Looked:
     Attributes:
         recorded: As of a traced run; the exit code is None, for only its parent learns that.
         went_on: Whether the process was still there.
+        is_inside: Whether a probe was inside it.
+        problems: What that could not put back.
     """
 
     recorded: Recorded
     went_on: bool
+    is_inside: bool
+    problems: tuple[str, ...]
 
 
 class Attached:
@@ -56,10 +65,12 @@ class Attached:
         self._process = process
         self._seconds = seconds
         self._states = ProbeStates.of(config)
-        for name in PROBES:
-            if name not in BESIDE:
-                self._states.note(name, ProbeState.OFF, _INSIDE)
+        self._config, self._run = config, run
+        self._states.note("lines", ProbeState.OFF, _NO_LINES)
         self._beside = Beside(config, run, process.pid, self._states)
+        self._inside: Inside | None = None
+        self._is_inside = False
+        self._problems: tuple[str, ...] = ()
 
     def go(self) -> Looked:
         """Look until the time is up, Ctrl-C or SIGTERM comes, or the process ends."""
@@ -72,6 +83,7 @@ class Attached:
                 self._look(start_ns)
         except KeyboardInterrupt:
             pass
+        self._end_inside()
         went_on = not self._process.has_ended()
         end_ns = time.perf_counter_ns()
         user_ns, system_ns = (now - then for now, then in zip(self._process.used(), before, strict=True))
@@ -88,13 +100,38 @@ class Attached:
             killed=False,
         )
         clock = clock_between(start, read_anchor(), start_ns)
-        tracer = GpuTracer(name="off", reason=_INSIDE)
-        return Looked(Recorded(outcome, self._process.pid, clock, tracer, self._states.all_probes()), went_on)
+        tracer = GpuTracer(name="framework" if self._is_inside else "off", reason=_NO_TOOL)
+        recorded = Recorded(outcome, self._process.pid, clock, tracer, self._states.all_probes())
+        return Looked(recorded, went_on, self._is_inside, self._problems)
 
     def _start(self) -> None:
         pid = self._process.pid
         python = (lambda: pid) if self._process.is_python() else PythonSearch(pid)
         self._beside.start(python, tree=True, below=not _is_below(pid))
+        if not self._config.wants("phases"):
+            self._not_inside(ProbeState.OFF, _NOT_ASKED)
+            return
+        self._inside = Inside(self._config, self._process, self._run)
+        try:
+            self._inside.begin()
+        except UnavailableError as error:
+            self._not_inside(ProbeState.UNAVAILABLE, error.message)
+
+    def _end_inside(self) -> None:
+        if self._inside is None:
+            return
+        try:
+            reason = self._inside.end() or payload.failure(self._run)
+            self._is_inside, self._problems = self._inside.was_there, self._inside.problems
+        finally:
+            self._inside.remove()
+        if reason is not None:
+            self._not_inside(ProbeState.FAILED if self._is_inside else ProbeState.UNAVAILABLE, reason)
+
+    def _not_inside(self, state: ProbeState, reason: str) -> None:
+        self._inside = None
+        for name in inside.PROBES:
+            self._states.note(name, state, reason)
 
     def _look(self, start_ns: int) -> None:
         while True:

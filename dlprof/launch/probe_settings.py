@@ -71,6 +71,17 @@ def of_cell(run: RunDir, config: TraceConfig, *, engine_traces_gpu: bool) -> Pro
     )
 
 
+def of_attached(run: RunDir, config: TraceConfig) -> ProcessConfig:
+    """What the probe in a process that runs already is told."""
+    return ProcessConfig(
+        raw=str(run.raw),
+        status=str(payload.status_file(run)),
+        script=str(Path(config.script).absolute()) if config.script else config.module or "",
+        kernels=_kernels(config, engine_traces_gpu=config.gpu_tracer != "off"),
+        engine_plugins=payload.engine_plugins(),
+    )
+
+
 def pid_file(run: RunDir) -> Path:
     """Where the probe writes its process number, if it is asked for that."""
     return run.payload / "pid"

@@ -46,11 +46,11 @@ def attach(config: TraceConfig, pid: int, seconds: float | None, *, report: Repo
 
 
 def _attach(config: TraceConfig, process: RunningProcess, seconds: float | None, report: Report) -> storing.Traced:
-    wanted = tuple(probe for probe in config.probes if probe in attached.BESIDE)
+    wanted = tuple(probe for probe in config.probes if probe in attached.PROBES)
     if not wanted:
         raise UsageError(
-            f"From outside there is nothing to measure with --probes {','.join(config.probes) or 'none'}.",
-            hint=f"of {', '.join(attached.BESIDE)}; the others are inside the process: dlprof trace",
+            f"There is nothing to measure with --probes {','.join(config.probes) or 'none'} in a process that runs.",
+            hint=f"of {', '.join(attached.PROBES)}; lines are counted by dlprof trace",
         )
     config = replace(config, probes=wanted)
     if config.wants("stacks"):
@@ -113,8 +113,17 @@ def _said(looked: attached.Looked, pid: int) -> HealthEntry:
     outcome = looked.recorded.outcome
     seconds = (outcome.end_ns - outcome.start_ns) / 1e9
     after = "it went on after that" if looked.went_on else "it ended meanwhile; how, only its parent knows"
-    text = (
-        f"Process {pid} ran already: dlprof looked at it from outside for {seconds:.1f} s, and {after}. Phases, steps, "
-        "kernels and counts of lines are measured inside a process only: dlprof trace starts one."
-    )
+    if looked.problems:
+        text = f"The probe in process {pid} could not put everything back: {'; '.join(looked.problems)}."
+        return HealthEntry(slug="attached", severity=Severity.WARNING, message=text)
+    if looked.is_inside:
+        text = (
+            f"Process {pid} ran already: dlprof looked at it for {seconds:.1f} s, and {after}. A training that ran "
+            "then is told as if it began with the look; what the process did before is not known."
+        )
+    else:
+        text = (
+            f"Process {pid} ran already: dlprof looked at it from outside for {seconds:.1f} s, and {after}. Phases, "
+            "steps, kernels and counts of lines are measured inside a process only: dlprof trace starts one."
+        )
     return HealthEntry(slug="attached", severity=Severity.INFO, message=text)

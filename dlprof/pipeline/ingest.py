@@ -22,6 +22,7 @@ from dlprof.ingest.own import lines as lines_reader
 from dlprof.ingest.own import native_stretches
 from dlprof.ingest.own import stacks as stacks_reader
 from dlprof.launch import payload
+from dlprof.launch.recorded import LastProbe
 from dlprof.pipeline import (
     kernel_windows,
     probe_ends,
@@ -33,13 +34,11 @@ from dlprof.pipeline import (
 )
 from dlprof.pipeline.workspace import Workspace
 from dlprof.rundir import RunDir
-from dlprof.schema.manifest import Gpu, Manifest, Probe
+from dlprof.schema.manifest import Gpu, Manifest
 from dlprof.schema.process_config import decode_reports
 from dlprof.schema.tables import SCHEMA_VERSION, TABLES
-from dlprof.schema.vocabulary import ProbeState, RunState
+from dlprof.schema.vocabulary import ProbeState, RunSource, RunState
 from dlprof.store import lock, swap
-
-LastProbe = Callable[[], Probe]
 
 
 def ingest(folder: RunDir, *, fresh: bool = False, last_probe: LastProbe | None = None) -> Manifest:
@@ -195,7 +194,9 @@ def _add_lines(run: Workspace, path: Path) -> None:
 
 def _add_stacks(run: Workspace, paths: Sequence[Path]) -> None:
     root = run.manifest.command.script if run.names.cells else None
-    stacks = stacks_reader.Stacks(run.process, run.names, root, processes.ends(run), _native(run))
+    # One that goes on is sampled for longer than it is looked at: py-spy ends at its next sample.
+    last_ns = run.end_ns - run.process.origin_ns if run.manifest.backend.source == RunSource.ATTACHED else None
+    stacks = stacks_reader.Stacks(run.process, run.names, root, processes.ends(run), last_ns, _native(run))
     run.attempt("Sampled stacks are missing", lambda: _read_stacks(run, stacks, paths))
     if stacks.error_ns is not None:
         run.note(clock=structs.replace(run.manifest.clock, stacks_error_ns=stacks.error_ns))

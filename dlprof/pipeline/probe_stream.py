@@ -44,7 +44,9 @@ def add_end(run: Workspace) -> None:
     """Say of a stream that ends before the process did from when on nothing is known, and why."""
     if rundir.goes_on(run.manifest) or not run.probes.wants("phases"):
         return
-    stream = run.stream
+    stream, probe = run.stream, run.probes.get("phases")
+    if probe is not None and probe.state == ProbeState.UNAVAILABLE and not stream.read_bytes:
+        return  # it never began
     cut = run.cuts.get("phases")
     if cut is not None and cut.is_damage:  # not even its beginning could be read
         stream = wire_reader.Stream(path=stream.path, damage=cut.reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from dlprof.backends import registry
+from dlprof.config import TraceConfig
+from dlprof.ingest.own import wire
+from dlprof.launch import environments
+from dlprof.launch.inside import Inside
+from dlprof.launch.running_process import RunningProcess
+from dlprof.rundir import RunDir
 from tests.integration import runner
 
 pytestmark = pytest.mark.integration
@@ -102,3 +110,60 @@ def test_a_process_of_another_user_is_refused_in_one_sentence(tmp_path: Path) ->
     assert "only that user may look into it" in done.err
     assert "sudo" in done.err
     assert not (tmp_path / "run").exists()
+
+
+TRAINS = """
+    import sys
+    import keras, numpy as np
+    from pathlib import Path
+
+    def run_named(name):
+        path = Path("run/raw/attached-%s.py" % name)
+        exec(compile(path.read_text(), str(path), "exec"), {})
+
+    class At(keras.callbacks.Callback):
+        epoch = 0
+        def on_epoch_begin(self, epoch, logs=None):
+            self.epoch = epoch
+        def on_train_batch_end(self, batch, logs=None):
+            if (self.epoch, batch) == (1, 4):
+                run_named("begin")
+            if (self.epoch, batch) == (3, 7):
+                run_named("end")
+
+    keras.utils.set_random_seed(1)
+    x = np.random.default_rng(0).random((80, 8)).astype("float32")
+    model = keras.Sequential([keras.layers.Dense(16, "relu"), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    history = model.fit(x, x.sum(axis=1, keepdims=True), epochs=5, batch_size=8, verbose=0,
+                        callbacks=[At()] if sys.argv[1:] else [])
+    left = [name for name in sys.modules if "dlprof" in name]
+    print(history.history["loss"], left, getattr(keras.Model.fit, "_dlprof", False), type(model.train_function).__name__)
+"""
+
+
+def test_a_probe_that_comes_into_a_training_tells_it_from_there_on_and_leaves_nothing(tmp_path: Path) -> None:
+    """The two scripts that Python 3.14 runs for `attach`, run by the program itself: this test needs no such Python."""
+    python = str(environments.ensure(registry.get("jax"), report=print).python)
+    runner.write(tmp_path, "train.py", TRAINS)
+    environment = {**os.environ, "KERAS_BACKEND": "jax"}
+
+    def out(*arguments: str) -> str:
+        command = [python, "train.py", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert "Traceback" not in done.stderr
+        return done.stdout
+
+    bare = out()
+    run = RunDir(tmp_path / "run")
+    run.raw.mkdir(parents=True)
+    Inside(TraceConfig(script=str(tmp_path / "train.py")), RunningProcess(os.getppid()), run).stage()
+    traced = out("traced")
+
+    assert traced == bare
+    stream = wire.read(run.raw / "inproc.wire")
+    numbers = [(row[2], row[3]) for row in stream.steps]
+    assert numbers == [*[(1, step) for step in range(5, 10)], *[(2, step) for step in range(10)],
+                       *[(3, step) for step in range(7)]]  # fmt: skip
+    assert stream.complete
+    assert json.loads((run.raw / "attached.state").read_text()) == {"state": "over", "problems": []}

@@ -37,14 +37,15 @@ class StackRow(NamedTuple):
         return self.start + self.dur
 
 
-def without_ended(rows: Sequence[StackRow], ends: Mapping[int, int]) -> list[StackRow]:
+def without_ended(rows: Sequence[StackRow], ends: Mapping[int, int], last_ns: int | None = None) -> list[StackRow]:
     """The rows of processes, cut where these ended.
 
     Args:
         rows: Any.
         ends: Process to its end (ns), of those that have ended.
+        last_ns: Until when all others were looked at (ns); None: they are all over before.
     """
-    kept = (row._replace(dur=min(row.end, ends.get(row.pid, row.end)) - row.start) for row in rows)
+    kept = (row._replace(dur=min(row.end, ends.get(row.pid, last_ns or row.end)) - row.start) for row in rows)
     return [row for row in kept if row.dur > 0]
 
 

@@ -43,6 +43,8 @@ class Stacks:
     """File whose outermost frame is where stacks begin: what is around it is the notebook's own; None: all is shown."""
     ends: Mapping[int, int] | None = None
     """Process to its end (ns on the timeline), of those below the traced one that ended; None: nothing is known."""
+    last_ns: int | None = None
+    """Until when the process was looked at (ns on the timeline); None: to its end, after which there are no samples."""
     native: NativeStretches = field(default_factory=NativeStretches)
     """When Python ran on threads of an engine, as far as the probe saw it."""
     workers: set[int] = field(default_factory=set)
@@ -74,7 +76,7 @@ class Stacks:
             told = list(intervals(_events(events), self.names))
             rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
-            rows = without_ended(rows, self.ends or {})
+            rows = without_ended(rows, self.ends or {}, self.last_ns)
             kept, health = self._cut(rows, unnamed, anchor, rate_hz)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise ArtifactError(f"damaged event: {error}", path=path) from error

@@ -42,6 +42,7 @@ class Loop(object):
         epoch: Index of the epoch, or `wire.NONE`.
         described, data_seen: Whether facts about its model, and its data, were recorded.
         passed: Batches of its first epoch, as far as they are seen; None: nobody looks any longer.
+        joined: It ran already when the probe came.
         watch: Called after each step with (loop, steps, flags), while kernel windows are waited for; else None.
         on_first: Called when the first call of its step function is over, or has failed; None: nobody asks.
         kind, warmed, window_after, window_steps: What `kernels.Windows` keeps about the loop.
@@ -65,6 +66,7 @@ class Loop(object):
         "epoch",
         "first",
         "following",
+        "joined",
         "kind",
         "on_first",
         "opened",
@@ -99,6 +101,7 @@ class Loop(object):
         self.watch = None
         self.batches = None
         self.on_first = None
+        self.joined = False
         self.described = self.data_seen = False
         self.passed = Passed()
         self.kind = ""
@@ -135,7 +138,9 @@ class Loop(object):
             if self.on_first is not None:
                 ask, self.on_first = self.on_first, None
                 ask()
-        if not self.begin:  # Keras gives no batch hooks here (evaluate and predict before 2.3)
+        if not self.begin and self.joined:  # the step in which it was joined: its begin is not known
+            self._clear()
+        elif not self.begin:  # Keras gives no batch hooks here (evaluate and predict before 2.3)
             self.begin = start
             self._emit(self.step_index, 1, end, 0, 0)
 

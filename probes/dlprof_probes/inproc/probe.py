@@ -45,6 +45,7 @@ class Probe(object):
         native_calls: `NativeCalls`: when Python ran on threads of engines.
         syncs: `Syncs`: where the program asks for values of the device.
         trial: Settings that a trial run takes instead of the script's own (`overrides.py`).
+        loop_hooks: Name of a method that is a loop, such as fit, to what is called before and after each call of it.
         calls: One-element list: how often guarded hooks were called, about; for the ledger.
         missing: Names of what is not there in the versions that are loaded, and so is not hooked.
     """
@@ -79,6 +80,7 @@ class Probe(object):
         self.native_calls = NativeCalls(self)
         self.syncs = Syncs(self)
         self.trial = {}
+        self.loop_hooks = {}
         self.engines = Engines(self)
 
     def guard(self, hook, default=None, goes_on=False):
@@ -209,6 +211,11 @@ class Probe(object):
 
     def loop(self, owner, name, kind):
         """Record a span and a loop around each call of `owner.name` (fit, evaluate, predict)."""
+        enter, leave = self.loop_hooks[name] = self._loop_hooks(kind, name)
+        return self.replace(owner, name, lambda original: self.wrappers.spanned(original, enter, leave))
+
+    def _loop_hooks(self, kind, name):
+        """What is called before and after each call of a method that is a loop; neither raises."""
 
         def enter(args):
             stack = self.recorder.stack()
@@ -239,7 +246,7 @@ class Probe(object):
                 self.recorder.end(span)
                 self.lines.restore(was_on)
 
-        return self.around(owner, name, enter, leave)
+        return self.guard_enter(enter), self.guard(leave)
 
     def _told_facts(self, span, model):
         """Tell in a span what a model is; returns whether it is one."""

@@ -89,10 +89,10 @@ def test_what_is_no_process_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_probes_inside_the_process_are_refused(
+def test_nothing_to_measure_is_refused(
     busy: subprocess.Popen[bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It was not started by dlprof."""
-    assert dlprof("attach", busy.pid, "--probes", "phases", "-o", tmp_path / "run") == 64
+    """Before there is a run folder."""
+    assert dlprof("attach", busy.pid, "--probes", "none", "-o", tmp_path / "run") == 64
     assert "dlprof trace" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

@@ -12,6 +12,7 @@ from dlprof_probes.inproc.patching import each_definer
 
 LOOPS = (("fit", wire.SpanKind.FIT), ("evaluate", wire.SpanKind.EVALUATE), ("predict", wire.SpanKind.PREDICT))
 ON_BATCH = ("train_on_batch", "test_on_batch", "predict_on_batch")
+STEP_FUNCTIONS = ("train_function", "test_function", "predict_function")
 SAVING = ("save", "save_weights", "load_weights", "export")
 LOADERS = (
     "image_dataset_from_directory",
@@ -164,14 +165,24 @@ def _step_function(probe, owner, maker, attribute, kind):
         span, is_again = token or (None, False)
         if span is not None:
             probe.recorder.end(span)
-        function = getattr(args[0], attribute, None)
-        if function is not None and not getattr(function, "_dlprof", False):
-            # keras-mxnet makes it anew in each call of train_on_batch: that compiles nothing.
-            step = probe.wrappers.StepFunction(function, probe.loops.current, now, is_again)
-            setattr(args[0], attribute, step)
-            _taken_back(probe, args[0], attribute)
+        _stand_in(probe, args[0], attribute, is_again)
 
     probe.around(owner, maker, enter, leave)
+
+
+def stand_in(probe, model):
+    """Stand in for the step functions that a model has had since before the probe came."""
+    for attribute in STEP_FUNCTIONS:
+        _stand_in(probe, model, attribute, is_again=True)
+
+
+def _stand_in(probe, model, attribute, is_again):
+    function = getattr(model, attribute, None)
+    if function is not None and not getattr(function, "_dlprof", False):
+        # keras-mxnet makes it anew in each call of train_on_batch: that compiles nothing.
+        step = probe.wrappers.StepFunction(function, probe.loops.current, now, is_again)
+        setattr(model, attribute, step)
+        _taken_back(probe, model, attribute)
 
 
 def _taken_back(probe, model, attribute):
