@@ -67,6 +67,8 @@ class Bounds:
     script_end: int | None
     told: int | None = None
     """Up to when anything is known; None: up to the end."""
+    goes_on: bool = False
+    """The process ran before the probe came, and goes on after it: what it does then is no start, and no end."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,8 @@ def _outside(bounds: Bounds, start: int, end: int) -> Iterable[tuple[Phase, int,
     # What a damaged stream says of the order of these is not believed: each begins where the one before ends.
     marks = list(accumulate((0, bounds.boot, script_start, script_end, told), max))
     marks = [*(min(mark, told) for mark in marks), bounds.wall]
-    names = [Phase.STARTUP, Phase.DLPROF, Phase.SCRIPT, Phase.TEARDOWN, Phase.UNATTRIBUTED]
+    ends = (Phase.UNATTRIBUTED,) * 2 if bounds.goes_on else (Phase.STARTUP, Phase.TEARDOWN)
+    names = [ends[0], Phase.DLPROF, Phase.SCRIPT, ends[1], Phase.UNATTRIBUTED]
     return [(name, max(start, a), min(end, b)) for name, (a, b) in zip(names, pairwise(marks), strict=True)]
 
 
@@ -313,6 +316,8 @@ def of_main_thread(
     wall_ns: int,
     boot_ns: int | None,
     told_ns: int | None = None,
+    *,
+    goes_on: bool = False,
 ) -> Phases:
     """Cut the wall time by the tables `spans` and `steps`.
 
@@ -323,8 +328,9 @@ def of_main_thread(
         wall_ns: From start to end of the process (ns).
         boot_ns: When dlprof's own code began in it (ns), or None.
         told_ns: Up to when anything is known (ns); what is later is unattributed. None: all is.
+        goes_on: The process ran before the probe came, and goes on after it.
     """
     times = SpanTimes.of_tables(spans, main_thread)
     start, end = times.first(SpanKind.SCRIPT) or (None, None)
-    bounds = Bounds(wall_ns, boot_ns if len(times) else None, start, end, told_ns)
+    bounds = Bounds(wall_ns, boot_ns if len(times) else None, start, end, told_ns, goes_on)
     return cut(times, lambda: (StepBatch.of_table(piece, main_thread, times) for piece in steps()), bounds)

@@ -31,7 +31,7 @@ from dlprof.analysis.syncs import SyncPlace
 from dlprof.analysis.utilisation import GpuUse
 from dlprof.report.memory_json import MemoryReport
 from dlprof.schema.manifest import Engine, Followed, Machine, Thinned
-from dlprof.schema.vocabulary import RunSource, RunState
+from dlprof.schema.vocabulary import ProbeState, RunSource, RunState
 
 SCHEMA = "dlprof.report/1"
 
@@ -426,8 +426,10 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def outside(self) -> bool:
-        """Whether it was measured from outside only."""
-        return self.source in (RunSource.PROGRAM, RunSource.ATTACHED)
+        """Whether it was measured from outside only: of a process that ran already, where no probe came into it."""
+        if self.source != RunSource.ATTACHED:
+            return self.source == RunSource.PROGRAM
+        return not any(one.name == "phases" and one.state in (ProbeState.ON, ProbeState.FAILED) for one in self.probes)
 
     def probe(self, name: str) -> ProbeCost | None:
         """What became of a probe; None: the run knows none of that name."""

@@ -66,7 +66,7 @@ def _went_to(finding: Finding) -> str:
 
 def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
     """Where the time went by phase, where no cause explains it."""
-    if report.attached:
+    if report.attached and report.outside:
         return _seen(report)
     wall = report.wall_ns
     top = sorted((phase for phase in report.phases if phase.parent is None), key=lambda phase: -phase.dur_ns)

@@ -43,7 +43,7 @@ def _keras(report: Report) -> str:
     version = report.keras_version or (report.versions.get("keras") if may_be_loaded else None)
     if version:
         return f"Keras {version}"
-    if report.attached:
+    if report.attached and report.outside:
         return "looked at from the outside"
     return "run from the outside" if report.outside else "no Keras"
 

@@ -85,7 +85,7 @@ def why_no_steps(report: Report) -> str:
     called = [phase.name for phase in report.phases if phase.name in _CALLS]
     if called:
         return f"no step of {called[0]} was finished"
-    if report.attached:
+    if report.attached and report.outside:
         return "they are measured inside a process only (dlprof trace)"
     if report.outside:
         return "the program marked none"

@@ -37,6 +37,8 @@ class GcProbe(object):
         if phase == "start":
             self._start = now()
             return
+        if not self._start:
+            return  # it had begun before the probe came into a process that ran already
         spent = now() - self._start
         generation = info["generation"]
         self.count[generation] += 1

@@ -34,6 +34,14 @@ def test_a_script_without_keras_is_startup_dlprof_script_and_teardown() -> None:
     assert found == {"startup": 10, "script": 880, "teardown": 100, "dlprof": 10}
 
 
+def test_what_a_process_did_before_the_probe_came_and_after_it_is_not_known() -> None:
+    """It is no start, and no end."""
+    bounds = Bounds(wall=1000, boot=10, script_start=20, script_end=900, goes_on=True)
+    found = compute([], [], bounds)
+
+    assert (durations(found), found.unattributed_ns) == ({"script": 880, "dlprof": 10}, 110)
+
+
 def test_without_a_stream_all_is_unattributed() -> None:
     """Nothing is guessed."""
     found = compute([], [], Bounds(wall=1000, boot=None, script_start=None, script_end=None))

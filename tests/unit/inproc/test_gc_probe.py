@@ -30,6 +30,17 @@ def test_collections_are_counted_and_summed_by_generation(out: Recorded, now: Cl
     assert out.stream().collections == [(151_000, 300_000, 2, 7)]
 
 
+def test_a_collection_that_began_before_the_probe_came_is_none(out: Recorded, now: Clock) -> None:
+    """How long it took is not known."""
+    watch = GcProbe(out)
+    watch._collected("stop", {"generation": 2, "collected": 7})
+    collect(watch, now, 0, 50_000)
+    watch.finish()
+
+    assert out.stream().meta["gc"] == {"count": [1, 0, 0], "total_ns": [50_000, 0, 0]}
+    assert out.stream().collections == []
+
+
 def test_python_tells_of_collections_until_it_is_removed(out: Recorded) -> None:
     """Removing twice does no harm."""
     watch = GcProbe(out)
