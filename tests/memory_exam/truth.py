@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,23 @@ from tests.memory_exam import traced
 from tests.memory_exam.arithmetic import MODELS, Known
 
 COLUMNS = (
-    "model", "floats", "backend", "parameters", "gradients", "slots", "operations / formula", "operations / engine's",
-    "by shapes, MB", "told of the engine, MB", "the engine's account, MB",
+    "model", "floats", "backend", "parameters", "gradients", "slots", "operations / formula", "products / engine's",
+    "activations", "told", "engine's account", "told / account", "table / account",
 )  # fmt: skip
 _SCRIPT = traced.ROOT / "tests" / "memory_exam" / "scripts" / "truth.py"
-_BATCH = {"resnet50": 8}
+_BATCH = {"resnet50": 2}
 _USUAL_BATCH = 32
 _SIZES = {"float16": 2, "float32": 4, "float64": 8}
 _SCALARS = 256
 """Bytes of counters and rates that optimisers keep beside their slots, at most."""
 _BACKENDS = ("torch", "jax", "tensorflow", "mxnet")
+_IN_ACCOUNT = {
+    "torch": ("activations", "input"),
+    "jax": ("activations", "gradients", "workspace"),
+    "tensorflow": ("activations", "gradients", "workspace"),
+    "mxnet": ("activations", "workspace"),
+}
+"""Kinds of the table that an engine's account is the sum of."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +51,11 @@ def all_of_them() -> Iterator[Case]:
         for backend in _BACKENDS:
             if (model, backend) != ("transformer", "mxnet"):
                 yield Case(model, "float32", backend)
-    yield from (Case(model, "float16", backend) for model in ("mlp", "cnn") for backend in _BACKENDS[:3])
+    for model in ("mlp", "cnn", "transformer"):
+        yield from (Case(model, "float16", backend) for backend in _BACKENDS[:3])
     for backend in ("torch", "tensorflow", "mxnet"):
         yield from (Case(model, "float64", backend) for model in ("mlp", "cnn", "lstm"))
+    yield from (Case("transformer", "float64", backend) for backend in ("torch", "tensorflow"))
 
 
 def row(case: Case, work: Path) -> tuple[str, ...]:
@@ -55,7 +64,7 @@ def row(case: Case, work: Path) -> tuple[str, ...]:
     done = traced.run(work / case.key, _SCRIPT, case.backend, arguments=(case.model, case.floats, str(batch)))
     head = (case.model, case.floats, case.backend)
     if done.code:
-        return (*head, f"the script failed: {done.err.strip().splitlines()[-1][:200]}", *[""] * 7)
+        return (*head, f"the script failed: {done.err.strip().splitlines()[-1][:200]}", *[""] * 9)
     counted = json.loads(done.out.strip().splitlines()[-1])
     memory, work_done = done.told("memory"), done.told("kernels", "--roofline")
     held = _by_kind(memory["owners"])
@@ -63,8 +72,9 @@ def row(case: Case, work: Path) -> tuple[str, ...]:
     return (
         *head,
         *_held(held, known, _SIZES[case.floats]),
-        *_operations(exact, work_done, counted, known, batch),
-        *_kept(memory, held, counted),
+        f"{exact / (known.flops * batch):.4f}",
+        f"{exact / counted['flops']:.3f}" if counted.get("flops") else "it counts none",
+        *_kept(memory, held, counted, _IN_ACCOUNT[case.backend]),
     )
 
 
@@ -85,14 +95,15 @@ def _held(held: dict[str, int], known: Known, size: int) -> Iterator[str]:
         yield "exact" if 0 <= away <= more else f"{held.get(kind, 0):,} for {expected:,}"
 
 
-def _operations(exact: float, told: dict[str, Any], counted: dict[str, Any], known: Known, batch: int) -> Iterator[str]:
-    yield f"{exact / (known.flops * batch):.4f}"
-    yield f"{(told['step_flops'] or exact) / counted['flops']:.3f}" if counted.get("flops") else "it counts none"
+def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any], kinds: Sequence[str]) -> Iterator[str]:
+    account = counted["account"]
+    told = next((one["step_bytes"] for one in memory["engines"] if one.get("step_bytes") is not None), None)
+    yield f"{held.get('activations', 0) / 1e6:.2f}"
+    yield "nothing" if told is None else f"{told / 1e6:.2f}"
+    yield f"{account / 1e6:.2f}"
+    yield "-" if told is None else _share(told, account)
+    yield _share(sum(held.get(kind, 0) for kind in kinds), account)
 
 
-def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any]) -> Iterator[str]:
-    yield f"{held.get('activations', 0) / 1e6:.2f} + {held.get('input', 0) / 1e6:.2f}"
-    told = [one["step_bytes"] for one in memory["engines"] if one.get("step_bytes") is not None]
-    yield f"{told[0] / 1e6:.2f}" if told else "nothing"
-    names = {"kept": "kept", "temporary": "planned"}
-    yield ", ".join(f"{text} {counted[name] / 1e6:.2f}" for name, text in names.items() if name in counted)
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else f"{part:,} B for 0"

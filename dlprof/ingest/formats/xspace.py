@@ -21,7 +21,7 @@ from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import xiterators, xlines
+from dlprof.ingest.parse import xallocations, xiterators, xlines
 from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import WireError, fields
 from dlprof.ingest.parse.protowire import field as field_at
@@ -94,7 +94,9 @@ class _Reading:
                 if plane_role(plane.name) is None:
                     self._count_plane(plane)
             hosts = [plane for plane, role in roles if role.is_host]
-            self._trace.input_stages = xiterators.stages(self._bytes, hosts[0]) if hosts else ()
+            if hosts:
+                self._trace.input_stages = xiterators.stages(self._bytes, hosts[0])
+                self._trace.allocations = xallocations.allocations(self._bytes, hosts[0])
         except WireError as error:
             raise ArtifactError(f"damaged: {error}", path=self._trace.path, offset=error.offset) from error
         self._tell(head)

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof.ingest.artifact import Health
-from dlprof.ingest.attribution import registry
+from dlprof.ingest.attribution import paths, registry
 from dlprof.ingest.attribution.base import Attributor
-from dlprof.ingest.kernels import input_stages, segments, steps
+from dlprof.ingest.kernels import held, input_stages, segments, steps
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.event_table import EventTable
 from dlprof.ingest.kernels.events import Events, Integers
@@ -43,6 +43,7 @@ class Assembly:
     _totals: list[dict[str, Any]] = field(default_factory=list)
     _gaps: list[pa.Table] = field(default_factory=list)
     _input_stages: list[dict[str, Any]] = field(default_factory=list)
+    _held: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, trace: Trace, context: TraceContext) -> tuple[int, int]:
         """Add a trace; its events are given up.
@@ -55,6 +56,7 @@ class Assembly:
         if first is not None:
             self._add_events(trace, context)
         self._add_input(trace, context)
+        self._add_held(trace, context)
         self.health.extend(trace.health)
         return (0, 0) if first is None or last is None else (first + context.shift_ns, last + context.shift_ns)
 
@@ -79,6 +81,21 @@ class Assembly:
             {**context.process.columns, "window": context.window, **row}
             for row in input_stages.rows(trace.input_stages, self.pipelines, end_ns)
         ]
+
+    def _add_held(self, trace: Trace, context: TraceContext) -> None:
+        """What was held at the peak of a step: of several windows the one that had most."""
+        if trace.allocations is None or not len(context.steps):
+            return
+        found = held.at_peak(trace.allocations, context.steps, context.shift_ns)
+        if found is None or found.bytes <= sum(row["bytes"] for row in self._held):
+            return
+        rows = held.rows(found, lambda path: paths.label(path, context.model))
+        time = {"time_ns": found.time_ns + context.shift_ns}
+        self._held = [{**context.process.columns, **time, **row} for row in rows]
+
+    def held(self) -> pa.Table:
+        """Rows of `memory_owners`: what an allocator held at the peak of a traced step."""
+        return pa.Table.from_pylist(self._held, schema=TABLES["memory_owners"])
 
     def _add_events(self, trace: Trace, context: TraceContext) -> None:
         attribution = registry.named(trace.attribution)

@@ -10,6 +10,7 @@ from typing import Any
 from dlprof.ingest.artifact import Health, Skipped
 from dlprof.ingest.kernels.event_store import EventStore
 from dlprof.ingest.kernels.events import CPU, EventRow, Events
+from dlprof.ingest.kernels.held import Allocations
 from dlprof.ingest.kernels.input_stages import TracedStage
 from dlprof.ingest.kernels.numbered import Bounded, Numbered
 from dlprof.ingest.kernels.scopes import Scope
@@ -76,6 +77,7 @@ class Trace:
         sums: In place of events: sums over many executions. None: it is a trace of events.
         programs: The programs that XLA compiled, by name.
         input_stages: Stages of input pipelines that ran meanwhile.
+        allocations: What allocators of the host took and gave back meanwhile; None: the file does not tell.
     """
 
     path: Path
@@ -93,6 +95,7 @@ class Trace:
     sums: Sequence[OperatorSum] | None = None
     programs: dict[str, Program] = field(default_factory=dict)
     input_stages: Sequence[TracedStage] = ()
+    allocations: Allocations | None = None
     events: EventStore = field(default_factory=EventStore)
     _lanes: dict[Any, int] = field(default_factory=dict)
 
