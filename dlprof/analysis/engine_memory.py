@@ -53,8 +53,8 @@ def of_run(run: Run) -> tuple[EngineMemory, ...]:
                 ways[engine] = str(counted["step_how"])
     recorded = _recorded(run)
     engine = run.manifest.engine.name if run.manifest.engine is not None else None
-    if recorded and engine is not None:
-        counts.setdefault(engine, {})["step_bytes"] = recorded
+    if recorded and engine is not None and "step_bytes" not in counts.setdefault(engine, {}):
+        counts[engine]["step_bytes"] = recorded
         ways[engine] = RECORDED
     return tuple(
         EngineMemory(

@@ -13,14 +13,18 @@ import pyarrow as pa
 from dlprof.ingest.artifact import Health
 from dlprof.ingest.attribution import paths, registry
 from dlprof.ingest.attribution.base import Attributor
+from dlprof.ingest.attribution.hlo_labels import HloLabels
+from dlprof.ingest.attribution.labels import Label
 from dlprof.ingest.kernels import held, input_stages, segments, steps
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.event_table import EventTable
 from dlprof.ingest.kernels.events import Events, Integers
 from dlprof.ingest.kernels.gaps import GapFinder
+from dlprof.ingest.kernels.held import HeldAtPeak
 from dlprof.ingest.kernels.input_stages import DatasetGraph
 from dlprof.ingest.kernels.kernel_ops import KernelOps
 from dlprof.ingest.kernels.linking import Linked, link
+from dlprof.ingest.kernels.scopes import HloInstruction
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.schema.tables import TABLES
 
@@ -84,14 +88,19 @@ class Assembly:
 
     def _add_held(self, trace: Trace, context: TraceContext) -> None:
         """What was held at the peak of a step: of several windows the one that had most."""
-        if trace.allocations is None or not len(context.steps):
-            return
-        found = held.at_peak(trace.allocations, context.steps, context.shift_ns)
+        found: HeldAtPeak | None = None
+        label: Callable[[str], Label] = lambda path: paths.label(path, context.model)  # noqa: E731
+        if trace.allocations is not None and len(context.steps):
+            found = held.at_peak(trace.allocations, context.steps, context.shift_ns)
+        elif trace.plans:
+            module, program = max(trace.plans, key=lambda key: trace.plans[key].bytes)
+            labels = HloLabels(trace.programs, context.model)
+            found = held.planned(trace.plans[module, program])
+            label = lambda op: labels.label(HloInstruction(op, module, program, ""))[0]  # noqa: E731
         if found is None or found.bytes <= sum(row["bytes"] for row in self._held):
             return
-        rows = held.rows(found, lambda path: paths.label(path, context.model))
-        time = {"time_ns": found.time_ns + context.shift_ns}
-        self._held = [{**context.process.columns, **time, **row} for row in rows]
+        time = {"time_ns": None if found.time_ns is None else found.time_ns + context.shift_ns}
+        self._held = [{**context.process.columns, **time, **row} for row in held.rows(found, label)]
 
     def held(self) -> pa.Table:
         """Rows of `memory_owners`: what an allocator held at the peak of a traced step."""

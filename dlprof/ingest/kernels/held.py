@@ -11,6 +11,7 @@ import numpy as np
 from dlprof.ingest.attribution.labels import Label
 from dlprof.ingest.kernels.events import Booleans, Integers
 from dlprof.ingest.kernels.intervals import Intervals
+from dlprof.ingest.parse.hlo_buffers import Plan
 from dlprof.schema.vocabulary import HELD_AT_PEAK, Direction, MemoryBasis, MemoryKind
 
 
@@ -45,18 +46,19 @@ class Allocations:
 
 @dataclass(frozen=True)
 class HeldAtPeak:
-    """What was there at the peak of a step, and had not been there at its begin.
+    """What was there at the peak of a step, and had not been there at its begin: by records, or by a plan.
 
     Attributes:
-        time_ns: When (ns, clock of the trace).
-        allocator: Name of the allocator.
+        time_ns: When (ns, clock of the trace); None: a plan tells no time.
+        allocator: Name of the allocator; None: it is a plan.
         bytes: How much more there was than at the begin of the step.
         replaced: What had been there then, and was given back meanwhile (bytes): `by_op` sums to so much more.
-        by_op: Path of an operator to the bytes that it had asked for, and in how many pieces.
+        by_op: Path of an operator, or name of an instruction, to the bytes that it had asked for, and in how many
+            pieces.
     """
 
-    time_ns: int
-    allocator: str
+    time_ns: int | None
+    allocator: str | None
     bytes: int
     replaced: int
     by_op: Mapping[str, tuple[int, int]]
@@ -76,6 +78,15 @@ def at_peak(records: Allocations, steps: Intervals, shift_ns: int) -> HeldAtPeak
     numbers = [number for number in np.unique(records.allocator).tolist() if number >= 0]
     found = [_of_one(records.of_allocator(number), number, steps, shift_ns) for number in numbers]
     return max((one for one in found if one is not None), key=lambda one: one.bytes, default=None)
+
+
+def planned(plan: Plan) -> HeldAtPeak:
+    """What a plan of XLA has at its peak; room that no buffer has then is of no instruction."""
+    by_op = dict(plan.at_peak)
+    unused = plan.bytes - sum(size for size, _ in by_op.values())
+    if unused > 0:
+        by_op[""] = unused, 0
+    return HeldAtPeak(None, None, plan.bytes, max(0, -unused), by_op)
 
 
 def _of_one(records: Allocations, allocator: int, steps: Intervals, shift_ns: int) -> HeldAtPeak | None:

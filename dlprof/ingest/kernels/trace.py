@@ -16,6 +16,7 @@ from dlprof.ingest.kernels.numbered import Bounded, Numbered
 from dlprof.ingest.kernels.scopes import Scope
 from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.hlo import Program
+from dlprof.ingest.parse.hlo_buffers import Plan
 from dlprof.schema.vocabulary import EventKind
 
 BY_LAUNCH = "launch"
@@ -76,6 +77,7 @@ class Trace:
         skipped: What of the file the reader passed over; a maker's losses are in `dropped`, not here.
         sums: In place of events: sums over many executions. None: it is a trace of events.
         programs: The programs that XLA compiled, by name.
+        plans: What XLA planned for the temporaries of those that ran, by name and number.
         input_stages: Stages of input pipelines that ran meanwhile.
         allocations: What allocators of the host took and gave back meanwhile; None: the file does not tell.
     """
@@ -94,6 +96,7 @@ class Trace:
     skipped: list[Skipped] = field(default_factory=list)
     sums: Sequence[OperatorSum] | None = None
     programs: dict[str, Program] = field(default_factory=dict)
+    plans: dict[tuple[str, int], Plan] = field(default_factory=dict)
     input_stages: Sequence[TracedStage] = ()
     allocations: Allocations | None = None
     events: EventStore = field(default_factory=EventStore)

@@ -10,6 +10,7 @@ from dlprof.ingest.attribution.labels import NOBODY, Label
 from dlprof.ingest.kernels import held
 from dlprof.ingest.kernels.held import Allocations, HeldAtPeak
 from dlprof.ingest.kernels.intervals import Intervals
+from dlprof.ingest.parse.hlo_buffers import Plan
 from dlprof.schema.vocabulary import HELD_AT_PEAK, Direction
 
 Record = tuple[int, int, int, str]
@@ -98,3 +99,8 @@ def test_what_forward_operators_made_are_activations_by_layer() -> None:
     told = [(row["layer"], row["kind"], row["direction"], row["bytes"], row["count"]) for row in rows]
     assert told == [("dense", "activations", "forward", 60, 2), ("dense", "workspace", "backward", 40, 3)]
     assert {(row["name"], row["how"], row["device"]) for row in rows} == {(HELD_AT_PEAK, "exact", "cpu")}
+
+
+def test_a_plan_is_held_as_a_whole() -> None:
+    """Room that no buffer has at the peak is of no instruction."""
+    assert held.planned(Plan(200, {"a": (150, 2)})) == HeldAtPeak(None, None, 200, 0, {"a": (150, 2), "": (50, 0)})
