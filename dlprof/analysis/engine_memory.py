@@ -9,8 +9,8 @@ from dlprof.schema.vocabulary import HELD_AT_PEAK, SpanKind
 from dlprof.store.run import Run
 
 WHY_NONE = (
-    "no engine told it at the end of a training of Keras (the allocators of PyTorch and TensorFlow count on GPUs only), "
-    "and no allocator left records in a kernel window"
+    "no engine told it at the end of a training of Keras (the allocators of PyTorch and TensorFlow count on GPUs "
+    "only), and no allocator left records in a kernel window"
 )
 RECORDED = (
     "more at the peak of a traced step than at its begin, by the records of its allocator: activations, gradients, "

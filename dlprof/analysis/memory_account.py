@@ -1,8 +1,8 @@
-"""What holds memory, made to agree with the engine's own account of a step: its sum is known, its parts are estimated.
+"""What holds memory, made to agree with the engine's own account of a step: the sum is known, its parts estimated.
 
-Shapes tell what layers give. An engine keeps more of it (masks, gates, normalised values), or less, where it computes in
-place or joins operators. Where it says itself what a step holds, estimates that are in its account are brought to it:
-what it has beyond them is a part of its own, and where it has less, what layers give is taken in proportion.
+Shapes tell what layers give. An engine keeps more of it (masks, gates, normalised values), or less, where it computes
+in place or joins operators. Where it says itself what a step holds, estimates that are in its account are brought to
+it: what it has beyond them is a part of its own, and where it has less, what layers give is taken in proportion.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def _has_one_batch(run: Run) -> bool:
     return len({one["batch_size"] for one in details if "batch_size" in one}) == 1
 
 
-def settled(
-    owners: Sequence[Owner], recorded: Sequence[Owner], engines: Sequence[EngineMemory]
-) -> tuple[Owner, ...]:
+def settled(owners: Sequence[Owner], recorded: Sequence[Owner], engines: Sequence[EngineMemory]) -> tuple[Owner, ...]:
     """The owners, those of a step as the engine's account has them.
 
     Left as they are where there is no account or more than one, where the run has several models, and where a length is

@@ -88,15 +88,7 @@ class Assembly:
 
     def _add_held(self, trace: Trace, context: TraceContext) -> None:
         """What was held at the peak of a step: of several windows the one that had most."""
-        found: HeldAtPeak | None = None
-        label: Callable[[str], Label] = lambda path: paths.label(path, context.model)  # noqa: E731
-        if trace.allocations is not None and len(context.steps):
-            found = held.at_peak(trace.allocations, context.steps, context.shift_ns)
-        elif trace.plans:
-            module, program = max(trace.plans, key=lambda key: trace.plans[key].bytes)
-            labels = HloLabels(trace.programs, context.model)
-            found = held.planned(trace.plans[module, program])
-            label = lambda op: labels.label(HloInstruction(op, module, program, ""))[0]  # noqa: E731
+        found, label = _held(trace, context)
         if found is None or found.bytes <= sum(row["bytes"] for row in self._held):
             return
         time = {"time_ns": None if found.time_ns is None else found.time_ns + context.shift_ns}
@@ -144,6 +136,25 @@ class Assembly:
             "gpu_gaps": _joined("gpu_gaps", self._gaps),
             "input_stages": pa.Table.from_pylist(self._input_stages, schema=TABLES["input_stages"]),
         }
+
+
+def _held(trace: Trace, context: TraceContext) -> tuple[HeldAtPeak | None, Callable[[str], Label]]:
+    """What a step held, by records of an allocator or by XLA's plan; and whose each part is."""
+    if not trace.plans:
+        records = trace.allocations if len(context.steps) else None
+        found = held.at_peak(records, context.steps, context.shift_ns) if records is not None else None
+        return found, lambda path: paths.label(path, context.model)
+    module, program = max(trace.plans, key=lambda key: trace.plans[key].bytes)
+    labels = HloLabels(trace.programs, context.model)
+    instructions = trace.programs.get(f"{module}({program})", {})
+
+    def label(op: str) -> Label:
+        layer, direction = labels.label(HloInstruction(op, module, program, ""))[0]
+        known = instructions.get(op)
+        # What XLA put in itself, such as a copy in another order, is room that it needs.
+        return Label(layer, direction if known is not None and known.op_name else None)
+
+    return held.planned(trace.plans[module, program]), label
 
 
 def _steps(trace: Trace, context: TraceContext, attributor: Attributor, events: Events, linked: Linked) -> Integers:

@@ -23,7 +23,7 @@ class Allocations:
         time_ns: When (ns, clock of the trace).
         is_given: Whether it was given back; else it was taken.
         address: Where it begins.
-        bytes: How much was asked for; of what is given back it need not be told.
+        bytes: How much was taken, which may be more than was asked for; of what is given back it need not be told.
         op: Path of the operator that asked, as a number of `texts`; -1: not told.
         allocator: Name of the allocator, likewise.
         texts: By number.
@@ -40,8 +40,10 @@ class Allocations:
     def of_allocator(self, number: int) -> Allocations:
         """The records of one of them."""
         keep = self.allocator == number
-        columns = (self.time_ns, self.is_given, self.address, self.bytes, self.op, self.allocator)
-        return Allocations(*(column[keep] for column in columns), self.texts)
+        return Allocations(
+            self.time_ns[keep], self.is_given[keep], self.address[keep], self.bytes[keep], self.op[keep],
+            self.allocator[keep], self.texts,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

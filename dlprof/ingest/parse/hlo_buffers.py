@@ -1,13 +1,13 @@
 """What XLA planned for the temporaries of a program (BufferAssignmentProto), and which are there at its peak.
 
 A plan has one allocation or more for temporaries; in each, buffers of instructions share room, one after the other. The
-trace of XLA's own simulation tells when each comes and goes.
+trace of XLA's own simulation tells when each comes and goes; the number of the allocation in it is of an earlier plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.protowire import Span, fields
@@ -15,8 +15,8 @@ from dlprof.ingest.parse.protowire import Span, fields
 # Numbers of the fields of HloProto and of the messages in it.
 _ASSIGNMENT = 3
 _BUFFERS, _ALLOCATIONS, _TRACES = 1, 3, 4
-_INDEX, _SIZE, _OF_THREAD, _PARAMETER, _RESULT, _CONSTANT = 1, 2, 3, 5, 7, 12
-_EVENTS, _OF_ALLOCATION = 1, 3
+_INDEX, _SIZE, _OF_THREAD, _PARAMETER, _RESULT, _ASSIGNED, _CONSTANT = 1, 2, 3, 5, 7, 9, 12
+_EVENTS = 1
 _KIND, _BUFFER, _INSTRUCTION, _SHARED_WITH = 1, 2, 4, 5
 _COMES, _GOES, _SHARES = 0, 1, 2
 _EVENT_BYTES = 300
@@ -45,12 +45,6 @@ class _Event:
     shared_with: int = 0
 
 
-@dataclass
-class _Trace:
-    allocation: int = 0
-    events: list[_Event] = field(default_factory=list)
-
-
 def read(data: bytes) -> Plan | None:
     """The plan in an HloProto; None: it has none, or nothing is planned.
 
@@ -58,8 +52,9 @@ def read(data: bytes) -> Plan | None:
         WireError: The bytes are damaged.
     """
     sizes: dict[int, int] = {}
-    temporary: dict[int, int] = {}
-    traces = []
+    temporary: set[int] = set()
+    events: list[_Event] = []
+    whole = 0
     for number, value in _inside(data, (0, len(data)), _ASSIGNMENT):
         if number == _BUFFERS:
             told = _numbers(data, value)
@@ -67,43 +62,43 @@ def read(data: bytes) -> Plan | None:
         elif number == _ALLOCATIONS:
             told = _numbers(data, value)
             if not any(told.get(name) for name in _NOT_TEMPORARY):
-                temporary[told.get(_INDEX, 0)] = told.get(_SIZE, 0)
+                whole += told.get(_SIZE, 0)
+                temporary.update(_assigned(data, value))
         elif number == _TRACES:
-            traces.append(_trace(data, value))
-    whole = sum(temporary.values())
+            events += [_event(data, part) for inner, part in _spans(data, value) if inner == _EVENTS]
     if not whole:
         return None
     held: dict[str, tuple[int, int]] = {}
-    for trace in traces:
-        for name, size in _at_peak(trace.events, sizes) if trace.allocation in temporary else ():
-            before, count = held.get(name, (0, 0))
-            held[name] = before + size, count + 1
+    for name, size in _at_peak(events, {one: size for one, size in sizes.items() if one in temporary}):
+        before, count = held.get(name, (0, 0))
+        held[name] = before + size, count + 1
     return Plan(whole, held)
 
 
 def _inside(data: bytes, span: Span, wanted: int) -> Iterator[tuple[int, Span]]:
     """The messages in those of one number."""
+    for number, value in _spans(data, span):
+        if number == wanted:
+            yield from _spans(data, value)
+
+
+def _spans(data: bytes, span: Span) -> Iterator[tuple[int, Span]]:
+    """The messages in one."""
     for number, value in fields(data, *span):
-        if number == wanted and isinstance(value, tuple):
-            for inner, part in fields(data, *value):
-                if isinstance(part, tuple):
-                    budget().hold(_EVENT_BYTES, "plans of programs")
-                    yield inner, part
+        if isinstance(value, tuple):
+            budget().hold(_EVENT_BYTES, "plans of programs")
+            yield number, value
 
 
 def _numbers(data: bytes, span: Span) -> dict[int, int]:
     return {number: value for number, value in fields(data, *span) if isinstance(value, int)}
 
 
-def _trace(data: bytes, span: Span) -> _Trace:
-    trace = _Trace()
-    for number, value in fields(data, *span):
-        if number == _OF_ALLOCATION and isinstance(value, int):
-            trace.allocation = value
-        elif number == _EVENTS and isinstance(value, tuple):
-            budget().hold(_EVENT_BYTES, "plans of programs")
-            trace.events.append(_event(data, value))
-    return trace
+def _assigned(data: bytes, span: Span) -> Iterator[int]:
+    """The buffers that have room in an allocation."""
+    for number, value in _spans(data, span):
+        if number == _ASSIGNED:
+            yield _numbers(data, value).get(_INDEX, 0)
 
 
 def _event(data: bytes, span: Span) -> _Event:
@@ -138,9 +133,10 @@ class _Simulation:
         owner = event.shared_with if event.kind == _SHARES else event.buffer
         self._room[event.buffer] = owner = self._room.get(owner, owner)
         self._users[owner] = self._users.get(owner, 0) + 1
-        if event.kind == _COMES and owner not in self.there:
-            self.there[owner] = event.instruction, self._sizes.get(owner, 0)
-            self.bytes += self._sizes.get(owner, 0)
+        size = self._sizes.get(owner, 0)
+        if event.kind == _COMES and size and owner not in self.there:
+            self.there[owner] = event.instruction, size
+            self.bytes += size
 
     def _go(self, owner: int) -> None:
         self._users[owner] = self._users.get(owner, 0) - 1

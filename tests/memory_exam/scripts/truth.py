@@ -95,7 +95,12 @@ def planned_by_xla(model, rows, labels):
     """Temporaries of Keras' own step, compiled once more, by XLA's memory analysis."""
     import jax
 
-    parts = (model.trainable_variables, model.non_trainable_variables, model.optimizer.variables, model.metrics_variables)
+    parts = (
+        model.trainable_variables,
+        model.non_trainable_variables,
+        model.optimizer.variables,
+        model.metrics_variables,
+    )
     state = tuple([one.value for one in part] for part in parts)
     compiled = jax.jit(model.train_step, donate_argnums=0).lower(state, (rows, labels)).compile()
     return {"account": compiled.memory_analysis().temp_size_in_bytes, "of": "temporaries of a step"}
@@ -204,16 +209,16 @@ PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Conv2
 def share(operation):
     """Of what the profiler counts for an operator, how much is products.
 
-    The gradient of a convolution by its input is counted as if it gave a value for each place of the input; without
-    padding there are fewer places to multiply at.
+    Gradients of a convolution are counted as if there was a product at each place of the input; without padding there
+    are fewer places.
     """
     if operation.type not in PRODUCTS:
         return 0.0
-    if operation.type != "Conv2DBackpropInput":
+    if operation.type not in ("Conv2DBackpropInput", "Conv2DBackpropFilter"):
         return 1.0
-    given, made = operation.inputs[2].shape.as_list(), operation.outputs[0].shape.as_list()
-    strides = operation.get_attr("strides")
-    return min(1.0, given[1] * given[2] * strides[1] * strides[2] / (made[1] * made[2]))
+    given, strides = operation.inputs[2].shape.as_list(), operation.get_attr("strides")
+    image = (operation.outputs if operation.type == "Conv2DBackpropInput" else operation.inputs)[0].shape.as_list()
+    return min(1.0, given[1] * given[2] * strides[1] * strides[2] / (image[1] * image[2]))
 
 
 ACCOUNTS = {

@@ -90,7 +90,7 @@ def test_an_engine_without_an_account_changes_nothing() -> None:
 def held(kind: str, layer: str | None, size: int, name: str | None, how: str) -> dict[str, object]:
     """A row of `memory_owners`."""
     row = {"layer": layer, "kind": kind, "bytes": size, "how": how, "count": 1, "name": name}
-    return {**row, "model": None if name else 0}
+    return {**row, "model": None if name == HELD_AT_PEAK else 0}
 
 
 ROWS = [

@@ -105,8 +105,16 @@ def _temporary_bytes(devices, names):
             size = int(one.get_compiled_memory_stats().temp_size_in_bytes)
         except (AttributeError, RuntimeError, TypeError):  # of other backends, and versions
             continue
-        found.append((_plain(getattr(one, "name", "")) in names, size))
+        found.append((_program_name(one) in names, size))
     return max(found)[1] if found else None
+
+
+def _program_name(program):
+    """Name of the function that a program was compiled of; empty: it is not told."""
+    try:
+        return _plain(program.hlo_modules()[0].name)
+    except (AttributeError, IndexError, RuntimeError, NotImplementedError):
+        return ""
 
 
 class Jax(Engine):

@@ -19,7 +19,7 @@ Record = tuple[int, int, int, str]
 
 def records(rows: Sequence[Record], allocator: Sequence[int] = ()) -> Allocations:
     """These records, of one allocator unless said."""
-    texts = sorted({op for *_, op in rows}) + ["cpu", "other"]
+    texts = [*sorted({op for *_, op in rows}), "cpu", "other"]
     return Allocations(
         time_ns=np.array([time for time, *_ in rows]),
         is_given=np.array([size == 0 for _, _, size, _ in rows]),
@@ -46,13 +46,13 @@ def test_the_peak_of_a_step_is_what_came_above_its_begin() -> None:
 
 
 def test_what_a_step_replaces_is_not_counted_twice() -> None:
-    """Weights that are made anew in each step: 50 of the first are given back in the second, when 50 and 10 came."""
+    """Weights that are made anew in each step: 50 of the first are given back in the second, when 60 and 10 came."""
     first = [(11, 1, 50, "new")]
-    second = [(21, 2, 10, "a"), (22, 1, 0, ""), (23, 3, 50, "new"), (24, 2, 0, "")]
+    second = [(21, 2, 10, "a"), (22, 1, 0, ""), (23, 3, 60, "new"), (24, 2, 0, "")]
 
     found = held.at_peak(records([*first, *second]), steps(10, 20, 30), 0)
 
-    assert found == HeldAtPeak(23, "cpu", 10, 50, {"a": (10, 1), "new": (50, 1)})
+    assert found == HeldAtPeak(23, "cpu", 20, 50, {"a": (10, 1), "new": (60, 1)})
 
 
 def test_the_first_of_several_steps_does_not_count() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from dlprof.ingest.parse import hlo_buffers
@@ -20,18 +22,19 @@ def buffer(name: int, size: int) -> bytes:
     return field(1, number(1, name) + number(2, size))
 
 
-def allocation(index: int, size: int, *flags: int) -> bytes:
-    """Room, for temporaries or for something else."""
-    return field(3, number(1, index) + number(2, size) + b"".join(number(flag, 1) for flag in flags))
+def allocation(size: int, *flags: int, of: Sequence[int] = ()) -> bytes:
+    """Room for some buffers: temporaries, or something else."""
+    assigned = b"".join(field(9, number(1, name)) for name in of)
+    return field(3, number(2, size) + b"".join(number(flag, 1) for flag in flags) + assigned)
 
 
-def trace(index: int, *events: Event) -> bytes:
-    """The simulation of an allocation."""
+def trace(*events: Event) -> bytes:
+    """The simulation of a program, with the number of an allocation that is no longer so."""
     made = b"".join(
         field(1, number(1, kind) + number(2, name) + field(4, op.encode()) + number(5, shared))
         for kind, name, op, shared in events
     )
-    return field(4, made + number(3, index))
+    return field(4, made + number(3, 39))
 
 
 def plan(*parts: bytes) -> Plan | None:
@@ -46,7 +49,9 @@ def test_what_is_there_at_the_peak_is_told_by_instruction() -> None:
         (GOES, 2, "c", 0),
     ]  # fmt: skip
 
-    found = plan(buffer(1, 100), buffer(2, 40), buffer(3, 70), buffer(4, 40), allocation(7, 200), trace(7, *events))
+    found = plan(
+        buffer(1, 100), buffer(2, 40), buffer(3, 70), buffer(4, 40), allocation(200, of=(1, 2, 3, 4)), trace(*events)
+    )
 
     assert found == Plan(200, {"b": (80, 2), "c": (70, 1)})
 
@@ -55,16 +60,16 @@ def test_room_that_is_shared_goes_with_its_last_user() -> None:
     """The result of b is made in place, in the room of a."""
     events = [(COMES, 1, "a", 0), (SHARES, 2, "b", 1), (GOES, 1, "b", 0), (COMES, 3, "c", 0), (GOES, 2, "c", 0)]
 
-    found = plan(buffer(1, 100), buffer(2, 100), buffer(3, 70), allocation(7, 170), trace(7, *events))
+    found = plan(buffer(1, 100), buffer(2, 100), buffer(3, 70), allocation(170, of=(1, 2, 3)), trace(*events))
 
     assert found == Plan(170, {"a": (100, 1), "c": (70, 1)})
 
 
 def test_arguments_and_results_are_no_temporaries() -> None:
-    """Nor are their simulations."""
+    """Though they are simulated, too."""
     found = plan(
-        buffer(1, 100), buffer(2, 40), allocation(1, 100, RESULT), allocation(2, 40), allocation(3, 900, PARAMETER),
-        trace(1, (COMES, 1, "a", 0)), trace(2, (COMES, 2, "b", 0)),
+        buffer(1, 100), buffer(2, 40), allocation(100, RESULT, of=(1,)), allocation(40, of=(2,)),
+        allocation(900, PARAMETER), trace((COMES, 1, "a", 0)), trace((COMES, 2, "b", 0)),
     )  # fmt: skip
 
     assert found == Plan(40, {"b": (40, 1)})
@@ -73,7 +78,7 @@ def test_arguments_and_results_are_no_temporaries() -> None:
 def test_a_program_without_a_plan_has_none() -> None:
     """Nor has one without temporaries."""
     assert hlo_buffers.read(field(1, b"")) is None
-    assert plan(allocation(1, 100, RESULT)) is None
+    assert plan(allocation(100, RESULT)) is None
 
 
 def test_damaged_bytes_are_refused() -> None:

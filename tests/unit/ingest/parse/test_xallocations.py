@@ -72,7 +72,8 @@ def test_what_input_threads_ask_for_has_no_bytes() -> None:
 
 def test_a_trace_without_records_has_none() -> None:
     """Nor has one in which things were only given back."""
-    for events in ([("Else", 1, {})], [(GIVEN, 1, {"addr": 7})]):
+    others: list[list[Event]] = [[("Else", 1, {})], [(GIVEN, 1, {"addr": 7})]]
+    for events in others:
         data = plane(main=events)
         assert xallocations.allocations(data, data.head().planes[0]) is None
 

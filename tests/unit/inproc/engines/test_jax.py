@@ -140,7 +140,8 @@ def test_temporaries_are_those_of_the_training_steps(trained: set[str], told: in
     """By XLA's plan; where no program is known to be one, the most of all. One that tells nothing is passed over."""
     programs = [
         SimpleNamespace(
-            name=name, get_compiled_memory_stats=lambda size=size: SimpleNamespace(temp_size_in_bytes=size)
+            hlo_modules=lambda name=name: [SimpleNamespace(name=name)],
+            get_compiled_memory_stats=lambda size=size: SimpleNamespace(temp_size_in_bytes=size),
         )
         for name, size in (("jit_train_step", 300), ("jit_prepare", 900), ("jit_train_step", 200))
     ]

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dlprof_probes.inproc.engines import tensorflow_allocations
 from dlprof_probes.inproc.engines.tensorflow_allocations import AllocationRecords
 
 TENSORFLOW = SimpleNamespace(__file__="/there/tensorflow/__init__.py")
@@ -48,7 +47,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch, library: Any) -> list[tuple[str, int
         asked.append((path, mode))
         return library
 
-    monkeypatch.setattr(tensorflow_allocations.ctypes, "CDLL", open_library)
+    monkeypatch.setattr(ctypes, "CDLL", open_library)
     return asked
 
 
