@@ -13,8 +13,8 @@ WHY_NONE = (
     "only), and no allocator left records in a kernel window"
 )
 RECORDED = (
-    "more at the peak of a traced step than at its begin, by the records of its allocator: activations, gradients, "
-    "workspace"
+    "more at the peak of a traced step than at its begin (the middle one of its steps), by the records of its "
+    "allocator: activations, gradients, workspace"
 )
 _COUNTS = ("live_bytes", "peak_bytes", "step_bytes")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,9 @@ _IN_ACCOUNT = {
     "mxnet": ("activations", "workspace"),
 }
 """Kinds of the table that an engine's account is the sum of."""
+_UNITS = {"mxnet": 1 << 20}
+"""Bytes that an engine's account is told in whole multiples of."""
+_NEARLY = 0.95
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def row(case: Case, work: Path) -> tuple[str, ...]:
         *_held(held, known, _SIZES[case.floats]),
         f"{exact / (known.flops * batch):.4f}",
         f"{exact / counted['flops']:.3f}" if counted.get("flops") else "it counts none",
-        *_kept(memory, held, counted, _IN_ACCOUNT[case.backend]),
+        *_kept(memory, held, counted, case.backend),
     )
 
 
@@ -95,15 +98,20 @@ def _held(held: dict[str, int], known: Known, size: int) -> Iterator[str]:
         yield "exact" if 0 <= away <= more else f"{held.get(kind, 0):,} for {expected:,}"
 
 
-def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any], kinds: Sequence[str]) -> Iterator[str]:
-    account = counted["account"]
+def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any], backend: str) -> Iterator[str]:
+    account, unit = counted["account"], _UNITS.get(backend, 1)
     told = next((one["step_bytes"] for one in memory["engines"] if one.get("step_bytes") is not None), None)
     yield f"{held.get('activations', 0) / 1e6:.2f}"
     yield "nothing" if told is None else f"{told / 1e6:.2f}"
     yield f"{account / 1e6:.2f}"
-    yield "-" if told is None else _share(told, account)
-    yield _share(sum(held.get(kind, 0) for kind in kinds), account)
+    yield "-" if told is None else _share(told, account, unit)
+    whole = sum(held.get(kind, 0) for kind in _IN_ACCOUNT[backend])
+    later = held.get("gradients", 0) if "gradients" in _IN_ACCOUNT[backend] else 0
+    if later and whole - later >= account * _NEARLY:
+        yield f"{_share(whole - later, account, unit)} without gradients"  # which come when activations have gone
+    else:
+        yield _share(whole, account, unit)
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.3f}" if whole else f"{part:,} B for 0"
+def _share(part: int, whole: int, unit: int) -> str:
+    return "within its unit" if unit > 1 and abs(part - whole) < unit else f"{part / whole:.3f}"

@@ -1,7 +1,7 @@
 """Records of allocators in the planes of an XSpace: what TensorFlow's took and gave back while it was traced.
 
-They are events without a duration, with the address, the bytes that were taken, and the operator that asked. What
-has been there before the trace was begun is in none of them, but for its end.
+They are events without a duration, with the address, the bytes that were asked for and taken, and the operator that
+asked. What has been there before the trace was begun is in none of them, but for its end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST = 1_000_000
 """Records of a file; where there are more, none is told."""
 _TAKEN, _GIVEN = "MemoryAllocation", "MemoryDeallocation"
 _STATS = ("addr", "requested_bytes", "allocation_bytes", "tf_op", "allocator_name")
-_COLUMNS = ("time", "is_given", "bytes", "addr", "tf_op", "allocator_name")
+_COLUMNS = ("time", "is_given", "asked", "taken", "addr", "tf_op", "allocator_name")
 _INPUT_THREADS = "tf_data_"
 
 
@@ -49,7 +49,8 @@ def allocations(data: SpaceBytes, plane: Plane) -> Allocations | None:
         time_ns=joined["time"][order],
         is_given=joined["is_given"][order].astype(bool),
         address=joined["addr"][order],
-        bytes=joined["bytes"][order],
+        asked=joined["asked"][order],
+        taken=joined["taken"][order],
         op=joined["tf_op"][order],
         allocator=joined["allocator_name"][order],
         texts={number: plane.stats.get(number, "") for number in _told(joined)},
@@ -81,9 +82,10 @@ def _of_line(data: SpaceBytes, plane: Plane, line: Line, kinds: dict[int, bool])
         given = is_given[np.searchsorted(numbers, events.metadata)]
         # What an input thread took is kept without bytes, so that its end is none of something older.
         told = {name: stats[wanted[name]] if name in wanted else missing for name in _STATS}
-        size = np.maximum(told["requested_bytes"], told["allocation_bytes"])  # the plain allocator does not know these
-        size = np.zeros_like(missing) if line.name.startswith(_INPUT_THREADS) else np.maximum(size, 0)
-        columns = {**told, "bytes": size, "is_given": given.astype(np.int64)}
+        asked = np.maximum(told["requested_bytes"], 0) * (not line.name.startswith(_INPUT_THREADS))
+        # The plain allocator does not know what is taken for it.
+        taken = np.where(asked > 0, np.maximum(told["allocation_bytes"], asked), 0)
+        columns = {**told, "asked": asked, "taken": taken, "is_given": given.astype(np.int64)}
         columns["time"] = line.timestamp_ns + (events.offset_ps + 500) // 1000
         good = (events.offset_ps >= 0) & (events.offset_ps < 1 << 61)
         found.append({name: columns[name][good] for name in _COLUMNS})

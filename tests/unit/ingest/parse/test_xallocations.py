@@ -39,23 +39,26 @@ def plane(**lines: list[Event]) -> SpaceBytes:
     return SpaceBytes(field(1, made))
 
 
-def taken(time: int, address: int, size: int, op: str) -> Event:
-    """Something was asked for."""
+def taken(time: int, address: int, size: int, op: str, whole: int = 0) -> Event:
+    """Something was asked for; the plain allocator does not know how much is taken for it."""
     stats: dict[str, int | str] = {"addr": address, "requested_bytes": size, "tf_op": op, "allocator_name": "cpu"}
-    return TAKEN, time, stats
+    return TAKEN, time, {**stats, "allocation_bytes": whole}
 
 
 def test_records_of_all_threads_are_in_order_of_time() -> None:
     """With the operator that asked; what is given back tells its address alone."""
     given: Event = (GIVEN, 5, {"addr": 7, "allocator_name": "cpu"})
-    data = plane(main=[taken(1, 7, 100, "dense/MatMul"), taken(9, 8, 50, "loss/Sum")], other=[given, ("Else", 6, {})])
+    data = plane(
+        main=[taken(1, 7, 100, "dense/MatMul", 128), taken(9, 8, 50, "loss/Sum")], other=[given, ("Else", 6, {})]
+    )
 
     found = xallocations.allocations(data, data.head().planes[0])
 
     assert found is not None
     assert found.time_ns.tolist() == [1000, 5000, 9000]
     assert found.is_given.tolist() == [False, True, False]
-    assert (found.address.tolist(), found.bytes.tolist()) == ([7, 7, 8], [100, 0, 50])
+    assert found.address.tolist() == [7, 7, 8]
+    assert (found.asked.tolist(), found.taken.tolist()) == ([100, 0, 50], [128, 0, 50])
     assert [found.texts.get(op) for op in found.op.tolist()] == ["dense/MatMul", None, "loss/Sum"]
     assert {found.texts[one] for one in found.allocator.tolist()} == {"cpu"}
 
@@ -67,7 +70,7 @@ def test_what_input_threads_ask_for_has_no_bytes() -> None:
     found = xallocations.allocations(data, data.head().planes[0])
 
     assert found is not None
-    assert found.bytes.tolist() == [0, 50]
+    assert (found.asked.tolist(), found.taken.tolist()) == ([0, 50], [0, 50])
 
 
 def test_a_trace_without_records_has_none() -> None:
