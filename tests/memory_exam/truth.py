@@ -31,7 +31,7 @@ _IN_ACCOUNT = {
 """Kinds of the table that an engine's account is the sum of."""
 _UNITS = {"mxnet": 1 << 20}
 """Bytes that an engine's account is told in whole multiples of."""
-_NEARLY = 0.95
+_MORE = 1.05
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _kept(memory: dict[str, Any], held: dict[str, int], counted: dict[str, Any],
     yield "-" if told is None else _share(told, account, unit)
     whole = sum(held.get(kind, 0) for kind in _IN_ACCOUNT[backend])
     later = held.get("gradients", 0) if "gradients" in _IN_ACCOUNT[backend] else 0
-    if later and whole - later >= account * _NEARLY:
+    if later and whole > account * _MORE:
         yield f"{_share(whole - later, account, unit)} without gradients"  # which come when activations have gone
     else:
         yield _share(whole, account, unit)
