@@ -43,7 +43,8 @@ def settled(owners: Sequence[Owner], recorded: Sequence[Owner], engines: Sequenc
 
     Args:
         owners: By shapes.
-        recorded: By records of an allocator: activations are by layer, and replace the estimates.
+        recorded: By records of an allocator: activations are by layer, and replace the estimates; where no layer has
+            any at the peak, because that is in the update, estimates stay.
         engines: What engines told of a step.
     """
     told = [(one.step_bytes, registry.find(one.engine)) for one in engines if one.step_bytes is not None]
@@ -54,7 +55,10 @@ def settled(owners: Sequence[Owner], recorded: Sequence[Owner], engines: Sequenc
     if spec is None or spec.step_account is None:
         return tuple(owners)
     (model,) = models
-    exact = [replace(one, model=model) for one in recorded if one.kind == MemoryKind.ACTIVATIONS]
+    layers = {owner.layer for owner in owners if owner.kind == MemoryKind.ACTIVATIONS}
+    exact = [
+        replace(one, model=model) for one in recorded if one.kind == MemoryKind.ACTIVATIONS and one.layer in layers
+    ]
     kept = [one for one in owners if not exact or one.kind != MemoryKind.ACTIVATIONS]
     return _brought_to(held, [*kept, *exact], spec.step_account, model)
 

@@ -176,14 +176,16 @@ STEP = """
     import keras
     from keras import layers as L
 
-    model = keras.Sequential([L.Input((64,)), L.Dense(512, activation="relu", name="wide"), L.Dense(1, name="narrow")])
+    model = keras.Sequential(
+        [L.Input((64,)), L.Dense(64, "relu", name="one"), L.Dense(64, "relu", name="two"), L.Dense(1, name="three")]
+    )
     model.compile("sgd", "mse")
-    model.fit(np.ones((640, 64), "float32"), np.zeros((640, 1), "float32"), batch_size=32, epochs=2, verbose=0)
+    model.fit(np.ones((40960, 64), "float32"), np.zeros((40960, 1), "float32"), batch_size=2048, epochs=1, verbose=0)
 """
 
 
 def test_a_step_of_tensorflow_is_accounted_for_by_its_allocators_records(tmp_path: Path) -> None:
-    """The wide layer gives 32 x 512 values of 4 bytes, which its backward pass needs: they are told to the byte."""
+    """Layers give 2,048 x 64 values of 4 bytes; what is there of them at the peak is told to the byte, by layer."""
     runner.write(tmp_path, "script.py", STEP)
 
     done = runner.trace("script.py", "--backend", "tensorflow", cwd=tmp_path, env={"TF_ENABLE_ONEDNN_OPTS": "0"})
@@ -191,12 +193,11 @@ def test_a_step_of_tensorflow_is_accounted_for_by_its_allocators_records(tmp_pat
     assert done.code == 0, done.err
     memory = runner.report(tmp_path)["memory"]
     (told,) = memory["engines"]
-    held = {(one["layer"], one["kind"], one["how"]): one["bytes"] for one in memory["owners"]}
-    assert held["wide", "activations", "exact"] % (32 * 512 * 4) == 0
-    assert told["step_bytes"] >= held["wide", "activations", "exact"] > 0
-    kinds = ("activations", "gradients", "workspace")
-    whole = sum(size for (_, kind, _), size in held.items() if kind in kinds)
-    assert whole >= told["step_bytes"]
+    rows = [one for one in memory["owners"] if one["kind"] in ("activations", "gradients", "workspace")]
+    exact = {one["layer"]: one["bytes"] for one in rows if one["how"] == "exact"}
+    assert exact["one"] == 2048 * 64 * 4
+    assert sum(exact.values()) < told["step_bytes"] < 10 * 2048 * 64 * 4
+    assert sum(one["bytes"] for one in rows) == pytest.approx(told["step_bytes"], rel=0.05)
 
 
 def test_temporaries_of_jax_are_those_of_the_step_and_not_of_a_larger_program(tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ def test_temporaries_of_jax_are_those_of_the_step_and_not_of_a_larger_program(tm
         + """
     parts = model.trainable_variables, model.non_trainable_variables, model.optimizer.variables, model.metrics_variables
     state = tuple([one.value for one in part] for part in parts)
-    batch = np.ones((32, 64), "float32"), np.zeros((32, 1), "float32")
+    batch = np.ones((2048, 64), "float32"), np.zeros((2048, 1), "float32")
     step = jax.jit(model.train_step, donate_argnums=0).lower(state, batch).compile()
     print(step.memory_analysis().temp_size_in_bytes)
         """,
