@@ -18,7 +18,7 @@ _TOP = 25
 _LEAST_DECADES = 2
 _LABELS = 4
 """Layers that are named in the picture."""
-_ASIDE = 7
+_ASIDE, _LINE = 7, 14
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,18 @@ def _intensity(rate: LayerRate) -> float:
 
 def _points(known: Sequence[LayerRate], across: _Axis, up: _Axis) -> Iterator[Point]:
     """The points; of those of most time, which come first, the layers are named, each once."""
-    named: set[str] = set()
+    named: dict[str, Point] = {}
     for rate in known:
-        point = _point(rate, across, up)
-        if rate.work.layer not in named and len(named) < _LABELS:
-            named.add(rate.work.layer)
+        point, layer = _point(rate, across, up), rate.work.layer
+        if layer not in named and len(named) < _LABELS and not any(_is_near(point, one) for one in named.values()):
             aside = -_ASIDE if point.x > WIDTH * 2 / 3 else _ASIDE
-            point = replace(point, label=rate.work.layer, aside=aside)
+            point = named[layer] = replace(point, label=layer, aside=aside)
         yield point
+
+
+def _is_near(one: Point, other: Point) -> bool:
+    """Whether what is written beside one would lie upon what is written beside the other."""
+    return abs(one.y - other.y) < _LINE and abs(one.x - other.x) < WIDTH / 4
 
 
 def _point(rate: LayerRate, across: _Axis, up: _Axis) -> Point:
