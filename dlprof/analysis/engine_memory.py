@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from dlprof.schema.vocabulary import SpanKind
+from dlprof.schema.vocabulary import HELD_AT_PEAK, SpanKind
 from dlprof.store.run import Run
 
 WHY_NONE = (
-    "no engine told it at the end of a training of Keras: the allocators of PyTorch and TensorFlow count on GPUs only"
+    "no engine told it at the end of a training of Keras (the allocators of PyTorch and TensorFlow count on GPUs "
+    "only), and no allocator left records in a kernel window"
+)
+RECORDED = (
+    "more at the peak of a traced step than at its begin (the middle one of its steps), by the records of its "
+    "allocator: activations, gradients, workspace"
 )
 _COUNTS = ("live_bytes", "peak_bytes", "step_bytes")
 
@@ -46,9 +51,20 @@ def of_run(run: Run) -> tuple[EngineMemory, ...]:
                     known[name] = max(counted[name], known.get(name, 0))
             if "step_how" in counted:
                 ways[engine] = str(counted["step_how"])
+    recorded = _recorded(run)
+    engine = run.manifest.engine.name if run.manifest.engine is not None else None
+    if recorded and engine is not None and "step_bytes" not in counts.setdefault(engine, {}):
+        counts[engine]["step_bytes"] = recorded
+        ways[engine] = RECORDED
     return tuple(
         EngineMemory(
             engine, counted.get("live_bytes"), counted.get("peak_bytes"), counted.get("step_bytes"), ways.get(engine)
         )
         for engine, counted in counts.items()
     )
+
+
+def _recorded(run: Run) -> int:
+    """What an allocator held at the peak of a traced step, by its own records (bytes); 0: it left none."""
+    rows = run.chosen("memory_owners", "name", (HELD_AT_PEAK,), ("bytes",))
+    return sum(row["bytes"] or 0 for row in rows)

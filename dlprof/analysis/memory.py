@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import engine_memory, memory_growth, memory_owners, memory_series
+from dlprof.analysis import engine_memory, memory_account, memory_growth, memory_series
 from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
@@ -117,7 +117,8 @@ def of_run(run: Run) -> Memory:
 
 
 def _of_run(run: Run) -> Memory:
-    series, owners = memory_series.of_run(run), memory_owners.of_run(run)
+    series, engines = memory_series.of_run(run), engine_memory.of_run(run)
+    owners = memory_account.of_run(run, engines)
     if series is None:
         return _without_samples(run, owners)
     parts = Parts(run, series)
@@ -138,7 +139,7 @@ def _of_run(run: Run) -> Memory:
         epochs_left_out=left_out,
         over_time=tuple(parts.over_time()),
         owners=_with_rest(owners, peak.bytes),
-        engines=engine_memory.of_run(run),
+        engines=engines,
         growth=growth,
         grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing and not growth.is_below else None,
         devices=_devices(run),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from dlprof.schema.vocabulary import MemoryBasis, MemoryKind
+from dlprof.schema.vocabulary import HELD_AT_PEAK, MemoryBasis, MemoryKind
 from dlprof.store.run import Run
 
 
@@ -35,9 +36,18 @@ class Owner:
 
 
 def of_run(run: Run) -> tuple[Owner, ...]:
-    """All owners that a run tells of, those of most bytes first."""
+    """All owners that shapes tell of, those of most bytes first."""
+    return _owners(row for row in run.rows("memory_owners") if row["name"] != HELD_AT_PEAK)
+
+
+def recorded(run: Run) -> tuple[Owner, ...]:
+    """What an allocator held at the peak of a traced step, by its own records; those of most bytes first."""
+    return _owners(row for row in run.rows("memory_owners") if row["name"] == HELD_AT_PEAK)
+
+
+def _owners(rows: Iterable[Mapping[str, Any]]) -> tuple[Owner, ...]:
     found: dict[tuple[int | None, str | None, str | None, str, str | None, str], list[tuple[int | None, int]]] = {}
-    for row in run.rows("memory_owners"):
+    for row in rows:
         key = (row["model"], row["layer"], row["direction"], row["kind"], row["device"], row["how"])
         found.setdefault(key, []).append((row["bytes"], row["count"] or 1))
     owners = []

@@ -18,7 +18,7 @@ from dlprof.analysis.kernels import Row
 from dlprof.analysis.layer_flops import Layer, Shape
 from dlprof.analysis.layer_work import LayerWork
 from dlprof.schema.manifest import Ceilings
-from dlprof.schema.vocabulary import Bound, Category, Direction, EventKind, Loop
+from dlprof.schema.vocabulary import Bound, Category, Direction, EventKind, Loop, MemoryBasis
 from dlprof.store.run import Run
 
 _WORKING = (EventKind.KERNEL.word, EventKind.OPERATOR.word)
@@ -37,7 +37,7 @@ class LayerRate:
 
     Attributes:
         work: What it asks for.
-        ns: Wall time of its kernels (ns); None: no kernel of it was traced.
+        ns: Wall time of its kernels (ns); None: no kernel of it was traced, or not those that do its work.
         bound: What binds it; None: not known, because the time, the work or the ceilings are not.
         reached: Share of the ceiling that binds it, from 0 to 1 (more: the ceiling was measured on a busy machine).
     """
@@ -100,10 +100,18 @@ def of_run(run: Run) -> Roofline:
 
 @dataclass(frozen=True)
 class _Time:
-    """Kernels of a layer in one direction: wall time in a step (ns), and how long one lasts on average (ns)."""
+    """Kernels of a layer in one direction.
+
+    Attributes:
+        ns: Wall time in a step (ns).
+        mean_ns: How long one lasts on average (ns).
+        lacks_products: None of them is a product, and most of the step's kernels are of no layer: products may be among
+            these, as in a loop that an engine shows as one operator.
+    """
 
     ns: float
     mean_ns: float
+    lacks_products: bool
 
 
 def _times(run: Run, window: int, steps: int) -> dict[tuple[str, str], _Time]:
@@ -113,16 +121,23 @@ def _times(run: Run, window: int, steps: int) -> dict[tuple[str, str], _Time]:
     wall times nor that of their own times is less than the wall time of all.
     """
     sums: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    products: set[tuple[str, str]] = set()
+    owned = whole = 0
     for row in kernels.summarise(run, "layer", kinds=_WORKING, window=window).work:
+        wall = row.total_ns if row.union_ns is None else row.union_ns
+        whole += wall
         if row.layer is not None and row.direction is not None:
-            wall = row.total_ns if row.union_ns is None else row.union_ns
+            owned += wall
             sums.setdefault((row.layer, row.direction), []).append((wall, row.total_ns, row.count))
-    return {key: _time(parts, steps) for key, parts in sums.items()}
+            if row.keys.get("category") in _PRODUCTS:
+                products.add((row.layer, row.direction))
+    is_hidden = 2 * owned < whole
+    return {key: _time(parts, steps, lacks=is_hidden and key not in products) for key, parts in sums.items()}
 
 
-def _time(parts: Sequence[tuple[int, int, int]], steps: int) -> _Time:
+def _time(parts: Sequence[tuple[int, int, int]], steps: int, *, lacks: bool) -> _Time:
     wall, own, count = (sum(one) for one in zip(*parts, strict=True))
-    return _Time(min(wall, own) / steps, own / count)
+    return _Time(min(wall, own) / steps, own / count, lacks)
 
 
 def _model(run: Run, traced: set[str]) -> Sequence[Mapping[str, Any]]:
@@ -165,7 +180,7 @@ def _dtype(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _rate(work: LayerWork, times: Mapping[tuple[str, str], _Time], ceilings: Ceilings | None, dtype: str) -> LayerRate:
     time = times.get((work.layer, work.direction))
-    if time is None:
+    if time is None or (time.lacks_products and work.how == MemoryBasis.EXACT and work.flops):
         return LayerRate(work, None, None, None)
     peak = _peak(ceilings, dtype)
     if ceilings is None or peak is None or work.flops is None or not ceilings.bytes_per_s:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from dlprof.schema.vocabulary import Category
+from dlprof.schema.vocabulary import Category, MemoryKind
 
 
 class Dispatch(Struct, frozen=True):
@@ -61,6 +61,17 @@ class Switch(Struct, frozen=True):
     """Whether it makes all functions run operator by operator: that is eager execution, a cause of its own."""
 
 
+class StepAccount(Struct, frozen=True):
+    """What an engine's own account of a step's memory (`step_bytes`) is the sum of."""
+
+    kinds: tuple[MemoryKind, ...]
+    """What of the estimates by shapes is in it."""
+    rest: MemoryKind
+    """What it has beyond these."""
+    unit_bytes: int = 1
+    """It is told in whole multiples of this."""
+
+
 class EngineSpec(Struct, frozen=True):
     """An engine: the library that runs the kernels, under Keras or alone."""
 
@@ -95,6 +106,10 @@ class EngineSpec(Struct, frozen=True):
     works is idle time; else such a wait is one for a device."""
     python_operators: tuple[str, ...] = ()
     """Operators that call a function of Python: what runs in it is no kernel."""
+
+    # -- its memory ------------------------------------------------------------------------------------
+    step_account: StepAccount | None = None
+    """What its own account of a step has; None: it gives none."""
 
     # -- its Python code, in sampled stacks ---------------------------------------------------------------
     packages: frozenset[str] = frozenset()

@@ -1,6 +1,7 @@
 """JAX."""
 
-from dlprof.engines.base import Dispatch, EngineSpec, Switch, Xla
+from dlprof.engines.base import Dispatch, EngineSpec, StepAccount, Switch, Xla
+from dlprof.schema.vocabulary import MemoryKind
 
 SPEC = EngineSpec(
     name="jax",
@@ -10,6 +11,7 @@ SPEC = EngineSpec(
     under_keras=Dispatch(asynchronous=True),
     alone=Dispatch(asynchronous=True),
     window_format="xspace",
+    step_account=StepAccount((MemoryKind.ACTIVATIONS, MemoryKind.GRADIENTS), rest=MemoryKind.WORKSPACE),
     python_operators=("pure_callback", "io_callback"),
     packages=frozenset({"jax", "jaxlib"}),
     eager_files=("jax/_src/numpy/", "jax/_src/lax/", "jax/_src/nn/", "jax/_src/scipy/", "jax/_src/custom_derivatives"),

@@ -1,6 +1,7 @@
 """MXNet, under keras-mxnet and as Gluon."""
 
-from dlprof.engines.base import Dispatch, EngineSpec, Switch
+from dlprof.engines.base import Dispatch, EngineSpec, StepAccount, Switch
+from dlprof.schema.vocabulary import MemoryKind
 
 SPEC = EngineSpec(
     name="mxnet",
@@ -11,6 +12,7 @@ SPEC = EngineSpec(
     alone=Dispatch(asynchronous=True),
     runs_on=True,
     window_format="mxnet",
+    step_account=StepAccount((MemoryKind.ACTIVATIONS,), rest=MemoryKind.WORKSPACE, unit_bytes=1 << 20),
     python_operators=("Custom", "_backward_Custom"),
     eager_files=("mxnet/_ctypes/ndarray", "mxnet/ndarray/"),
     eager_within=("mxnet/gluon/block",),

@@ -1,7 +1,7 @@
 """TensorFlow 2."""
 
-from dlprof.engines.base import Dispatch, EngineSpec, KernelCost, Switch, Xla
-from dlprof.schema.vocabulary import Category
+from dlprof.engines.base import Dispatch, EngineSpec, KernelCost, StepAccount, Switch, Xla
+from dlprof.schema.vocabulary import Category, MemoryKind
 
 # oneDNN's kernels multiply and add at once, in wider registers; TensorFlow's own are built for any processor. In the
 # exam 0.59 was saved, on a machine with AVX-512; fewer lanes, less.
@@ -15,6 +15,7 @@ SPEC = EngineSpec(
     series=">=2",
     under_keras=Dispatch(input_inside_step=True),
     window_format="xspace",
+    step_account=StepAccount((MemoryKind.ACTIVATIONS, MemoryKind.GRADIENTS), rest=MemoryKind.WORKSPACE),
     waits_are_idle=True,
     python_operators=("EagerPyFunc", "PyFunc", "PyFuncStateless"),
     packages=frozenset({"tensorflow", "tensorflow_core"}),

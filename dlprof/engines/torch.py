@@ -1,6 +1,7 @@
 """PyTorch."""
 
-from dlprof.engines.base import EngineSpec, PythonCost, Switch
+from dlprof.engines.base import EngineSpec, PythonCost, StepAccount, Switch
+from dlprof.schema.vocabulary import MemoryKind
 
 # Detecting anomalies keeps the stack of each operation; checking values and what else C++ does for it costs as much, by
 # the exam.
@@ -12,6 +13,7 @@ SPEC = EngineSpec(
     module="torch",
     distributions=("torch",),
     window_format="kineto",
+    step_account=StepAccount((MemoryKind.ACTIVATIONS, MemoryKind.INPUT), rest=MemoryKind.ACTIVATIONS),
     packages=frozenset({"torch"}),
     input_files=("torch/utils/data",),
     generated_files=("torchinductor_",),

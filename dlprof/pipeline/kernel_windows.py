@@ -63,6 +63,8 @@ def add(run: Workspace) -> None:
         for path in (*sorted(folder.glob("*-profile.json")), *tool_files):
             run.read(path, windows.add_whole_run)
         run.tables.put(windows.tables())
+        if (held := windows.held()).num_rows:
+            run.tables.append("memory_owners", held)
         run.tables.health.extend(windows.health)
         run.tables.skip("kernel windows", windows.skipped)
         _add_cost(run)

@@ -337,15 +337,21 @@ class MemoryKind(StrEnum):
     OPTIMIZER = "optimizer"
     ACTIVATIONS = "activations"
     INPUT = "input"
+    WORKSPACE = "workspace"
+    """What an engine holds of a step beyond what layers give: gradients of values, copies, room for an operator."""
     OTHER = "other"
     """What is left of the peak: Python, libraries, engines' workspaces and caches."""
+
+
+HELD_AT_PEAK = "held at the peak of a traced step"
+"""`name` of the rows of `memory_owners` that an allocator's own records made, and not shapes."""
 
 
 class MemoryBasis(StrEnum):
     """How bytes were got: column `how` of `memory_owners`."""
 
     EXACT = "exact"
-    """From the shape and type of an array that was there."""
+    """From the shape and type of an array that was there, or from the record of an allocator."""
     ESTIMATE = "estimate"
     """From shapes of what is made in a step, which the engine may keep shorter, longer, or not at all."""
 

@@ -168,3 +168,60 @@ def test_tensors_that_fit_makes_of_all_the_data_are_a_second_copy(tmp_path: Path
     found = next(one for one in runner.report(tmp_path)["findings"] if one["slug"] == "double-copy")
     assert (found["file"], found["line"]) == ("script.py", 9)
     assert "a copy of all the float32 data that it was given (120 MB)" in found["claim"]
+
+
+STEP = """
+    import sys
+    import numpy as np
+    import keras
+    from keras import layers as L
+
+    model = keras.Sequential(
+        [L.Input((64,)), L.Dense(64, "relu", name="one"), L.Dense(64, "relu", name="two"), L.Dense(1, name="three")]
+    )
+    model.compile("sgd", "mse")
+    model.fit(np.ones((40960, 64), "float32"), np.zeros((40960, 1), "float32"), batch_size=2048, epochs=1, verbose=0)
+"""
+
+
+def test_a_step_of_tensorflow_is_accounted_for_by_its_allocators_records(tmp_path: Path) -> None:
+    """Layers give 2,048 x 64 values of 4 bytes; what is there of them at the peak is told to the byte, by layer."""
+    runner.write(tmp_path, "script.py", STEP)
+
+    done = runner.trace("script.py", "--backend", "tensorflow", cwd=tmp_path, env={"TF_ENABLE_ONEDNN_OPTS": "0"})
+
+    assert done.code == 0, done.err
+    memory = runner.report(tmp_path)["memory"]
+    (told,) = memory["engines"]
+    rows = [one for one in memory["owners"] if one["kind"] in ("activations", "gradients", "workspace")]
+    exact = {one["layer"]: one["bytes"] for one in rows if one["how"] == "exact"}
+    assert exact["one"] == 2048 * 64 * 4
+    assert sum(exact.values()) < told["step_bytes"] < 10 * 2048 * 64 * 4
+    assert sum(one["bytes"] for one in rows) == pytest.approx(told["step_bytes"], rel=0.05)
+
+
+def test_temporaries_of_jax_are_those_of_the_step_and_not_of_a_larger_program(tmp_path: Path) -> None:
+    """XLA's plan of Keras' own step, asked by the script; before the training another program had 40 MB of them."""
+    runner.write(
+        tmp_path,
+        "script.py",
+        """
+    import jax
+    larger = jax.jit(lambda x: (x @ x).sum() + (x.T @ x).max())
+    larger(jax.numpy.ones((2000, 2000)))
+        """
+        + STEP
+        + """
+    parts = model.trainable_variables, model.non_trainable_variables, model.optimizer.variables, model.metrics_variables
+    state = tuple([one.value for one in part] for part in parts)
+    batch = np.ones((2048, 64), "float32"), np.zeros((2048, 1), "float32")
+    step = jax.jit(model.train_step, donate_argnums=0).lower(state, batch).compile()
+    print(step.memory_analysis().temp_size_in_bytes)
+        """,
+    )
+
+    done = runner.trace("script.py", "--backend", "jax", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    (told,) = runner.report(tmp_path)["memory"]["engines"]
+    assert told["step_bytes"] == int(done.out.split()[-1])

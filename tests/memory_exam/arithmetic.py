@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-TOKENS, LSTM_TOKENS, WORDS, IMAGE = 32, 20, 500, 64
+TOKENS, LSTM_TOKENS, WORDS, IMAGE = 32, 20, 500, 224
 """Sizes that `scripts/truth.py` gives."""
 
 

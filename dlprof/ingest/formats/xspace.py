@@ -19,9 +19,10 @@ import numpy as np
 from dlprof.ingest.artifact import ArtifactError
 from dlprof.ingest.formats.base import FileContent, Reader, Sample
 from dlprof.ingest.kernels.events import CPU, NONE, Booleans, Integers
+from dlprof.ingest.kernels.scopes import HloInstruction
 from dlprof.ingest.kernels.trace import Lane, Trace
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import xiterators, xlines
+from dlprof.ingest.parse import xallocations, xiterators, xlines
 from dlprof.ingest.parse.packed import mapped
 from dlprof.ingest.parse.protowire import WireError, fields
 from dlprof.ingest.parse.protowire import field as field_at
@@ -94,7 +95,10 @@ class _Reading:
                 if plane_role(plane.name) is None:
                     self._count_plane(plane)
             hosts = [plane for plane, role in roles if role.is_host]
-            self._trace.input_stages = xiterators.stages(self._bytes, hosts[0]) if hosts else ()
+            if hosts:
+                self._trace.input_stages = xiterators.stages(self._bytes, hosts[0])
+                self._trace.allocations = xallocations.allocations(self._bytes, hosts[0])
+            self._add_plans(head.planes)
         except WireError as error:
             raise ArtifactError(f"damaged: {error}", path=self._trace.path, offset=error.offset) from error
         self._tell(head)
@@ -106,6 +110,17 @@ class _Reading:
             return
         self._trace.engine, self._trace.attribution = "xla", "program"
         self._trace.programs.update(self._bytes.programs(plane))
+
+    def _add_plans(self, planes: Sequence[Plane]) -> None:
+        """What was planned for the memory of the programs that ran."""
+        ran = {
+            f"{scope.module}({scope.program})": (scope.module, scope.program)
+            for scope in self._trace.scopes.values
+            if isinstance(scope, HloInstruction)
+        }
+        for plane in planes if ran else ():
+            if "metadata" in plane.name:
+                self._trace.plans.update({ran[name]: plan for name, plan in self._bytes.plans(plane, ran)})
 
     def _add_planes(self, planes: Sequence[tuple[Plane, PlaneRole]]) -> None:
         for plane, role in planes:

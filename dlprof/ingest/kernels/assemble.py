@@ -11,16 +11,20 @@ from typing import Any
 import pyarrow as pa
 
 from dlprof.ingest.artifact import Health
-from dlprof.ingest.attribution import registry
+from dlprof.ingest.attribution import paths, registry
 from dlprof.ingest.attribution.base import Attributor
-from dlprof.ingest.kernels import input_stages, segments, steps
+from dlprof.ingest.attribution.hlo_labels import HloLabels
+from dlprof.ingest.attribution.labels import Label
+from dlprof.ingest.kernels import held, input_stages, segments, steps
 from dlprof.ingest.kernels.context import TraceContext
 from dlprof.ingest.kernels.event_table import EventTable
 from dlprof.ingest.kernels.events import Events, Integers
 from dlprof.ingest.kernels.gaps import GapFinder
+from dlprof.ingest.kernels.held import HeldAtPeak
 from dlprof.ingest.kernels.input_stages import DatasetGraph
 from dlprof.ingest.kernels.kernel_ops import KernelOps
 from dlprof.ingest.kernels.linking import Linked, link
+from dlprof.ingest.kernels.scopes import HloInstruction
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.schema.tables import TABLES
 
@@ -43,6 +47,7 @@ class Assembly:
     _totals: list[dict[str, Any]] = field(default_factory=list)
     _gaps: list[pa.Table] = field(default_factory=list)
     _input_stages: list[dict[str, Any]] = field(default_factory=list)
+    _held: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, trace: Trace, context: TraceContext) -> tuple[int, int]:
         """Add a trace; its events are given up.
@@ -55,6 +60,7 @@ class Assembly:
         if first is not None:
             self._add_events(trace, context)
         self._add_input(trace, context)
+        self._add_held(trace, context)
         self.health.extend(trace.health)
         return (0, 0) if first is None or last is None else (first + context.shift_ns, last + context.shift_ns)
 
@@ -79,6 +85,18 @@ class Assembly:
             {**context.process.columns, "window": context.window, **row}
             for row in input_stages.rows(trace.input_stages, self.pipelines, end_ns)
         ]
+
+    def _add_held(self, trace: Trace, context: TraceContext) -> None:
+        """What was held at the peak of a step: of several windows the one that had most."""
+        found, label = _held(trace, context)
+        if found is None or found.bytes <= sum(row["bytes"] for row in self._held):
+            return
+        time = {"time_ns": None if found.time_ns is None else found.time_ns + context.shift_ns}
+        self._held = [{**context.process.columns, **time, **row} for row in held.rows(found, label)]
+
+    def held(self) -> pa.Table:
+        """Rows of `memory_owners`: what an allocator held at the peak of a traced step."""
+        return pa.Table.from_pylist(self._held, schema=TABLES["memory_owners"])
 
     def _add_events(self, trace: Trace, context: TraceContext) -> None:
         attribution = registry.named(trace.attribution)
@@ -118,6 +136,25 @@ class Assembly:
             "gpu_gaps": _joined("gpu_gaps", self._gaps),
             "input_stages": pa.Table.from_pylist(self._input_stages, schema=TABLES["input_stages"]),
         }
+
+
+def _held(trace: Trace, context: TraceContext) -> tuple[HeldAtPeak | None, Callable[[str], Label]]:
+    """What a step held, by records of an allocator or by XLA's plan; and whose each part is."""
+    if not trace.plans:
+        records = trace.allocations if len(context.steps) else None
+        found = held.at_peak(records, context.steps, context.shift_ns) if records is not None else None
+        return found, lambda path: paths.label(path, context.model)
+    module, program = max(trace.plans, key=lambda key: trace.plans[key].bytes)
+    labels = HloLabels(trace.programs, context.model)
+    instructions = trace.programs.get(f"{module}({program})", {})
+
+    def label(op: str) -> Label:
+        layer, direction = labels.label(HloInstruction(op, module, program, ""))[0]
+        known = instructions.get(op)
+        # What XLA put in itself, such as a copy in another order, is room that it needs.
+        return Label(layer, direction if known is not None and known.op_name else None)
+
+    return held.planned(trace.plans[module, program]), label
 
 
 def _steps(trace: Trace, context: TraceContext, attributor: Attributor, events: Events, linked: Linked) -> Integers:

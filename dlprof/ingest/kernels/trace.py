@@ -10,11 +10,13 @@ from typing import Any
 from dlprof.ingest.artifact import Health, Skipped
 from dlprof.ingest.kernels.event_store import EventStore
 from dlprof.ingest.kernels.events import CPU, EventRow, Events
+from dlprof.ingest.kernels.held import Allocations
 from dlprof.ingest.kernels.input_stages import TracedStage
 from dlprof.ingest.kernels.numbered import Bounded, Numbered
 from dlprof.ingest.kernels.scopes import Scope
 from dlprof.ingest.limits import budget
 from dlprof.ingest.parse.hlo import Program
+from dlprof.ingest.parse.hlo_buffers import Plan
 from dlprof.schema.vocabulary import EventKind
 
 BY_LAUNCH = "launch"
@@ -75,7 +77,9 @@ class Trace:
         skipped: What of the file the reader passed over; a maker's losses are in `dropped`, not here.
         sums: In place of events: sums over many executions. None: it is a trace of events.
         programs: The programs that XLA compiled, by name.
+        plans: What XLA planned for the temporaries of those that ran, by name and number.
         input_stages: Stages of input pipelines that ran meanwhile.
+        allocations: What allocators of the host took and gave back meanwhile; None: the file does not tell.
     """
 
     path: Path
@@ -92,7 +96,9 @@ class Trace:
     skipped: list[Skipped] = field(default_factory=list)
     sums: Sequence[OperatorSum] | None = None
     programs: dict[str, Program] = field(default_factory=dict)
+    plans: dict[tuple[str, int], Plan] = field(default_factory=dict)
     input_stages: Sequence[TracedStage] = ()
+    allocations: Allocations | None = None
     events: EventStore = field(default_factory=EventStore)
     _lanes: dict[Any, int] = field(default_factory=dict)
 

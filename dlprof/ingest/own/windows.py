@@ -191,6 +191,10 @@ class Windows:
                 self.health.append(Health("graph-lost", "warning", f"{path.name} is damaged: kernels lack layers."))
         return graphs
 
+    def held(self) -> pa.Table:
+        """Rows of `memory_owners`: what an allocator held at the peak of a step of a window."""
+        return self._assembly.held()
+
     def tables(self) -> dict[str, pa.Table]:
         """The tables of kernels."""
         self.health.extend(self._assembly.health)

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dlprof.ingest.kernels.events import Integers
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import hlo
+from dlprof.ingest.parse import hlo, hlo_buffers
 from dlprof.ingest.parse.protowire import Span, WireError, fields, signed, varint
 from dlprof.ingest.parse.protowire import field as field_at
 from dlprof.ingest.parse.xlines import PIECE_BYTES, Bytes
 
+_Read = TypeVar("_Read")
 _PLANE, _ERROR, _WARNING, _HOST = 1, 2, 3, 4
 _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 2, 3, 4, 5, 6
 _DISPLAY_NAME, _METADATA_STATS = 4, 5
@@ -215,17 +216,29 @@ class SpaceBytes:
 
     def programs(self, plane: Plane) -> Iterator[tuple[str, hlo.Program]]:
         """The compiled programs in the metadata of a plane, with their names."""
+        for name, span in self._programs(plane):
+            yield name, self._read(span, lambda data: hlo.read(data)[1])
+
+    def plans(self, plane: Plane, wanted: Collection[str]) -> Iterator[tuple[str, hlo_buffers.Plan]]:
+        """What was planned for the temporaries of some of them, with their names."""
+        for name, span in self._programs(plane):
+            plan = self._read(span, hlo_buffers.read) if name in wanted else None
+            if plan is not None:
+                yield name, plan
+
+    def _programs(self, plane: Plane) -> Iterator[tuple[str, Span]]:
+        """Names of programs, and where they lie."""
         for key, span in plane.event_metadata.items():
             for number, value in fields(self._data, *span):
                 if number != _METADATA_STATS or not isinstance(value, tuple):
                     continue
                 name, content = self._stat(plane, value)
                 if name.lower().replace(" ", "_") == _PROGRAM and isinstance(content, tuple):
-                    yield plane.names.get(key, ""), self._program(content)
+                    yield plane.names.get(key, ""), content
 
-    def _program(self, span: Span) -> hlo.Program:
+    def _read(self, span: Span, read: Callable[[bytes], _Read]) -> _Read:
         try:
-            return hlo.read(bytes(self._data[span[0] : span[1]]))[1]
+            return read(bytes(self._data[span[0] : span[1]]))
         except WireError as error:
             raise WireError(str(error), span[0] + error.offset) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlprof.analysis import roofline
 from dlprof.analysis.roofline import LayerRate, Roofline
@@ -16,16 +16,29 @@ WIDTH, HEIGHT = 720, 300
 _LEFT, _BOTTOM, _EDGE = 92, 34, 16
 _TOP = 25
 _LEAST_DECADES = 2
+_LABELS = 4
+"""Layers that are named in the picture."""
+_ASIDE, _LINE = 7, 14
 
 
 @dataclass(frozen=True)
 class Point:
-    """A layer in one direction: where it stands (px), and what is said of it."""
+    """A layer in one direction: where it stands (px), and what is said of it.
+
+    Attributes:
+        x, y: Its place.
+        direction: Forward or backward.
+        title: What is said when it is pointed at.
+        label: Its layer, written beside it; None: not among the few of most time, or that stands elsewhere.
+        aside: How far from it the label begins, or, below 0, ends (px).
+    """
 
     x: float
     y: float
     direction: str
     title: str
+    label: str | None = None
+    aside: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,7 @@ def of_run(run: Run) -> WorkChart | None:
     return WorkChart(
         rows[:_TOP],
         max(0, len(rows) - _TOP),
-        [_point(one, across, up) for one in known],
+        list(_points(known, across, up)),
         _roof(found, across, up) if known else "",
         [Tick(across.place(value), f"{value:g}") for value in across.decades()] if known else [],
         [Tick(up.place(value), scaled(value, "FLOP/s")) for value in up.decades()] if known else [],
@@ -116,6 +129,22 @@ def _decades(values: Sequence[float]) -> tuple[int, int]:
 def _intensity(rate: LayerRate) -> float:
     """Operations per byte."""
     return (rate.work.flops or 0) / rate.work.bytes
+
+
+def _points(known: Sequence[LayerRate], across: _Axis, up: _Axis) -> Iterator[Point]:
+    """The points; of those of most time, which come first, the layers are named, each once."""
+    named: dict[str, Point] = {}
+    for rate in known:
+        point, layer = _point(rate, across, up), rate.work.layer
+        if layer not in named and len(named) < _LABELS and not any(_is_near(point, one) for one in named.values()):
+            aside = -_ASIDE if point.x > WIDTH * 2 / 3 else _ASIDE
+            point = named[layer] = replace(point, label=layer, aside=aside)
+        yield point
+
+
+def _is_near(one: Point, other: Point) -> bool:
+    """Whether what is written beside one would lie upon what is written beside the other."""
+    return abs(one.y - other.y) < _LINE and abs(one.x - other.x) < WIDTH / 4
 
 
 def _point(rate: LayerRate, across: _Axis, up: _Axis) -> Point:

@@ -136,3 +136,14 @@ def test_operators_in_one_another_are_counted_once(tmp_path: Path) -> None:
     run = trained(tmp_path / "r", layers=[layer()], **tables)
 
     assert forward(roofline.of_run(run)).ns == 4 * MS
+
+
+def test_a_layer_whose_products_were_not_seen_has_no_rate(tmp_path: Path) -> None:
+    """MXNet shows the loop of an LSTM as one operator of no layer: sums of its gates alone would be 2 TFLOP/s."""
+    loop = op(90, op="ImperativeBulk", category="other", layer=None, direction=None)
+    rest = op(0.1, op="sum", category="reduction")
+
+    rate = forward(of(tmp_path / "r", [layer()], [loop, rest]))
+
+    assert (rate.work.flops, rate.ns, rate.bound, rate.reached) == (FLOPS, None, None, None)
+    assert forward(of(tmp_path / "q", [layer()], [loop, op(4)])).ns == 4 * MS

@@ -16,7 +16,7 @@ from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _MOST_ARRAYS = 100000
 _MOST_PROGRAMS = 500
-_TEMPORARY = "temporaries of the compiled program that has most of them: XLA's plan"
+_TEMPORARY = "temporaries of a compiled step (activations, gradients, workspace): XLA's plan"
 _COMPILING = "/jax/core/compile/backend_compile_duration"
 _STAGES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -87,15 +87,34 @@ def _is_of_jax(function):
     return str(getattr(function, "__module__", "")).split(".")[0] in ("jax", "jaxlib")
 
 
-def _temporary_bytes(devices):
-    """What the compiled program with most temporaries needs for them, by XLA's plan (bytes); None: it is not told."""
+def _plain(name):
+    """The name of a function, out of that of its program: `jit(f)`, `jit_f`."""
+    return str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
+
+
+def _temporary_bytes(devices, names):
+    """What a compiled program needs for temporaries, by XLA's plan (bytes): the most of some; None: it is not told.
+
+    Args:
+        devices: Those of this process.
+        names: Functions whose programs are meant; where none of these is there, all are.
+    """
     client, found = getattr(devices[0], "client", None) if devices else None, []
     for one in list(getattr(client, "live_executables", list)())[:_MOST_PROGRAMS]:
         try:
-            found.append(int(one.get_compiled_memory_stats().temp_size_in_bytes))
+            size = int(one.get_compiled_memory_stats().temp_size_in_bytes)
         except (AttributeError, RuntimeError, TypeError):  # of other backends, and versions
             continue
-    return max(found, default=None)
+        found.append((_program_name(one) in names, size))
+    return max(found)[1] if found else None
+
+
+def _program_name(program):
+    """Name of the function that a program was compiled of; empty: it is not told."""
+    try:
+        return _plain(program.hlo_modules()[0].name)
+    except (AttributeError, IndexError, RuntimeError, NotImplementedError):
+        return ""
 
 
 class Jax(Engine):
@@ -113,6 +132,7 @@ class Jax(Engine):
     def __init__(self, probe):
         super(Jax, self).__init__(probe)
         self._own_functions = set()  # names of functions that are not JAX's
+        self._trained = set()  # names of functions that were compiled in a training of Keras
         self._traced = {}  # functions that were traced and are not yet compiled: name to what is told of them
 
     def attachments(self):
@@ -211,11 +231,6 @@ class Jax(Engine):
         hook = self.probe.guard(traced)
         self.probe.replace(pjit, "_trace_for_jit", lambda f: self.probe.wrappers.after(f, hook), again=True)
 
-    @staticmethod
-    def _plain(name):
-        """The name of a function, out of that of its program."""
-        return str(name or "").replace("jit(", "").replace("jit_", "").rstrip(")")
-
     def _is_told(self, name):
         """Whether a function is one of the script, or part of a call of Keras; else it is one of its own operators."""
         probe = self.probe
@@ -223,7 +238,7 @@ class Jax(Engine):
 
     def _prepared(self, stage, duration, name):
         """A function was traced or lowered, which took `duration` seconds."""
-        function, end = self._plain(name), now()
+        function, end = _plain(name), now()
         if self._is_told(function):
             recorder, begin = self.probe.recorder, end - int(duration * 1e9)
             kind = wire.SpanKind.GRAPH_STAGE
@@ -235,12 +250,14 @@ class Jax(Engine):
         probe = self.probe
         probe.loops.compiles[0] += 1
         probe.loops.compiled_at = end = now()
-        if not self._is_told(self._plain(name)):
+        if not self._is_told(_plain(name)):
             return  # each operator is compiled for itself
         text = "compile %s" % name if name else "compile"
         kind = wire.SpanKind.GRAPH_COMPILE
         span = probe.recorder.complete(kind, text, end - int(duration * 1e9), end, _getframe())
-        function = self._plain(name)
+        function = _plain(name)
+        if any(one == wire.SpanKind.FIT for _, one in probe.recorder.stack()):
+            self._trained.add(function)
         facts = {"graph": {"stage": "compile", "function": function}} if function else {}
         known = self._traced.pop(function, None)
         if known:
@@ -258,7 +275,7 @@ class Jax(Engine):
         found["live_bytes"] = live
         if peaks:
             found["peak_bytes"] = sum(peaks)
-        temporary = _temporary_bytes(module.local_devices())
+        temporary = _temporary_bytes(module.local_devices(), self._trained)
         if temporary is not None:
             found.update(step_bytes=temporary, step_how=_TEMPORARY)
         return found

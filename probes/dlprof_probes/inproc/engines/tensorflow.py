@@ -9,6 +9,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc.engines import tensorflow_datasets, tensorflow_loops, tensorflow_sessions
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
+from dlprof_probes.inproc.engines.tensorflow_allocations import AllocationRecords
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _TRACING = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
@@ -36,6 +37,7 @@ class TensorFlowTracer(Tracer):
     def __init__(self):
         self._tensorflow = sys.modules["tensorflow"]
         self._profiler = self._tensorflow.profiler.experimental
+        self._allocations = AllocationRecords(self._tensorflow)
         self._folder = None
 
     def drain(self):
@@ -48,9 +50,11 @@ class TensorFlowTracer(Tracer):
         self._folder = folder
         with quiet():
             self._profiler.start(folder)
+        self._allocations.begin()
 
     def stop(self):
         """End, and name the files."""
+        self._allocations.end()
         with quiet():
             self._profiler.stop()
         return xplanes(self._folder)

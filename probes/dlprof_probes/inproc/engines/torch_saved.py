@@ -1,7 +1,11 @@
 """What autograd keeps for the backward pass of a step, by its own account: what the graph of a loss has saved.
 
 Looked at before the first few backward passes of the process, when all of them are still there; nothing is changed.
+What that takes is our own time, and what the wrapper takes in each later pass is priced as a hook.
 """
+
+from dlprof_probes import wire
+from dlprof_probes.inproc.clock import now
 
 _LOOKED_AT = 3
 """Backward passes: the first may be one of a small trial."""
@@ -35,12 +39,14 @@ class SavedTensors(object):
         hooks = getattr(getattr(torch.autograd, "graph", None), "saved_tensors_hooks", None)
         if hooks is None:
             return
-        looked = self._probe.guard(self._look)
+        looked, calls = self._probe.guard(self._look), self._probe.calls
 
         def watched(original):
             def backward(tensors, *args, **kwargs):
                 if self._left:
                     looked(tensors)
+                else:
+                    calls[0] += 1
                 return original(tensors, *args, **kwargs)
 
             return backward
@@ -53,10 +59,12 @@ class SavedTensors(object):
 
     def _look(self, tensors):
         self._left -= 1
+        start = now()
         roots = tensors if isinstance(tensors, (list, tuple)) else (tensors,)
         held = self._of([getattr(one, "grad_fn", None) for one in roots])
         if held is not None:
             self.bytes = max(held, self.bytes or 0)
+        self._probe.recorder.complete(wire.SpanKind.DLPROF, "look at saved tensors", start, now())
 
     def _of(self, waiting):
         """Bytes of the storages that the nodes behind some have saved, without those of parameters; None: too many."""

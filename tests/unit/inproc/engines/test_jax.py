@@ -14,8 +14,8 @@ from dlprof_probes.inproc.engines.jax import Jax, JaxTracer
 
 from tests.contracts.engine_exercise import fake_keras
 
-NOBODY: Any = None
-"""Nothing of the engine's own is asked."""
+UNTRAINED: Any = SimpleNamespace(_trained=set())
+"""Nothing was compiled in a training."""
 
 
 def test_operators_of_the_script_itself_are_counted_and_no_spans(probed: Callable[..., Any]) -> None:
@@ -131,23 +131,28 @@ def test_arrays_that_are_alive_are_counted_and_devices_that_count() -> None:
     def module(*devices: Any) -> Any:
         return SimpleNamespace(live_arrays=lambda: arrays, local_devices=lambda: devices)
 
-    assert Jax.allocated(NOBODY, module(of_cpu)) == {"live_bytes": 40}
-    assert Jax.allocated(NOBODY, module(of_gpu, of_gpu)) == {"live_bytes": 40, "peak_bytes": 1400}
+    assert Jax.allocated(UNTRAINED, module(of_cpu)) == {"live_bytes": 40}
+    assert Jax.allocated(UNTRAINED, module(of_gpu, of_gpu)) == {"live_bytes": 40, "peak_bytes": 1400}
 
 
-def test_the_program_with_most_temporaries_is_told() -> None:
-    """By XLA's plan; one that tells nothing is passed over."""
+@pytest.mark.parametrize(("trained", "told"), [({"train_step"}, 300), (set(), 900)])
+def test_temporaries_are_those_of_the_training_steps(trained: set[str], told: int) -> None:
+    """By XLA's plan; where no program is known to be one, the most of all. One that tells nothing is passed over."""
     programs = [
-        SimpleNamespace(get_compiled_memory_stats=lambda size=size: SimpleNamespace(temp_size_in_bytes=size))
-        for size in (300, 900)
+        SimpleNamespace(
+            hlo_modules=lambda name=name: [SimpleNamespace(name=name)],
+            get_compiled_memory_stats=lambda size=size: SimpleNamespace(temp_size_in_bytes=size),
+        )
+        for name, size in (("jit_train_step", 300), ("jit_prepare", 900), ("jit_train_step", 200))
     ]
     client = SimpleNamespace(live_executables=lambda: [*programs, SimpleNamespace()])
     device = SimpleNamespace(memory_stats=lambda: None, client=client)
     module = SimpleNamespace(live_arrays=list, local_devices=lambda: [device])
+    engine: Any = SimpleNamespace(_trained=trained)
 
-    told = Jax.allocated(NOBODY, module)
+    found = Jax.allocated(engine, module)
 
-    assert (told["live_bytes"], told["step_bytes"]) == (0, 900)
+    assert (found["live_bytes"], found["step_bytes"]) == (0, told)
 
 
 def test_a_version_without_sessions_is_traced_by_its_public_profiler(

@@ -7,7 +7,10 @@ from typing import Any
 
 from dlprof_probes.inproc.engines.torch_saved import SavedTensors
 
+SPANS: list[Any] = []
 PROBE: Any = SimpleNamespace(
+    calls=[0],
+    recorder=SimpleNamespace(complete=lambda kind, name, start, end: SPANS.append((kind, name, end >= start))),
     guard=lambda hook: hook,
     replace=lambda owner, name, make, again=False: setattr(owner, name, make(getattr(owner, name))),
     around=lambda owner, name, enter, _leave: setattr(owner, name, lambda self: enter((self,))),
@@ -104,3 +107,16 @@ class SimpleNamespaceNode(SimpleNamespace):
     """One that can be in a set."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def test_what_it_costs_is_told() -> None:
+    """Each look is a span of our own; a pass behind them counts as a hook."""
+    module, kept = torch(), SavedTensors(PROBE)
+    SPANS.clear()
+    PROBE.calls[0] = 0
+    kept.watch(module)
+    for _ in range(5):
+        module.autograd.backward(loss())
+
+    assert SPANS == [("dlprof", "look at saved tensors", True)] * 3
+    assert PROBE.calls == [2]

@@ -30,6 +30,7 @@ def test_a_layer_stands_by_its_operations_per_byte_and_its_rate(tmp_path: Path) 
     (point,) = chart.points
     assert [point.x, point.y] == pytest.approx([281.7, 178.6])
     assert point.title == "dense, forward: 200 MFLOP in 4.00 ms, 50 GFLOP/s, bound by compute"
+    assert (point.label, point.aside) == ("dense", 7)
 
 
 def test_the_roof_goes_along_the_bandwidth_to_the_peak(tmp_path: Path) -> None:
