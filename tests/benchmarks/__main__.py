@@ -11,6 +11,7 @@
     traces    import of large foreign traces, beside other tools: only when named first, has options of its own
               (see `python -m tests.benchmarks traces --help`)
     ranks     import of the traces of 64 ranks with one process and with two, and their report: the same
+    rank-steps  step time of two ranks under default probes / without dlprof, torch and JAX: the same
     budget    pairs of bare and traced runs beside what the ledger says: the same (`... budget --help`)
 
 Not part of the tests: times depend on the machine and on what else it does.
@@ -31,7 +32,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
-from tests.benchmarks import budget, many_ranks, pages, startup, traces
+from tests.benchmarks import budget, many_ranks, pages, rank_steps, startup, traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -215,6 +216,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["ranks"]:
         many_ranks.main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["rank-steps"]:
+        rank_steps.main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
