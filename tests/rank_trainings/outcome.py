@@ -44,19 +44,19 @@ class FailedError(Exception):
     """A training, or dlprof, ended with an error."""
 
 
-def of_training(training: Training, python: str, folder: Path, steps: int = STEPS) -> Outcome:
+def of_training(training: Training, python: str, folder: Path, steps: int = STEPS, bare_runs: int = 2) -> Outcome:
     """Run it, in a folder of its own.
 
     Raises:
         FailedError: It failed.
     """
     options = options_of(training, steps)
-    bare = [_printed(training, training.bare(python, options), folder) for _ in range(2)]
+    bare = [_printed(training, training.bare(python, options), folder) for _ in range(bare_runs)]
     traced = _printed(training, training.around(python, folder / "run", options), folder)
     query = [*DLPROF, "sql", "run", _STEPS, "--format", "json"]
     rows = json.loads(_printed(training, query, folder))
     losses = sum(" loss " in line for line in bare[0].splitlines())
-    return Outcome(tuple(row["steps"] for row in rows), losses, traced == bare[0], bare[1] == bare[0])
+    return Outcome(tuple(row["steps"] for row in rows), losses, traced == bare[0], bare[-1] == bare[0])
 
 
 def _printed(training: Training, command: Sequence[str], folder: Path) -> str:
