@@ -219,7 +219,7 @@ def _late_on_devices(times: Sequence[RankTimes], found: DeviceCollectives) -> St
     if share < (1 + 1 / len(times)) / 2 or not slow.steps or not slow.median_ns:
         return None
     others = median(wait for one, wait in found.wait_ns.items() if one != rank)
-    excess = int((others - found.wait_ns[rank]) / slow.steps)
+    excess = int((others - found.wait_ns[rank]) / (found.steps or slow.steps))
     return Straggler(rank, excess, "work", excess, share) if excess >= LEAST_SHARE * slow.median_ns else None
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 
 TRAINING = {one.name: one for one in TRAININGS}
 PLANTED = SCRIPTS.parent / "planted"
-GRADIENT_LINE = 59
+GRADIENT_LINE = 60
 """Where the planted script calls the function whose batches are larger in one process."""
 
 
@@ -49,4 +49,4 @@ def test_the_process_of_jax_whose_batches_are_larger_is_named(tmp_path: Path) ->
         "jax_shards.py",
         GRADIENT_LINE,
     )
-    assert "gradient() is compiled for rows of 1024 rows there, of 128 in the others" in found["claim"]
+    assert "loss_of() is compiled for rows of 1024 rows there, of 128 in the others" in found["claim"]
