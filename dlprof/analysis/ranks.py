@@ -40,6 +40,8 @@ _SAMPLED_RANKS = 16
 """Up to so many ranks are compared by their sampled stacks, where nothing else tells."""
 _LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
 """Steps of a foreign trace may not say that they train."""
+_OF_RAY = "--raylet-name="
+"""An argument of Ray's workers: Ray ends them itself, with exit code 1, also where all went well."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
 
 
@@ -372,6 +374,8 @@ def _ended(run: Run) -> tuple[str, bool]:
         return f"signal {process.signal}", True
     if process.exit_code is None:
         return "end not known", False
+    if process.exit_code == 1 and any(word.startswith(_OF_RAY) for word in run.manifest.command.argv):
+        return "ended by Ray", False
     return f"exit code {process.exit_code}", process.exit_code != 0
 
 

@@ -23,7 +23,7 @@ from typing import Any
 _SCRIPT = Path(__file__).parents[2] / "scenarios" / "mlp.py"
 _MATRIX = f"""
 name = "three-nodes"
-repeat = 5
+repeat = 4
 backends = ["mxnet", "torch"]
 [trace]
 kernels = "off"
@@ -113,17 +113,17 @@ class _Cluster:
         command = self._command("many", "--on", "ray")
         seen = []
         first = self._run(command)
-        self._wait_for(3, first)
+        self._wait_for(2, first)
         _kill(self._nodes[2])
-        seen.append(f"node 3 was killed when {self._over()} of 10 runs were over")
-        self._wait_for(6, first)
+        seen.append(f"node 3 was killed when {self._over()} of 8 runs were over")
+        self._wait_for(5, first)
         first.kill()
         first.wait()
         before = {path.name: path.stat().st_mtime_ns for path in self._cells()}
         seen.append(f"the benchmark was killed when {len(before)} runs were over, and started again")
         table = json.loads(self._run(command).communicate(timeout=_LIMIT_S)[0])
         again = [name for name, at in before.items() if (self._place / "many/cells" / name).stat().st_mtime_ns != at]
-        seen.append(f"{len(again)} of these were made again; {self._over()} of 10 are over in the end")
+        seen.append(f"{len(again)} of these were made again; {self._over()} of 8 are over in the end")
         return table, seen
 
     def _cells(self) -> list[Path]:

@@ -34,7 +34,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=60)
     args = parser.parse_args()
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     told = {"steps": args.steps, "folder": os.getcwd()}
     scaling = ScalingConfig(num_workers=2, use_gpu=False)
     TorchTrainer(train, train_loop_config=told, scaling_config=scaling, torch_config=TorchConfig(backend="gloo")).fit()
