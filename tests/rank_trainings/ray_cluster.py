@@ -9,9 +9,11 @@ tables, and whether the intervals of each measure overlap.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -63,6 +65,9 @@ class _Cluster:
         self._of_head = working - 2
         self._nodes: list[subprocess.Popen[bytes]] = []
         self._port = 6399
+        address = f"127.0.0.1:{self._port}"
+        # A cluster of this machine alone, on its loopback: without a token, which a user may have or not.
+        self._environment = {**os.environ, "RAY_ADDRESS": address, "RAY_AUTH_MODE": "disabled", "OMP_NUM_THREADS": "1"}
 
     def compare(self) -> int:
         """Run both, and print what came out."""
@@ -86,14 +91,25 @@ class _Cluster:
     def _begin(self) -> None:
         """Three nodes that stay in the foreground, so that each can be ended alone."""
         address = f"127.0.0.1:{self._port}"
-        common = ["--block", "--disable-usage-stats", "--object-store-memory=100000000"]
+        common = ["--block", "--disable-usage-stats", "--object-store-memory=100000000", "--node-ip-address=127.0.0.1"]
         ray, head = str(self._dlprof.parent / "ray"), ["--head", f"--port={self._port}", "--include-dashboard=false"]
         commands = [[ray, "start", *head, f"--num-cpus={self._of_head}", *common]]
         commands += [[ray, "start", f"--address={address}", "--num-cpus=1", *common] for _ in range(2)]
         for number, command in enumerate(commands):
             log = (self._place / f"node{number}.log").open("wb")
-            self._nodes.append(subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True))
-            time.sleep(10 if number == 0 else 3)
+            node = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=self._environment)
+            self._nodes.append(node)
+            if number == 0:
+                self._wait_for_head()
+
+    def _wait_for_head(self) -> None:
+        """Until the others can find it."""
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 1):
+                return
+            time.sleep(0.5)
+        raise TimeoutError("the head of the cluster did not begin")
 
     def _end(self) -> None:
         for node in reversed(self._nodes):
@@ -103,9 +119,8 @@ class _Cluster:
         return [str(self._dlprof), "bench", "m.toml", "-o", output, "--format", "json", *more]
 
     def _run(self, command: Sequence[str]) -> subprocess.Popen[str]:
-        environment = {**os.environ, "RAY_ADDRESS": f"127.0.0.1:{self._port}", "OMP_NUM_THREADS": "1"}
         return subprocess.Popen(
-            command, cwd=self._place, stdout=subprocess.PIPE, stderr=sys.stderr, text=True, env=environment
+            command, cwd=self._place, stdout=subprocess.PIPE, stderr=sys.stderr, text=True, env=self._environment
         )
 
     def _spread(self) -> tuple[dict[str, Any], list[str]]:
