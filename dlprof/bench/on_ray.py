@@ -33,6 +33,8 @@ _LOOK_S = 2.0
 """How often the nodes of the cluster are looked at (s)."""
 _PAUSE_S = 30.0
 """How long a node gets nothing after a run on it was lost: so long Ray may take it for alive (s)."""
+_JOIN_S = 60.0
+"""How long nodes with cores are waited for."""
 _ATTEMPTS = 3
 """A run whose node was lost so often fails."""
 _PLACES = ("cells", "runs")
@@ -114,6 +116,8 @@ class _Cluster:
     """Node to when it may get a run again."""
     unfit: dict[str, str] = field(default_factory=dict)
     """Node to why no run can be made on it."""
+    alone_since: float | None = None
+    """Since when no node can make a run; None: one can."""
 
     def run(self) -> list[CellResult]:
         cells = self.matrix.cells()
@@ -145,9 +149,10 @@ class _Cluster:
             raise UnavailableError("All nodes of the cluster were lost.", hint="the same command goes on where it was")
         # A head that is given no cores is there to lead the others.
         nodes = {name: node for name, node in alive.items() if _cores(node) and name not in self.unfit}
-        if not nodes and not self.busy:
-            why = next(iter(self.unfit.values()), "none of its nodes has cores for tasks")
-            raise UnavailableError(f"No node of the cluster can make a run: {why}.")
+        if nodes:
+            self.alone_since = None
+        elif not self.busy:
+            self._wait_for_nodes()
         taken = {node for node, _ in self.busy.values()}
         now = time.monotonic()
         for name, node in nodes.items():
@@ -155,6 +160,14 @@ class _Cluster:
                 number = waiting.popleft()
                 self.busy[self._begun(name, node, number)] = name, number
                 self.report(f"{cells[number - 1].name} on {node.get('NodeManagerHostname') or name[:8]}")
+
+    def _wait_for_nodes(self) -> None:
+        """There is no node that can make a run: others may join, as where a head begins before them."""
+        if self.alone_since is None:
+            self.alone_since = time.monotonic()
+        if self.unfit or time.monotonic() - self.alone_since >= _JOIN_S:
+            why = next(iter(self.unfit.values()), "none of its nodes has cores for tasks")
+            raise UnavailableError(f"No node of the cluster can make a run: {why}.")
 
     def _begun(self, name: str, node: Mapping[str, Any], number: int) -> Any:
         where = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy

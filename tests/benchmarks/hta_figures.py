@@ -117,5 +117,5 @@ def _of_dlprof(path: Path) -> Figures:
         raise ToolError(f"it has {len(devices)} devices")
     one = devices[0]
     overlap = 100 * one.communication_overlapped_ns / one.communication_ns if one.communication_ns else None
-    times = (one.idle_ns, one.compute_ns, one.non_compute_ns, one.span_ns)
-    return Figures(*(ns / 1000 for ns in times), overlap or None)
+    idle, compute, other, whole = (ns / 1000 for ns in (one.idle_ns, one.compute_ns, one.non_compute_ns, one.span_ns))
+    return Figures(idle, compute, other, whole, overlap or None)

@@ -47,6 +47,7 @@ class Ray(types.ModuleType):
         monkeypatch.setitem(sys.modules, "ray", self)
         monkeypatch.setitem(sys.modules, "ray.util.scheduling_strategies", strategies)
         monkeypatch.setattr(on_ray, "_PAUSE_S", 0.0)
+        monkeypatch.setattr(on_ray, "_JOIN_S", 0.0)
 
     def init(self, **_: Any) -> None:
         """Find the cluster."""
