@@ -1,7 +1,8 @@
 """Collectives on devices: the same kernel in several ranks, put together, whatever their clocks show.
 
 A kernel of a collective runs in each rank until the last one has come and the data has been moved. So the rank in which
-it is shortest came last, and what it is longer in the others is their wait for that one.
+it is shortest came last, and what it is longer in the others is their wait for that one. The same holds for an operator
+of the host that is a collective inside of a compiled program, such as those of XLA on a CPU.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from dlprof.analysis.columns import Integers, integers
-from dlprof.schema.vocabulary import Category, EventKind
+from dlprof.schema.vocabulary import Category, EventKind, Loop
 from dlprof.store.ranked import Member
 from dlprof.store.run import Run
+
+_HANDS_ON = "c10d::"
+"""Operators that only hand a collective on to a thread, which then waits in one of its own."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class DeviceCollectives:
         last_share: Rank to the share of them that it came last to, 0 to 1.
         spread_ns: Median of the time from the first rank to the last that came to one.
         unknown: Why nothing is known, as a clause; None: it is.
+        steps: Train steps that they are of, where kernel windows have them; None: all that a foreign trace has.
     """
 
     count: int = 0
@@ -37,6 +42,18 @@ class DeviceCollectives:
     last_share: Mapping[int, float] = field(default_factory=dict)
     spread_ns: int | None = None
     unknown: str | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The windows in which all ranks traced the same steps, by their numbers, and how many steps those are.
+
+    In others the n-th collective of one rank would be another one's m-th.
+    """
+
+    numbers: tuple[int, ...]
+    steps: int
 
 
 def match(members: Sequence[Member]) -> DeviceCollectives:
@@ -45,7 +62,8 @@ def match(members: Sequence[Member]) -> DeviceCollectives:
     Args:
         members: The ranks.
     """
-    by_rank = {member.rank: _durations(member.run) for member in members}
+    windows = _windows(members)
+    by_rank = {member.rank: _durations(member.run, windows) for member in members}
     if len(members) < 2 or not any(by_rank.values()):
         return DeviceCollectives(unknown="no collectives on devices were traced in two ranks")
     names = set.intersection(*(set(found) for found in by_rank.values()))
@@ -63,20 +81,39 @@ def match(members: Sequence[Member]) -> DeviceCollectives:
         transfer_ns=int(shortest.sum()),
         last_share={rank: float(share) for rank, share in zip(ranks, last, strict=True)},
         spread_ns=int(np.median(dur.max(axis=0) - shortest)),
+        steps=None if windows is None else windows.steps,
     )
 
 
-def _durations(run: Run) -> dict[str, Integers]:
-    """Name of a kernel that is a collective to how long each of it ran (ns), by its start."""
-    ops = {
+def _windows(members: Sequence[Member]) -> _Windows | None:
+    """The windows that all ranks have alike; None: there are none but those of foreign traces."""
+    told = []
+    for member in members:
+        rows = [row for row in member.run.rows("kernel_windows") if row["loop"] is not None]
+        told.append({(row["window"], row["loop"], row["first_step"], row["steps"]) for row in rows})
+    if not any(told):
+        return None
+    same = sorted(set.intersection(*told))
+    return _Windows(tuple(row[0] for row in same), sum(row[3] or 0 for row in same if row[1] == Loop.TRAIN))
+
+
+def _durations(run: Run, windows: _Windows | None) -> dict[str, Integers]:
+    """Name of a kernel that is a collective to how long each of it ran (ns), by its start; else of such an operator."""
+    collectives = [row for row in run.rows("kernel_ops") if row["category"] == Category.COLLECTIVE]
+    kernels = {row["op_id"]: row["name"] for row in collectives if row["kind"] == EventKind.KERNEL.word}
+    ops = kernels or {
         row["op_id"]: row["name"]
-        for row in run.rows("kernel_ops")
-        if row["category"] == Category.COLLECTIVE and row["kind"] == EventKind.KERNEL.word
+        for row in collectives
+        if row["kind"] == EventKind.OPERATOR.word and not row["name"].startswith(_HANDS_ON)
     }
     if not ops:
         return {}
-    events = run.table("kernel_events", ("op_id", "device", "start_ns", "dur_ns"))
-    own = np.isin(integers(events["op_id"]), list(ops)) & (integers(events["device"]) >= 0)
+    events = run.table("kernel_events", ("op_id", "device", "start_ns", "dur_ns", "window"))
+    own = np.isin(integers(events["op_id"]), list(ops))
+    if kernels:
+        own &= integers(events["device"]) >= 0
+    if windows is not None:
+        own &= np.isin(integers(events["window"]), windows.numbers)
     events = events.filter(pa.array(own)).sort_by("start_ns")
     op, dur = integers(events["op_id"]), integers(events["dur_ns"])
     # One name may have several numbers: the same kernel of several operators.

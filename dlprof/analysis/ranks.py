@@ -41,6 +41,8 @@ _SAMPLED_RANKS = 16
 """Up to so many ranks are compared by their sampled stacks, where nothing else tells."""
 _LOOPS = (Loop.TRAIN, Loop.UNKNOWN)
 """Steps of a foreign trace may not say that they train."""
+_OF_RAY = "--raylet-name="
+"""An argument of Ray's workers: Ray ends them itself, with exit code 1, also where all went well."""
 _ARRIVALS, _MEDIANS = "arrivals", "medians"
 
 
@@ -220,7 +222,7 @@ def _late_on_devices(times: Sequence[RankTimes], found: DeviceCollectives) -> St
     if share < (1 + 1 / len(times)) / 2 or not slow.steps or not slow.median_ns:
         return None
     others = median(wait for one, wait in found.wait_ns.items() if one != rank)
-    excess = int((others - found.wait_ns[rank]) / slow.steps)
+    excess = int((others - found.wait_ns[rank]) / (found.steps or slow.steps))
     return Straggler(rank, excess, "work", excess, share) if excess >= LEAST_SHARE * slow.median_ns else None
 
 
@@ -367,6 +369,8 @@ def _ended(run: Run) -> tuple[str, bool]:
         return f"signal {process.signal}", True
     if process.exit_code is None:
         return "end not known", False
+    if process.exit_code == 1 and any(word.startswith(_OF_RAY) for word in run.manifest.command.argv):
+        return "ended by Ray", False
     return f"exit code {process.exit_code}", process.exit_code != 0
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import tarfile
 import tempfile
 import time
@@ -32,9 +33,12 @@ _LOOK_S = 2.0
 """How often the nodes of the cluster are looked at (s)."""
 _PAUSE_S = 30.0
 """How long a node gets nothing after a run on it was lost: so long Ray may take it for alive (s)."""
+_JOIN_S = 60.0
+"""How long nodes with cores are waited for."""
 _ATTEMPTS = 3
 """A run whose node was lost so often fails."""
 _PLACES = ("cells", "runs")
+_THREADS = "OMP_NUM_THREADS"
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,14 @@ class Order:
         digest: Of what it says; on the node it must say the same.
         repeat: Runs of each pair.
         number: Which run, from 1 on.
+        threads: OMP_NUM_THREADS where the command was given; None: it was not set. Ray sets one of its own.
     """
 
     matrix: str
     digest: str
     repeat: int
     number: int
+    threads: str | None = None
 
 
 def run(matrix_file: Path, matrix: Matrix, folder: Folder, address: str | None, report: Report) -> list[CellResult]:
@@ -108,6 +114,10 @@ class _Cluster:
     """Number of a run to how often its node was lost."""
     paused: dict[str, float] = field(default_factory=dict)
     """Node to when it may get a run again."""
+    unfit: dict[str, str] = field(default_factory=dict)
+    """Node to why no run can be made on it."""
+    alone_since: float | None = None
+    """Since when no node can make a run; None: one can."""
 
     def run(self) -> list[CellResult]:
         cells = self.matrix.cells()
@@ -134,9 +144,15 @@ class _Cluster:
 
     def _give_out(self, waiting: deque[int], cells: list[Cell]) -> None:
         """Give each node that has nothing to do a run."""
-        nodes = {node["NodeID"]: node for node in self.ray.nodes() if node["Alive"]}
-        if not nodes:
+        alive = {node["NodeID"]: node for node in self.ray.nodes() if node["Alive"]}
+        if not alive:
             raise UnavailableError("All nodes of the cluster were lost.", hint="the same command goes on where it was")
+        # A head that is given no cores is there to lead the others.
+        nodes = {name: node for name, node in alive.items() if _cores(node) and name not in self.unfit}
+        if nodes:
+            self.alone_since = None
+        elif not self.busy:
+            self._wait_for_nodes()
         taken = {node for node, _ in self.busy.values()}
         now = time.monotonic()
         for name, node in nodes.items():
@@ -145,16 +161,24 @@ class _Cluster:
                 self.busy[self._begun(name, node, number)] = name, number
                 self.report(f"{cells[number - 1].name} on {node.get('NodeManagerHostname') or name[:8]}")
 
+    def _wait_for_nodes(self) -> None:
+        """There is no node that can make a run: others may join, as where a head begins before them."""
+        if self.alone_since is None:
+            self.alone_since = time.monotonic()
+        if self.unfit or time.monotonic() - self.alone_since >= _JOIN_S:
+            why = next(iter(self.unfit.values()), "none of its nodes has cores for tasks")
+            raise UnavailableError(f"No node of the cluster can make a run: {why}.")
+
     def _begun(self, name: str, node: Mapping[str, Any], number: int) -> Any:
         where = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
         task = self.ray.remote(there).options(
-            # All cores of the node: nothing of Ray's runs beside it.
-            num_cpus=node.get("Resources", {}).get("CPU", 1),
+            num_cpus=_cores(node),  # all of them: nothing of Ray's runs beside it
             max_retries=0,
             scheduling_strategy=where(node_id=name, soft=False),
         )
         path = str(self.matrix_file.absolute())
-        return task.remote(Order(path, self.matrix.digest, self.matrix.repeat, number))
+        threads = os.environ.get(_THREADS)
+        return task.remote(Order(path, self.matrix.digest, self.matrix.repeat, number, threads))
 
     def _take(self, one: Any, cells: list[Cell], waiting: deque[int]) -> None:
         node, number = self.busy.pop(one)
@@ -164,12 +188,15 @@ class _Cluster:
         except self.ray.exceptions.RayError as error:
             self.lost[number] += 1
             self.paused[node] = time.monotonic() + _PAUSE_S
+            why = "its node was lost"
+            if isinstance(error, self.ray.exceptions.RayTaskError):  # the node is there, but cannot do it
+                why = "its node could not run it"
+                self.unfit[node] = _last_line(error)
             if self.lost[number] < _ATTEMPTS:
-                self.report(f"{cell.name}: its node was lost; it is run again")
+                self.report(f"{cell.name}: {why}; it is run again ({_last_line(error)})")
                 waiting.append(number)
                 return
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            done = Done(None, b"", f"its node was lost {_ATTEMPTS} times: {lines[0][:120]}")
+            done = Done(None, b"", f"{why}, {_ATTEMPTS} times: {_last_line(error)}")
         if done.result is None:
             result = CellResult(
                 work=cell.work.name, backend=cell.backend, number=cell.number, ranks=cell.ranks, error=done.why
@@ -180,6 +207,17 @@ class _Cluster:
         if result.error:
             self.report(f"  {cell.name} failed: {result.error}")
         self.folder.write(cell, result)
+
+
+def _cores(node: Mapping[str, Any]) -> float:
+    """Cores that a node has for tasks; 0: none."""
+    return float(node.get("Resources", {}).get("CPU", 0))
+
+
+def _last_line(error: Exception) -> str:
+    """What an error of Ray's says, in a few words: that of a task is a whole traceback."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return lines[-1][:160].rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -199,6 +237,9 @@ class Done:
 
 def there(order: Order) -> Done:
     """On a node: run one cell in a folder of its own, and give what came out of it, packed."""
+    os.environ.pop(_THREADS, None)
+    if order.threads is not None:
+        os.environ[_THREADS] = order.threads
     with tempfile.TemporaryDirectory(prefix="dlprof-") as place:
         folder = Folder(Path(place) / "bench")
         try:

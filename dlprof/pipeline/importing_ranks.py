@@ -11,11 +11,14 @@ import os
 import re
 import shutil
 import signal
+import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +84,9 @@ def import_folder(
     """
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs must be at least 1, not {jobs}.")
-    files, passed_over = _traces(folder, reader)
+    files = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".") and path.is_file()]
     if not files:
-        raise NoInputError(f"There is no trace in {folder}.", hint="dlprof import --list names the formats")
+        raise _no_trace(folder)
     if output is not None:
         rundir.refuse_full(output)
     now = datetime.now().astimezone()
@@ -91,27 +94,18 @@ def import_folder(
     count = min(jobs or len(os.sched_getaffinity(0)), len(files))
     with importing.part_of(wanted) as part:
         shutil.rmtree(part / "raw")
-        made = ImportedRanks(RunDir(part), passed_over=passed_over)
+        made = ImportedRanks(RunDir(part))
         work = _Import(made, report)
         work.read(files, reader, limits or chosen(None), count)
+        if len(made.passed_over) == len(files):
+            raise _no_trace(folder)
         work.finish()
         made.folder = importing.named_folder(part, wanted, chosen=output is not None)
     return made
 
 
-def _traces(folder: Path, reader: str | None) -> tuple[list[Path], list[str]]:
-    """The files of a folder that a reader takes, and the names of the others."""
-    taken, others = [], []
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or not path.is_file():
-            continue
-        try:
-            if reader is None:
-                formats.find(path)
-            taken.append(path)
-        except DlprofError:
-            others.append(path.name)
-    return taken, others
+def _no_trace(folder: Path) -> NoInputError:
+    return NoInputError(f"There is no trace in {folder}.", hint="dlprof import --list names the formats")
 
 
 @dataclass(frozen=True)
@@ -120,6 +114,8 @@ class _Made:
 
     facts: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
+    is_trace: bool = True
+    """Whether a reader knows it."""
 
 
 class _Import:
@@ -146,14 +142,13 @@ class _Import:
             return
         # New processes for each batch: `max_tasks_per_child` stands still when all reach it (CPython issue 115634).
         batch = count * _FILES_OF_A_PROCESS
-        numbered = list(enumerate(files))
+        # The largest first, so that none of them is begun when all others are over.
+        numbered = sorted(enumerate(files), key=lambda one: -one[1].stat().st_size)
         for first in range(0, len(numbered), batch):
             self._read_batch(numbered[first : first + batch], reader, each, count)
 
     def _read_batch(self, files: Sequence[tuple[int, Path]], reader: str | None, limits: Limits, count: int) -> None:
-        # Not forked: threads of libraries do not outlive that.
-        spawn = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(min(count, len(files)), mp_context=spawn, initializer=_begin)
+        pool = ProcessPoolExecutor(min(count, len(files)), mp_context=_context(), initializer=_begin)
         try:
             waiting = {
                 pool.submit(_read, path, self._place(number), reader, limits): (number, path) for number, path in files
@@ -171,6 +166,9 @@ class _Import:
         self._done += 1
         of = self._files
         place = self._place(number)
+        if not told.is_trace:
+            self._made.passed_over.append(path.name)
+            return
         why = told.error
         if why is None:
             why = self._refused(path, told, place)
@@ -205,6 +203,7 @@ class _Import:
             BadDataError: There is no rank in it.
         """
         made = self._made
+        made.passed_over.sort()
         if not made.ranks:
             file, why = next(iter(made.refused.items()))
             raise BadDataError(f"No rank could be read. {file}: {why}.")
@@ -221,6 +220,16 @@ def _share_of(limits: Limits, count: int) -> Limits:
     return replace(share, threads=max(1, len(os.sched_getaffinity(0)) // count))
 
 
+def _context() -> BaseContext:
+    """How processes are begun: as copies of this one where that is safe, else from nothing.
+
+    Loading what reads traces takes as long as reading a trace or two. A copy has no thread but one: where another one
+    may hold a lock now, as a notebook's may, nobody would ever give it back there.
+    """
+    is_alone = threading.active_count() == 1 and "duckdb" not in sys.modules
+    return multiprocessing.get_context("fork" if is_alone else "spawn")
+
+
 def _begin() -> None:
     """In each process: Ctrl-C is the affair of the one that started it, whose end is theirs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -228,6 +237,11 @@ def _begin() -> None:
 
 def _read(path: Path, place: Path, reader: str | None, limits: Limits) -> _Made:
     """Read one file into a run; in a process of its own."""
+    if reader is None:
+        try:
+            reader = formats.find(path).name
+        except DlprofError:
+            return _Made(is_trace=False)
     try:
         with walled(limits):
             run = importing.import_files([path], place, reader=reader, report=_silent, limits=limits)

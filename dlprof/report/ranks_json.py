@@ -72,7 +72,10 @@ class StragglerReport(Struct, frozen=True, kw_only=True):
 
 
 class DeviceCollectivesReport(Struct, frozen=True, kw_only=True):
-    """Kernels of collectives that all ranks have, the n-th of a name in each; times are sums over all traced ones."""
+    """Kernels of collectives that all ranks have, the n-th of a name in each; times are sums over all traced ones.
+
+    Without such kernels: operators of the host that are collectives inside of compiled programs.
+    """
 
     count: int
     """How many in each rank."""

@@ -11,6 +11,8 @@
     traces    import of large foreign traces, beside other tools: only when named first, has options of its own
               (see `python -m tests.benchmarks traces --help`)
     ranks     import of the traces of 64 ranks with one process and with two, and their report: the same
+    hta       figures of HolisticTraceAnalysis beside dlprof's, of all traces below a folder: the same
+    rank-steps  step time of two ranks under default probes / without dlprof, torch and JAX: the same
     budget    pairs of bare and traced runs beside what the ledger says: the same (`... budget --help`)
 
 Not part of the tests: times depend on the machine and on what else it does.
@@ -26,12 +28,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
-from tests.benchmarks import budget, many_ranks, pages, startup, traces
+from tests.benchmarks import budget, hta_figures, many_ranks, pages, rank_steps, startup, traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -205,16 +207,21 @@ BENCHMARKS: dict[str, Callable[[int], None]] = {
 }
 
 
+WITH_OPTIONS: dict[str, Callable[[Sequence[str]], None]] = {
+    "traces": traces.main,
+    "budget": budget.main,
+    "ranks": many_ranks.main,
+    "rank-steps": rank_steps.main,
+    "hta": hta_figures.main,
+}
+"""Those with options of their own, run only when named first."""
+
+
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
-    if sys.argv[1:2] == ["traces"]:
-        traces.main(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["budget"]:
-        budget.main(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["ranks"]:
-        many_ranks.main(sys.argv[2:])
+    alone = WITH_OPTIONS.get(sys.argv[1]) if len(sys.argv) > 1 else None
+    if alone is not None:
+        alone(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")

@@ -1,6 +1,7 @@
 """Import of the traces of many ranks with one process and with two, and the report of all: `python -m tests.benchmarks ranks`.
 
-The traces are made up: steps of kernels, copies, collectives and operators, in the form of torch.profiler.
+The traces are made up: steps of kernels, copies, collectives and operators, in the form of torch.profiler. One process has threads, too: beside
+the times are the CPU seconds, and one process that may use one core alone is what two processes on two cores are twice of.
 """
 
 from __future__ import annotations
@@ -8,14 +9,15 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import resource
-import subprocess
+import os
+import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.peers import Cost, cost
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 _OF_STEP = 100
@@ -27,22 +29,41 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="tests.benchmarks ranks", description=__doc__)
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--events", type=int, default=100_000, help="of a rank")
+    parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write(folder / "traces", args.ranks, args.events)
-        for jobs in (1, 2):
-            command = ["import", str(folder / "traces"), "-o", str(folder / f"run{jobs}"), "--jobs", str(jobs)]
-            seconds = _timed(command)
-            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-            print(f"import {args.ranks} ranks, {jobs} at a time: {seconds:.1f} s; largest process so far {peak:.0f} MB")
-        print(f"report {_timed(['report', str(folder / 'run2')]):.2f} s")
+        found: dict[str, list[Cost]] = {}
+        for number in range(args.rounds):
+            for how, jobs, cores in _WAYS:
+                run = folder / f"run-{number}-{jobs}-{cores or 'all'}"
+                words = ["import", str(folder / "traces"), "-o", str(run), "--jobs", str(jobs)]
+                found.setdefault(how, []).append(_cost(words, folder, cores))
+        found["report"] = [_cost(["report", str(run)], folder, None) for _ in range(args.rounds)]
+    base = _median(found[_WAYS[0][0]], "wall")
+    for how, costs in found.items():
+        wall, cpu = _median(costs, "wall"), _median(costs, "cpu")
+        walls = f"{min(one.wall for one in costs):.1f} to {max(one.wall for one in costs):.1f}"
+        more = f"; {base / wall:.2f} x one process on one core" if how != "report" else ""
+        print(
+            f"{how:<34} {wall:5.1f} s ({walls}), CPU {cpu:5.1f} s, {cpu / wall:.2f} cores, "
+            f"largest process {max(one.peak for one in costs):.0f} MB{more}",
+            flush=True,
+        )
 
 
-def _timed(words: Sequence[str]) -> float:
-    begin = time.perf_counter()
-    subprocess.run([*DLPROF, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - begin
+_WAYS = (("one process on one core", 1, 1), ("one process", 1, None), ("two processes", 2, None))
+"""What it is, --jobs, and how many cores it may use (None: all)."""
+
+
+def _cost(words: Sequence[str], folder: Path, cores: int | None) -> Cost:
+    bound = [] if cores is None else ["taskset", "-c", ",".join(map(str, sorted(os.sched_getaffinity(0))[:cores]))]
+    return cost([*bound, *DLPROF, *words], folder)
+
+
+def _median(costs: Sequence[Cost], what: str) -> float:
+    return float(statistics.median(getattr(one, what) for one in costs))
 
 
 def _write(folder: Path, ranks: int, events: int) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import mean, median
 
+from dlprof.analysis import rank_batches
 from dlprof.analysis.clocks import Placement
 from dlprof.analysis.findings import diagnose, rank_events
 from dlprof.analysis.findings.case import Case
@@ -22,7 +23,7 @@ from dlprof.analysis.findings.finding import (
     SourceLine,
     Statement,
 )
-from dlprof.analysis.findings.rank_case import COLLECTIVES, CORES, LOADERS, STEPS, TITLES, RankCase
+from dlprof.analysis.findings.rank_case import COLLECTIVES, COMPILED, CORES, LOADERS, STEPS, TITLES, RankCase
 from dlprof.analysis.rank_contention import Contention, of_ranks
 from dlprof.analysis.ranks import RanksSummary, RankTimes, Straggler
 from dlprof.errors import DlprofError
@@ -113,20 +114,18 @@ def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:
         if case.summary.median_ns is None:
             raise Abstain("how long a step takes is not known of any rank")
         return
-    times = case.summary.of(slow.rank)
     steps = min((one.steps for one in case.summary.ranks), default=0)
     where = f"Rank {slow.rank} takes {duration(slow.excess_ns)} of its own a step longer than the others"
     last = "" if slow.last_share is None else f", and comes last to {100 * slow.last_share:.0f} % of the collectives"
-    larger = _larger_batch(case.summary, slow)
+    larger = _larger_batch(case, slow)
     slug, why, line, query = "straggler", "", case.loop_line(slow.rank), COLLECTIVES
     advice = _ADVICE[slow.part]
     if larger is None and slow.part == "input":
         slug, why, query = "unbalanced-input", f" ({duration(slow.part_ns)} of it waiting for its input)", STEPS
         line = _input_line(case.run(slow.rank)) or line
     elif larger is not None:
-        slug, query = "uneven-batches", LOADERS
-        why = f" (its batches have {times.batch} rows, the others' {larger})"
-        line = _loader_line(case.run(slow.rank)) or line
+        slug, why, query = "uneven-batches", larger.told, larger.query
+        line = larger.line or line
         advice = "Give all ranks batches of the same size: the others wait for the largest in each step."
     elif (cores := rank_events.fewer_cores(case, slow.rank)) is not None:
         slug, query = "slow-host", CORES
@@ -140,14 +139,35 @@ def _straggler(case: RankCase) -> Iterator[tuple[Finding, Query]]:
     yield case.finding(slug, sentence, slow.excess_ns * steps, advice, line), query
 
 
-def _larger_batch(summary: RanksSummary, slow: Straggler) -> int | None:
-    """Rows of the others' batches, where those of the slow rank are larger."""
+@dataclass(frozen=True)
+class _Larger:
+    """How it is known that a rank has larger batches, as a clause; and the line that is about it."""
+
+    told: str
+    query: Query
+    line: SourceLine | None
+
+
+def _larger_batch(case: RankCase, slow: Straggler) -> _Larger | None:
+    """The slow rank's batches, where they are larger than the others': by its loader, else by what was compiled."""
+    summary = case.summary
     own = summary.of(slow.rank).batch
     others = [one.batch for one in summary.ranks if one.rank != slow.rank]
     if own is None or not others or any(one is None for one in others):
-        return None
+        found = rank_batches.larger_argument(case.ranked.members, slow.rank)
+        if found is None or not _is_cause(summary, slow, found.own, found.usual):
+            return None
+        text = f" ({found.function}() is compiled for {found.argument} of {found.own} rows there, of {found.usual} in "
+        return _Larger(f"{text}the others)", COMPILED, found.line)
     usual = int(median(one for one in others if one is not None))
-    return usual if own >= _UNEVEN * usual and _grew_like(summary, slow, own / usual) else None
+    if not _is_cause(summary, slow, own, usual):
+        return None
+    line = _loader_line(case.run(slow.rank))
+    return _Larger(f" (its batches have {own} rows, the others' {usual})", LOADERS, line)
+
+
+def _is_cause(summary: RanksSummary, slow: Straggler, own: int, usual: int) -> bool:
+    return own >= _UNEVEN * usual and _grew_like(summary, slow, own / usual)
 
 
 def _grew_like(summary: RanksSummary, slow: Straggler, rows: float) -> bool:

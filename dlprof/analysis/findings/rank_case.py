@@ -39,6 +39,11 @@ LOADERS = Query(
     "loaders of each rank",
     "SELECT DISTINCT rank, dataset, batch_size, workers, file, line FROM loaders ORDER BY rank",
 )
+COMPILED = Query(
+    "functions that each rank compiled, with the shapes of their arguments",
+    "SELECT rank, name, detail FROM spans WHERE kind = 'graph_compile' AND detail LIKE '%arguments%' "
+    "ORDER BY name, rank",
+)
 CORES = Query(
     "time of each rank's threads on a core, and without one though they could run",
     "SELECT rank, max(run_ns) AS run_ns, max(wait_ns) AS wait_ns, max(main_wait_ns) AS main_wait_ns "

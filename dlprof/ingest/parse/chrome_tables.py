@@ -114,7 +114,7 @@ class TableReader:
 
     def __init__(self, categories: frozenset[str], shaped: frozenset[str]) -> None:
         self._terms = {"categories": _listed(categories), "shaped": _listed(shaped)}
-        self._workers = min(budget().limits.threads, os.cpu_count() or 1)
+        self._workers = min(budget().limits.threads, len(os.sched_getaffinity(0)))
         self._pool = ThreadPoolExecutor(self._workers, "dlprof-json")
         self._folder = tempfile.TemporaryDirectory(prefix="dlprof-")
         self._local = threading.local()

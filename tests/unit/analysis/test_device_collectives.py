@@ -44,6 +44,33 @@ def test_the_rank_whose_kernel_is_shortest_came_last(tmp_path: Path) -> None:
     assert (found.last_share, found.spread_ns) == ({0: 1 / 3, 1: 2 / 3}, 2 * MS)
 
 
+def compiled(first_step: int, *waits: float) -> dict[str, Any]:
+    """Tables of a rank whose host has collectives in a window of two steps, which take so long (ms)."""
+    ops = [
+        {"op_id": 1, "kind": "operator", "name": "all-reduce.2", "category": "collective"},
+        {"op_id": 2, "kind": "operator", "name": "c10d::allreduce_", "category": "collective"},
+    ]
+    rows = events(*((1, 20 * number, dur) for number, dur in enumerate(waits)), (2, 0, 9))
+    window = {"window": 0, "engine": "jax", "source": "x", "loop": "train", "start_ns": 0, "dur_ns": 40 * MS,
+              "first_step": first_step, "steps": 2, "dropped": 0}  # fmt: skip
+    host = [{**row, "device": -1} for row in rows]
+    return {"collectives": [], "kernel_ops": ops, "kernel_events": host, "kernel_windows": [window]}
+
+
+def test_collectives_of_compiled_programs_on_the_host_tell_the_same(tmp_path: Path) -> None:
+    """As XLA runs them on a CPU: rank 0 waits for 5 ms in each of the two steps that both traced."""
+    both = ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=compiled(6, 6, 6), rank_1=compiled(6, 1, 1))
+    found = device_collectives.match(both.members)
+    assert (found.count, found.steps, found.wait_ns) == (2, 2, {0: 10 * MS, 1: 0})
+    assert ranks.of_run(both).straggler == Straggler(1, 5 * MS, "work", 5 * MS, 1.0)
+
+
+def test_collectives_of_other_steps_are_not_put_together(tmp_path: Path) -> None:
+    """Rank 1 was traced a step later."""
+    both = ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=compiled(6, 6, 6), rank_1=compiled(7, 1, 1))
+    assert device_collectives.match(both.members).count == 0
+
+
 def test_traces_that_hold_other_collectives_are_not_put_together(tmp_path: Path) -> None:
     """Which of them belong together nobody knows."""
     both = ranked_runs.make(tmp_path, {0: 5, 1: 12}, rank_0=traced((1, 0, 4), (1, 9, 4)), rank_1=traced((1, 3, 1)))

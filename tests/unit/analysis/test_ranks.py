@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dlprof.analysis import ranks
 from dlprof.analysis.ranks import Straggler
 from tests.unit import ranked_runs
@@ -59,6 +61,16 @@ def test_how_each_rank_ended_is_told(tmp_path: Path) -> None:
     process = {"pid": 42, "exit_code": None, "signal": 9, "wall_ns": 5}
     summary = ranks.of_run(ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_1={"told": {"process": process}}))
     assert [(one.ended, one.failed) for one in summary.ranks] == [("exit code 0", False), ("signal 9", True)]
+
+
+@pytest.mark.parametrize(("code", "told"), [(1, ("ended by Ray", False)), (3, ("exit code 3", True))])
+def test_a_worker_that_ray_has_ended_did_not_fail(tmp_path: Path, code: int, told: tuple[str, bool]) -> None:
+    """It does so with exit code 1, also where all went well."""
+    process = {"pid": 42, "exit_code": code, "signal": None, "wall_ns": 5}
+    command = {"script": "default_worker.py", "argv": ["--raylet-name=/tmp/ray/sockets/raylet"]}
+    given = {"told": {"process": process, "command": command}}
+    summary = ranks.of_run(ranked_runs.make(tmp_path, {0: 5, 1: 5}, rank_1=given))
+    assert (summary.ranks[1].ended, summary.ranks[1].failed) == told
 
 
 def test_steps_in_which_another_rank_was_traced_do_not_count(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,22 @@ def test_several_processes_make_what_one_makes(tmp_path: Path, monkeypatch: pyte
         tables.append([member.run.table("kernel_events").to_pylist() for member in found.members])
     assert tables[0] == tables[1]
     assert all(tables[0])
+
+
+@pytest.mark.slow
+def test_the_command_makes_the_same_in_copies_of_its_process(tmp_path: Path) -> None:
+    """Nothing has begun a thread there; what is no trace is named."""
+    folder = written(tmp_path / "in", *(f"{number}.json" for number in range(4)))
+    (folder / "notes.txt").write_text("mine")
+    command = [sys.executable, "-m", "dlprof", "import", "in", "-o", "out", "--jobs", "2"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
+    assert "passed over, as of no known format: notes.txt" in done.stderr
+    alone = importing_ranks.import_folder(folder, tmp_path / "alone", reader=None, report=silent, jobs=1)
+    assert sorted(alone.ranks) == [0, 1, 2, 3]
+    made = [ranked.find(str(tmp_path / name)) for name in ("out", "alone")]
+    events = [[one.run.table("kernel_events").to_pylist() for one in found.members] for found in made if found]
+    assert events[0] == events[1]
 
 
 @pytest.mark.slow

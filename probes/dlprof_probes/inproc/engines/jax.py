@@ -1,6 +1,7 @@
 """JAX: compilation as its own monitoring tells it, and its profiler."""
 
 import os
+import re
 import sys
 from importlib import import_module
 from os import makedirs, uname
@@ -16,6 +17,10 @@ from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
 _MOST_ARRAYS = 100000
 _MOST_PROGRAMS = 500
+_ARGUMENTS_TOLD = 16
+_LEAVES_TOLD = 2
+_NAME_LENGTH = 80
+_ROOT = re.compile(r"[^\[.]*")
 _TEMPORARY = "temporaries of a compiled step (activations, gradients, workspace): XLA's plan"
 _COMPILING = "/jax/core/compile/backend_compile_duration"
 _STAGES = {
@@ -85,6 +90,17 @@ def _session(options):
 def _is_of_jax(function):
     """Whether a function is one of JAX's own, such as each operator."""
     return str(getattr(function, "__module__", "")).split(".")[0] in ("jax", "jaxlib")
+
+
+def _by_root(signature):
+    """Types of a function's arguments, by name; of one that is a tree (`params['w'][0]`) those of its first leaves."""
+    found, seen = {}, {}
+    for name, kind in signature.items():
+        root = _ROOT.match(name).group()
+        seen[root] = seen.get(root, 0) + 1
+        if seen[root] <= _LEAVES_TOLD and len(seen) <= _ARGUMENTS_TOLD:
+            found[name[:_NAME_LENGTH]] = str(kind)[:_NAME_LENGTH]
+    return found
 
 
 def _plain(name):
@@ -218,7 +234,10 @@ class Jax(Engine):
             signature[told or "argument %d" % number] = kind
         if not _is_of_jax(function):
             self._own_functions.add(name)
-        self._traced[name] = self.probe.causes.note(function, name, signature)
+        told = self.probe.causes.note(function, name, signature)
+        if not told["again"]:
+            told["arguments"] = _by_root(signature)
+        self._traced[name] = told
 
     def _watch_constants(self, pjit):
         """Look at what a function that was traced has closed over."""

@@ -97,7 +97,9 @@ class Collectives(object):
             probe.replace(group, name, lambda f: probe.wrappers.timed_method(f, name, called, now))
 
     def _began(self, group):
-        if group is not None:
+        if group is None:  # it is given up: launchers such as Ray's may end the process next, without a word
+            self._recorder.flush()
+        else:
             self._recorder.meta({"rank": {"rank": group.rank(), "world": group.size(), "by": "torch.distributed"}})
             self._recorder.flush()
             if group.size() > 1:

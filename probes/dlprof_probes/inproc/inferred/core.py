@@ -226,8 +226,19 @@ class OwnLoops(object):
         is_alone = begins and (fit.feed is feed if feed is not None else fit.feed is None and fit.closing == optimizer)
         fit.usual, fit.usual_site = optimizer, site if is_alone else None
         self._took_part(fit, optimizer, path, end)
-        if fit.feed is None and fit.closing == optimizer:
+        if (fit.feed is None and fit.closing == optimizer) or self._was_fed_ahead(fit):
             self._end_step(fit, end)
+
+    @staticmethod
+    def _was_fed_ahead(fit):
+        """Whether a step is over that began when its loader was: nobody will ask that for another item.
+
+        What fetches items ahead (Ray Train's, and other wrappers that move them to a device) has the last ones then.
+        """
+        before = fit.before
+        return (
+            fit.feed is not None and fit.feed.over and before is not None and fit.step.optimizers == before.optimizers
+        )
 
     @staticmethod
     def _turned(fit, turns, site, frame):

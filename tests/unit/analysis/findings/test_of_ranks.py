@@ -68,6 +68,24 @@ def test_larger_batches_of_one_rank_are_the_cause(tmp_path: Path) -> None:
     assert "(its batches have 64 rows, the others' 32)" in first.claim
 
 
+def test_larger_batches_are_told_by_what_was_compiled_where_no_loader_tells(tmp_path: Path) -> None:
+    """As in JAX, whose batches are arrays."""
+    spans = {
+        f"rank_{rank}": {
+            "spans": [
+                {"thread_id": 1, "span_id": 1, "kind": "graph_compile", "name": "gradient", "start_ns": 0, "dur_ns": MS,
+                 "ended": True, "file": "train.py", "line": 9,
+                 "detail": '{"compiled": {"function": "gradient", "arguments": {"x": "float32[%d,8]"}}}' % (32 * rank + 32)}
+            ]
+        }
+        for rank in (0, 1)
+    }  # fmt: skip
+    first = look(tmp_path, {0: 5, 1: 12}, **spans).findings[0]
+    assert (first.slug, first.file, first.line) == ("uneven-batches", "train.py", 9)
+    assert "(gradient() is compiled for x of 64 rows there, of 32 in the others)" in first.claim
+    assert [row["rank"] for row in first.evidence[0].rows] == [0, 1]
+
+
 def test_collectives_that_take_long_by_themselves_are_a_cause(tmp_path: Path) -> None:
     """1 ms of transfer in each of 40 steps: 4 % of the second."""
     diagnosis = look(tmp_path, {0: 5, 1: 5})

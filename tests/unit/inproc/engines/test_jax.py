@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dlprof_probes.inproc import native_calls
-from dlprof_probes.inproc.engines.jax import Jax, JaxTracer
+from dlprof_probes.inproc.engines.jax import Jax, JaxTracer, _by_root
 
 from tests.contracts.engine_exercise import fake_keras
 
@@ -79,9 +79,20 @@ def test_a_compilation_is_told_with_what_was_traced_for_it(probed: Callable[...,
     setup.close(loop)
 
     told = [span.detail["compiled"] for span in setup.stream().spans.values() if span.kind == "graph_compile"]
-    assert told[0] == {"function": "doubled", "again": False, "cause": []}
+    assert told[0] == {"function": "doubled", "again": False, "cause": [], "arguments": {"value": "float32[2]"}}
     change = {"argument": "value", "what": "shape", "before": "float32[2]", "now": "float32[3]"}
     assert told[1]["cause"] == [change]
+
+
+def test_of_a_tree_of_arguments_the_first_leaves_are_told() -> None:
+    """A model may have thousands, and what comes behind it is the batch."""
+    model = {"params['layer%d']['w']" % number: "float32[8,8]" for number in range(500)}
+    assert _by_root({**model, "state.step": "int32[]", "rows": "float32[64,8]"}) == {
+        "params['layer0']['w']": "float32[8,8]",
+        "params['layer1']['w']": "float32[8,8]",
+        "state.step": "int32[]",
+        "rows": "float32[64,8]",
+    }
 
 
 def test_what_jax_compiled_by_itself_has_no_cause(probed: Callable[..., Any]) -> None:

@@ -127,6 +127,16 @@ def test_the_rank_is_told_by_the_process_group(c10d: Any, out: Recorded) -> None
     assert out.stream().meta["rank"] == {"rank": 1, "world": 2, "by": "torch.distributed"}
 
 
+def test_what_was_recorded_is_written_when_the_process_group_is_given_up(c10d: Any, out: Recorded) -> None:
+    """Ray Train ends its workers right after that, and no function of theirs is called any more."""
+    c10d._update_default_pg(c10d.ProcessGroup())
+    out.note("last", "words")
+    written = out.folder / "inproc.wire"
+    before = written.stat().st_size
+    c10d._update_default_pg(None)
+    assert written.stat().st_size > before
+
+
 def test_a_method_keeps_the_frame_by_which_pybind_knows_it(c10d: Any) -> None:
     """Its name, and `self` in front: else a subclass of Python would be called for ever."""
     code = c10d.ProcessGroup.allreduce.__code__

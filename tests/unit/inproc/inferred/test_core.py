@@ -439,6 +439,22 @@ def test_keras_ends_a_training_of_the_script_s_own(program: Program) -> None:
     ]
 
 
+@pytest.mark.parametrize("optimizers", [(1,), (1, 2)])
+def test_the_last_batches_of_what_is_fetched_ahead_are_steps(program: Program, optimizers: tuple[int, ...]) -> None:
+    """The loader has ended before them; told at once, since the process may be ended without a word, as Ray's are."""
+    program.open(1)
+    program.next(1)
+    for number in range(4):
+        if number < 3:
+            program.next(1)
+        else:
+            program.over(1)
+        for one in optimizers:
+            program.update(one)
+
+    assert len(program.log.only("step")) == 4
+
+
 def test_a_loader_that_is_left_ends_the_step(program: Program) -> None:
     """By `break`: its iterator is gone at once."""
     program.open(1)
