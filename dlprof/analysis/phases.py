@@ -63,8 +63,8 @@ class Bounds:
     wall: int
     boot: int | None
     """First line of dlprof's own code in the process."""
-    script_start: int | None
-    script_end: int | None
+    script_start: int | None = None
+    script_end: int | None = None
     told: int | None = None
     """Up to when anything is known; None: up to the end."""
     goes_on: bool = False
@@ -313,11 +313,7 @@ def of_main_thread(
     spans: Iterable[pa.Table],
     steps: Callable[[], Iterable[pa.Table]],
     main_thread: int | None,
-    wall_ns: int,
-    boot_ns: int | None,
-    told_ns: int | None = None,
-    *,
-    goes_on: bool = False,
+    process: Bounds,
 ) -> Phases:
     """Cut the wall time by the tables `spans` and `steps`.
 
@@ -325,12 +321,9 @@ def of_main_thread(
         spans: Pieces of the table `spans`.
         steps: Gives pieces of the table `steps`; it is asked twice.
         main_thread: Thread whose time the wall time is.
-        wall_ns: From start to end of the process (ns).
-        boot_ns: When dlprof's own code began in it (ns), or None.
-        told_ns: Up to when anything is known (ns); what is later is unattributed. None: all is.
-        goes_on: The process ran before the probe came, and goes on after it.
+        process: What is known of the process; when the script ran is in `spans`.
     """
     times = SpanTimes.of_tables(spans, main_thread)
     start, end = times.first(SpanKind.SCRIPT) or (None, None)
-    bounds = Bounds(wall_ns, boot_ns if len(times) else None, start, end, told_ns, goes_on)
+    bounds = replace(process, boot=process.boot if len(times) else None, script_start=start, script_end=end)
     return cut(times, lambda: (StepBatch.of_table(piece, main_thread, times) for piece in steps()), bounds)

@@ -231,10 +231,12 @@ def _add_phases(run: Workspace) -> None:
         run.tables.pieces("spans", ("thread_id", "span_id", "kind", "start_ns", "dur_ns")),
         lambda: run.tables.pieces("steps", phase_steps.COLUMNS),
         meta.get("main_thread"),
-        wall,
-        meta["boot_ns"] - origin if "boot_ns" in meta else None,
-        run.manifest.unrecorded.since_ns if run.manifest.unrecorded is not None else None,
-        goes_on=run.manifest.backend.source == RunSource.ATTACHED,
+        phase_analysis.Bounds(
+            wall,
+            boot=meta["boot_ns"] - origin if "boot_ns" in meta else None,
+            told=run.manifest.unrecorded.since_ns if run.manifest.unrecorded is not None else None,
+            goes_on=run.manifest.backend.source == RunSource.ATTACHED,
+        ),
     )
     process = {"host": run.process.host, "rank": run.process.rank, "pid": run.process.pid}
     rows = ({"phase": p.name, "parent": p.parent, "dur_ns": p.dur_ns, "count": p.count} for p in phases.phases)
