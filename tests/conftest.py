@@ -35,8 +35,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not item.get_closest_marker("integration") and not item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.quick)
+        elif isinstance(item, pytest.Function) and (group := _group(item)):
+            item.add_marker(pytest.mark.xdist_group(group))
         if again and item.get_closest_marker("measured"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _group(item: pytest.Function) -> str:
+    """Which tests must run where this one does, so that what they share is made once (`--dist loadgroup`).
+
+    Those of a fixture of the whole session, of the module or of the class, whichever is the widest; and of its parameter.
+    """
+    made = {name: found[-1] for name, found in item._fixtureinfo.name2fixturedefs.items() if found}
+    own = {name: one for name, one in made.items() if one.baseid.startswith("tests/") and name in item.fixturenames}
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    for scope, node in (("session", pytest.Module), ("module", pytest.Module), ("class", pytest.Class)):
+        names = sorted(name for name, one in own.items() if one.scope == scope)
+        place = item.getparent(node)
+        if names and place is not None:
+            of = [f"{name}={params[name]}" for name in names if name in params]
+            return " ".join([place.nodeid, *of]).replace("@", "")
+    return ""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

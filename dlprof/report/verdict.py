@@ -35,9 +35,15 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
 
 def _failed(report: Report) -> str:
     """What a script that failed is told first."""
-    if report.exit.signal:
-        return f"The script was ended by signal {report.exit.signal}. "
-    return f"The script failed with exit code {report.exit.code}. " if report.exit.code else ""
+    end = report.exit
+    if end.signal:
+        return f"The script was ended by signal {end.signal}. "
+    if not end.code:
+        return ""
+    if end.exception is None:
+        return f"The script failed with exit code {end.code}. "
+    place = f" at {end.file}:{end.line}" if end.file and end.line else ""
+    return f"The script failed: {end.exception}{place} (exit code {end.code}). "
 
 
 def _unrecorded(report: Report) -> str:

@@ -22,9 +22,16 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence("dlprof's own work in the process takes", ": not the script's fault."),
         takes,
         [Query("what the probes cost", "SELECT name, state, cost_ns, cost_source FROM probes ORDER BY cost_ns DESC")],
-        "Trace a longer run, or leave out kernel windows (--kernels off)."
-        if takes[Tree.TRACING]
-        else "Trace a longer run, or leave out lines (--probes=-lines).",
+        _next_step(case, of_windows=bool(takes[Tree.TRACING])),
         rank=Rank.WITHOUT_TIME,  # no cause of the script's: told behind those
         support=Support(Ground.STATED),
     )
+
+
+def _next_step(case: Case, *, of_windows: bool) -> str:
+    """What to do: a script that failed did not end early by dlprof's doing, and is not made longer by any setting."""
+    process = case.run.manifest.process
+    if process.exit_code or process.signal:
+        return "The script did not get to its end: mend that first; in a whole run this share is smaller."
+    less = "kernel windows (--kernels off)" if of_windows else "lines (--probes=-lines)"
+    return f"Trace a longer run, or leave out {less}."
