@@ -46,7 +46,6 @@ def ask(run: Run, query: str) -> Answer:
     Raises:
         UsageError: DuckDB refuses the query; its own words are in the message. Tables that are lost it does not know.
     """
-
     return _asked(run, query, lambda connection: _answer(connection, query))
 
 
