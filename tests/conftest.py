@@ -26,6 +26,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist asks for the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as `quick` what needs neither an engine nor the network nor much time: `pytest -m quick`.
 
@@ -47,13 +48,17 @@ def _group(item: pytest.Function) -> str:
     Those of a fixture of the whole session, of the module or of the class, whichever is the widest; and of its parameter.
     """
     made = {name: found[-1] for name, found in item._fixtureinfo.name2fixturedefs.items() if found}
-    own = {name: one for name, one in made.items() if one.baseid.startswith("tests/") and name in item.fixturenames}
+    own = {
+        name: one
+        for name, one in made.items()
+        if one.baseid.startswith("tests/") and (one.scope != "session" or ".py" in one.baseid)
+    }
     params = item.callspec.params if hasattr(item, "callspec") else {}
     for scope, node in (("session", pytest.Module), ("module", pytest.Module), ("class", pytest.Class)):
         names = sorted(name for name, one in own.items() if one.scope == scope)
         place = item.getparent(node)
         if names and place is not None:
-            of = [f"{name}={params[name]}" for name in names if name in params]
+            of = [f"{name}={getattr(params[name], 'name', params[name])}" for name in names if name in params]
             return " ".join([place.nodeid, *of]).replace("@", "")
     return ""
 
