@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests import sharing_out
 
 ROOT = Path(__file__).parent.parent
 # What a change broke fails in every run, and nothing else does: `--hypothesis-profile=explore` looks for more.
@@ -18,15 +21,19 @@ settings.register_profile("explore", derandomize=False)
 settings.load_profile("repeatable")
 
 
-def pytest_configure() -> None:
-    """A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Have tests that share what is dear stay together.
+
+    A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too.
+    """
+    if config.getoption("dist", "no") == "loadgroup" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(sharing_out.OfController(Path(tempfile.mkdtemp(prefix="dlprof-groups-"))))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist asks for the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as `quick` what needs neither an engine nor the network nor much time: `pytest -m quick`.
 
@@ -36,31 +43,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not item.get_closest_marker("integration") and not item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.quick)
-        elif isinstance(item, pytest.Function) and (group := _group(item)):
-            item.add_marker(pytest.mark.xdist_group(group))
         if again and item.get_closest_marker("measured"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-def _group(item: pytest.Function) -> str:
-    """Which tests must run where this one does, so that what they share is made once (`--dist loadgroup`).
-
-    Those of a fixture of the whole session, of the module or of the class, whichever is the widest; and of its parameter.
-    """
-    made = {name: found[-1] for name, found in item._fixtureinfo.name2fixturedefs.items() if found}
-    own = {
-        name: one
-        for name, one in made.items()
-        if one.baseid.startswith("tests/") and (one.scope != "session" or ".py" in one.baseid)
-    }
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    for scope, node in (("session", pytest.Module), ("module", pytest.Module), ("class", pytest.Class)):
-        names = sorted(name for name, one in own.items() if one.scope == scope)
-        place = item.getparent(node)
-        if names and place is not None:
-            of = [f"{name}={getattr(params[name], 'name', params[name])}" for name in names if name in params]
-            return " ".join([place.nodeid, *of]).replace("@", "")
-    return ""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """A worker says which tests are to stay together."""
+    sharing_out.leave(session.config, session.items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
