@@ -18,7 +18,7 @@ from xdist.scheduler import LoadGroupScheduling
 _FOLDER = "groups_folder"
 
 
-class Scheduling(LoadGroupScheduling):  # type: ignore[misc]  (pytest-xdist is not typed for this)
+class Scheduling(LoadGroupScheduling):  # type: ignore[misc]
     """Shares out groups, the largest first, then single tests."""
 
     folder = Path()
