@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -26,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too.
     """
+    gc.disable()  # until all tests are collected: there is nothing to collect in what is kept
     if config.getoption("dist", "no") == "loadgroup" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(sharing_out.OfController(Path(tempfile.mkdtemp(prefix="dlprof-groups-"))))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -49,6 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """A worker says which tests are to stay together."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
     sharing_out.leave(session.config, session.items)
 
 
