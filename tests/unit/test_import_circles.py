@@ -36,8 +36,17 @@ def imported(name: str, path: Path, known: Mapping[str, Path]) -> set[str]:
     return {module for module in found if module in known and module != name}
 
 
+def may_turn(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Without what leads to an end: ends go, then what leads to these alone, and so on."""
+    left = {name: {other for other in others if other in graph} for name, others in graph.items()}
+    while ends := {name for name, others in left.items() if not others}:
+        left = {name: others - ends for name, others in left.items() if name not in ends}
+    return left
+
+
 def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
     """Sets of modules that each lead to all others of the set."""
+    graph = may_turn(graph)
     reach: dict[str, set[str]] = {}
     for start in graph:
         seen: set[str] = set()
