@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests import sharing_out
 
 ROOT = Path(__file__).parent.parent
 # What a change broke fails in every run, and nothing else does: `--hypothesis-profile=explore` looks for more.
@@ -18,8 +22,14 @@ settings.register_profile("explore", derandomize=False)
 settings.load_profile("repeatable")
 
 
-def pytest_configure() -> None:
-    """A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Have tests that share what is dear stay together.
+
+    A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too.
+    """
+    gc.disable()  # until all tests are collected: there is nothing to collect in what is kept
+    if config.getoption("dist", "no") == "loadgroup" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(sharing_out.OfController(Path(tempfile.mkdtemp(prefix="dlprof-groups-"))))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
@@ -37,6 +47,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.quick)
         if again and item.get_closest_marker("measured"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """A worker says which tests are to stay together."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    sharing_out.leave(session.config, session.items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

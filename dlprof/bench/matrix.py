@@ -238,7 +238,8 @@ class _Reader:
         name = self._name(row.get("name", script.stem), f"{where}name")
         backends = (self.backend,) if self.backend else self._backends(row, where) or default
         if not backends:
-            raise self._wrong(f"{where}no backends, neither here nor at the top")
+            hint = 'backends = ["mxnet"], say; dlprof history takes --python PATH in their place'
+            raise self._wrong(f"{where}no backends, neither here nor at the top", hint)
         arguments = self._texts(row, "arguments", where)
         sets = row.get("sets", {})
         if not isinstance(sets, dict):

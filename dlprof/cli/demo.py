@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from dlprof.errors import UsageError
+
 if TYPE_CHECKING:  # imported when it runs: --help stays fast
     from dlprof.analysis.compare import Comparison
     from dlprof.store.run import Run
@@ -17,18 +19,21 @@ SCHEMA = "dlprof.demo/1"
 EXAMPLES = """\
 examples:
   dlprof demo                    into dlprof-demo/, with the answer and what to type next
-  dlprof demo my/demo
+  dlprof demo my/demo            the same as -o my/demo
   dlprof demo --json
 
 The runs are real: a scenario of dlprof on two backends. Folders, names of machines and users were taken out, as
 `dlprof redact` does, and raw artifacts are not there. No framework is needed to look at them, and no network."""
+
+_FOLDER = "dlprof-demo"
 
 
 @dataclass(frozen=True)
 class Arguments:
     """What the command line asks for."""
 
-    folder: str
+    folder: str | None
+    output: str | None
     json: bool
     plain: bool
 
@@ -51,9 +56,8 @@ class DemoReport(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument(
-        "folder", nargs="?", default="dlprof-demo", metavar="DIR", help="folder of the runs (default: dlprof-demo)"
-    )
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=f"folder of the runs (default: {_FOLDER})")
+    parser.add_argument("-o", dest="output", metavar="DIR", help="the same, as other commands have it")
     parser.add_argument("--json", action="store_true", help=f"print JSON ({SCHEMA}): the runs, and what to type next")
     parser.add_argument("--plain", action="store_true", help="no colour, only ASCII")
 
@@ -64,7 +68,9 @@ def run(args: Arguments) -> int:
     from dlprof.report.json_text import print_json
     from dlprof.shipped import demo
 
-    folder = Path(args.folder)
+    if args.folder and args.output:
+        raise UsageError("Give the folder once: as DIR or with -o.")
+    folder = Path(args.folder or args.output or _FOLDER)
     unpacked = demo.unpack(folder)
     names = [str(folder / one.path.name) for one in unpacked.runs]
     slow, fast = sorted(names, key=lambda name: -(open_run(name).wall_ns or 0))

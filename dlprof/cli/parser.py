@@ -54,6 +54,8 @@ class Parser(argparse.ArgumentParser):
         """Print what is wrong in one line, and end."""
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {_with_suggestion(message)}", file=sys.stderr)
+        if " are required" in message:
+            print(f"  try: {self.prog} --help    (examples are at its end)", file=sys.stderr)
         raise SystemExit(int(ExitCode.USAGE))
 
     def unknown(self, words: Sequence[str], hint: str | None = None) -> NoReturn:

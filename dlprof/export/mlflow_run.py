@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,8 +49,14 @@ def send(run: Run, where: str | None) -> str:
     from mlflow.exceptions import MlflowException  # noqa: PLC0415
 
     try:
-        made = _sent(client, told)
+        with contextlib.redirect_stdout(sys.stderr):  # where MLflow says in words of its own where the run is
+            made = _sent(client, told)
     except (MlflowException, OSError) as error:
+        if "Max retries exceeded" in str(error):
+            address = safe(str(where or os.environ.get("MLFLOW_TRACKING_URI", "its tracking URI")))
+            raise UnavailableError(
+                f"MLflow does not answer at {address}.", hint="is MLFLOW_TRACKING_URI, or -o, right?"
+            ) from error
         why = safe(str(error).partition("\n")[0])[:300]
         raise UnavailableError(
             f"MLflow refused the run: {why}", hint="is MLFLOW_TRACKING_URI, or -o, right?"

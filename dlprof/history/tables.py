@@ -19,11 +19,17 @@ def as_text(found: HistoryReport) -> str:
     works = dict.fromkeys((one.work, one.backend) for one in found.series)
     lines = [line for work, backend in works for line in (*_table(found, work, backend), "")]
     if not found.changes:
-        lines.append(f"Nothing changed by {100 * found.least_share:g} % or more.")
+        lines += [f"Nothing changed by {100 * found.least_share:g} % or more.", *_of_one_run(found)]
     for change in found.changes:
         lines += [*_change(change), ""]
     failed = [f"{one.commit[:12]} failed: {safe(why)}" for one in found.commits for why in one.failed]
     return "\n".join([*lines, *failed]).rstrip() + "\n"
+
+
+def _of_one_run(found: HistoryReport) -> Iterator[str]:
+    """What no change can be told from, where commits were measured once."""
+    if found.series and all(len(point.values) < 2 for one in found.series for point in one.points):
+        yield "Each commit has one run: how far runs of one commit differ is not known; --repeat 3 tells it."
 
 
 def _table(found: HistoryReport, work: str, backend: str) -> Iterator[str]:

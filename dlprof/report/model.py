@@ -302,6 +302,11 @@ class Exit(Struct, frozen=True):
 
     code: int | None
     signal: int | None
+    exception: str | None = None
+    """The class of the exception that left the script; None: none did, or it was not seen."""
+    file: str | None = None
+    """The user's file whose line it came from; None: there is none."""
+    line: int | None = None
 
 
 class UnrecordedTime(Struct, frozen=True):

@@ -68,7 +68,7 @@ from dlprof.report.model import (
     UnrecordedTime,
 )
 from dlprof.schema.manifest import Manifest
-from dlprof.schema.vocabulary import RunSource, RunState, StepPart
+from dlprof.schema.vocabulary import RunSource, RunState, SpanKind, StepPart
 from dlprof.store.run import Run
 
 STRIP_PARTS = 60
@@ -173,7 +173,7 @@ def _quickly_summed(run: Run) -> Report:
         health=_typed(run.rows("health"), HealthLine),
         skipped=_typed(run.rows("skipped"), SkippedEvents) if run.has("skipped") else None,
         clock=convert(manifest.clock, ClockErrors, from_attributes=True),
-        exit=Exit(manifest.process.exit_code, manifest.process.signal),
+        exit=_exit(run),
         loops=() if is_imported else loops.of_run(run),
         unrecorded=_unrecorded(manifest),
         lost_tables=tuple(LostTable(table, why) for table, why in run.lost.items()),
@@ -241,6 +241,16 @@ def _share(ns: int | None, wall_ns: int | None) -> float | None:
 def _typed(rows: list[dict[str, Any]], kind: type[T]) -> tuple[T, ...]:
     """Rows as objects; what these do not know is left out."""
     return tuple(convert(row, kind) for row in rows)
+
+
+def _exit(run: Run) -> Exit:
+    """How the process ended; of a script that failed the exception that left it, too."""
+    process = run.manifest.process
+    left = run.chosen("spans", "kind", [SpanKind.EXCEPTION], ("name", "file", "line")) if process.exit_code else []
+    if not left:
+        return Exit(process.exit_code, process.signal)
+    last = left[-1]
+    return Exit(process.exit_code, process.signal, last["name"], last["file"], last["line"])
 
 
 def _unrecorded(manifest: Manifest) -> UnrecordedTime | None:

@@ -35,9 +35,15 @@ def of(report: Report, diagnosis: Diagnosis | None) -> str:
 
 def _failed(report: Report) -> str:
     """What a script that failed is told first."""
-    if report.exit.signal:
-        return f"The script was ended by signal {report.exit.signal}. "
-    return f"The script failed with exit code {report.exit.code}. " if report.exit.code else ""
+    end = report.exit
+    if end.signal:
+        return f"The script was ended by signal {end.signal}. "
+    if not end.code:
+        return ""
+    if end.exception is None:
+        return f"The script failed with exit code {end.code}. "
+    place = f" at {end.file}:{end.line}" if end.file and end.line else ""
+    return f"The script failed: {end.exception}{place} (exit code {end.code}). "
 
 
 def _unrecorded(report: Report) -> str:
@@ -79,7 +85,9 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
         f"{phase.name} {duration(phase.dur_ns)} ({percent(phase.dur_ns, wall)} %)" for phase in top[:_PHASES]
     )
     what = f"{duration(wall)}" if report.unrecorded is None else f"recorded {duration(report.unrecorded.since_ns)}"
-    largest = "" if report.lost_tables and not findings else _largest(diagnosis, findings)
+    # Where tables are lost not all causes were looked for; and nobody asks that of a script that failed.
+    silent = not findings and (report.lost_tables or report.exit.code or report.exit.signal)
+    largest = "" if silent else _largest(diagnosis, findings)
     return f"The {what} went to {shares}{largest}{_stood(diagnosis)}."
 
 

@@ -39,6 +39,7 @@ class SpanKind(StrEnum):
     GRAPH_BREAK = wire.SpanKind.GRAPH_BREAK
     GRAPH_CONSTANT = wire.SpanKind.GRAPH_CONSTANT
     OUT_OF_MEMORY = wire.SpanKind.OUT_OF_MEMORY
+    EXCEPTION = wire.SpanKind.EXCEPTION
     DLPROF = wire.SpanKind.DLPROF
 
 

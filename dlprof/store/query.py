@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,7 @@ from dlprof.store.run import Run
 if TYPE_CHECKING:  # large: loaded when there is a query
     import duckdb
 
-_KERNELS = """CREATE VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device),
+_KERNELS = """CREATE TEMP VIEW kernels AS SELECT o.* EXCLUDE (op_id), e.* EXCLUDE (op_id, device),
     CASE WHEN e.device < 0 THEN 'cpu' {others} ELSE 'gpu:' || e.device END AS device,
     e.dur_ns - e.nested_ns AS self_ns
     FROM kernel_events e JOIN kernel_ops o USING (op_id)"""
@@ -47,12 +48,39 @@ def ask(run: Run, query: str) -> Answer:
     Raises:
         UsageError: DuckDB refuses the query; its own words are in the message. Tables that are lost it does not know.
     """
+    return _asked(run, query, lambda connection: _answer(connection, query))
 
-    def answer(connection: duckdb.DuckDBPyConnection) -> Answer:
-        result = connection.execute(query)
-        return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
 
-    return _asked(run, query, answer)
+def ask_own(run: Run, query: str) -> Answer:
+    """The same for a query of a rule's: in 2 ms instead of 30, as all of them share a database of this process.
+
+    It names the tables that it reads, and makes nothing that stays.
+
+    Raises:
+        UsageError: As `ask`.
+    """
+    with _refusing(run), contextlib.ExitStack() as held:
+        connection = held.enter_context(contextlib.closing(_shared().cursor()))
+        for name in named(query) - run.lost.keys():
+            connection.register(name, run.scannable(name, _plain(TABLES[name]), held))
+        if "kernels" in query and run.missing(*_OF_KERNELS) is None:
+            connection.execute(_kernels(run))
+        return _answer(connection, query)
+
+
+@functools.cache
+def _shared() -> duckdb.DuckDBPyConnection:
+    """A database without tables: each of its cursors has its own views."""
+    import duckdb  # noqa: PLC0415
+
+    made = duckdb.connect(":memory:")
+    made.execute("SET enable_external_access = false")
+    return made
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> Answer:
+    result = connection.execute(query)
+    return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
 
 
 def ask_within(run: Run, query: str, *, rows: int, seconds: float) -> tuple[Answer, bool]:
@@ -127,9 +155,9 @@ def _asked(
     """
     import duckdb  # noqa: PLC0415
 
-    connection, held = duckdb.connect(":memory:"), contextlib.ExitStack()
-    try:
-        read = named(query)
+    read = named(query)
+    with _refusing(run), contextlib.ExitStack() as held:
+        connection = held.enter_context(contextlib.closing(duckdb.connect(":memory:")))
         for name in TABLES.keys() - run.lost.keys():
             schema = _plain(TABLES[name])
             seen = run.scannable(name, schema, held) if name in read else schema.empty_table()
@@ -139,6 +167,15 @@ def _asked(
         for setting in ("SET enable_external_access = false", *settings):
             connection.execute(setting)
         return answer(connection)
+
+
+@contextlib.contextmanager
+def _refusing(run: Run) -> Iterator[None]:
+    """Makes one sentence of what DuckDB says of a query."""
+    import duckdb  # noqa: PLC0415
+
+    try:
+        yield
     except duckdb.Error as error:
         if "pytz" in str(error):  # DuckDB's own words are a traceback of Python
             hint = "cast it: now()::TIMESTAMP; times of a run are whole nanoseconds"
@@ -146,9 +183,6 @@ def _asked(
         raise UsageError(
             f"The query failed: {error}{_lost(run)}", hint="dlprof sql RUN lists the tables and their columns"
         ) from error
-    finally:
-        connection.close()
-        held.close()
 
 
 def named(query: str) -> set[str]:

@@ -111,6 +111,8 @@ class SpanKind(object):
     """A large array became a constant of a graph: an instant, at the line that uses it."""
     OUT_OF_MEMORY = "out_of_memory"
     """An exception left the program because memory could not be had: its name. It takes no time. No phase."""
+    EXCEPTION = "exception"
+    """An exception left the program, whatever it was: its class. It takes no time. No phase."""
     DLPROF = "dlprof"
 
 

@@ -19,6 +19,14 @@ _FLAGS = [
 ]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def waiting_threads_sleep() -> Iterator[None]:
+    """Threads of engines that wait for work sleep: there are more of them than cores, and they would take these."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_WAIT_POLICY", "passive")
+        yield
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium of this machine; it ends with the module: later tests look at the children that they have."""

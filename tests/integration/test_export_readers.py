@@ -204,7 +204,7 @@ def test_mlflow_has_the_run_once(dated: Run, tmp_path: Path, monkeypatch: pytest
 
 def test_mlflow_that_does_not_answer_is_told_of(dated: Run) -> None:
     """With where to look."""
-    with pytest.raises(UnavailableError, match="MLflow refused the run") as raised:
+    with pytest.raises(UnavailableError, match=r"MLflow does not answer at http://127.0.0.1:9\.") as raised:
         mlflow_run.send(dated, "http://127.0.0.1:9")
 
     assert "MLFLOW_TRACKING_URI" in (raised.value.hint or "")

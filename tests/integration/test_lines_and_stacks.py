@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +156,12 @@ def test_stacks_are_on_the_runs_clock(tmp_path: Path) -> None:
     assert row["last"] + origin == pytest.approx(end, abs=150e6)
 
 
-def other_pythons() -> list[str]:
-    """One interpreter of each other version that is at hand."""
+OTHERS = [(3, minor) for minor in range(6, 16) if (3, minor) != sys.version_info[:2]]
+
+
+@cache
+def other_pythons() -> dict[tuple[int, int], str]:
+    """One interpreter of each other version that is at hand; asked for when a test runs, for each is started."""
     found: dict[tuple[int, int], str] = {}
     for path in interpreters.candidates(os.environ):
         try:
@@ -165,14 +170,15 @@ def other_pythons() -> list[str]:
             continue
         if facts.implementation == "cpython" and facts.version[:2] != sys.version_info[:2]:
             found.setdefault(facts.version[:2], str(path))
-    return [found[version] for version in sorted(found)]
+    return found
 
 
-@pytest.mark.parametrize("python", other_pythons() or [None])
-def test_lines_are_counted_on_every_python_at_hand(python: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", OTHERS, ids=lambda version: "%d.%d" % version)
+def test_lines_are_counted_on_every_python_at_hand(version: tuple[int, int], tmp_path: Path) -> None:
     """From 3.6 on, without installing anything there; what line_profiler brings along stays unseen."""
+    python = other_pythons().get(version)
     if python is None:
-        pytest.skip("no other Python on this machine")
+        pytest.skip("there is no Python %d.%d on this machine" % version)
     runner.write(
         tmp_path,
         "script.py",

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-TREES = (ROOT / "dlprof", ROOT / "probes" / "dlprof_probes")
+from tests.unit import sources
+
+TREES = tuple(sources.PACKAGES.values())
 
 
 def modules(tree: Path) -> Iterator[tuple[str, Path]]:
@@ -19,24 +20,11 @@ def modules(tree: Path) -> Iterator[tuple[str, Path]]:
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
-def is_for_types(node: ast.AST) -> bool:
-    """Whether a statement is `if TYPE_CHECKING`."""
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-
-
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes below one, but those that only type checkers see."""
-    for child in ast.iter_child_nodes(node):
-        if not is_for_types(child):
-            yield child
-            yield from statements(child)
-
-
 def imported(name: str, path: Path, known: Mapping[str, Path]) -> set[str]:
     """Modules of ours that one imports, wherever in it; a package stands for its `__init__`."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
-    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in sources.statements(sources.parsed(path), of_types=False):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -48,8 +36,17 @@ def imported(name: str, path: Path, known: Mapping[str, Path]) -> set[str]:
     return {module for module in found if module in known and module != name}
 
 
+def may_turn(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Without what leads to an end: ends go, then what leads to these alone, and so on."""
+    left = {name: {other for other in others if other in graph} for name, others in graph.items()}
+    while ends := {name for name, others in left.items() if not others}:
+        left = {name: others - ends for name, others in left.items() if name not in ends}
+    return left
+
+
 def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
     """Sets of modules that each lead to all others of the set."""
+    graph = may_turn(graph)
     reach: dict[str, set[str]] = {}
     for start in graph:
         seen: set[str] = set()

@@ -192,7 +192,7 @@ def _interval(case: Case, taken: Mapping[TreePath, int]) -> tuple[int, int] | No
 
 def _shown(run: Run, query: Query) -> Evidence:
     try:
-        answer = sql.ask(run, query.sql)
+        answer = sql.ask_own(run, query.sql)
     except DlprofError as error:
         return Evidence(f"{query.shows} (the query failed: {error.message})", query.sql, ())
     rows: list[Mapping[str, Any]] = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows[:_ROWS]]

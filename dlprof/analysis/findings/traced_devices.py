@@ -137,7 +137,7 @@ class TracedDevices:
 
     def first_row(self, query: str) -> tuple[Any, ...]:
         """The first row that a query of the run's tables gives."""
-        return sql.ask(self._run, query).rows[0]
+        return sql.ask_own(self._run, query).rows[0]
 
     def name(self, number: int) -> str:
         """What a device is called: its number, and its name where it is known."""

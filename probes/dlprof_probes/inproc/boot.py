@@ -26,7 +26,7 @@ from dlprof_probes.inproc import (
     recorder,
     tax,
     tracebacks,
-    want_of_memory,
+    uncaught,
 )
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
@@ -96,8 +96,8 @@ def _ready(config_path, boot_ns, known):
 
 
 def _teller(session):
-    """What says of an uncaught exception that there was no memory; None: there is no session that could."""
-    return None if session is None else want_of_memory.teller(session.recorder, session.probe.is_user_file)
+    """What records an uncaught exception; None: there is no session that could."""
+    return None if session is None else uncaught.teller(session.recorder, session.probe.is_user_file)
 
 
 def _follow(folder):

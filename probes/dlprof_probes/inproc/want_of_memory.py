@@ -39,7 +39,7 @@ def teller(recorder, is_user_file):
     def tell(error, trace):
         if not is_one(error):
             return
-        time_ns, place = now(), _place(trace, is_user_file)
+        time_ns, place = now(), place_of(trace, is_user_file)
         name, said = type(error).__name__, _said(error)
         text = (said if said.startswith(name + ":") else "%s: %s" % (name, said))[:_LONGEST]
         span = recorder.begin_at(wire.SpanKind.OUT_OF_MEMORY, text.strip(": "), time_ns, place)
@@ -55,7 +55,7 @@ def _said(error):
     return next((line for line in lines if any(one in line.lower() for one in _TEXTS)), lines[0] if lines else "")
 
 
-def _place(trace, is_user_file):
+def place_of(trace, is_user_file):
     """The innermost line of the user's own: (file, line); ("", 0): there is none."""
     place = ("", 0)
     for _ in range(_DEEPEST):

@@ -46,7 +46,7 @@ ON_DEMAND = (
     *(f"files/{name}" for name in ("script_changed", "no_threads", "no_processor_time", "modes/umask-077", "change_folder")),
     "gone/payload", "gone/run-folder/reported",
     "engines/jax/closes", "engines/jax/replaces", "engines/*/interrupted", "engines/torch/killed", "engines/tensorflow/fails",
-    "engines/native-torch/plain", "engines/native-gluon/plain",
+    "engines/native-torch/plain", "engines/native-gluon/plain", "engines/native-lasagne/plain",
 )  # fmt: skip
 """Cases of `python -m tests.conformance` alone (names, or patterns with *)."""
 

@@ -12,7 +12,8 @@ TRAINING = ("mxnet", "tensorflow", "jax", "torch", "tensorflow1", "theano", "cnt
 ALONE = {"native-chainer": "train_chainer.py", "native-lasagne": "train_lasagne.py", "native-gluon": "train_gluon.py",
          "native-torch": "train_torch.py", "openvino": "predict_openvino.py"}  # fmt: skip
 QUIET = World(
-    environment={"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_HOME": "{place}/keras"},
+    # With more threads than free cores those that wait keep the others from computing.
+    environment={"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_HOME": "{place}/keras", "OMP_NUM_THREADS": "1"},
     limits={"RLIMIT_CORE": 0},
 )
 

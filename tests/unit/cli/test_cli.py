@@ -38,8 +38,17 @@ def test_a_wrong_command_line_ends_with_64(words: list[str], message: str, capsy
     with pytest.raises(SystemExit) as ended:
         cli.parse(words)
 
+    (said,) = (line for line in capsys.readouterr().err.splitlines() if ": error: " in line)
     assert ended.value.code == 64
-    assert capsys.readouterr().err.splitlines()[-1].endswith(message)
+    assert said.endswith(message)
+
+
+def test_where_words_are_missing_the_help_with_its_examples_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Usage alone does not say what MATRIX.toml is."""
+    with pytest.raises(SystemExit):
+        cli.parse(["history", "."])
+
+    assert capsys.readouterr().err.splitlines()[-1] == "  try: dlprof history --help    (examples are at its end)"
 
 
 @pytest.mark.parametrize(

@@ -76,17 +76,25 @@ def test_what_a_subcommand_does_not_have_keeps_its_default() -> None:
     assert arguments(Arguments, argparse.Namespace(name="x", more=True)) == Arguments("x", 3)
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_documents_that_are_named_are_there(path: Path) -> None:
+def named(pattern: str, kind: str) -> set[tuple[str, str]]:
+    """Documents that files of a kind name: (file, document)."""
+    return {
+        (str(path.relative_to(ROOT)), name)
+        for path in PACKAGE.rglob(kind)
+        for name in re.findall(pattern, path.read_text(encoding="utf-8"))
+    }
+
+
+def test_documents_that_are_named_are_there() -> None:
     """In help, messages and docstrings."""
-    named = set(re.findall(r"\b(?:docs|scenarios)/[\w/.-]+\.(?:md|toml)\b", path.read_text(encoding="utf-8")))
+    found = named(r"\b(?:docs|scenarios)/[\w/.-]+\.(?:md|toml)\b", "*.py")
 
-    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+    assert found
+    assert [one for one in sorted(found) if not (ROOT / one[1]).is_file()] == []
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)
-def test_documents_that_a_page_names_are_there(path: Path) -> None:
+def test_documents_that_a_page_names_are_there() -> None:
     """A reader follows them."""
-    named = set(re.findall(r"\bdocs/[\w/.-]+\.md\b", path.read_text(encoding="utf-8")))
+    found = named(r"\bdocs/[\w/.-]+\.md\b", "*.html")
 
-    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+    assert [one for one in sorted(found) if not (ROOT / one[1]).is_file()] == []

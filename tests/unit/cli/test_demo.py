@@ -40,6 +40,14 @@ def test_the_demo_shows_the_answer_and_what_to_type_next(capsys: pytest.CaptureF
     ]
 
 
+def test_the_folder_can_be_given_as_to_other_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """With -o; twice is once too often."""
+    assert dlprof("demo", "-o", "mine", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["folder"] == "mine"
+    assert dlprof("demo", "mine", "-o", "other") == 64
+    assert "Give the folder once: as DIR or with -o." in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_what_it_says_to_type_works(capsys: pytest.CaptureFixture[str]) -> None:
     """Word by word; pages are written, not opened."""

@@ -65,6 +65,15 @@ def test_no_change_is_said_and_failures_are_named() -> None:
     assert text.endswith("\nbbbbbbbbbbbb failed: exit code 1: boom\n")
 
 
+def test_that_nothing_changed_is_little_where_each_commit_has_one_run() -> None:
+    """A large difference may stand in the table above all the same."""
+    twice = structs.replace(SERIES, points=(Point("a" * 40, 2.0, (1.9, 2.1)), SERIES.points[1]))
+    of = {one: tables.as_text(structs.replace(FOUND, changes=(), series=(one,))) for one in (SERIES, twice)}
+
+    assert "Each commit has one run: how far runs of one commit differ is not known" in of[SERIES]
+    assert "Each commit has one run" not in of[twice]
+
+
 def test_a_change_for_the_better_is_told_as_one() -> None:
     """And why its parts are not."""
     better = structs.replace(

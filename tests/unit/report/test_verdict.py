@@ -93,6 +93,15 @@ def test_a_script_that_failed_is_told_so_first() -> None:
     assert of(None, exit=Exit(None, 9)).startswith("The script was ended by signal 9. The 10.0 s")
 
 
+def test_the_exception_that_left_a_script_is_named_with_its_line() -> None:
+    """Where there is a line of the user's."""
+    told = of(None, exit=Exit(1, None, "KeyError", "train.py", 12))
+
+    assert told.startswith("The script failed: KeyError at train.py:12 (exit code 1). The 10.0 s")
+    assert of(None, exit=Exit(1, None, "KeyError")).startswith("The script failed: KeyError (exit code 1). ")
+    assert of(Diagnosis((), (), 10 * S), exit=Exit(1, None, "KeyError")).endswith("import 1.00 s (10.0 %).")
+
+
 def test_the_verdict_of_a_run_without_phases_is_that_nothing_is_known() -> None:
     """The probe in the process left nothing."""
     assert verdict.of(report(), None) == "Where the time went is not known: the in-process probe left nothing."

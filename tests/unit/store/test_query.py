@@ -10,7 +10,7 @@ import pytest
 from dlprof.errors import BadDataError, UsageError
 from dlprof.store import query
 from dlprof.store.run import Run
-from tests.unit.runs import trained
+from tests.unit.runs import steps, trained, window
 
 
 def test_sql_reads_every_table_and_nothing_else(tmp_path: Path) -> None:
@@ -22,6 +22,20 @@ def test_sql_reads_every_table_and_nothing_else(tmp_path: Path) -> None:
     assert query.ask(run, longest).rows == [("fit",)]
     with pytest.raises(UsageError, match="The query failed"):
         query.ask(run, "SELECT * FROM read_csv('/etc/passwd')")
+
+
+def test_a_query_of_a_rule_sees_its_run_alone(tmp_path: Path) -> None:
+    """Others are asked by the same database meanwhile; a view of all kernels is there, files of the machine are not."""
+    kernel = {"op": "mm", "category": "matmul", "layer": "dense", "direction": "forward", "ms": 2}
+    a, b = trained(tmp_path / "a", **window([kernel])), trained(tmp_path / "b", steps=steps(3))
+
+    assert [query.ask_own(run, "SELECT count(*) FROM steps").rows for run in (a, b, a)] == [[(250,)], [(3,)], [(250,)]]
+    assert query.ask_own(a, "SELECT name, count(*) FROM kernels GROUP BY ALL").rows == [("mm", 10)]
+    assert query.ask_own(b, "SELECT count(*) FROM kernels").rows == [(0,)]
+    with pytest.raises(UsageError, match="The query failed"):
+        query.ask_own(a, "SELECT * FROM read_csv('/etc/passwd')")
+    with pytest.raises(UsageError, match="The query failed"):
+        query.ask_own(a, "SELECT * FROM nothing")
 
 
 def test_a_time_with_a_zone_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

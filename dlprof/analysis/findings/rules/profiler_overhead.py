@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Rank, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import OWN_PATHS, Ground, Tree
 
@@ -15,6 +15,9 @@ _SHARE = 0.05
 
 def look(case: Case) -> Iterator[Claim]:
     """Our own time in the process, and what kernel windows made steps longer."""
+    process = case.run.manifest.process
+    if process.exit_code or process.signal:
+        raise Abstain("the script did not get to its end: what dlprof's own start and end take of it says nothing")
     takes = {leaf: case.available.get(leaf, 0) for leaf in OWN_PATHS}
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet, slugs
-from tests.unit.runs import S
+from tests.unit.runs import S, manifest
 
 
 def planted() -> Planted:
@@ -19,6 +19,14 @@ def test_dlprofs_own_share_is_named(tmp_path: Path) -> None:
 
     assert found.at_stake_ns == S
     assert found.next_step == "Trace a longer run, or leave out lines (--probes=-lines)."  # there was no kernel window
+
+
+def test_nothing_is_said_of_a_script_that_failed(tmp_path: Path) -> None:
+    """It is to be mended; no setting of dlprof makes it longer."""
+    process = {"pid": 42, "exit_code": 1, "signal": None, "wall_ns": 10 * S}
+    failed = Planted(planted().tables, manifest(process=process))
+
+    assert "profiler-overhead" not in slugs(failed.diagnosis(tmp_path))
 
 
 def test_it_is_told_behind_causes_of_the_script(tmp_path: Path) -> None:
