@@ -4,8 +4,8 @@ The allocator that comes with oneDNN leaves them in each trace. The plain one do
 are switched on when a trace begins, and off when it ends, by the functions that TensorFlow's library has for that.
 """
 
-import ctypes
-import os
+from os import RTLD_LAZY, RTLD_NOLOAD
+from os.path import dirname, join
 
 _LIBRARY = "libtensorflow_framework.so.2"
 _SPACES = ("3tsl", "10tensorflow")
@@ -25,7 +25,7 @@ class AllocationRecords(object):
 
     def begin(self):
         """Leave records from now on."""
-        is_on = _function(self._library, "CPUAllocatorStatsEnabled", ctypes.c_bool)
+        is_on = _function(self._library, "CPUAllocatorStatsEnabled")
         switch = _function(self._library, "EnableCPUAllocatorStats")
         off = _function(self._library, "DisableCPUAllocatorStats")
         if is_on is not None and switch is not None and off is not None and not is_on():
@@ -41,18 +41,21 @@ class AllocationRecords(object):
 
 def _library(module):
     """TensorFlow's library, if it is loaded; None: it is not, or is built otherwise. None is loaded for this."""
+    import ctypes  # not at the start of each process: TensorFlow has loaded it by now
+
     try:
-        path = os.path.join(os.path.dirname(module.__file__), _LIBRARY)
-        return ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+        return ctypes.CDLL(join(dirname(module.__file__), _LIBRARY), mode=RTLD_NOLOAD | RTLD_LAZY)
     except (OSError, AttributeError, TypeError):
         return None
 
 
-def _function(library, name, result=None):
+def _function(library, name):
     """One of its functions without arguments; None: it has no such function."""
+    from ctypes import c_bool
+
     for space in _SPACES:
         found = getattr(library, "_ZN%s%d%sEv" % (space, len(name), name), None)
         if found is not None:
-            found.argtypes, found.restype = (), result
+            found.argtypes, found.restype = (), c_bool  # of those that give nothing, nobody asks
             return found
     return None
