@@ -49,12 +49,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """A worker says which tests are to stay together."""
+    """A worker says which tests are to stay together, before it says that it has collected them."""
     gc.collect()
     gc.freeze()
     gc.enable()
     sharing_out.leave(session.config, session.items)
+
+
+def pytest_unconfigure() -> None:
+    """What was kept is let go of: bindings of C++ take for leaks what is left at the very end, and print it."""
+    gc.unfreeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

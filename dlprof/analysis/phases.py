@@ -183,6 +183,8 @@ class _Sweep:
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
+        self._last = bounds.wall if bounds.told is None else bounds.told
+        """Of what is later nothing is known."""
         self._stack: list[Interval] = []
         self._had_epoch = False
         self._cursor = 0
@@ -190,13 +192,15 @@ class _Sweep:
 
     def enter(self, span: Interval) -> None:
         """The next span begins."""
+        if span.start >= self._last:  # a part of a step, by a damaged stream
+            return
         self._leave_until(span.start)
         self._advance(span.start)
         if not self._stack:
             self._had_epoch = False
         self._had_epoch = self._had_epoch or span.kind == SpanKind.EPOCH
         # A cut part may reach a few hundred ns over what is around it.
-        end = min(span.end, self._stack[-1].end) if self._stack else span.end
+        end = min(span.end, self._stack[-1].end if self._stack else self._last)
         self._stack.append(Interval(span.start, end, span.kind, span.step_of))
 
     def finish(self) -> PhaseIntervals:

@@ -100,7 +100,7 @@ def test_a_shell_script_goes_as_bare_and_its_trainings_are_runs(tmp_path: Path) 
     ]
     assert followed["pythons"] == 6
     told = runner.report(tmp_path, "run/children/001-train")
-    assert (told["script"], told["exit"], told["arguments"]) == ("train.py", {"code": 0, "signal": None}, ["0"])
+    assert (told["script"], told["exit"]["code"], told["arguments"]) == ("train.py", 0, ["0"])
     assert {"import", "script"} <= {phase["name"] for phase in told["phases"]}
     listed = json.loads(runner.run([*runner.DLPROF, "runs", "run", "--json"], cwd=tmp_path).out)
     assert len(listed["runs"]) == 5

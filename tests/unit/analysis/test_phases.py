@@ -42,6 +42,15 @@ def test_what_a_process_did_before_the_probe_came_and_after_it_is_not_known() ->
     assert (durations(found), found.unattributed_ns) == ({"script": 880, "dlprof": 10}, 110)
 
 
+def test_after_the_end_of_what_is_known_nothing_is_a_phase() -> None:
+    """Also where a damaged step says that its call took longer, or began later."""
+    bounds = Bounds(wall=1000, boot=10, script_start=20, script_end=None, told=800)
+    steps = [step(600, 350, first=True), step(850, 100, first=True)]
+    found = compute([], steps, bounds)
+
+    assert found.unattributed_ns == 200
+
+
 def test_without_a_stream_all_is_unattributed() -> None:
     """Nothing is guessed."""
     found = compute([], [], Bounds(wall=1000, boot=None, script_start=None, script_end=None))
