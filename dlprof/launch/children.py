@@ -18,6 +18,8 @@ from dlprof.launch.descendants import ask, tell
 
 _PR_SET_PDEATHSIG = 1
 _GRACE_S = 15.0
+_SETTLED_S = 1.0
+"""After this time signals from before the start of a program have come."""
 
 
 def run_to_end(
@@ -58,7 +60,7 @@ def run_to_end(
     with process:
         try:
             held.release()
-            code = process.wait(limit_s)
+            code = _wait(process, limit_s)
         except subprocess.TimeoutExpired:
             _end(process)
             return f"took more than {limit_s:g} s"
@@ -66,6 +68,18 @@ def run_to_end(
             _end(process)
             raise
     return f"exit code {code}" if code else None
+
+
+def _wait(process: subprocess.Popen[bytes], limit_s: float | None) -> int:
+    """Wait for the end; Ctrl-C that another thread takes a moment late is heeded.
+
+    The kernel gives that thread what came while this one had it blocked. It does not wake this one from a wait without
+    a limit; one with a limit looks up many times a second.
+    """
+    if limit_s is None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_SETTLED_S)
+    return process.wait(limit_s)
 
 
 class _Held:
@@ -94,11 +108,18 @@ class _Held:
 
     def release(self) -> None:
         """Let them go: what came meanwhile comes now."""
+        try:
+            self._undo()
+        except BaseException:  # of a handler that is back, for what another thread took: the rest would stay blocked
+            self._undo()
+            raise
+        for number in self._came:
+            signal.raise_signal(number)
+
+    def _undo(self) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
-        for number in self._came:
-            signal.raise_signal(number)
 
 
 def _prepare(mask: Iterable[int]) -> None:

@@ -15,6 +15,7 @@ from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.schema.vocabulary import TreePath
+from dlprof.units import duration
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,23 @@ def of_line(
     if most is not None and 2 * times[most] > sum(times.values()):
         return most
     return conversion(case) if _CONVERTS.search(case.code.source(*line)) else None
+
+
+def advice(case: Case, line: SourceLine | None, usual: str) -> str:
+    """What to do about a line that does nothing that is known.
+
+    Args:
+        case: The run.
+        line: The line; None: there is none.
+        usual: What helps where Python itself is what takes the time.
+    """
+    each_ns = None if line is None else case.code.long_call_ns(line)
+    if each_ns is None:
+        return usual
+    return (
+        f"Each time, the line runs for {duration(each_ns)} inside what it calls, which is no code of Python's: do that "
+        "less often, keep its result, or give it less to do (float32 for float64, fewer rows at a time, a leaner call)."
+    )
 
 
 def conversion(case: Case) -> Chore:

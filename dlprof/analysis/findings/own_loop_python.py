@@ -60,7 +60,7 @@ def claims(case: Case) -> Iterator[Claim]:
         Sentence(f"{_what(chore, line)} in the steps of the script's own loop, while no operator runs:"),
         _taken(case, idle, ns),
         [queries.python_stood(Phase.FIT_STEPS)],
-        case.code.counting_note(line) + (chore.advice if chore else _ADVICE),
+        case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _ADVICE)),
         line,
         title=chore.title if chore else _TITLE,
         support=case.code.support(

@@ -26,6 +26,11 @@ _IMPORT = re.compile(r"\s*(import|from)\s+\w")
 _COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*lambda\b")
 """A function without a name that is compiled where it is made, not where it is called."""
 _FOR = re.compile(r"\s*(async\s+)?for\b")
+_LOOP = re.compile(r"\b(for|while)\b")
+"""A line that turns a loop, also of one in brackets."""
+_LOOPS_OF_THEIR_OWN = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", LAMBDA)
+_LONG_CALL_NS = 1_000_000
+"""What Python does in one line without a loop takes microseconds: more is what the line calls."""
 _CALLED = re.compile(r"\b(\w+)\s*\(")
 """Names that are called in a line."""
 _EVERY_NS = 50_000_000
@@ -145,6 +150,24 @@ class SampledCode:
         """Whether a line is known to have run no more than once: nothing of a loop."""
         hits = [row["hits"] for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
         return bool(hits) and all(count is not None and count <= 1 for count in hits)
+
+    def long_call_ns(self, line: SourceLine) -> int | None:
+        """How long a line ran each time, where that is so long that it is native code which it calls (ns).
+
+        None: it turns a loop, calls Python, runs briefly, or it is not known how often it ran.
+        """
+        rows = [row for row in self._run.rows("lines") if (row["file"], row["line"]) == line]
+        hits = sum(row["hits"] or 0 for row in rows)
+        each_ns = sum(row["time_ns"] or 0 for row in rows if row["hits"]) // hits if hits else 0
+        if each_ns < _LONG_CALL_NS or _LOOP.search(self.source(*line)):
+            return None
+        mine = [sample for sample in self.samples if self._stands_in(sample, line)]
+        alone = sum(one.dur_ns for one in mine if one.frames[0].name not in _LOOPS_OF_THEIR_OWN)
+        return each_ns if 2 * alone > self.stood_ns(line) else None
+
+    def _stands_in(self, sample: Sample, line: SourceLine) -> bool:
+        """Whether a sample of the main thread has that line innermost: nothing of Python runs above it."""
+        return sample.main and (sample.frames[0].file, sample.frames[0].line) == line
 
     def is_import(self, file: str, line: int) -> bool:
         """Whether a line of the user's only imports: it is to blame for nothing else."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -107,6 +108,34 @@ def test_ctrl_c_while_a_program_is_started_is_not_lost(
     over.set()
     assert [process.poll() for process in made] == [-signal.SIGTERM]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_ctrl_c_that_another_thread_takes_late_is_not_lost(tmp_path: Path) -> None:
+    """It does not wake the one that waits."""
+    threading.Timer(0.3, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT)).start()
+    command = [sys.executable, "-c", "import time; time.sleep(10); print('all of it')"]
+    with (tmp_path / "out").open("wb") as output, pytest.raises(KeyboardInterrupt):
+        children.run_to_end(command, output)
+
+    assert (tmp_path / "out").read_text() == ""
+
+
+def test_signals_are_let_go_also_where_one_comes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread took it: its handler runs as soon as it is back."""
+    held = children._Held()
+    true_mask = signal.pthread_sigmask
+    came = [signal.SIGINT]
+
+    def interrupted(how: int, mask: Iterable[int]) -> set[signal.Signals]:
+        if came:
+            raise KeyboardInterrupt(came.pop())
+        return true_mask(how, mask)
+
+    monkeypatch.setattr(signal, "pthread_sigmask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        held.release()
+
+    assert signal.SIGINT not in true_mask(signal.SIG_BLOCK, ())
 
 
 def test_a_program_has_no_signal_blocked_and_the_folder_that_it_is_to_have(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ _ORDER = (
 )
 """Parts of a step in the order in which Python that runs in it is taken out of them."""
 _INSIDE_CLAIMS = (row_by_row.claims, many_times.claims, own_loop_python.claims)
+_WHOLE_ARRAYS = "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
 _LINES = Query(
     "lines of the script", "SELECT file, line, hits, time_ns, source FROM lines ORDER BY time_ns DESC LIMIT 8"
 )
@@ -221,12 +222,7 @@ def _in_script(case: Case, work: int) -> Iterator[Claim]:
         Sentence("The script's own Python, outside of Keras, takes"),
         takes,
         [_LINES, queries.python_stood(Phase.SCRIPT, Phase.DATA)],
-        case.code.counting_note(line)
-        + (
-            chore.advice
-            if chore
-            else "Replace loops over rows or pixels by operations on whole arrays; keep the prepared data in a file."
-        ),
+        case.code.counting_note(line) + (chore.advice if chore else chores.advice(case, line, _WHOLE_ARRAYS)),
         line,
         support=case.code.support(SCRIPT, is_own, agree=share, part=sum(takes.values()) / work, usual=_SHARE_OF_SCRIPT),
         fix=chore.fix if chore else None,

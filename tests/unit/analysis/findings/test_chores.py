@@ -15,10 +15,21 @@ from tests.unit.analysis.findings.cases import FIT, Call, quiet, sampled
 LINE = ("train.py", 7)
 
 
-def case(path: Path, *calls: Call, source: str = "pass") -> Case:
-    """A run whose line 7 has these frames above it, for two of three seconds."""
+def case(path: Path, *calls: Call, source: str = "pass", hits: int | None = None) -> Case:
+    """A run whose line 7 has these frames above it, for two of three seconds; it ran so often."""
     base: list[Call] = FIT[:1]
-    run = runs.trained(path / "r", **quiet(**sampled((2, 4, [*base, *calls]), (4, 5, base))))
+    row = {
+        "file": LINE[0],
+        "line": LINE[1],
+        "hits": hits,
+        "time_ns": 3 * runs.S,
+        "source": source,
+        "function": "f",
+        "how": "exact",
+    }
+    run = runs.trained(
+        path / "r", **quiet(**sampled((2, 4, [*base, *calls]), (4, 5, base)), lines=[row] if hits else [])
+    )
     kept = run.folder.raw / "sources" / "train.py"
     kept.parent.mkdir(exist_ok=True)
     kept.write_text("\n" * 6 + source + "\n")
@@ -61,3 +72,29 @@ def test_other_lines_do_nothing_that_is_known(tmp_path: Path) -> None:
     assert chores.of_line(case(tmp_path), LINE, [Tree.FIT_STEPS]) is None
     assert chores.of_line(case(tmp_path / "b"), None, [Tree.FIT_STEPS]) is None
     assert chores.of_line(case(tmp_path / "c", ("f", "PIL/Image.py", 3)), LINE, [Tree.SCRIPT]) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "hits", "is_native"),
+    [
+        ("total += (a @ a).sum()", 200, True),
+        ("total += (a @ a).sum()", 100_000, False),
+        ("total = sum(x * x for x in row)", 200, False),
+        ("total += (a @ a).sum()", None, False),
+    ],
+)
+def test_a_line_that_runs_long_each_time_without_a_loop_is_not_told_to_leave_loops(
+    tmp_path: Path, source: str, hits: int | None, is_native: bool
+) -> None:
+    """What it calls takes the time: not Python."""
+    said = chores.advice(case(tmp_path, source=source, hits=hits), LINE, "no loops")
+
+    assert said.startswith("Each time, the line runs for 15.0 ms inside what it calls") == is_native
+    assert (said == "no loops") != is_native
+
+
+def test_a_line_that_calls_python_is_told_what_is_usual(tmp_path: Path) -> None:
+    """Its frames stand above it for most of its time."""
+    made = case(tmp_path, ("f", "somewhere/lib.py", 3), source="total += f(a)", hits=200)
+
+    assert chores.advice(made, LINE, "no loops") == "no loops"
