@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -54,13 +55,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """A worker says which tests are to stay together, before it says that it has collected them."""
     gc.collect()
     gc.freeze()
+    # After all else at the end: bindings of C++ take for leaks what is kept then, and print it.
+    atexit.register(gc.unfreeze)
     gc.enable()
     sharing_out.leave(session.config, session.items)
 
 
-def pytest_unconfigure() -> None:
-    """What was kept is let go of: bindings of C++ take for leaks what is left at the very end, and print it."""
-    gc.unfreeze()
+def pytest_sessionfinish() -> None:
+    """pytest looks for garbage five times at the end: once will do, and then among little."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -17,6 +17,8 @@ from dlprof.store import quiet_arrow, seal
 
 quiet_arrow.settle()
 _HOW: Mapping[str, Any] = {"compression": "zstd", "write_page_checksum": True}
+_WORTH_PACKING = 1 << 16
+"""Bytes of a table from which on it is packed: of few rows, to begin with each column takes longer than to write it."""
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table], made_of: Mapping[str, int] | None = None) -> None:
@@ -93,4 +95,5 @@ def _versioned(schema: pa.Schema) -> pa.Schema:
 def _write(path: Path, table: pa.Table) -> None:
     metadata = {**(table.schema.metadata or {}), b"dlprof_schema_version": str(SCHEMA_VERSION).encode()}
     with safe_files.new_file(path) as out:
-        pq.write_table(table.replace_schema_metadata(metadata), out, **_HOW)
+        how = _HOW if table.nbytes >= _WORTH_PACKING else {**_HOW, "compression": "none"}
+        pq.write_table(table.replace_schema_metadata(metadata), out, **how)

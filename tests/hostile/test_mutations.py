@@ -64,6 +64,7 @@ def _bugs_of_notebook(run: Path) -> list[str]:
     return ["notebook: markup"] if "<script>own" in shown else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", _COUNTS)
 def test_a_changed_manifest_is_no_bug(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every field, with other types, other numbers, and without."""
@@ -89,6 +90,7 @@ def test_a_changed_manifest_is_no_bug(count: int, tmp_path: Path, capsys: pytest
     assert {what: bugs for what, bugs in found.items() if bugs} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", _COUNTS)
 def test_a_changed_table_is_no_bug(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every column, with other types, without values, and gone."""

@@ -70,6 +70,7 @@ def graph_of(tree: Path) -> dict[str, set[str]]:
     return {name: imported(name, path, known) for name, path in known.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
 def test_no_module_imports_itself_through_others(tree: Path) -> None:
     """Not at its begin and not in its functions either."""

@@ -114,6 +114,7 @@ def test_every_figure_of_time_or_size_names_its_unit() -> None:
     assert wide == []
 
 
+@pytest.mark.slow
 def test_every_rule_has_a_section() -> None:
     """In the order in which they claim time."""
     assert sections(all_findings()) == list(RULES)

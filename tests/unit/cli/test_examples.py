@@ -39,7 +39,7 @@ ONLY_READ = {
     r"backends (install|remove|path)": "needs the network, or changes what is installed",
 }
 """Examples that are parsed, not run, and why."""
-SLOW = ("dlprof backends list",)
+SLOW = ("dlprof backends list", "dlprof doctor --measure")
 """Examples that look at more of the machine than a quick test should."""
 KERNEL = {"ph": "X", "name": "aten::mm", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1.0, "dur": 5.0, "args": {}}
 _COMMAND = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"']|\s(?!\s))*""")

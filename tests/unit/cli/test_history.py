@@ -42,6 +42,7 @@ def history(*flags: object) -> int:
     return dlprof("history", *words, *flags)
 
 
+@pytest.mark.slow
 def test_the_slower_commit_is_named(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """With the level before and after it."""
     assert history() == 0
@@ -51,6 +52,7 @@ def test_the_slower_commit_is_named(repository: Repository, capsys: pytest.Captu
     assert "9 commits, 9 to begin with, 3 runs of each work" in said.err
 
 
+@pytest.mark.slow
 def test_few_commits_are_measured_where_bisecting_finds_it(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,6 +65,7 @@ def test_few_commits_are_measured_where_bisecting_finds_it(
     assert [(one["subject"], one["between"]) for one in content["changes"]] == [("change 6", 0)]
 
 
+@pytest.mark.slow
 def test_the_table_runs_nothing(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +109,7 @@ def test_a_commit_that_fails_is_told_by_the_exit_code(
     assert capsys.readouterr().out.count("failed: exit code 1: no") == 2
 
 
+@pytest.mark.slow
 def test_a_page_is_written_of_what_there_is(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

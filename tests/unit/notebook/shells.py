@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import textwrap
 from pathlib import Path
@@ -23,6 +24,8 @@ class Shell:
         config.HistoryManager.enabled = False
         InteractiveShell.clear_instance()
         self.shell = InteractiveShell.instance(config=config, ipython_dir=str(folder / "ipython"), colors="nocolor")
+        # At the end of the tests each shell would look through all objects for garbage, for half a second.
+        atexit.unregister(self.shell.atexit_operations)
         self.names = self.shell.user_ns
 
     def run(self, text: str) -> Any:

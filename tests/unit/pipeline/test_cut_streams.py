@@ -93,6 +93,7 @@ def flipped(folder: Path, content: bytes, places: dict[int, int]) -> None:
     assert is_said(run) or bytes(changed) == content
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_a_stream_may_be_cut_anywhere(stream: bytes, tmp_path_factory: pytest.TempPathFactory, share: float) -> None:
@@ -100,6 +101,7 @@ def test_a_stream_may_be_cut_anywhere(stream: bytes, tmp_path_factory: pytest.Te
     cut(tmp_path_factory.mktemp("cut") / "run", stream, int(share * len(stream)))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(places=st.dictionaries(st.integers(0, 1 << 20), st.integers(1, 255), min_size=1, max_size=4))
 def test_any_bytes_of_a_stream_may_be_others(

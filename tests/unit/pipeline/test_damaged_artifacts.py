@@ -110,6 +110,7 @@ def test_a_damaged_window_is_a_sentence(whole: Path, tmp_path: Path, how: str) -
         assert "by a bug" not in messages
 
 
+@pytest.mark.slow
 def test_nothing_in_an_artifact_makes_a_run_unopenable(whole: Path, tmp_path: Path) -> None:
     """Some bytes of each are others."""
     for seed in range(4):

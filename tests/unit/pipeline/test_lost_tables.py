@@ -84,6 +84,7 @@ def told(run: Run) -> str:
     return out.getvalue() + run_page.make(run, diagnose.brief(run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TRACED)
 def test_a_training_is_told_without_a_table(traced: Path, tmp_path: Path, table: str) -> None:
     """And that this one is lost is said in every report."""
@@ -93,6 +94,7 @@ def test_a_training_is_told_without_a_table(traced: Path, tmp_path: Path, table:
     assert told(run).count("table-lost") >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", IMPORTED)
 def test_a_foreign_trace_is_told_without_a_table(imported: Path, tmp_path: Path, table: str) -> None:
     """The same for a run of which no raw artifact was ever kept."""

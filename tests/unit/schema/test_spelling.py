@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import dlprof
 from dlprof.schema.vocabulary import FIT_PHASES, Phase, StepPart, Tree, TreePath
 
@@ -31,6 +33,7 @@ def spelled(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+@pytest.mark.slow
 def test_words_of_phases_and_paths_stand_in_the_vocabulary_only() -> None:
     """In no other module as a text of its own."""
     found = [

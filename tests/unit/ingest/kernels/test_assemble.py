@@ -119,6 +119,7 @@ def test_the_order_in_which_events_are_told_changes_no_sum(rows: list[Any], seed
     assert sums(assembled(trace(rows))) == sums(assembled(trace(other)))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_trace_that_is_cut_into_segments_gives_what_it_gives_whole(seed: int) -> None:

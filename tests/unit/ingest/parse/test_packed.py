@@ -35,6 +35,7 @@ def test_a_file_that_cannot_be_mapped_is_an_error_of_readers(tmp_path: Path, con
         pass
 
 
+@pytest.mark.slow
 def test_what_a_packed_file_unpacks_to_is_counted_while_it_is_read(tmp_path: Path) -> None:
     """Of one that may unpack to 512 MiB no more is read."""
     path = tmp_path / "file"

@@ -116,6 +116,7 @@ def test_another_python_that_is_started_on_the_way_runs_as_ever(tmp_path: Path, 
     assert run(tmp_path, [sys.executable, "other.py"], environment) == ("<run_path>\n", "", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["attribute-error", "exit-code", "syntax-error"])
 def test_without_its_path_the_program_runs_from_a_frame_of_ours(
     tmp_path: Path, environment: dict[str, str], ending: str
