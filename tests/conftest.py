@@ -62,7 +62,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """pytest looks for garbage five times at the end: once will do, and then among little."""
+    """Garbage is looked for five times by pytest at the end: once will do, and then among little."""
     gc.collect()
     gc.freeze()
 
