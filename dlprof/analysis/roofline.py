@@ -24,6 +24,9 @@ from dlprof.store.run import Run
 _WORKING = (EventKind.KERNEL.word, EventKind.OPERATOR.word)
 _FAR = 10.0
 """Times the least possible time from which on it is not the ceiling that binds."""
+_IMPOSSIBLE = 1.25
+"""Share of the ceiling of computing that nothing reaches: part of such a layer's kernels ran under another's name, as
+in a fusion, or the ceiling is wrong."""
 _SMALL_NS = 50_000
 """Kernels that last less on average are small: what surrounds them counts."""
 _PRODUCTS = (Category.MATMUL, Category.CONV, Category.RECURRENT)
@@ -38,8 +41,10 @@ class LayerRate:
     Attributes:
         work: What it asks for.
         ns: Wall time of its kernels (ns); None: no kernel of it was traced, or not those that do its work.
-        bound: What binds it; None: not known, because the time, the work or the ceilings are not.
-        reached: Share of the ceiling that binds it, from 0 to 1 (more: the ceiling was measured on a busy machine).
+        bound: What binds it; None: not known, because the time, the work or the ceilings are not, or the rate
+            is beyond any.
+        reached: Share of the nearer ceiling, from 0 to 1 (more: caches, a ceiling of a busy machine, or missing
+            kernels).
     """
 
     work: LayerWork
@@ -190,6 +195,8 @@ def _rate(work: LayerWork, times: Mapping[tuple[str, str], _Time], ceilings: Cei
     bound = Bound.COMPUTE if computing >= moving else Bound.BANDWIDTH
     if time.ns > _FAR * least and time.mean_ns < _SMALL_NS:
         bound = Bound.OVERHEAD
+    if computing > max(moving, _IMPOSSIBLE * time.ns):
+        return LayerRate(work, time.ns, None, least / time.ns if time.ns else None)
     return LayerRate(work, time.ns, bound, least / time.ns if time.ns else None)
 
 

@@ -94,7 +94,8 @@ def foot(found: Roofline) -> list[str]:
         lines.append(f"Ceilings, measured: {rates}, {moved} on {found.ceilings.cores} cores.")
     if any((rate.reached or 0) > 1 for rate in found.layers):
         lines.append(
-            "More than 100 %: the ceilings are those of a busy machine; `dlprof doctor --measure` raises them."
+            "More than 100 %: caches, ceilings of a busy machine (`dlprof doctor --measure` raises them), or kernels "
+            "of the layer that ran under another's name: then what binds it is not told."
         )
     lines.append(
         "Work of one training step, by shapes; ~ by the number of values. Moved: each input, weight, output once."

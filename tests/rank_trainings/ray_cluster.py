@@ -101,6 +101,7 @@ class _Cluster:
             self._nodes.append(node)
             if number == 0:
                 self._wait_for_head()
+            self._wait_for_nodes()  # of two that begin at once one may be lost
 
     def _wait_for_head(self) -> None:
         """Until the others can find it."""
@@ -110,6 +111,17 @@ class _Cluster:
                 return
             time.sleep(0.5)
         raise TimeoutError("the head of the cluster did not begin")
+
+    def _wait_for_nodes(self) -> None:
+        """Until each is known: where the head has no core for tasks, no run could be made before."""
+        asked = "import ray; ray.init(log_to_driver=False); print(sum(one['Alive'] for one in ray.nodes()))"
+        command, end = [str(self._dlprof.parent / "python"), "-c", asked], time.monotonic() + 120
+        while time.monotonic() < end:
+            told = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
+            if told.stdout.strip() == str(len(self._nodes)):
+                return
+            time.sleep(0.5)
+        raise TimeoutError("a node of the cluster did not begin")
 
     def _end(self) -> None:
         for node in reversed(self._nodes):

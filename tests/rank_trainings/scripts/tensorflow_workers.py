@@ -3,6 +3,8 @@
 import argparse
 import itertools
 import os
+import statistics
+import time
 
 import numpy as np
 import tensorflow as tf
@@ -13,6 +15,7 @@ MEAN = tf.VariableAggregation.MEAN
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--times", action="store_true")
     args = parser.parse_args()
     number = int(os.environ["PROCESS"])
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -43,10 +46,15 @@ def main():
         rows = own.rand(64 * args.steps, 784).astype("float32")
         return tf.data.Dataset.from_tensor_slices((rows, own.randint(0, 10, len(rows)))).batch(64)
 
-    losses = [train_step(*batch).numpy() for batch in strategy.distribute_datasets_from_function(of_worker)]
+    losses, moments = [], []
+    for batch in strategy.distribute_datasets_from_function(of_worker):
+        losses.append(train_step(*batch).numpy())
+        moments.append(time.perf_counter())
     if number == 0:
         for step, value in enumerate(losses, 1):
             print("step %d loss %r" % (step, float(value)))
+        if args.times:
+            print("STEP_MS %.4f" % (1e3 * statistics.median(b - a for a, b in itertools.pairwise(moments[10:]))))
 
 
 if __name__ == "__main__":

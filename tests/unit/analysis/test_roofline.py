@@ -56,6 +56,14 @@ def test_a_product_is_held_by_computing(tmp_path: Path) -> None:
     assert rate.flops_per_s == pytest.approx(5e10)
 
 
+def test_of_a_product_that_is_faster_than_the_machine_nothing_is_said_to_bind_it(tmp_path: Path) -> None:
+    """Twenty times the ceiling: most of its kernels ran under another's name."""
+    rate = forward(of(tmp_path / "r", [layer()], [op(0.1)]))
+
+    assert rate.bound is None
+    assert rate.reached == pytest.approx(20)
+
+
 def test_what_works_on_each_value_is_held_by_memory(tmp_path: Path) -> None:
     """800 kB in 0.8 ms: a tenth of 10 GB/s."""
     relu = layer(**{"class": "ReLU", "weight_names": [], "weights": []})

@@ -126,7 +126,7 @@ def test_signals_are_let_go_also_where_one_comes_meanwhile(monkeypatch: pytest.M
     true_mask = signal.pthread_sigmask
     came = [signal.SIGINT]
 
-    def interrupted(how: int, mask: Iterable[int]) -> set[signal.Signals]:
+    def interrupted(how: int, mask: Iterable[int]) -> set[int | signal.Signals]:
         if came:
             raise KeyboardInterrupt(came.pop())
         return true_mask(how, mask)

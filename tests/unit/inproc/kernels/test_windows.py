@@ -277,21 +277,21 @@ def test_all_means_whole_loops(out: Recorded, now: Clock) -> None:
 
 def test_a_tracer_that_cannot_be_started_is_given_up(run: Fixture, out: Recorded) -> None:
     """Training goes on; the run says what happened, once."""
-    run.tracer.start = lambda _folder: 1 // 0
+    run.tracer.start = lambda _folder: 1 / 0
     loop = run.open()
     run.step(loop, 9)
     run.loops.close(loop)
     loop = run.open("evaluate")
     run.step(loop, 9)
 
-    reason = "the tracer could not be started: ZeroDivisionError: integer division or modulo by zero"
+    reason = "the tracer could not be started: ZeroDivisionError: division by zero"
     assert out.notes() == [("kernels-failed", "Kernels are missing: %s." % reason)]
     assert run.state() == ("failed", reason)
 
 
 def test_a_tracer_that_cannot_be_stopped_is_given_up(run: Fixture, out: Recorded) -> None:
     """The loop is not watched any more."""
-    run.tracer.stop = lambda: 1 // 0
+    run.tracer.stop = lambda: 1 / 0
     loop = run.open()
     run.step(loop, 20)
 
@@ -305,7 +305,7 @@ def test_an_error_of_the_program_that_draining_finds_is_left_to_it(run: Fixture)
     """It comes again in the user's own call; the window is kept."""
     loop = run.open()
     run.step(loop, 5)
-    run.tracer.drain = lambda: 1 // 0
+    run.tracer.drain = lambda: 1 / 0
     run.step(loop, 3)
 
     assert run.kept() == [("fit", 3)]
