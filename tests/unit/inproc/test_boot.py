@@ -234,9 +234,7 @@ def test_an_end_that_fails_still_ends_the_stream(interpreter: Interpreter) -> No
 
     stream = interpreter.stream()
     assert stream.complete
-    assert [(n.slug, n.message) for n in stream.notes] == [
-        ("finish-failed", "ZeroDivisionError: division by zero")
-    ]
+    assert [(n.slug, n.message) for n in stream.notes] == [("finish-failed", "ZeroDivisionError: division by zero")]
 
 
 def test_an_end_of_the_script_that_fails_is_noted(interpreter: Interpreter) -> None:
