@@ -101,7 +101,7 @@ class _Cluster:
             self._nodes.append(node)
             if number == 0:
                 self._wait_for_head()
-            self._wait_for_nodes()  # of two that begin at once one may be lost
+            self._wait_for_nodes()  # one by one: which did not begin is known then
 
     def _wait_for_head(self) -> None:
         """Until the others can find it."""
