@@ -51,7 +51,9 @@ class ProcessSummary:
         end_ns: When it was found ended, on the run's timeline (ns); None: it was there at the end.
         peak_rss_bytes: The most resident memory that was seen.
         read_bytes, write_bytes: By system calls.
-        top: Lines of the user's, else of libraries, by how long they stood in its sampled stacks.
+        top: Lines of the user's, else of libraries, by how long they stood in its sampled stacks; none where `run`
+            has them.
+        run: Where it was followed, the folder of its own run, in that of the program's.
     """
 
     pid: int
@@ -66,6 +68,7 @@ class ProcessSummary:
     peak_rss_bytes: int | None
     read_bytes: int | None
     write_bytes: int | None
+    run: str | None = None
 
 
 def kinds(run: Run, pids: Collection[int]) -> Mapping[int, str]:
@@ -88,7 +91,8 @@ def of_run(run: Run) -> tuple[ProcessSummary, ...]:
     kept = order[:MOST]
     tops = _tops(run, {row["pid"] for row in kept})
     main = next((row["command"] for row in rows if _is_main(row)), None)
-    return tuple(_summary(row, run, main, tops.get(row["pid"], ())) for row in kept)
+    followed = {one.pid: one.run for one in run.manifest.followed.runs} if run.manifest.followed is not None else {}
+    return tuple(_summary(row, run, main, tops.get(row["pid"]), followed.get(row["pid"])) for row in kept)
 
 
 def count(run: Run) -> int:
@@ -111,24 +115,30 @@ def _is_main(row: Mapping[str, Any]) -> bool:
     return row["role"] in (ProcessRole.MAIN, ProcessRole.SCRIPT)
 
 
-def _summary(row: Mapping[str, Any], run: Run, main_command: str | None, top: Sequence[TopLine]) -> ProcessSummary:
+def _summary(
+    row: Mapping[str, Any], run: Run, main_command: str | None, seen: _Seen | None, own_run: str | None
+) -> ProcessSummary:
     main = _is_main(row)
     end_ns, start_ns = row["end_ns"], row["start_ns"]
     until = run.wall_ns if main or end_ns is None else end_ns
     known = start_ns is not None and until is not None
+    lifetime_ns = max(0, until - max(0, start_ns)) if known else None
+    # A followed process has samples here of the time before that: of its imports.
+    is_told = seen is not None and (own_run is None or 2 * seen.stood_ns > (lifetime_ns or 0))
     return ProcessSummary(
         pid=row["pid"],
         name=row["name"] or _called(row, run, main_command),
         role=_role(row),
         cpu_ns=row["cpu_ns"],
-        lifetime_ns=max(0, until - max(0, start_ns)) if known else None,
-        top=tuple(top),
+        lifetime_ns=lifetime_ns,
+        top=seen.top if seen is not None and is_told else (),
         parent_pid=row["parent_pid"],
         start_ns=start_ns,
         end_ns=None if main else end_ns,
         peak_rss_bytes=row["peak_rss_bytes"],
         read_bytes=row["read_bytes"],
         write_bytes=row["write_bytes"],
+        run=own_run,
     )
 
 
@@ -148,12 +158,21 @@ def _first_words(command: str | None) -> str | None:
     return " ".join([words[0].rpartition("/")[2], *words[1:]]) if words else None
 
 
-def _tops(run: Run, pids: Collection[int]) -> Mapping[int, Sequence[TopLine]]:
+@dataclass(frozen=True)
+class _Seen:
+    """Where a process stood, and for how long it was seen (ns)."""
+
+    top: tuple[TopLine, ...]
+    stood_ns: int
+
+
+def _tops(run: Run, pids: Collection[int]) -> Mapping[int, _Seen]:
     main, every = _stood(run, pids)
     if not every:
         return {}
     frames, users = frames_by_stack(run.table("frames")), samples.user_files(run)
-    return {pid: _top(main.get(pid) or stood, frames, users) for pid, stood in every.items()}
+    told = {pid: main.get(pid) or stood for pid, stood in every.items()}
+    return {pid: _Seen(_top(stood, frames, users), sum(stood.values())) for pid, stood in told.items()}
 
 
 def _stood(run: Run, pids: Collection[int]) -> tuple[_Stood, _Stood]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
@@ -45,17 +45,25 @@ class Beside:
         self._sampler_pid: int | None = None
         self._stacks: StackSampling | None = None
 
-    def start(self, python: Callable[[], int | None], *, tree: bool, below: bool = True) -> None:
+    def start(
+        self,
+        python: Callable[[], int | None],
+        *,
+        tree: bool,
+        below: bool = True,
+        apart: Callable[[], Collection[int]] = frozenset,
+    ) -> None:
         """Begin.
 
         Args:
             python: Gives the process whose stacks are sampled; None: there is none yet.
             tree: The program need not be a Python itself.
             below: Sample every Python below it too.
+            apart: Gives the processes among those below that have a sampler of their own.
         """
         self._harmless(self._start_sampler, *SAMPLED)
         if self._config.wants("stacks"):
-            self._stacks = StackSampling(self._run, self._config, python, tree=tree, below=below)
+            self._stacks = StackSampling(self._run, self._config, python, tree=tree, below=below, apart=apart)
 
     def tick(self) -> None:
         """To be called some times a second."""
@@ -66,6 +74,11 @@ class Beside:
         """Its own processes."""
         found = (self._sampler_pid, self._stacks.pid if self._stacks is not None else None)
         return tuple(pid for pid in found if pid is not None)
+
+    @property
+    def samples_stacks(self) -> bool:
+        """Whether py-spy looks at the process."""
+        return self._stacks is not None and self._stacks.pid is not None
 
     def stop(self) -> None:
         """End it, and say what became of its probes."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dlprof.config import TraceConfig
 
 _WEIGHTS = {"lines": 4.0, "kernels": 2.5, "stacks": 2.0, "cores": 1.5}
 """Of the probes that can measure less. Hooks cannot: what they take is told, and not kept back."""
 _RATES = {"kernels": "kernel_steps", "stacks": "stacks_hz", "cores": "cores_hz"}
 """Settings that say how much a probe measures: where the user chose them, they are obeyed."""
+
+_LEAST_STACKS_HZ = 5.0
 
 EXACT = "exact"
 """Among the modules and files of `--lines`: count each line; a file of that name is `./exact`."""
@@ -26,6 +30,24 @@ def of(probe: str, config: TraceConfig) -> float | None:
     if config.budget is None or _is_chosen(probe, config):
         return None
     return config.budget * _WEIGHTS[probe] / sum(_WEIGHTS[one] for one in _WEIGHTS if _runs(one, config))
+
+
+def among_ranks(config: TraceConfig, ranks: int) -> TraceConfig:
+    """The settings of what samples beside one of several ranks of a machine.
+
+    Ranks wait for one another, so what is taken from one is taken from all of them: together they may cost what one
+    process may, and are sampled as often.
+
+    Args:
+        config: How one process is traced.
+        ranks: How many train together on this machine, at least 1.
+    """
+    if config.budget is None or ranks == 1:
+        return config
+    stacks_hz = config.stacks_hz
+    if not _is_chosen("stacks", config):
+        stacks_hz = min(stacks_hz, max(_LEAST_STACKS_HZ, stacks_hz / ranks))
+    return replace(config, budget=config.budget / ranks, stacks_hz=stacks_hz)
 
 
 def _is_chosen(probe: str, config: TraceConfig) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlprof.config import TraceConfig
-from dlprof.launch import follow_folder, payload, signals
+from dlprof.launch import budget, follow_folder, payload, ranks, signals
 from dlprof.launch.beside import Beside
 from dlprof.launch.process import Outcome
 from dlprof.launch.process_end import End, Ends, Watched, left_status
@@ -46,6 +46,10 @@ class _Live:
     beside: Beside | None
     replaced: End | None = None
     stopping: threading.Thread | None = None
+
+    @property
+    def samples_stacks(self) -> bool:
+        return self.beside is not None and self.stopping is None and self.beside.samples_stacks
 
     @property
     def end(self) -> End | None:
@@ -81,6 +85,10 @@ class Following:
             elif one.beside is not None:
                 one.beside.tick()
         return tuple(pid for one in self._live if one.beside is not None for pid in one.beside.helpers())
+
+    def sampled(self) -> frozenset[int]:
+        """The processes whose stacks are sampled here."""
+        return frozenset(one.child.facts.pid for one in self._live if one.samples_stacks)
 
     def _new(self) -> list[Path]:
         """Folders of children that have said what they are."""
@@ -135,9 +143,10 @@ class Following:
                 if self._config.wants(name):
                     one.states.note(name, ProbeState.UNAVAILABLE, reason)
             return
-        pid = one.child.facts.pid
-        one.beside = Beside(self._config, one.child.folder, pid, one.states, signals.unblock)
-        one.beside.start(lambda: pid, tree=False)
+        pid, together = one.child.facts.pid, ranks.on_its_machine(one.child.facts.ranks) or there + 1
+        config = budget.among_ranks(self._config, together)
+        one.beside = Beside(config, one.child.folder, pid, one.states, signals.unblock)
+        one.beside.start(lambda: pid, tree=False, apart=lambda: self.sampled() - {pid})  # it may be a launcher itself
         one.beside.tick()
 
     @staticmethod

@@ -13,8 +13,8 @@ import threading
 import time
 from pathlib import Path
 
-_LOOK_S = 0.002
-"""How often the thread looks: the error of the times of lines that state none."""
+from dlprof.launch.file_changes import FileChanges
+
 BYTES_AT_MOST = 64 << 20
 
 
@@ -30,6 +30,7 @@ class MarkFile:
         self.path.touch()
         self._out = (raw / "marks.jsonl").open("w", encoding="utf-8")
         self._over = threading.Event()
+        self._changes = FileChanges(self.path)
         self._thread = threading.Thread(target=self._follow, name="dlprof marks", daemon=True)
         # A new thread has the mask of its maker. Signals are the main thread's, which waits for them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -39,7 +40,10 @@ class MarkFile:
     def stop(self) -> None:
         """Take what has come up to now, and end."""
         self._over.set()
+        self._changes.wake()
         self._thread.join(timeout=5)
+        if not self._thread.is_alive():
+            self._changes.close()
 
     def _follow(self) -> None:
         rest, taken = b"", 0
@@ -59,4 +63,4 @@ class MarkFile:
                     if rest:
                         out.write(json.dumps([time.perf_counter_ns(), rest.decode("utf-8", "replace")]) + "\n")
                     return
-                self._over.wait(_LOOK_S)
+                self._changes.wait()

@@ -32,8 +32,11 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_PTRACER = 0x59616D61
 _GRACE_S = 3.0
+_TICKS_SHARE = 0.005
+"""Of a core, for ticks."""
+_SLOWEST_S = 0.25
 _STOOD_NS = 500_000_000
-"""dlprof looks ten times a second: where so much time passed between two looks, it was stopped itself."""
+"""dlprof looks four to ten times a second: where so much time passed between two looks, it was stopped itself."""
 
 
 class Outcome(Struct, frozen=True):
@@ -70,6 +73,27 @@ class Outcome(Struct, frozen=True):
     def shell_code(self) -> int:
         """The code that dlprof ends with: the script's, or 128 + n for signal n."""
         return 128 + self.signal if self.signal else self.exit_code or 0
+
+
+class Pace:
+    """How long to wait for the next tick: on a machine that is full, what ticks take is taken from the script.
+
+    Args:
+        tick_s: At least so long (s).
+    """
+
+    def __init__(self, tick_s: float) -> None:
+        self._tick_s = tick_s
+        self._last_s = 0.0
+
+    def after(self, cost_s: float) -> float:
+        """The time to wait (s).
+
+        Args:
+            cost_s: CPU time of the last tick (s). One alone that was dear, to start a helper, changes nothing.
+        """
+        usual_s, self._last_s = min(cost_s, self._last_s), cost_s
+        return min(_SLOWEST_S, max(self._tick_s, usual_s / _TICKS_SHARE))
 
 
 @dataclass
@@ -158,7 +182,7 @@ class TracedProcess:
             self._image.look(time.perf_counter_ns() - self.start_ns)
 
     def wait(self, tick: Callable[[], None], tick_s: float) -> Outcome:
-        """Wait until it ends, with `tick` called every `tick_s` seconds.
+        """Wait until it ends, with `tick` called every `tick_s` seconds, or less often where it takes long.
 
         Signals that arrive meanwhile are passed on. After a second Ctrl-C at the terminal the script and all it
         started are ended, politely first.
@@ -187,6 +211,7 @@ class TracedProcess:
         )
 
     def _wait(self, taken: Taken, tick: Callable[[], None], tick_s: float) -> None:
+        pace = Pace(tick_s)
         next_tick = time.monotonic() + tick_s
         while not self._ended():
             arrived = taken.wait(next_tick - time.monotonic())
@@ -194,8 +219,9 @@ class TracedProcess:
                 self._on_signal(arrived)
             self._family.reap(self.pid)
             if time.monotonic() >= next_tick:
+                before_s = time.thread_time()
                 tick()
-                next_tick = time.monotonic() + tick_s
+                next_tick = time.monotonic() + pace.after(time.thread_time() - before_s)
             if self._deadline is not None and time.monotonic() > self._deadline:
                 self._signal_tree(signal.SIGKILL)
 

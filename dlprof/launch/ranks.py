@@ -10,6 +10,14 @@ from dlprof.schema.manifest import Rank
 
 _MOST = 1 << 15
 """Ranks that the tables can hold."""
+_BESIDE = (
+    "LOCAL_WORLD_SIZE",
+    "HOROVOD_LOCAL_SIZE",
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "MPI_LOCALNRANKS",
+    "SLURM_NTASKS_PER_NODE",
+)
+"""How many there are on the machine of a rank, in the order of the launchers."""
 _RESTARTS = "TORCHELASTIC_RESTART_COUNT"
 _CONFIG = "TF_CONFIG"
 _FIRST_OF_TENSORFLOW = ("chief", "master")
@@ -50,6 +58,37 @@ def of_environment(environment: Mapping[str, str]) -> Rank | None:
     found = (_told(environment, launcher) for launcher in _LAUNCHERS)
     rank = next((one for one in found if one is not None), None) or _of_tensorflow(environment.get(_CONFIG))
     return None if rank is None or rank.world == 1 else rank
+
+
+def on_its_machine(environment: Mapping[str, str]) -> int | None:
+    """How many ranks train on the machine of one.
+
+    Args:
+        environment: Variables of the process.
+
+    Returns:
+        At least 1; None where that is not said.
+    """
+    if of_environment(environment) is None:
+        return None
+    told = next((number for name in _BESIDE if (number := _number(environment, name))), None)
+    return told or _workers_of_host(environment.get(_CONFIG))
+
+
+def _workers_of_host(text: str | None) -> int | None:
+    """Of the tasks in TF_CONFIG that train, those with the host name of this one."""
+    try:
+        told = json.loads(text or "")
+        cluster, task = told["cluster"], told["task"]
+        own = _host(cluster[str(task["type"])][int(task["index"])])
+        trained = [address for name in (*_FIRST_OF_TENSORFLOW, "worker") for address in cluster.get(name, ())]
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return None
+    return sum(1 for address in trained if _host(address) == own) or None
+
+
+def _host(address: object) -> str:
+    return str(address).rpartition(":")[0]
 
 
 def _told(environment: Mapping[str, str], launcher: _Launcher) -> Rank | None:

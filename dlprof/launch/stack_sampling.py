@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 from dlprof_probes.sidecar.below import is_python
@@ -20,6 +20,7 @@ _LOOK_S = 0.5
 """How often a Python is looked for among what a program has started."""
 _READY_S = 5.0
 """How long py-spy waits for the script to begin: before that there is no Python to look at."""
+_ALL_APART = "each Python below the program has samples of its own"
 _HEADER_BYTES = 100
 """A stream that is longer than this says that the script has begun."""
 
@@ -33,6 +34,7 @@ class StackSampling:
         python: Gives the process to look at; None: there is none yet.
         tree: The program need not be a Python itself: one that it starts will do.
         below: Sample every Python below it too.
+        apart: Gives the processes among those below that have a sampler of their own.
     """
 
     def __init__(
@@ -43,12 +45,14 @@ class StackSampling:
         *,
         tree: bool,
         below: bool = True,
+        apart: Callable[[], Collection[int]] = frozenset,
     ) -> None:
         self._run = run
         self._config = config
         self._python = python
         self._tree = tree
         self._below = below
+        self._apart = apart
         self._sampler: StackSampler | None = None
 
     @property
@@ -68,6 +72,7 @@ class StackSampling:
                 self._config.stacks_hz,
                 tree=self._below,
                 share=budget.of("stacks", self._config),
+                apart=self._apart,
             )
             self._sampler.start()
         self._sampler.poll()
@@ -94,7 +99,8 @@ class StackSampling:
         if self._sampler is not None:
             told = self._sampler.thinned()
             thinned = msgspec.convert(told, Thinned) if told else None
-            return outcome(self._run, self._sampler.reason, self._sampler.cpu_ns, thinned, failed=self._sampler.failed)
+            reason = self._sampler.reason or (None if self._run.stack_files() else _ALL_APART)
+            return outcome(self._run, reason, self._sampler.cpu_ns, thinned, failed=self._sampler.failed)
         reason = (
             "no Python process was seen in what the program started"
             if self._tree

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from dlprof.config import PROBES, TraceConfig
-from dlprof.launch import follow_folder, following, gpu_tracers, payload, probe_settings, signals, stack_sampling
+from dlprof.launch import (
+    budget,
+    follow_folder,
+    following,
+    gpu_tracers,
+    payload,
+    probe_settings,
+    ranks,
+    signals,
+    stack_sampling,
+)
 from dlprof.launch.mark_file import MarkFile
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.process import Outcome, TracedProcess
@@ -49,6 +60,7 @@ class TracedScript:
         begin: following.Begin | None = None,
     ) -> None:
         self._config = config
+        self._beside = budget.among_ranks(config, ranks.on_its_machine(os.environ) or 1)
         self._target = target
         self._run = run
         self._preloading = preloading or Preloading()
@@ -103,8 +115,12 @@ class TracedScript:
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None
             python = PythonSearch(process.pid) if tree else self._python_of(process)
-            self._stacks = StackSampling(self._run, self._config, python, tree=tree)
+            self._stacks = StackSampling(self._run, self._beside, python, tree=tree, apart=self._apart)
         return process.wait(lambda: self._harmless(lambda: self._tick(process, view)), _TICK_S)
+
+    def _apart(self) -> frozenset[int]:
+        """Those below the process whose stacks are in runs of their own."""
+        return self._following.sampled() if self._following is not None else frozenset()
 
     def _harmless(self, work: Callable[[], object], *probes: str) -> None:
         """Do some work while the script runs, or after it; where that fails, these probes have failed."""
@@ -206,7 +222,7 @@ class TracedScript:
     # -- meanwhile ---------------------------------------------------------------------------------
 
     def _start_sampler(self, process: TracedProcess) -> None:
-        config = config_of(self._config, self._run.raw, process.pid)
+        config = config_of(self._beside, self._run.raw, process.pid)
         if config is None:
             return
         self._sampler = Sampler(replace(config, live=self._config.live), in_child=signals.unblock)

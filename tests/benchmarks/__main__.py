@@ -13,6 +13,7 @@
     ranks     import of the traces of 64 ranks with one process and with two, and their report: the same
     hta       figures of HolisticTraceAnalysis beside dlprof's, of all traces below a folder: the same
     rank-steps  step time of two ranks under default probes / without dlprof, torch and JAX: the same
+    beside    what samplers, py-spy and dlprof itself take from steps, stopped and continued in turn within one run: the same
     budget    pairs of bare and traced runs beside what the ledger says: the same (`... budget --help`)
 
 Not part of the tests: times depend on the machine and on what else it does.
@@ -33,7 +34,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.launch import environments
-from tests.benchmarks import budget, hta_figures, many_ranks, pages, rank_steps, startup, traces
+from tests.benchmarks import beside, budget, hta_figures, many_ranks, pages, rank_steps, startup, traces
 
 DLPROF = [sys.executable, "-m", "dlprof"]
 HERE = Path(__file__).parent
@@ -209,6 +210,7 @@ BENCHMARKS: dict[str, Callable[[int], None]] = {
 
 WITH_OPTIONS: dict[str, Callable[[Sequence[str]], None]] = {
     "traces": traces.main,
+    "beside": beside.main,
     "budget": budget.main,
     "ranks": many_ranks.main,
     "rank-steps": rank_steps.main,

@@ -13,6 +13,7 @@ from dlprof.units import duration, percent, safe, size
 
 _LESS_THAN_A_TICK = "< 10 ms"
 """The kernel counts in ticks of its clock."""
+_HOW = "CPU time as last seen; lines as sampled on the main thread of each; of followed ones, the run that has them"
 _ROWS = 8
 """Processes that are shown one by one; of more, those that used most."""
 
@@ -37,7 +38,7 @@ def all_processes(page: Page, report: Report) -> None:
 
 
 def _show(page: Page, report: Report, below: Sequence[ProcessSummary]) -> None:
-    page.title("Processes below the script", "CPU time as last seen; lines as sampled on the main thread of each")
+    page.title("Processes below the script", _HOW)
     names = ("pid", "process", "role", "CPU", "of its life", "memory", "read", "written", "seen most at")
     table = page.table(*[(name, "left" if name in ("process", "role", "seen most at") else "right") for name in names])
     for one in below[:_ROWS]:
@@ -60,7 +61,7 @@ def _row(one: ProcessSummary) -> list[str]:
         size(one.peak_rss_bytes),
         size(one.read_bytes),
         size(one.write_bytes),
-        at or "-",
+        at or safe(one.run or "-"),
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Collection
 
 from dlprof_probes.sidecar import proc
 
@@ -21,10 +22,12 @@ class PythonBelow:
 
     Args:
         pid: The process.
+        apart: Gives those that are sampled on their own: neither they nor what is below them is looked for.
     """
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, apart: Callable[[], Collection[int]] = frozenset) -> None:
         self._pid = pid
+        self._apart = apart
         self._last_pid = b""
         self._next_look_ns = 0
         self._seen: frozenset[int] = frozenset()
@@ -42,13 +45,22 @@ class PythonBelow:
         before, self._seen = self._seen, self._pythons()
         return bool(before & self._seen)
 
+    def are_all_apart(self) -> bool:
+        """Whether there were Pythons below it, and each of them is sampled on its own by now."""
+        now = time.perf_counter_ns()
+        if now < self._next_look_ns or not self._apart():
+            return False
+        self._next_look_ns = now + _LOOK_NS
+        self._seen = self._pythons()
+        return not self._seen
+
     def is_needed(self) -> bool:
         """Whether a look at the process alone would miss something: others are there, or it is no Python itself."""
         return not is_python(self._pid) or bool(self._pythons())
 
     def _pythons(self) -> frozenset[int]:
         tree: dict[int, int] = {}
-        proc.walk(self._pid, 0, tree, _MOST_SEEN)
+        proc.walk(self._pid, 0, tree, _MOST_SEEN, self._apart())
         return frozenset(pid for pid in tree if pid != self._pid and is_python(pid))
 
 

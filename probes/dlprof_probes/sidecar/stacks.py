@@ -18,10 +18,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dlprof_probes.sidecar.below import PythonBelow
+from dlprof_probes.sidecar.below import PythonBelow, is_python
 from dlprof_probes.sidecar.rate import Rate
 
 SEGMENT_S = 300
@@ -46,6 +47,8 @@ class StackSampler:
         tree: Sample every Python among the process and what it starts, not the process alone. Where there is a limit
             on what it may cost this waits until there is one.
         share: Share of the wall time that it may cost; None: no limit.
+        apart: Of a tree, gives the processes that have a sampler of their own. Once there is no other Python below
+            the process, it is looked at alone; where it is no Python itself, nothing is until there is one.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class StackSampler:
         *,
         tree: bool = False,
         share: float | None = None,
+        apart: Callable[[], Collection[int]] = frozenset,
     ) -> None:
         self.reason: str | None = None
         """Why there are no samples, or not all; None while all is well."""
@@ -68,12 +72,14 @@ class StackSampler:
         self._rate = Rate(max(1, round(rate_hz)), share)
         self._began_ns = 0
         self._start_cpu_ns: int | None = None
-        self._below = PythonBelow(pid) if tree else None
+        self._below = PythonBelow(pid, apart) if tree else None
         self._looks_below = self._below is not None and (share is None or self._below.is_needed())
         self._segment = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._anchor: dict[str, Any] = {}
         self._timed_out = False
+        self._is_renewed = False
+        self._waits = False
 
     @property
     def pid(self) -> int | None:
@@ -100,6 +106,7 @@ class StackSampler:
             self.reason = f"py-spy cannot be started: {error.strerror}"
             return False
         self._began_ns = time.perf_counter_ns()
+        self._is_renewed = False
         self._anchor = {
             "before_ns": before,
             "after_ns": time.perf_counter_ns(),
@@ -121,20 +128,40 @@ class StackSampler:
 
     def poll(self) -> None:
         """Start the next segment when one has ended and the traced process has not."""
+        self._look_below()
         if self._process is None:
             return
         if (self._raw / THINNED).is_file() and self._rate.raise_to(THINNED_HZ):
-            self._signal(signal.SIGINT)  # the next segment has the new rate
-        if self._below is not None and not self._looks_below and self._below.has_come():
-            self._looks_below = True
-            self._signal(signal.SIGINT)
+            self._renew()  # the next segment has the new rate
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
             self._keep_budget()
             return
         self._ended(status, usage.ru_utime + usage.ru_stime)
         if self.reason is None and _alive(self._pid):
-            self.start()
+            self._waits = not self._looks_below and self._below is not None and not is_python(self._pid)
+            if not self._waits:
+                self.start()
+
+    def _look_below(self) -> None:
+        """See whether a Python has come below the process, or all that are there have samplers of their own."""
+        if self._below is None:
+            return
+        if self._looks_below:
+            if self._process is not None and self._below.are_all_apart():
+                self._looks_below = False
+                self._renew()
+        elif self._below.has_come():
+            self._looks_below = True
+            self._renew()
+            if self._waits and _alive(self._pid):
+                self._waits = False
+                self.start()
+
+    def _renew(self) -> None:
+        """End this segment, so that the next one is another way."""
+        self._is_renewed = True
+        self._signal(signal.SIGINT)
 
     def _keep_budget(self) -> None:
         """Lower the rate where it costs too much. The segment is ended for it if that is cheaper than going on."""
@@ -153,7 +180,7 @@ class StackSampler:
         saved = per_s * (1 - self.rate_hz / before_hz) * (SEGMENT_S - passed_s)
         if saved > (self._start_cpu_ns or 0):
             self._looks_below = self._below is not None and self._below.is_needed()
-            self._signal(signal.SIGINT)
+            self._renew()
 
     @property
     def rate_hz(self) -> int:
@@ -191,8 +218,13 @@ class StackSampler:
         return _TIMED_OUT if self._timed_out else explain(said, code, wrote)
 
     def _came_too_late(self) -> bool:
-        """Whether this is one more segment, of a run that was over: the process is still there while it is cleared."""
-        return self._segment > 0 and self._process is not None and self._process.returncode == -signal.SIGINT
+        """Whether it was ended before it had begun, and is missed by nobody.
+
+        The next segment takes its place; or it was one more, of a run that was over: the process is still there while
+        it is cleared.
+        """
+        ended = self._process is not None and self._process.returncode == -signal.SIGINT
+        return ended and (self._is_renewed or self._segment > 0)
 
     def _signal(self, number: int) -> None:
         if self._process is not None:

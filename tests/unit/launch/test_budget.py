@@ -47,3 +47,25 @@ def test_without_a_budget_there_is_no_limit() -> None:
 def test_what_the_user_chose_is_obeyed(probe: str, chosen: TraceConfig) -> None:
     """Whatever it costs."""
     assert budget.of(probe, chosen) is None
+
+
+def test_ranks_of_a_machine_share_the_budget_and_the_rate_of_one_process() -> None:
+    """They wait for one another: what is taken from one is taken from all."""
+    config = budget.among_ranks(TraceConfig(budget=0.01, stacks_hz=20.0), 2)
+
+    assert (config.budget, config.stacks_hz) == (0.005, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("config", "ranks", "stacks_hz"),
+    [
+        (TraceConfig(stacks_hz=20.0), 64, 5.0),
+        (TraceConfig(stacks_hz=2.0), 4, 2.0),
+        (TraceConfig(stacks_hz=20.0, origins=(("stacks_hz", "command line"),)), 4, 20.0),
+        (TraceConfig(stacks_hz=20.0, budget=None), 4, 20.0),
+    ],
+    ids=["many", "few samples", "chosen", "no budget"],
+)
+def test_a_rank_is_sampled_often_enough_or_as_the_user_chose(config: TraceConfig, ranks: int, stacks_hz: float) -> None:
+    """However many there are."""
+    assert budget.among_ranks(config, ranks).stacks_hz == stacks_hz

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dlprof.config import TraceConfig
+from dlprof.launch import following
 from dlprof.launch.following import MOST_LOOKED_AT, Following
 from dlprof.rundir import RunDir
 from dlprof.schema.manifest import GpuTracer
@@ -177,3 +178,36 @@ def test_helpers_run_beside_some_at_a_time(
         if child.recorded is not None
     ]
     assert reasons == [None] * MOST_LOOKED_AT + ["more than 8 followed processes ran at one time"]
+
+
+def test_a_followed_launcher_leaves_its_followed_ranks_to_their_own_samplers(
+    tmp_path: Path, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Torchrun imports torch, and is followed itself."""
+    launcher, other = process.pid, os.getpid()
+    apart: dict[int, Any] = {}
+
+    class Looks:
+        samples_stacks = True
+
+        def __init__(self, _config: Any, _run: Any, pid: int, *_: Any) -> None:
+            self._pid = pid
+
+        def start(self, _python: Any, **options: Any) -> None:
+            apart[self._pid] = options["apart"]
+
+        def tick(self) -> None: ...
+        def stop(self) -> None: ...
+        def helpers(self) -> tuple[int, ...]:
+            return ()
+
+    monkeypatch.setattr(following, "Beside", Looks)
+    program = Program(tmp_path)
+    program.child("001-torchrun", launcher)
+    program.child("002-train", other)
+    program.following.tick()
+    program.following.tick()
+
+    assert program.following.sampled() == {launcher, other}
+    assert (apart[launcher](), apart[other]()) == ({other}, {launcher})
+    program.following.stop(0)

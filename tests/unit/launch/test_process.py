@@ -1,4 +1,4 @@
-"""Which signals the terminal has sent to the script already."""
+"""What a traced process is told of signals, and how often it is looked at."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from dlprof.launch import process
+from dlprof.launch.process import Pace
 from dlprof.launch.signals import Arrived
 
 
@@ -39,3 +40,15 @@ def test_a_death_by_a_signal_is_a_code_to_a_shell() -> None:
     ]
 
     assert [end.shell_code for end in ends] == [3, 143]
+
+
+@pytest.mark.parametrize(
+    ("costs_ms", "waits_s"),
+    [((0.2, 0.2), (0.1, 0.1)), ((1.0, 1.0), (0.1, 0.2)), ((90, 0.2), (0.1, 0.1)), ((90, 90), (0.1, 0.25))],
+    ids=["cheap", "dear", "once", "never slower than this"],
+)
+def test_ticks_are_fewer_where_each_takes_long(costs_ms: tuple[float, ...], waits_s: tuple[float, ...]) -> None:
+    """So that together they take no more than half a hundredth of a core."""
+    pace = Pace(0.1)
+
+    assert tuple(pace.after(cost / 1e3) for cost in costs_ms) == pytest.approx(waits_s)

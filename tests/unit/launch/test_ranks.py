@@ -64,3 +64,26 @@ def test_the_chief_of_tensorflow_comes_before_its_workers(kind: str, index: int,
     """All of them train; servers of parameters do not count."""
     config = json.dumps({"cluster": CLUSTER, "task": {"type": kind, "index": index}})
     assert ranks.of_environment({"TF_CONFIG": config}) == Rank(rank=rank, world=3, by="TF_CONFIG")
+
+
+@pytest.mark.parametrize(
+    ("environment", "count"),
+    [
+        ({"RANK": "3", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}, 4),
+        ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2),
+        ({"RANK": "3", "WORLD_SIZE": "8"}, None),
+        ({"LOCAL_WORLD_SIZE": "4"}, None),
+        ({"RANK": "1", "WORLD_SIZE": "2", "TF_CONFIG": "[]"}, None),
+    ],
+)
+def test_how_many_ranks_a_machine_has_is_told_by_some_launchers(environment: dict[str, str], count: int | None) -> None:
+    """Of a process that is no rank nothing is told."""
+    assert ranks.on_its_machine(environment) == count
+
+
+def test_workers_of_tensorflow_with_the_same_host_are_on_one_machine() -> None:
+    """A server of parameters is no rank."""
+    cluster = {"chief": ["a:1"], "worker": ["a:2", "b:1", "a:3"], "ps": ["a:4"]}
+    told = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 0}})
+
+    assert ranks.on_its_machine({"TF_CONFIG": told}) == 3

@@ -14,9 +14,13 @@ from dlprof_probes.sidecar.below import PythonBelow, is_python
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Processes below the one of number 1, and which of all are Pythons; a test moves the clock."""
-    made = SimpleNamespace(ns=0, below=[], pythons={1}, last=b"1")
+    made = SimpleNamespace(ns=0, below=[], pythons={1}, last=b"1", apart=set())
     monkeypatch.setattr(below, "time", SimpleNamespace(perf_counter_ns=lambda: made.ns))
-    monkeypatch.setattr(proc, "walk", lambda pid, _parent, tree, _most: tree.update(dict.fromkeys([pid, *made.below])))
+    monkeypatch.setattr(
+        proc,
+        "walk",
+        lambda pid, _parent, tree, _most, but: tree.update(dict.fromkeys({pid, *made.below} - set(but))),
+    )
     monkeypatch.setattr(proc, "last_pid", lambda: made.last)
     monkeypatch.setattr(below, "is_python", lambda pid: pid in made.pythons)
     return made
@@ -74,6 +78,26 @@ def test_what_a_look_at_the_process_alone_would_miss(machine: SimpleNamespace, p
     machine.below, machine.pythons = [2], pythons
 
     assert PythonBelow(1).is_needed() is needed
+
+
+def test_one_that_is_sampled_on_its_own_is_not_looked_for(machine: SimpleNamespace) -> None:
+    """A rank that is followed."""
+    seen = PythonBelow(1, lambda: {2})
+    machine.below, machine.pythons = [2], {1, 2}
+
+    assert (look(machine, seen), look(machine, seen), seen.is_needed()) == (False, False, False)
+
+
+def test_all_are_apart_when_the_last_of_them_is(machine: SimpleNamespace) -> None:
+    """While one has not loaded its engine yet, it is looked at from here."""
+    seen = PythonBelow(1, lambda: machine.apart)
+    machine.below, machine.pythons = [2, 3], {1, 2, 3}
+    told = []
+    for machine.apart in (set(), {2}, {2, 3}):
+        machine.ns += 500_000_000
+        told.append(seen.are_all_apart())
+
+    assert told == [False, False, True]
 
 
 def test_a_python_is_known_by_its_program() -> None:

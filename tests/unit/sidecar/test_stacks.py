@@ -133,6 +133,59 @@ def test_a_tree_without_another_python_is_left_out_to_save_until_there_is_one(
     assert ["--subprocesses" in arguments for arguments in seen] == [True, False, True]
 
 
+@pytest.fixture
+def ranks(tmp_path: Path, spy: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[stacks.StackSampler]:
+    """A sampler of a launcher; a file `apart` says that its ranks have samplers of their own by now."""
+    monkeypatch.setattr(PythonBelow, "has_come", lambda _self: (tmp_path / "come").exists())
+    monkeypatch.setattr(PythonBelow, "are_all_apart", lambda _self: (tmp_path / "apart").exists())
+    made = stacks.StackSampler(os.getpid(), tmp_path, 20, tree=True)
+    yield made
+    made.stop(10)
+
+
+def test_what_is_sampled_on_its_own_is_not_sampled_twice(ranks: stacks.StackSampler, tmp_path: Path) -> None:
+    """The launcher is looked at alone then."""
+    ranks.start()
+    first = segment(ranks, tmp_path, 0)
+    (tmp_path / "apart").touch()
+    second = segment(ranks, tmp_path, 1)
+
+    assert ("--subprocesses" in first, "--subprocesses" in second) == (True, False)
+
+
+def test_a_program_that_is_no_python_is_left_alone_until_there_is_one_to_look_at(
+    ranks: stacks.StackSampler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`bash run.sh`, whose Pythons are all followed."""
+    monkeypatch.setattr(stacks, "is_python", lambda _pid: False)
+    ranks.start()
+    segment(ranks, tmp_path, 0)
+    (tmp_path / "apart").touch()
+    while ranks.pid is not None:
+        ranks.poll()
+    ranks.poll()
+    left_alone = (ranks.pid, ranks.reason)
+    (tmp_path / "apart").unlink()
+    (tmp_path / "come").touch()
+
+    assert left_alone == (None, None)
+    assert "--subprocesses" in segment(ranks, tmp_path, 1)
+
+
+def test_a_segment_that_is_cut_short_before_it_began_is_not_missed(
+    ranks: stacks.StackSampler, spy: Path, tmp_path: Path
+) -> None:
+    """The next one takes its place."""
+    use(spy, '#!/bin/sh\necho "$@" > ARGUMENTS\nexec sleep 60\n')
+    ranks.start()
+    segment(ranks, tmp_path, 0)
+    use(spy, WRITES)
+    (tmp_path / "apart").touch()
+    segment(ranks, tmp_path, 1)
+
+    assert (ranks.reason, ranks.failed) == (None, False)
+
+
 def lowered(rate: Rate, cpu_ns: int | None) -> bool:
     """Lower a rate of 20 to 5, once."""
     assert cpu_ns is not None
