@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dlprof
+from dlprof.schema.vocabulary import Loop
 from tests.rank_trainings.trainings import DLPROF, TRAININGS, environment, options_of
 
 _SETTLED_S = 12.0
@@ -132,7 +133,9 @@ def _helpers() -> list[int]:
 def _tell(name: str, path: Path, turns: Sequence[_Turn]) -> None:
     run = dlprof.open(path)
     origin_ns = run.manifest["clock"]["origin_perf_ns"]
-    starts = [int(start) + origin_ns for start in run.steps()["start_ns"].sort_values()]
+    steps = run.steps()
+    trained = steps[steps["loop"] == Loop.TRAIN]
+    starts = [int(start) + origin_ns for start in trained["start_ns"].sort_values()]
     durations: dict[bool, list[int]] = {True: [], False: []}
     for start, following in itertools.pairwise(starts):
         for turn in turns:
