@@ -6,9 +6,11 @@ comes back through Ray; it is unpacked here under names that cannot lead out of 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
+import sys
 import tarfile
 import tempfile
 import time
@@ -75,13 +77,14 @@ def run(matrix_file: Path, matrix: Matrix, folder: Folder, address: str | None, 
         UsageError: The folder is another benchmark's.
         CannotCreateError: Another dlprof runs one in it.
     """
-    ray = _connected(address)
-    try:
-        folder.begin(matrix)
-        with lock.held(folder.path, "runs a benchmark in", wait_s=0):
-            return _Cluster(ray, matrix_file, matrix, folder, report).run()
-    finally:
-        ray.shutdown()
+    with contextlib.redirect_stdout(sys.stderr):  # where Ray says in words of its own that a node is dead
+        ray = _connected(address)
+        try:
+            folder.begin(matrix)
+            with lock.held(folder.path, "runs a benchmark in", wait_s=0):
+                return _Cluster(ray, matrix_file, matrix, folder, report).run()
+        finally:
+            ray.shutdown()
 
 
 def _connected(address: str | None) -> Any:

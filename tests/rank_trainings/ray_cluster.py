@@ -74,7 +74,7 @@ class _Cluster:
         self._place.mkdir(exist_ok=True)
         (self._place / "m.toml").write_text(_MATRIX)
         begin = time.monotonic()
-        alone = json.loads(self._run(self._command("one")).communicate(timeout=_LIMIT_S)[0])
+        alone = self._table(self._command("one"))
         print(f"one machine, without Ray: {time.monotonic() - begin:.0f} s", flush=True)
         try:
             begin = time.monotonic()
@@ -135,6 +135,17 @@ class _Cluster:
             command, cwd=self._place, stdout=subprocess.PIPE, stderr=sys.stderr, text=True, env=self._environment
         )
 
+    def _table(self, command: Sequence[str]) -> dict[str, Any]:
+        """What a benchmark prints that goes on to its end."""
+        bench = self._run(command)
+        printed = bench.communicate(timeout=_LIMIT_S)[0]
+        if bench.returncode or not printed:
+            raise SystemExit(
+                f"{command} ended with exit code {bench.returncode}, and printed {len(printed)} characters"
+            )
+        table: dict[str, Any] = json.loads(printed)
+        return table
+
     def _spread(self) -> tuple[dict[str, Any], list[str]]:
         """Run the matrix on the nodes, with two accidents; the table, and what happened."""
         command = self._command("many", "--on", "ray")
@@ -148,7 +159,7 @@ class _Cluster:
         first.wait()
         before = {path.name: path.stat().st_mtime_ns for path in self._cells()}
         seen.append(f"the benchmark was killed when {len(before)} runs were over, and started again")
-        table = json.loads(self._run(command).communicate(timeout=_LIMIT_S)[0])
+        table = self._table(command)
         again = [name for name, at in before.items() if (self._place / "many/cells" / name).stat().st_mtime_ns != at]
         seen.append(f"{len(again)} of these were made again; {self._over()} of 8 are over in the end")
         return table, seen

@@ -53,7 +53,8 @@ class Ray(types.ModuleType):
         """Find the cluster."""
 
     def shutdown(self) -> None:
-        """Leave it."""
+        """Leave it; a node was dead, as Ray says in words of its own."""
+        print("(raylet) The node has been marked dead")
         self.is_over = True
 
     def nodes(self) -> list[dict[str, Any]]:
@@ -118,6 +119,16 @@ def test_each_run_is_made_once_and_one_at_a_time_on_a_node(asked: tuple[Any, ...
     assert (len(results), ray.most_at_once, ray.is_over) == (8, 2, True)
     on_ray.run(path, found, folder, None, silent)
     assert ray.orders == 8
+
+
+def test_the_own_words_of_ray_are_not_on_standard_output(
+    asked: tuple[Any, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table is, and may be JSON."""
+    path, found, folder, _, _ = asked
+    on_ray.run(path, found, folder, None, silent)
+
+    assert capsys.readouterr() == ("", "(raylet) The node has been marked dead\n")
 
 
 def test_a_run_whose_node_is_lost_is_made_on_another(asked: tuple[Any, ...]) -> None:
