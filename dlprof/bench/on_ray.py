@@ -6,12 +6,8 @@ comes back through Ray; it is unpacked here under names that cannot lead out of 
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import io
 import os
-import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter, deque
@@ -22,13 +18,12 @@ from typing import Any
 
 import msgspec
 
-from dlprof import safe_files
+from dlprof import ray_nodes
 from dlprof.bench import matrix as matrices
 from dlprof.bench import running
 from dlprof.bench.matrix import Cell, Matrix
 from dlprof.bench.results import CellResult, Folder
 from dlprof.errors import DlprofError, Report, UnavailableError, UsageError
-from dlprof.rundir import writing_into
 from dlprof.store import lock
 
 _LOOK_S = 2.0
@@ -77,29 +72,10 @@ def run(matrix_file: Path, matrix: Matrix, folder: Folder, address: str | None, 
         UsageError: The folder is another benchmark's.
         CannotCreateError: Another dlprof runs one in it.
     """
-    with contextlib.redirect_stdout(sys.stderr):  # where Ray says in words of its own that a node is dead
-        ray = _connected(address)
-        try:
-            folder.begin(matrix)
-            with lock.held(folder.path, "runs a benchmark in", wait_s=0):
-                return _Cluster(ray, matrix_file, matrix, folder, report).run()
-        finally:
-            ray.shutdown()
-
-
-def _connected(address: str | None) -> Any:
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError as error:
-        raise UnavailableError("Ray is not installed.", hint="pip install 'dlprof[ray]'") from error
-    try:
-        ray.init(address=address or "auto", log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        why = str(error).strip().partition("\n")[0]
-        raise UnavailableError(
-            f"There is no cluster of Ray: {why}", hint="ray start --head, or --on ray://HOST"
-        ) from error
-    return ray
+    with ray_nodes.connected(address) as ray:
+        folder.begin(matrix)
+        with lock.held(folder.path, "runs a benchmark in", wait_s=0):
+            return _Cluster(ray, matrix_file, matrix, folder, report).run()
 
 
 @dataclass
@@ -151,7 +127,7 @@ class _Cluster:
         if not alive:
             raise UnavailableError("All nodes of the cluster were lost.", hint="the same command goes on where it was")
         # A head that is given no cores is there to lead the others.
-        nodes = {name: node for name, node in alive.items() if _cores(node) and name not in self.unfit}
+        nodes = {name: node for name, node in alive.items() if ray_nodes.cores(node) and name not in self.unfit}
         if nodes:
             self.alone_since = None
         elif not self.busy:
@@ -175,7 +151,7 @@ class _Cluster:
     def _begun(self, name: str, node: Mapping[str, Any], number: int) -> Any:
         where = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
         task = self.ray.remote(there).options(
-            num_cpus=_cores(node),  # all of them: nothing of Ray's runs beside it
+            num_cpus=ray_nodes.cores(node),  # all of them: nothing of Ray's runs beside it
             max_retries=0,
             scheduling_strategy=where(node_id=name, soft=False),
         )
@@ -194,33 +170,22 @@ class _Cluster:
             why = "its node was lost"
             if isinstance(error, self.ray.exceptions.RayTaskError):  # the node is there, but cannot do it
                 why = "its node could not run it"
-                self.unfit[node] = _last_line(error)
+                self.unfit[node] = ray_nodes.last_line(error)
             if self.lost[number] < _ATTEMPTS:
-                self.report(f"{cell.name}: {why}; it is run again ({_last_line(error)})")
+                self.report(f"{cell.name}: {why}; it is run again ({ray_nodes.last_line(error)})")
                 waiting.append(number)
                 return
-            done = Done(None, b"", f"{why}, {_ATTEMPTS} times: {_last_line(error)}")
+            done = Done(None, b"", f"{why}, {_ATTEMPTS} times: {ray_nodes.last_line(error)}")
         if done.result is None:
             result = CellResult(
                 work=cell.work.name, backend=cell.backend, number=cell.number, ranks=cell.ranks, error=done.why
             )
         else:
             result = msgspec.convert(done.result, CellResult)
-            _unpack(done.packed, self.folder)
+            ray_nodes.unpack(done.packed, self.folder.path, _PLACES)
         if result.error:
             self.report(f"  {cell.name} failed: {result.error}")
         self.folder.write(cell, result)
-
-
-def _cores(node: Mapping[str, Any]) -> float:
-    """Cores that a node has for tasks; 0: none."""
-    return float(node.get("Resources", {}).get("CPU", 0))
-
-
-def _last_line(error: Exception) -> str:
-    """What an error of Ray's says, in a few words: that of a task is a whole traceback."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return lines[-1][:160].rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -252,24 +217,4 @@ def there(order: Order) -> Done:
             result = running.run_one(matrix, folder, order.number, lambda _line: None)
         except DlprofError as error:
             return Done(None, b"", error.message)
-        return Done(msgspec.structs.asdict(result), _packed(folder.path))
-
-
-def _packed(folder: Path) -> bytes:
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w:gz", compresslevel=1) as tar:
-        for name in _PLACES:
-            if (folder / name).is_dir():
-                tar.add(folder / name, name)
-    return target.getvalue()
-
-
-def _unpack(packed: bytes, folder: Folder) -> None:
-    """Put regular files into the benchmark's folder."""
-    if not packed:
-        return
-    with tarfile.open(fileobj=io.BytesIO(packed)) as tar, writing_into(folder.path):
-        for member in tar:
-            content = tar.extractfile(member) if member.isfile() else None
-            if content is not None and member.name.split("/")[0] in _PLACES:
-                safe_files.write(folder.path, member.name, content.read())
+        return Done(msgspec.structs.asdict(result), ray_nodes.pack(folder.path, _PLACES))

@@ -114,13 +114,11 @@ def _on_slurm(args: Arguments, matrix: Matrix, folder: Folder) -> int:
 
 def _on_ray(args: Arguments, matrix: Matrix, folder: Folder) -> list[CellResult]:
     """Spread what is left over a cluster of Ray."""
+    from dlprof import ray_nodes
     from dlprof.bench import on_ray
-    from dlprof.errors import UsageError
     from dlprof.report.say import say
 
-    if args.on != "ray" and not (args.on or "").startswith("ray://"):
-        raise UsageError(f"--on must be slurm, ray or ray://ADDRESS, not {args.on}.")
-    address = args.on if args.on != "ray" else None
+    address = ray_nodes.address_of(args.on or "", others="slurm, ")
     return on_ray.run(Path(args.matrix), matrix, folder, address, say)
 
 

@@ -6,10 +6,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # imported when it runs: --help stays fast
-    from dlprof.ingest.limits import Limits
 
 EXAMPLES = """\
 examples:
@@ -19,6 +15,7 @@ examples:
   dlprof import no-header.csv --columns timestamp,index,utilization.gpu,memory.used
   dlprof import trace.json.gz --max-memory 16GB
   dlprof import traces/ -o runs/ranks          a folder with a trace of each rank: a run of ranks
+  dlprof import traces/ -o runs/ranks --on ray   the same, read by the nodes of a cluster of Ray
   dlprof import --list
 
 The format of a file is recognised by its content. Several files are put on one timeline by their clocks.
@@ -38,6 +35,7 @@ class Arguments:
     list_formats: bool
     max_memory: str | None
     jobs: int | None
+    on: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +54,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs", type=int, metavar="N", help="traces of a folder that are read at a time (default: one for each core)"
+    )
+    parser.add_argument(
+        "--on",
+        metavar="ray",
+        help="have a folder read by a cluster of Ray that is there (ray, or ray://ADDRESS), whose nodes have it at the "
+        "same path",
     )
     parser.add_argument("--list", dest="list_formats", action="store_true", help="list the formats")
 
@@ -84,9 +88,10 @@ def run(args: Arguments) -> int:
     if folders:
         if len(paths) > 1 or columns:
             raise UsageError("A folder of ranks is imported alone.", hint=f"dlprof import {folders[0]} -o RUN")
-        return _ranks(folders[0], output, args, allowed)
-    if args.jobs is not None:
-        raise UsageError("--jobs is for a folder of ranks.", hint="dlprof import FOLDER --jobs N")
+        return _ranks(folders[0], output, args, settings.max_memory)
+    for option, value in (("--jobs N", args.jobs), ("--on ray", args.on)):
+        if value is not None:
+            raise UsageError(f"{option.split()[0]} is for a folder of ranks.", hint=f"dlprof import FOLDER {option}")
     with limits.walled(allowed):
         found = importing.import_files(paths, output, reader=args.format, report=say, columns=columns, limits=allowed)
     print(found.folder.path if args.output else found.name)
@@ -94,13 +99,22 @@ def run(args: Arguments) -> int:
     return 0
 
 
-def _ranks(folder: Path, output: Path | None, args: Arguments, allowed: Limits) -> int:
+def _ranks(folder: Path, output: Path | None, args: Arguments, memory_bytes: int | None) -> int:
     """Import a folder with a trace of each rank; 4 if one of them cannot be read."""
+    from dlprof import ray_nodes
     from dlprof.errors import ExitCode
+    from dlprof.ingest import limits
     from dlprof.pipeline import importing_ranks
+    from dlprof.pipeline.importing_here import Here
+    from dlprof.pipeline.importing_on_ray import OnRay
     from dlprof.report.say import say
 
-    made = importing_ranks.import_folder(folder, output, reader=args.format, report=say, limits=allowed, jobs=args.jobs)
+    by = (
+        Here(args.jobs, limits.chosen(memory_bytes))
+        if args.on is None
+        else OnRay(ray_nodes.address_of(args.on), args.jobs, memory_bytes)
+    )
+    made = importing_ranks.import_folder(folder, output, reader=args.format, report=say, by=by)
     if made.passed_over:
         more = f" and {len(made.passed_over) - 3} more" if len(made.passed_over) > 3 else ""
         say(f"passed over, as of no known format: {', '.join(made.passed_over[:3])}{more}")

@@ -31,6 +31,7 @@ ONLY_READ = {
     r"collect (?!node1)": "fetches from other machines, or from a folder that they share",
     r"diagnose .*--confirm": "runs the script again",
     r"try ": "runs the script again",
+    r"import .*--on ray": "is read by other machines",
     r"attach ": "looks at a process that runs",
     r"history ": "runs scripts of a repository",
     r"export .*(-o http|--to mlflow)": "sends the run away",

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from dlprof.analysis import ranks
-from dlprof.errors import BadDataError, CannotCreateError, NoInputError, UsageError
+from dlprof.errors import BadDataError, CannotCreateError, NoInputError
 from dlprof.pipeline import importing_ranks, ranked
+from dlprof.pipeline.importing_here import Here
 from tests.unit.ingest.imports import DATA
 
 HTA = {
@@ -59,7 +60,7 @@ def test_each_trace_is_a_rank_of_one_run(tmp_path: Path) -> None:
     folder = written(tmp_path / "in", "b.json", "a.json")
     (folder / "notes.txt").write_text("mine")
 
-    made = importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, jobs=1)
+    made = importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, by=Here(1))
 
     assert (made.ranks, made.refused, made.passed_over) == ({0: "b.json", 1: "a.json"}, {}, ["notes.txt"])
     found = ranked.find(str(tmp_path / "out"))
@@ -76,7 +77,7 @@ def test_a_file_that_cannot_be_read_does_not_cost_the_others(tmp_path: Path) -> 
     folder = written(tmp_path / "in", "a.json", again=trace(0), none=trace(None), rank7=trace(None))
     (folder / "cut.json.gz").write_bytes(gzip.compress(json.dumps(trace(1)).encode())[:200])
 
-    made = importing_ranks.import_folder(folder, tmp_path / "out", reader="kineto", report=silent, jobs=1)
+    made = importing_ranks.import_folder(folder, tmp_path / "out", reader="kineto", report=silent, by=Here(1))
 
     assert made.ranks == {0: "a.json", 7: "rank7.json"}
     assert made.refused["again.json"] == "rank 0 is there already, of a.json"
@@ -91,29 +92,10 @@ def test_without_a_rank_no_run_is_left(tmp_path: Path) -> None:
         importing_ranks.import_folder(written(tmp_path / "in"), tmp_path / "out", reader=None, report=silent)
     written(tmp_path / "in", none=trace(None))
     with pytest.raises(BadDataError, match=r"No rank could be read. none.json: neither the trace"):
-        importing_ranks.import_folder(tmp_path / "in", tmp_path / "out", reader=None, report=silent, jobs=1)
+        importing_ranks.import_folder(tmp_path / "in", tmp_path / "out", reader=None, report=silent, by=Here(1))
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
     with pytest.raises(CannotCreateError, match="exists and is not empty"):
         importing_ranks.import_folder(tmp_path / "in", tmp_path, reader=None, report=silent)
-    with pytest.raises(UsageError, match="--jobs must be at least 1"):
-        importing_ranks.import_folder(tmp_path / "in", tmp_path / "out", reader=None, report=silent, jobs=0)
-
-
-@pytest.mark.slow
-def test_several_processes_make_what_one_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Row for row, also where new processes take over after some files."""
-    monkeypatch.setattr(importing_ranks, "_FILES_OF_A_PROCESS", 1)
-    folder = written(tmp_path / "in", *(f"{number}.json" for number in range(5)))
-    tables = []
-    for jobs in (1, 2):
-        out = tmp_path / f"out{jobs}"
-        made = importing_ranks.import_folder(folder, out, reader=None, report=silent, jobs=jobs)
-        assert sorted(made.ranks) == [0, 1, 2, 3, 4]
-        found = ranked.find(str(out))
-        assert found is not None
-        tables.append([member.run.table("kernel_events").to_pylist() for member in found.members])
-    assert tables[0] == tables[1]
-    assert all(tables[0])
 
 
 @pytest.mark.slow
@@ -125,7 +107,7 @@ def test_the_command_makes_the_same_in_copies_of_its_process(tmp_path: Path) -> 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
     assert "passed over, as of no known format: notes.txt" in done.stderr
-    alone = importing_ranks.import_folder(folder, tmp_path / "alone", reader=None, report=silent, jobs=1)
+    alone = importing_ranks.import_folder(folder, tmp_path / "alone", reader=None, report=silent, by=Here(1))
     assert sorted(alone.ranks) == [0, 1, 2, 3]
     made = [ranked.find(str(tmp_path / name)) for name in ("out", "alone")]
     events = [[one.run.table("kernel_events").to_pylist() for one in found.members] for found in made if found]
@@ -139,7 +121,7 @@ def test_figures_of_public_traces_are_those_of_hta(tmp_path: Path) -> None:
     folder.mkdir()
     for rank in (0, 1):
         shutil.copy(DATA / f"hta_rank{rank}.json.gz", folder)
-    importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, jobs=1)
+    importing_ranks.import_folder(folder, tmp_path / "out", reader=None, report=silent, by=Here(1))
     found = ranked.find(str(tmp_path / "out"))
     assert found is not None
     assert found.world == 128
