@@ -53,6 +53,7 @@ def main(argv: Sequence[str]) -> None:
     names = [training.name for training in TRAININGS]
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--only", nargs="+", default=[name for name in names if name != "ray"], choices=names)
+    parser.add_argument("--python", help="for Ray Train: an interpreter that has it")
     parser.add_argument("trace", nargs="*", help="after `--`: arguments of `dlprof trace`, for another training")
     args = parser.parse_args(argv)
     print(f"{os.cpu_count()} cores; load before {os.getloadavg()[0]:.2f}", flush=True)
@@ -62,7 +63,7 @@ def main(argv: Sequence[str]) -> None:
             _measure(args.trace[0], [*DLPROF, "trace", "-o", str(run), "--no-report", *args.trace], run, os.environ)
         return
     for training in TRAININGS:
-        if training.name in args.only and (python := training.python()) is not None:
+        if training.name in args.only and (python := training.python() or args.python):
             with tempfile.TemporaryDirectory() as folder:
                 run = Path(folder) / "run"
                 command = training.around(python, run, [*options_of(training, args.steps), "--times"])

@@ -1,8 +1,8 @@
 """Whether there is a Python below a process.
 
 py-spy looks for one ten times a second, which costs as much as its samples. So it is told to look no further than the
-process where nothing is below it and its cost has a limit; this file looks instead, twice a second and only where a
-process was started on the machine. Standard library only.
+process where nothing is below it and its cost has a limit; this file looks instead, twice a second at most, and only
+where a process was started on the machine. Standard library only.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection
 from dlprof_probes.sidecar import proc
 
 _LOOK_NS = 500_000_000
+_REST = 200
+"""So many times as long as a look took none is taken: looks take no more than half a hundredth of a core."""
 _MOST_SEEN = 300
 
 
@@ -60,7 +62,10 @@ class PythonBelow:
 
     def _pythons(self) -> frozenset[int]:
         tree: dict[int, int] = {}
+        before_ns = time.thread_time_ns()
         proc.walk(self._pid, 0, tree, _MOST_SEEN, self._apart())
+        rest_ns = _REST * (time.thread_time_ns() - before_ns)
+        self._next_look_ns = max(self._next_look_ns, time.perf_counter_ns() + rest_ns)
         return frozenset(pid for pid in tree if pid != self._pid and is_python(pid))
 
 

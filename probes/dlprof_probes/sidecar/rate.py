@@ -70,6 +70,8 @@ class Rate:
         self._time_ns = time.perf_counter_ns()
         self._cpu_ns: int | None = None
         self._cost = self._taken = 0.0
+        self.taken = 0.0
+        """Share of a core that the probe took between the last two looks."""
 
     def look(self, cpu_ns: int | None = None) -> bool:
         """Lower the rate if it is too high; returns whether it was.
@@ -83,7 +85,7 @@ class Rate:
         cpu_ns = time.process_time_ns() if cpu_ns is None else cpu_ns
         passed, self._time_ns = now - self._time_ns, now
         before, self._cpu_ns = self._cpu_ns, cpu_ns
-        taken = (cpu_ns - (before or 0)) / passed
+        self.taken = taken = (cpu_ns - (before or 0)) / passed
         busy = self._cores.chance(taken)
         if before is None or busy is None or self.hz <= LEAST_HZ:
             return False

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dlprof_probes.sidecar.below import PythonBelow, is_python
-from dlprof_probes.sidecar.rate import Rate
+from dlprof_probes.sidecar.rate import LEAST_HZ, Rate
 
 SEGMENT_S = 300
 THINNED = "lines.json.thinned"
@@ -31,6 +31,8 @@ THINNED = "lines.json.thinned"
 THINNED_HZ = 100
 _SETTLED_S = 3.0
 """From its start on py-spy reads symbols, and the program its modules, for so long."""
+_SEARCH_TAKES = 0.02
+"""Share of a core that py-spy takes at the lowest rate only where it has a large tree of processes to search."""
 _LIBC = ctypes.CDLL(None)
 """Loaded here, and not between fork and exec, where another thread may hold the lock of the loader."""
 _PR_SET_PDEATHSIG = 1
@@ -80,6 +82,7 @@ class StackSampler:
         self._timed_out = False
         self._is_renewed = False
         self._waits = False
+        self._search_took: float | None = None
 
     @property
     def pid(self) -> int | None:
@@ -145,7 +148,7 @@ class StackSampler:
 
     def _look_below(self) -> None:
         """See whether a Python has come below the process, or all that are there have samplers of their own."""
-        if self._below is None:
+        if self._below is None or self._search_took is not None:
             return
         if self._looks_below:
             if self._process is not None and self._below.are_all_apart():
@@ -174,7 +177,12 @@ class StackSampler:
             self._start_cpu_ns = cpu_ns  # of the start: symbols are read
             return
         before_hz = self.rate_hz
-        if not self._rate.look(cpu_ns) or self.rate_hz == before_hz:
+        is_lowered = self._rate.look(cpu_ns) and self.rate_hz != before_hz
+        if self._looks_below and self._rate.hz <= LEAST_HZ and self._rate.taken > _SEARCH_TAKES:
+            self._search_took, self._looks_below = self._rate.taken, False
+            self._renew()
+            return
+        if not is_lowered:
             return
         per_s = (cpu_ns - (self._start_cpu_ns or 0)) / max(1.0, passed_s - _SETTLED_S)
         saved = per_s * (1 - self.rate_hz / before_hz) * (SEGMENT_S - passed_s)
@@ -189,7 +197,11 @@ class StackSampler:
 
     def thinned(self) -> dict[str, Any] | None:
         """What was left out to keep the budget; None: nothing was."""
-        return self._rate.thinned()
+        told = self._rate.thinned()
+        if told is None or self._search_took is None:
+            return told
+        search = f"to search the processes below took {100 * self._search_took:.0f} % of a core: they are left out"
+        return {**told, "what": "samples per second, processes below", "why": f"{told['why']}; {search}"}
 
     def ask_to_stop(self) -> None:
         """Have py-spy write what it has, at its next sample; `stop` waits for that."""

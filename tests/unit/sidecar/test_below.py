@@ -14,8 +14,14 @@ from dlprof_probes.sidecar.below import PythonBelow, is_python
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Processes below the one of number 1, and which of all are Pythons; a test moves the clock."""
-    made = SimpleNamespace(ns=0, below=[], pythons={1}, last=b"1", apart=set())
-    monkeypatch.setattr(below, "time", SimpleNamespace(perf_counter_ns=lambda: made.ns))
+    made = SimpleNamespace(ns=0, below=[], pythons={1}, last=b"1", apart=set(), spent_ns=0)
+
+    def spent() -> int:
+        made.spent_ns += made.look_ns
+        return int(made.spent_ns)
+
+    made.look_ns = 0
+    monkeypatch.setattr(below, "time", SimpleNamespace(perf_counter_ns=lambda: made.ns, thread_time_ns=spent))
     monkeypatch.setattr(
         proc,
         "walk",
@@ -78,6 +84,16 @@ def test_what_a_look_at_the_process_alone_would_miss(machine: SimpleNamespace, p
     machine.below, machine.pythons = [2], pythons
 
     assert PythonBelow(1).is_needed() is needed
+
+
+def test_looks_that_take_long_are_fewer(machine: SimpleNamespace) -> None:
+    """A tree of hundreds of processes: 10 ms a look, and 2 s until the next one."""
+    machine.look_ns = 10_000_000
+    machine.below, machine.pythons = [2], {1, 2}
+    seen = PythonBelow(1)
+    told = [look(machine, seen) for _ in range(5)]
+
+    assert told == [False, False, False, False, True]
 
 
 def test_one_that_is_sampled_on_its_own_is_not_looked_for(machine: SimpleNamespace) -> None:

@@ -186,6 +186,36 @@ def test_a_segment_that_is_cut_short_before_it_began_is_not_missed(
     assert (ranks.reason, ranks.failed) == (None, False)
 
 
+def test_a_tree_that_takes_long_to_search_is_left_out(
+    tmp_path: Path, spy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster of Ray has hundreds of processes; fewer samples do not make the search cheaper. It is said."""
+    monkeypatch.setattr(stacks, "_SETTLED_S", 0.0)
+    monkeypatch.setattr(stacks, "_cpu_ns", lambda _pid: 1_000_000_000)
+    monkeypatch.setattr(PythonBelow, "is_needed", lambda _self: True)
+    monkeypatch.setattr(PythonBelow, "has_come", lambda _self: True)
+
+    def searched(rate: Rate, cpu_ns: int | None) -> bool:
+        assert cpu_ns is not None
+        rate.hz, rate.taken = 1.0, 0.25
+        return True
+
+    monkeypatch.setattr(Rate, "look", searched)
+    made = stacks.StackSampler(os.getpid(), tmp_path, 20, tree=True, share=0.002)
+    made.start()
+    seen = [segment(made, tmp_path, 0), segment(made, tmp_path, 1)]
+    for _ in range(20):
+        made.poll()
+    made.stop(10)
+
+    assert ["--subprocesses" in arguments for arguments in seen] == [True, False]
+    assert not (tmp_path / "stacks-002.log").exists()
+    told = made.thinned()
+    assert told is not None
+    assert (told["what"], told["to"]) == ("samples per second, processes below", 1.0)
+    assert told["why"].endswith("to search the processes below took 25 % of a core: they are left out")
+
+
 def lowered(rate: Rate, cpu_ns: int | None) -> bool:
     """Lower a rate of 20 to 5, once."""
     assert cpu_ns is not None
