@@ -8,10 +8,18 @@ from pathlib import Path
 
 def name() -> str | None:
     """What the kernel calls it, else the machine's kind; None: neither is told."""
+    return _told("model name") or os.uname().machine or None
+
+
+def has(feature: str) -> bool:
+    """Whether the kernel says that it has a set of instructions, as `avx512f`."""
+    return feature in (_told("flags") or "").split()
+
+
+def _told(what: str) -> str | None:
+    """What the kernel says of the first core; None: nothing."""
     try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        pass
-    return os.uname().machine or None
+        return None
+    return next((line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == what), None)

@@ -18,6 +18,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of two cores on which nothing was measured."""
     monkeypatch.setenv("DLPROF_DATA", str(tmp_path))
     monkeypatch.setattr(processor, "name", lambda: "Some CPU")
+    monkeypatch.setattr(processor, "has", lambda _feature: False)
     monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {0, 1})
 
 
@@ -51,6 +52,21 @@ def test_a_busy_machine_lowers_no_ceiling(monkeypatch: pytest.MonkeyPatch) -> No
     tell(monkeypatch, measured(3e10, 4e10))
 
     assert ceilings.measure() == measured(5e10, 4e10)
+
+
+def test_the_widest_code_that_the_processor_has_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library may choose that of an older one, and engines do not: the better figure is the ceiling."""
+    monkeypatch.setattr(processor, "has", lambda feature: feature == "avx512f")
+    rates = {"": 26e10, "SkylakeX": 46e10}
+
+    def runs(*_args: object, env: dict[str, str], **_options: object) -> SimpleNamespace:
+        found = measured(rates[env.get("OPENBLAS_CORETYPE", "")], 2e10)
+        return SimpleNamespace(stdout=msgspec.json.encode(found))
+
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+    monkeypatch.setattr(subprocess, "run", runs)
+
+    assert ceilings.measure() == measured(46e10, 2e10)
 
 
 def test_with_other_cores_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,39 @@
+"""Which processor this machine has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlprof.launch import processor
+
+TEXT = "processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu avx2 avx512f\n\nprocessor\t: 1\nmodel name\t: Other\n"
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that says this."""
+    monkeypatch.setattr(Path, "read_text", lambda *_args, **_options: TEXT)
+
+
+def test_its_name_is_that_of_the_first_core(kernel: None) -> None:
+    """They are alike where it matters."""
+    assert processor.name() == "Some CPU @ 2.0GHz"
+
+
+@pytest.mark.parametrize(("feature", "there"), [("avx512f", True), ("avx512", False), ("sse9", False)])
+def test_sets_of_instructions_are_whole_words(kernel: None, feature: str, there: bool) -> None:
+    """As the kernel lists them."""
+    assert processor.has(feature) is there
+
+
+def test_a_kernel_that_says_nothing_has_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another system."""
+
+    def missing(*_args: object, **_options: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", missing)
+
+    assert not processor.has("avx512f")
