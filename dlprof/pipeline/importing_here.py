@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
-from dlprof.errors import UsageError
 from dlprof.ingest.limits import Limits, chosen
 from dlprof.pipeline import importing_rank
 from dlprof.pipeline.importing_rank import Made
@@ -43,8 +42,7 @@ class Here:
     limits: Limits | None = None
 
     def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 1:
-            raise UsageError(f"--jobs must be at least 1, not {self.jobs}.")
+        importing_rank.check_jobs(self.jobs)
 
     def read(self, places: Sequence[tuple[Path, Path]], reader: str | None) -> Iterator[tuple[int, Made]]:
         """Read traces in any order; one at a time in this process.

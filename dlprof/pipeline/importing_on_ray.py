@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dlprof import ray_nodes
-from dlprof.errors import UnavailableError, UsageError
+from dlprof.errors import UnavailableError
 from dlprof.ingest.limits import chosen
 from dlprof.pipeline import importing_rank
 from dlprof.pipeline.importing_rank import Made
@@ -73,8 +73,7 @@ class OnRay:
     memory_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 1:
-            raise UsageError(f"--jobs must be at least 1, not {self.jobs}.")
+        importing_rank.check_jobs(self.jobs)
 
     def read(self, places: Sequence[tuple[Path, Path]], reader: str | None) -> Iterator[tuple[int, Made]]:
         """Read traces in any order.

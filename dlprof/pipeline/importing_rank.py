@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dlprof.errors import DlprofError
+from dlprof.errors import DlprofError, UsageError
 from dlprof.ingest.formats import registry as formats
 from dlprof.ingest.limits import Limits, walled
 from dlprof.pipeline import importing
@@ -47,6 +47,16 @@ def read(path: Path, place: Path, reader: str | None, limits: Limits) -> Made:
 
 def _silent(_line: str) -> None:
     """Lines about each file are said by who asked for it."""
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Refuse a number of traces at a time that makes no sense.
+
+    Raises:
+        UsageError: It is less than 1.
+    """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {jobs}.")
 
 
 def share_of(limits: Limits, count: int) -> Limits:

@@ -17,9 +17,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import dlprof
@@ -58,28 +59,30 @@ def main(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     print(f"{os.cpu_count()} cores; load before {os.getloadavg()[0]:.2f}", flush=True)
     if args.trace:
-        with tempfile.TemporaryDirectory() as folder:
-            run = Path(folder) / "run"
-            _measure(args.trace[0], [*DLPROF, "trace", "-o", str(run), "--no-report", *args.trace], run, os.environ)
+        own = [str(Path(word).absolute()) if Path(word).is_file() else word for word in args.trace]
+        _measure(args.trace[0], lambda run: [*DLPROF, "trace", "-o", str(run), "--no-report", *own], os.environ)
         return
     for training in TRAININGS:
         if training.name in args.only and (python := training.python() or args.python):
-            with tempfile.TemporaryDirectory() as folder:
-                run = Path(folder) / "run"
-                command = training.around(python, run, [*options_of(training, args.steps), "--times"])
-                _measure(training.name, command, run, environment(training))
+            options = [*options_of(training, args.steps), "--times"]
+            _measure(training.name, partial(training.around, python, options=options), environment(training))
 
 
-def _measure(name: str, command: Sequence[str], run: Path, environ: Mapping[str, str]) -> None:
-    turns = _traced(command, environ)
-    for path in sorted(run.glob("children/*")) or [run]:
-        _tell(name, path, turns)
+def _measure(name: str, command: Callable[[Path], list[str]], environ: Mapping[str, str]) -> None:
+    """Trace in a folder of its own: trainings write files where they are started."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        turns = _traced(command(run), folder, environ)
+        for path in sorted(run.glob("children/*")) or [run]:
+            _tell(name, path, turns)
 
 
-def _traced(command: Sequence[str], environ: Mapping[str, str]) -> list[_Turn]:
+def _traced(command: Sequence[str], folder: str, environ: Mapping[str, str]) -> list[_Turn]:
     """Run to the end, with turns."""
     turns: list[_Turn] = []
-    with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         limit = threading.Timer(_LIMIT_S, process.kill)
         limit.start()
         _sleep(process, _SETTLED_S)

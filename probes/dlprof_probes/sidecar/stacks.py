@@ -32,7 +32,7 @@ THINNED_HZ = 100
 _SETTLED_S = 3.0
 """From its start on py-spy reads symbols, and the program its modules, for so long."""
 _SEARCH_TAKES = 0.02
-"""Share of a core that py-spy takes at the lowest rate only where it has a large tree of processes to search."""
+"""Share of a core that py-spy takes at the lowest rate only where there are many processes to search and to sample."""
 _LIBC = ctypes.CDLL(None)
 """Loaded here, and not between fork and exec, where another thread may hold the lock of the loader."""
 _PR_SET_PDEATHSIG = 1
@@ -200,8 +200,9 @@ class StackSampler:
         told = self._rate.thinned()
         if told is None or self._search_took is None:
             return told
-        search = f"to search the processes below took {100 * self._search_took:.0f} % of a core: they are left out"
-        return {**told, "what": "samples per second, processes below", "why": f"{told['why']}; {search}"}
+        took = f"{100 * self._search_took:.0f} % of a core"
+        why = f"{told['why']}; to sample and to search the processes below took {took}: they are left out"
+        return {**told, "what": "samples per second, processes below", "why": why}
 
     def ask_to_stop(self) -> None:
         """Have py-spy write what it has, at its next sample; `stop` waits for that."""
