@@ -69,6 +69,12 @@ def of_run(run: Run, times: Sequence[Span]) -> Stand | None:
     return _longest(found) if found else None
 
 
+def by_itself(run: Run, times: Sequence[Span]) -> Stand | None:
+    """Where the main thread stood for longest by itself, waiting for no other rank; arguments as of `of_run`."""
+    found = {place: ns for place, ns in stood(run, times).places.items() if not place.with_others}
+    return _longest(found) if found else None
+
+
 @dataclass(frozen=True)
 class More:
     """What a rank does by itself that another one does not.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -103,6 +104,8 @@ def lone_work(case: RankCase) -> Found:
         for begin, end in place.own(np.array(found.times, np.int64).reshape(-1)).reshape(-1, 2).tolist()
     ]
     stand = rank_stands.of_run(run, own)
+    if slow is not None and slow.rank == found.rank and stand is not None and _is_usual(case, slow.rank, own, stand):
+        return  # some of its slow steps took longer still
     what, advice = _WHAT.get(_doing(run, own) or _by_name(stand) or "", _UNKNOWN)
     told = f" ({what})" if what else ""
     where = f" in {stand.place}" if stand is not None else ""
@@ -114,6 +117,17 @@ def lone_work(case: RankCase) -> Found:
     basis = Basis.ESTIMATED if found.is_inferred else Basis.MEASURED
     query = STEPS if found.is_inferred else _LONGEST
     yield case.finding("lone-work", Sentence(text), found.total_ns, advice, line, basis=basis), query
+
+
+def _is_usual(case: RankCase, rank: int, pauses: Sequence[tuple[int, int]], stand: Stand) -> bool:
+    """Whether the line of a rank's pauses is the one that it stands in most, by itself, in its other steps."""
+    steps = case.summary.stretches.get(rank)
+    if steps is None or not len(steps.begin):
+        return False
+    bounds = [int(steps.begin[0]), *itertools.chain.from_iterable(pauses), int(steps.end[-1])]
+    between = [(begin, end) for begin, end in zip(bounds[::2], bounds[1::2], strict=True) if begin < end]
+    usual = rank_stands.by_itself(case.run(rank), between)
+    return usual is not None and (usual.file, usual.line) == (stand.file, stand.line)
 
 
 def _doing(run: Run, times: Sequence[tuple[int, int]]) -> str | None:

@@ -46,6 +46,18 @@ def test_what_one_rank_does_alone_is_named_with_its_line(tmp_path: Path) -> None
     )
 
 
+def test_a_step_of_a_slow_rank_that_took_longer_still_is_no_lone_work(tmp_path: Path) -> None:
+    """It stands in the same line in all its steps: 800 ms once are more than 7 ms in each of 40, and of no other cause."""
+    waits, late = paused(0), paused(1)
+    for number, (wait, own) in enumerate(zip(waits["collectives"], late["collectives"], strict=True)):
+        own["start_ns"] += 7 * MS
+        if number != 20:
+            wait.update(dur_ns=8 * MS, blocked_ns=8 * MS)
+    late.update(stacks(("train.py", 40, "main"), 1, 2))
+    found = first(tmp_path, {0: 5, 1: 12}, rank_0=waits, rank_1=late)
+    assert (found.slug, found.at_stake_ns) == ("straggler", 280 * MS)
+
+
 def test_without_collectives_steps_tell_it(tmp_path: Path) -> None:
     """As an estimate."""
     tables = {rank: {**paused(rank), "collectives": []} for rank in (0, 1)}
