@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from dlprof_probes.sidecar.cores import Cores
+from dlprof_probes.sidecar.memory import Rollups
 
 _PROCESS = """
 import threading, time
@@ -45,8 +46,7 @@ def _measure(pid: int) -> None:
         sampler.sample()
         rounds = [(_cost(sampler, 40, slow=True), _cost(sampler, 200, slow=False)) for _ in range(5)]
         begun = time.process_time_ns()
-        sampler._rollups._next_ns = 0
-        sampler._rollups.read([pid])
+        Rollups().read([pid])
         rollup = (time.process_time_ns() - begun) / 1e6
     slow, fast = (statistics.median(one) for one in zip(*rounds, strict=True))
     share = (slow + (_HZ - 1) * fast) / 1e4
@@ -58,6 +58,7 @@ def _cost(sampler: Cores, count: int, *, slow: bool) -> float:
     begun = time.process_time_ns()
     for _ in range(count):
         sampler._next_slow = 0 if slow else 1 << 62
+        sampler._details._known.clear()  # as if the process ran
         sampler.sample()
     return (time.process_time_ns() - begun) / count / 1e3
 

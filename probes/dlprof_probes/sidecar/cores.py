@@ -12,7 +12,7 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dlprof_probes.sidecar import proc
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
@@ -22,6 +22,8 @@ from dlprof_probes.sidecar.processes import Processes
 FORMAT = "dlprof.cores/1"
 SLOW_NS = 1_000_000_000
 """How often memory, frequencies, temperature, switches and I/O are read."""
+_IDLE_NS = 10 * SLOW_NS
+"""How often those of a process that does nothing: a cluster's own processes have hundreds of threads, each a file."""
 _NEAR = 0.75
 """From this share of a limit of memory on each sample is written at once: it may be the last."""
 
@@ -51,7 +53,7 @@ class Cores:
         self._has_begun = False
         self._quota = _quota_file(pid)
         self._limits = Limits(pid)
-        self._rollups = Rollups()
+        self._details = Details()
         self._is_near = False
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
         self._processes = Processes(self.writer, pid, conductor, keep_arguments=keep_arguments)
@@ -72,12 +74,12 @@ class Cores:
         now = time.perf_counter_ns()
         slow = now >= self._next_slow
         self._processes.look(now, fully=slow)
+        processes = self._processes.rows()
         if slow:
             self._next_slow = now + (SLOW_NS if self._has_begun else 0)
-            machine, told, limits = self._machine(), self._slow_processes(), self._limits.row()
+            machine, told, limits = self._machine(), self._details.read(now, processes), self._limits.row()
             self.writer.row(["m", now, *machine, told, self._stalls(), limits])
             self._is_near = _is_near(machine[0], told, limits)
-        processes = self._processes.rows()
         own = sum(found.row[1] for pid in self._processes.own if (found := proc.stat(pid)) is not None)
         self.writer.row(["c", now, self._per_core(), own, processes])
         self._processes.tell_ended(now)
@@ -99,25 +101,50 @@ class Cores:
         begun, self._has_begun = self._has_begun, True
         return available, memory[b"SwapTotal"] - memory[b"SwapFree"], *(_sensors() if begun else (None, None))
 
-    def _slow_processes(self) -> list[list[int | None]]:
-        rows = []
-        followed = self._processes.followed()
-        sizes = self._rollups.read(followed)
-        for pid in followed:
-            read_bytes, write_bytes, calls = _io(pid)
-            switches, memory = _statuses(pid)
-            none = (None, None)
-            rows.append(
-                [pid, *switches, read_bytes, write_bytes, *_scheduled(pid), calls, *memory, *sizes.get(pid, none)]
-            )
-        return rows
-
     def _stalls(self) -> list[int | None]:
         return [*(_stalled(name) for name in ("cpu", "memory", "io")), _throttled(self._quota)]
 
     def tree(self) -> list[int]:
         """The traced process and its descendants, as last seen."""
         return self._processes.tree()
+
+
+class _Detail(NamedTuple):
+    """What was told of a process, when it was read, and the process's row of that moment."""
+
+    read_ns: int
+    row: list[int]
+    told: list[int | None]
+
+
+class Details:
+    """What is dear to read of processes; one of whose row nothing has changed is as it was, for some seconds."""
+
+    def __init__(self) -> None:
+        self._rollups = Rollups()
+        self._known: dict[int, _Detail] = {}
+
+    def read(self, now: int, processes: list[list[int]]) -> list[list[int | None]]:
+        """Of each process what `Cores` writes once a second.
+
+        Args:
+            now: The moment (ns).
+            processes: The row of each (`proc.Stat.row`), of the same moment.
+        """
+        sizes = self._rollups.read([row[0] for row in processes])
+        before, self._known = self._known, {}
+        for row in processes:
+            pid = row[0]
+            known = before.get(pid)
+            is_idle = known is not None and known.row == row and now - known.read_ns < _IDLE_NS
+            self._known[pid] = known if known is not None and is_idle else _Detail(now, row, _read_of(pid))
+        return [[*one.told, *sizes.get(pid, (None, None))] for pid, one in self._known.items()]
+
+
+def _read_of(pid: int) -> list[int | None]:
+    read_bytes, write_bytes, calls = _io(pid)
+    switches, memory = _statuses(pid)
+    return [pid, *switches, read_bytes, write_bytes, *_scheduled(pid), calls, *memory]
 
 
 def _is_near(available: int, told: list[list[int | None]], limits: list[int | None]) -> bool:
@@ -135,22 +162,23 @@ _ADDRESS_SPACE = 10 + Split._fields.index("address_space")
 """Its place in what is told of a process once a second."""
 
 
+_SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s+(\d+)")
+"""Of one thread: those of its own accord, then, by the end of the same word, the others."""
+
+
 def _statuses(pid: int) -> tuple[tuple[int | None, int | None], Split]:
     """Voluntary and involuntary context switches of all threads together, and the kinds of the process's memory."""
-    voluntary = involuntary = 0
+    switches = [0, 0]
     seen = False
     memory = split(b"")
     for thread in _threads(pid):
         status = proc.read(f"/proc/{pid}/task/{thread}/status")
         if thread == str(pid):
             memory = split(status)
-        for line in status.split(b"\n"):
-            if line.startswith(b"voluntary_ctxt_switches"):
-                voluntary += int(line.split()[1])
-                seen = True
-            elif line.startswith(b"nonvoluntary_ctxt_switches"):
-                involuntary += int(line.split()[1])
-    return ((voluntary, involuntary) if seen else (None, None)), memory
+        for place, found in enumerate(_SWITCHES.findall(status)):
+            switches[place] += int(found)
+            seen = True
+    return ((switches[0], switches[1]) if seen else (None, None)), memory
 
 
 def _threads(pid: int) -> list[str]:

@@ -20,7 +20,9 @@ MOST_NAMED = 10_000
 """Processes of which is written that they came; more are only counted."""
 _MOST_SEEN = 4096
 """A tree is not walked further."""
-_SHARE = 0.005
+_TRUST_NS = 10_000_000_000
+"""For so long nobody is taken to have come where the machine says that nothing was started."""
+_SHARE = 0.002
 """Of the time, that may be spent on walking: some engines start a thread for each call, so there is always cause to."""
 
 
@@ -60,7 +62,7 @@ class Processes:
         self._beside: list[int] = []
         self._own: list[int] = []
         self._last_pid = b""
-        self._next_walk_ns = 0
+        self._next_walk_ns = self._trusted_until_ns = 0
         self._named = self._not_named = 0
         self._told = (0, 0)
 
@@ -69,11 +71,12 @@ class Processes:
 
         Args:
             now: The moment (ns).
-            fully: Walk the tree whatever the machine says, and read commands that may have changed.
+            fully: Read commands that may have changed, too.
         """
         last = proc.last_pid()
-        if fully or not last or (last != self._last_pid and now >= self._next_walk_ns):
-            self._last_pid = last
+        is_new = last != self._last_pid and now >= self._next_walk_ns
+        if not last or is_new or now >= self._trusted_until_ns:
+            self._last_pid, self._trusted_until_ns = last, now + _TRUST_NS
             self._walk(now)
         if fully:
             self._tell_changed(now)

@@ -29,6 +29,18 @@ def test_switches_are_those_of_all_threads(kernel: Kernel) -> None:
     assert cores._statuses(99)[0] == (None, None)
 
 
+def test_a_process_that_does_nothing_is_read_every_ten_seconds(kernel: Kernel) -> None:
+    """Hundreds of threads of a cluster wait, and each has files of its own; what runs is read each time."""
+    kernel.folders["/proc/42/task"] = ["42"]
+    details, found = cores.Details(), []
+
+    for second, ticks in ((0, 7), (1, 7), (9, 7), (11, 7), (12, 8)):
+        kernel.files["/proc/42/task/42/status"] = STATUS % (second, 0)
+        found.append(details.read(second * 10**9, [[42, ticks, 100, 1, 0, 0, 0]])[0][1])
+
+    assert found == [0, 0, 0, 11, 12]
+
+
 def test_input_and_output_are_bytes_and_calls(kernel: Kernel) -> None:
     """Unknown without the right to know."""
     kernel.files["/proc/42/io"] = b"rchar: 100\nwchar: 200\nsyscr: 3\nsyscw: 4\nread_bytes: 0\n"

@@ -54,18 +54,22 @@ def test_a_number_that_is_given_anew_is_another_process(tmp_path: Path, kernel: 
 
 
 def test_lists_of_children_are_read_only_when_something_was_started(kernel: Kernel, followed: Processes) -> None:
-    """The kernel tells the last number that it gave."""
+    """The kernel tells the last number that it gave; for ten seconds that is believed."""
     kernel.files["/proc/loadavg"] = b"0.1 0.2 0.3 1/9 100\n"
     followed.look(10**12, fully=True)
     kernel.process(10, "11 12")
     kernel.process(12)
 
-    followed.look(2 * 10**12, fully=False)
+    followed.look(10**12 + 8 * 10**9, fully=True)
     before = followed.tree()
     kernel.files["/proc/loadavg"] = b"0.1 0.2 0.3 1/9 101\n"
-    followed.look(3 * 10**12, fully=False)
+    followed.look(10**12 + 9 * 10**9, fully=True)
+    then = followed.tree()
+    kernel.process(10, "11 12 13")
+    kernel.process(13)
+    followed.look(10**12 + 20 * 10**9, fully=True)
 
-    assert (before, followed.tree()) == ([10, 11], [10, 11, 12])
+    assert (before, then, followed.tree()) == ([10, 11], [10, 11, 12], [10, 11, 12, 13])
 
 
 def test_one_whose_parent_has_ended_stays(kernel: Kernel, followed: Processes) -> None:
