@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import os
 import signal
 import statistics
@@ -29,11 +30,13 @@ from tests.rank_trainings.trainings import DLPROF, TRAININGS, environment, optio
 
 _SETTLED_S = 12.0
 """From the start on: modules are loaded, and rates are lowered to what the budget allows."""
-_TURN_S = 1.0
+_TURN_S = 1.7
+"""Not in step with what samples once a second: that would sample at the edges of turns alone."""
 _EDGE_NS = 100_000_000
 """Of a turn, at its begin and end: steps there are of both."""
 _HELPERS = ("py-spy", "dlprof_probes.sidecar")
 _LIMIT_S = 600
+_LEAST_PAIRS = 3
 
 
 @dataclass(frozen=True)
@@ -140,18 +143,28 @@ def _tell(name: str, path: Path, turns: Sequence[_Turn]) -> None:
     steps = run.steps()
     trained = steps[steps["loop"] == Loop.TRAIN]
     starts = [int(start) + origin_ns for start in trained["start_ns"].sort_values()]
-    durations: dict[bool, list[int]] = {True: [], False: []}
+    durations: list[list[int]] = [[] for _ in turns]
     for start, following in itertools.pairwise(starts):
-        for turn in turns:
+        for turn, known in zip(turns, durations, strict=True):
             if turn.has(start) and turn.has(following):
-                durations[turn.runs].append(following - start)
-    if not durations[True] or not durations[False]:  # a launcher, or a run that was too short
+                known.append(following - start)
+    both = [
+        [step for turn, known in zip(turns, durations, strict=True) if turn.runs is runs for step in known]
+        for runs in (True, False)
+    ]
+    pairs = [
+        math.log(statistics.median(running) / statistics.median(stopped))
+        for running, stopped in zip(durations[::2], durations[1::2], strict=False)
+        if running and stopped
+    ]
+    if len(pairs) < _LEAST_PAIRS:  # a launcher, or a run that was too short
         print(f"beside   {name:<10} {path.name:<24} no steps in both kinds of turns", flush=True)
         return
-    with_ns, without_ns = (statistics.median(durations[runs]) for runs in (True, False))
+    with_ns, without_ns = (statistics.median(steps) for steps in both)
+    known_to = 1.96 * statistics.stdev(pairs) / math.sqrt(len(pairs))
     print(
         f"beside   {name:<10} {path.name:<24} running/stopped {with_ns / without_ns:.3f} "
-        f"({len(durations[True])} and {len(durations[False])} steps; {with_ns / 1e6:.2f} and {without_ns / 1e6:.2f} ms; "
-        f"means {statistics.mean(durations[True]) / statistics.mean(durations[False]):.3f})",
+        f"({len(both[0])} and {len(both[1])} steps; {with_ns / 1e6:.2f} and {without_ns / 1e6:.2f} ms; "
+        f"{len(pairs)} pairs of turns: {math.exp(statistics.mean(pairs)):.3f} ± {known_to:.3f})",
         flush=True,
     )

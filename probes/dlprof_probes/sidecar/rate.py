@@ -73,15 +73,20 @@ class Rate:
         self.taken = 0.0
         """Share of a core that the probe took between the last two looks."""
 
+    @property
+    def is_due(self) -> bool:
+        """Whether enough time has passed for the next look."""
+        return self._share is not None and time.perf_counter_ns() - self._time_ns >= _LOOK_NS
+
     def look(self, cpu_ns: int | None = None) -> bool:
         """Lower the rate if it is too high; returns whether it was.
 
         Args:
             cpu_ns: CPU time that the probe has taken so far (ns); None: it is this very process.
         """
-        now = time.perf_counter_ns()
-        if self._share is None or now - self._time_ns < _LOOK_NS:
+        if self._share is None or not self.is_due:
             return False
+        now = time.perf_counter_ns()
         cpu_ns = time.process_time_ns() if cpu_ns is None else cpu_ns
         passed, self._time_ns = now - self._time_ns, now
         before, self._cpu_ns = self._cpu_ns, cpu_ns

@@ -71,6 +71,7 @@ class StackSampler:
         """CPU time of the segments that ended (ns)."""
         self._pid = pid
         self._raw = raw
+        self._thinned = str(raw / THINNED)
         self._rate = Rate(max(1, round(rate_hz)), share)
         self._began_ns = 0
         self._start_cpu_ns: int | None = None
@@ -134,7 +135,7 @@ class StackSampler:
         self._look_below()
         if self._process is None:
             return
-        if (self._raw / THINNED).is_file() and self._rate.raise_to(THINNED_HZ):
+        if os.path.exists(self._thinned) and self._rate.raise_to(THINNED_HZ):  # noqa: PTH110  (hot)
             self._renew()  # the next segment has the new rate
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
@@ -169,11 +170,11 @@ class StackSampler:
     def _keep_budget(self) -> None:
         """Lower the rate where it costs too much. The segment is ended for it if that is cheaper than going on."""
         assert self._process is not None  # noqa: S101
-        cpu_ns = _cpu_ns(self._process.pid)
-        if cpu_ns is None:
-            return
         passed_s = (time.perf_counter_ns() - self._began_ns) / 1e9
-        if passed_s < _SETTLED_S:
+        is_settled = passed_s >= _SETTLED_S
+        if (is_settled and not self._rate.is_due) or (cpu_ns := _cpu_ns(self._process.pid)) is None:
+            return
+        if not is_settled:
             self._start_cpu_ns = cpu_ns  # of the start: symbols are read
             return
         before_hz = self.rate_hz

@@ -122,6 +122,7 @@ def test_a_tree_without_another_python_is_left_out_to_save_until_there_is_one(
     monkeypatch.setattr(PythonBelow, "is_needed", lambda _self: False)
     monkeypatch.setattr(PythonBelow, "has_come", lambda _self: (tmp_path / "come").exists())
     monkeypatch.setattr(Rate, "look", lowered)
+    monkeypatch.setattr(Rate, "is_due", True)
     monkeypatch.setattr(stacks, "_cpu_ns", lambda _pid: 1_000_000_000)
     made = stacks.StackSampler(os.getpid(), tmp_path, 20, tree=True)
     made.start()
@@ -201,6 +202,7 @@ def test_a_tree_that_takes_long_to_search_is_left_out(
         return True
 
     monkeypatch.setattr(Rate, "look", searched)
+    monkeypatch.setattr(Rate, "is_due", True)
     made = stacks.StackSampler(os.getpid(), tmp_path, 20, tree=True, share=0.002)
     made.start()
     seen = [segment(made, tmp_path, 0), segment(made, tmp_path, 1)]
