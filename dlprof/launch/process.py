@@ -32,11 +32,11 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_PTRACER = 0x59616D61
 _GRACE_S = 3.0
-_TICKS_SHARE = 0.005
+_TICKS_SHARE = 0.0025
 """Of a core, for ticks."""
-_SLOWEST_S = 0.25
-_STOOD_NS = 500_000_000
-"""dlprof looks four to ten times a second: where so much time passed between two looks, it was stopped itself."""
+_SLOWEST_S = 0.5
+_STOOD_NS = 1_000_000_000
+"""dlprof looks two to ten times a second: where so much time passed between two looks, it was stopped itself."""
 
 
 class Outcome(Struct, frozen=True):

@@ -27,6 +27,8 @@ from dlprof_probes.sidecar.rate import Rate
 from dlprof_probes.sidecar.stacks import StackSampler
 
 _GRACE_S = 5.0
+_LEAST_HZ = 0.5
+"""Of a tree of many processes with many threads a sample takes milliseconds."""
 _STATE_BYTES = 2048
 """Room for what is said of the probes."""
 
@@ -61,7 +63,7 @@ class _Sampler:
     def __init__(self, config: dict[str, Any]) -> None:
         raw = Path(config["raw"])
         flush_ns = jsonl.LIVE_FLUSH_NS if config.get("live") else jsonl.FLUSH_NS
-        self._rate = Rate(float(config["hz"]), config.get("share"))
+        self._rate = Rate(float(config["hz"]), config.get("share"), _LEAST_HZ)
         self._missed = 0
         self._states: dict[str, Any] = {}
         self._cores: Cores | None = None

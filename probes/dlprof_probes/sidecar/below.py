@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection
 from dlprof_probes.sidecar import proc
 
 _LOOK_NS = 500_000_000
-_REST = 200
-"""So many times as long as a look took none is taken: looks take no more than half a hundredth of a core."""
+_REST = 1000
+"""So many times as long as a look took none is taken: looks take no more than a thousandth of a core."""
 _MOST_SEEN = 300
 
 

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 LEAST_HZ = 1.0
-"""No rate is lowered further than this."""
+"""No rate is lowered further than this where nothing else is said: py-spy has no lower one."""
 _LOOK_NS = 2_000_000_000
 _AT_ONCE = 0.25
 """A rate is not lowered further than to this share of itself at once: what was dear may have been a moment."""
@@ -60,10 +60,12 @@ class Rate:
     Args:
         hz: Samples per second to begin with.
         share: Share of the wall time that the probe may cost; None: no limit.
+        least_hz: The rate is not lowered further than this.
     """
 
-    def __init__(self, hz: float, share: float | None) -> None:
+    def __init__(self, hz: float, share: float | None, least_hz: float = LEAST_HZ) -> None:
         self.hz = hz
+        self._least_hz = least_hz
         self._asked_hz = hz
         self._share = share
         self._cores = BusyCores()
@@ -92,14 +94,14 @@ class Rate:
         before, self._cpu_ns = self._cpu_ns, cpu_ns
         self.taken = taken = (cpu_ns - (before or 0)) / passed
         busy = self._cores.chance(taken)
-        if before is None or busy is None or self.hz <= LEAST_HZ:
+        if before is None or busy is None or self.hz <= self._least_hz:
             return False
         cost = taken * busy
         if cost <= self._share:
             return False
         if cost > self._cost:
             self._cost, self._taken = cost, taken
-        self.hz = max(LEAST_HZ, self.hz * max(_AT_ONCE, self._share / cost))
+        self.hz = max(self._least_hz, self.hz * max(_AT_ONCE, self._share / cost))
         return True
 
     def raise_to(self, hz: float) -> bool:

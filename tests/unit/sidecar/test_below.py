@@ -87,8 +87,8 @@ def test_what_a_look_at_the_process_alone_would_miss(machine: SimpleNamespace, p
 
 
 def test_looks_that_take_long_are_fewer(machine: SimpleNamespace) -> None:
-    """A tree of hundreds of processes: 10 ms a look, and 2 s until the next one."""
-    machine.look_ns = 10_000_000
+    """A tree of many processes: 2 ms a look, and 2 s until the next one."""
+    machine.look_ns = 2_000_000
     machine.below, machine.pythons = [2], {1, 2}
     seen = PythonBelow(1)
     told = [look(machine, seen) for _ in range(5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -39,6 +40,25 @@ def test_a_process_that_does_nothing_is_read_every_ten_seconds(kernel: Kernel) -
         found.append(details.read(second * 10**9, [[42, ticks, 100, 1, 0, 0, 0]])[0][1])
 
     assert found == [0, 0, 0, 11, 12]
+
+
+def test_of_many_processes_those_are_read_that_were_not_for_longest(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a look has the time for one beside the traced process, the others keep what was told of them."""
+    pids = (42, 43, 44)
+    used_ns = itertools.count(0, cores._LOOK_TAKES_NS)
+    monkeypatch.setattr(cores, "time", SimpleNamespace(thread_time_ns=lambda: next(used_ns)))
+    details, found = cores.Details(), []
+
+    for second in (1, 2, 3, 4):
+        for pid in pids:
+            kernel.folders[f"/proc/{pid}/task"] = [str(pid)]
+            kernel.files[f"/proc/{pid}/task/{pid}/status"] = STATUS % (second, 0)
+        told = details.read(second * 10**9, [[pid, second, 100, 1, 0, 0, 0] for pid in pids])
+        found.append({row[0]: row[1] for row in told})
+
+    assert found == [{42: 1, 43: 1}, {42: 2, 43: 1, 44: 2}, {42: 3, 43: 3, 44: 2}, {42: 4, 43: 3, 44: 4}]
 
 
 def test_input_and_output_are_bytes_and_calls(kernel: Kernel) -> None:

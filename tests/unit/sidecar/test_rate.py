@@ -75,6 +75,11 @@ def test_there_is_always_a_sample_a_second(machine: Machine) -> None:
     assert machine.looks(Rate(20, 0.000025), 0, S, 2 * S, 3 * S, 4 * S) == [20, 5, 1.25, 1, 1]
 
 
+def test_what_can_be_sampled_less_often_is(machine: Machine) -> None:
+    """Down to the rate that its probe has for the least."""
+    assert machine.looks(Rate(20, 0.000025, 0.5), 0, S, 2 * S, 3 * S, 4 * S) == [20, 5, 1.25, 0.5, 0.5]
+
+
 def test_what_was_thinned_is_told_with_its_cost(machine: Machine) -> None:
     """Before it was lowered."""
     kept = Rate(20, 0.0025)
