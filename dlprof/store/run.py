@@ -270,5 +270,6 @@ def _is_small(file: pq.ParquetFile) -> bool:
 
 
 def _read_columns(name: str, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
+    read = file.read(conform.known(file, columns), use_threads=not _is_small(file))
     # Each piece that was written has a dictionary of its own: Arrow groups by none of several.
-    return conform.conformed(name, file.read(conform.known(file, columns)), columns).unify_dictionaries()
+    return conform.conformed(name, read, columns).unify_dictionaries()

@@ -90,6 +90,7 @@ def test_every_room_has_a_row_in_the_table() -> None:
     assert {room_of(module) for module in MODULES} - ENTRIES == set(ALLOWED)
 
 
+@pytest.mark.slow
 def test_a_module_imports_only_what_its_room_may() -> None:
     """The table of docs/architecture.md says what; what it does not name is forbidden."""
     forbidden = {}
@@ -110,6 +111,7 @@ def test_a_room_may_not_import_what_its_row_does_not_name() -> None:
     assert not ALLOWED["dlprof.launch"] & {"dlprof.analysis", "dlprof.ingest.own"}
 
 
+@pytest.mark.slow
 def test_no_row_allows_what_nothing_imports() -> None:
     """A permission that is not used is a hole in the rule."""
     used = {

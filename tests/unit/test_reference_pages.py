@@ -206,6 +206,7 @@ def test_every_finding_says_what_it_sees_and_what_to_do() -> None:
     assert [slug for slug in RULES if not findings.advice(findings._file(slug))] == []
 
 
+@pytest.mark.slow
 def test_most_findings_have_an_example_that_can_be_run() -> None:
     """The cause as it is planted by the exam; all examples are of rules that there are."""
     known = findings.examples()
