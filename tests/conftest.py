@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shutil
 import signal
 import tempfile
 import uuid
@@ -17,6 +18,10 @@ from hypothesis import settings
 from tests import sharing_out
 
 ROOT = Path(__file__).parent.parent
+_IN_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 2 << 30
+_NONE_QUICK = (ROOT / "tests" / "integration", ROOT / "tests" / "drill")
+"""All tests there start real programs."""
 # What a change broke fails in every run, and nothing else does: `--hypothesis-profile=explore` looks for more.
 settings.register_profile("repeatable", derandomize=True)
 settings.register_profile("explore", derandomize=False)
@@ -29,12 +34,24 @@ def pytest_configure(config: pytest.Config) -> None:
     A shell that runs the tests in its background has them ignore Ctrl-C: programs that they start would, too.
     """
     gc.disable()  # until all tests are collected: there is nothing to collect in what is kept
+    if config.option.markexpr == "quick" and _has_room(_IN_MEMORY):  # they make 100,000 small files
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_IN_MEMORY))
     if config.getoption("dist", "no") == "loadgroup" and not hasattr(config, "workerinput"):
         config.pluginmanager.register(sharing_out.OfController(Path(tempfile.mkdtemp(prefix="dlprof-groups-"))))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """No file is read for quick tests where there are none."""
+    return True if config.option.markexpr == "quick" and collection_path in _NONE_QUICK else None
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether files of quick tests, some hundred megabytes, may lie there; a container may have very little."""
+    return os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free >= _ROOM_BYTES
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -45,6 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     again = config.pluginmanager.hasplugin("rerunfailures")
     for item in items:
         if not item.get_closest_marker("integration") and not item.get_closest_marker("slow"):
+            if any(folder in item.path.parents for folder in _NONE_QUICK):
+                raise pytest.UsageError(f"{item.nodeid} would not be found by `-m quick`: mark it, or move it")
             item.add_marker(pytest.mark.quick)
         if again and item.get_closest_marker("measured"):
             item.add_marker(pytest.mark.flaky(reruns=1))
