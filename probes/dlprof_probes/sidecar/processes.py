@@ -23,7 +23,7 @@ _MOST_SEEN = 4096
 _TRUST_NS = 10_000_000_000
 """For so long nobody is taken to have come where the machine says that nothing was started."""
 _SHARE = 0.002
-"""Of the time, that may be spent on walking: some engines start a thread for each call, so there is always cause to."""
+"""Of a core's time, that may be spent on walking: some engines start a thread for each call, so there is always cause to."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Processes:
             self._end(now, *self._ending.pop())
 
     def _walk(self, now: int) -> None:
-        begun = time.perf_counter_ns()
+        begun_ns = time.thread_time_ns()  # not the clock's: on a full machine a walk waits far longer than it works
         own: dict[int, int] = {}
         tree: dict[int, int] = {}
         above = list(self._followed)
@@ -123,7 +123,7 @@ class Processes:
             tree = {pid: parent for pid, parent in tree.items() if pid not in own}
         self._own = [pid for pid in own if pid not in tree]
         self._compare(now, tree)
-        self._next_walk_ns = now + int((time.perf_counter_ns() - begun) / _SHARE)
+        self._next_walk_ns = now + int((time.thread_time_ns() - begun_ns) / _SHARE)
 
     def _compare(self, now: int, tree: dict[int, int]) -> None:
         for pid in [pid for pid in self._followed if pid not in tree]:

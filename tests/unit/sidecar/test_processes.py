@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dlprof_probes.sidecar import processes
+from dlprof_probes.sidecar import proc, processes
 from dlprof_probes.sidecar.jsonl import Writer
 from dlprof_probes.sidecar.processes import Processes
 
@@ -70,6 +71,23 @@ def test_lists_of_children_are_read_only_when_something_was_started(kernel: Kern
     followed.look(10**12 + 20 * 10**9, fully=True)
 
     assert (before, then, followed.tree()) == ([10, 11], [10, 11, 12], [10, 11, 12, 13])
+
+
+def test_a_walk_that_waited_for_a_core_is_not_taken_for_a_long_one(
+    kernel: Kernel, followed: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sampler has the lowest priority: on a full machine it would not look again for minutes."""
+    walk = proc.walk
+    monkeypatch.setattr(proc, "walk", lambda *told: (time.sleep(0.02), walk(*told)))
+    kernel.files["/proc/loadavg"] = b"0.1 0.2 0.3 1/9 100\n"
+    followed.look(10**12, fully=True)
+    kernel.process(10, "11 12")
+    kernel.process(12)
+    kernel.files["/proc/loadavg"] = b"0.1 0.2 0.3 1/9 101\n"
+
+    followed.look(10**12 + 9 * 10**9, fully=True)
+
+    assert followed.tree() == [10, 11, 12]
 
 
 def test_one_whose_parent_has_ended_stays(kernel: Kernel, followed: Processes) -> None:
