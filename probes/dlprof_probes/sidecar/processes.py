@@ -23,7 +23,7 @@ _MOST_SEEN = 4096
 _TRUST_NS = 10_000_000_000
 """For so long nobody is taken to have come where the machine says that nothing was started."""
 _SHARE = 0.002
-"""Of a core's time, that may be spent on walking: some engines start a thread for each call, so there is always cause to."""
+"""Of a core's time, for walking: engines that start a thread for each call give cause for it always."""
 
 
 @dataclass

@@ -77,8 +77,13 @@ def test_a_walk_that_waited_for_a_core_is_not_taken_for_a_long_one(
     kernel: Kernel, followed: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sampler has the lowest priority: on a full machine it would not look again for minutes."""
-    walk = proc.walk
-    monkeypatch.setattr(proc, "walk", lambda *told: (time.sleep(0.02), walk(*told)))
+    children = proc.children
+
+    def waits_first(pid: int) -> list[int]:
+        time.sleep(0.02)
+        return children(pid)
+
+    monkeypatch.setattr(proc, "children", waits_first)
     kernel.files["/proc/loadavg"] = b"0.1 0.2 0.3 1/9 100\n"
     followed.look(10**12, fully=True)
     kernel.process(10, "11 12")
