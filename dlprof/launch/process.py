@@ -124,6 +124,7 @@ class TracedProcess:
     _ended_by_us: bool = False
     _deadline: float | None = None
     _looked_ns: int = 0
+    _due_ns: int = 0
     _stops: Stops = field(default_factory=Stops)
     _family: descendants.Descendants = field(default_factory=descendants.Descendants)
     _taken: Taken | None = None
@@ -214,7 +215,9 @@ class TracedProcess:
         pace = Pace(tick_s)
         next_tick = time.monotonic() + tick_s
         while not self._ended():
-            arrived = taken.wait(next_tick - time.monotonic())
+            wait_s = max(0.0, next_tick - time.monotonic())
+            self._due_ns = time.perf_counter_ns() + int(wait_s * 1e9)
+            arrived = taken.wait(wait_s)
             if arrived is not None and arrived.number != signal.SIGCHLD:
                 self._on_signal(arrived)
             self._family.reap(self.pid)
@@ -253,13 +256,13 @@ class TracedProcess:
 
     def _changed(self, status: int, usage: resource.struct_rusage, now_ns: int) -> None:
         stood = now_ns - self._looked_ns > _STOOD_NS
-        since_ns = (self._looked_ns if stood else now_ns) - self.start_ns
+        from_ns = (min(self._due_ns, now_ns) if stood else now_ns) - self.start_ns
         if os.WIFSTOPPED(status):
-            self._stops.stopped(os.WSTOPSIG(status), since_ns)
+            self._stops.stopped(os.WSTOPSIG(status), from_ns, is_least=stood)
             if self._shared and os.WSTOPSIG(status) == signal.SIGTSTP:
                 signals.stop_too()
         elif os.WIFCONTINUED(status):
-            self._stops.continued(since_ns, now_ns - self.start_ns)
+            self._stops.continued(from_ns, now_ns - self.start_ns)
         else:
             self._note_end(status, usage)
 

@@ -114,7 +114,8 @@ def _stood_still(outcome: Outcome) -> Iterator[manifests.HealthEntry]:
 
 def _told_stop(stop: Stop) -> str:
     by = signals.name(stop.signal) if stop.signal is not None else "SIGSTOP or SIGTSTP"
-    return f"{(stop.end_ns - stop.begin_ns) / 1e9:.1f} s by {by}, from {stop.begin_ns / 1e9:.1f} s on"
+    least = "at least " if stop.is_least else ""
+    return f"{least}{(stop.end_ns - stop.begin_ns) / 1e9:.1f} s by {by}, from {stop.begin_ns / 1e9:.1f} s on"
 
 
 def _went_on_as(outcome: Outcome) -> Iterator[manifests.HealthEntry]:

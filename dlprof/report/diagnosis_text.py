@@ -52,7 +52,9 @@ def print_diagnosis(
     if evidence:
         _abstained(page, diagnosis)
     elif diagnosis.findings:
-        text = "rows behind each finding, and what could not be judged: --evidence; try the remedies: --confirm"
+        text = "rows behind each finding, and what could not be judged: --evidence"
+        if any(one.can_be_tried for one in diagnosis.findings):
+            text += "; try the remedies: --confirm"
         page.say(text, "dim")
 
 
@@ -74,7 +76,7 @@ def _advice(finding: Finding) -> str:
         return finding.next_step
     if not finding.is_question:
         return f"{finding.next_step} (confidence {100 * finding.confidence:.0f} %)"
-    tell = "--confirm" if finding.remedy else "--evidence, and a run with the change"
+    tell = "--confirm" if finding.can_be_tried else "--evidence, and a run with the change"
     return f"Only perhaps ({100 * finding.confidence:.0f} %); this would tell: {tell}. {finding.next_step}"
 
 
@@ -93,7 +95,7 @@ def _trial(page: Page, finding: Finding) -> None:
         page.say(safe(f"tried: {remedy}: predicted {predicted}, saved {achieved}"), "bold", 3)
     elif finding.not_tried is not None and remedy:
         page.say(safe(f"{remedy} could not be tried: {finding.not_tried}"), "dim", 3)
-    elif finding.basis == Basis.ESTIMATED and remedy:
+    elif finding.basis == Basis.ESTIMATED and finding.can_be_tried:
         page.say("--confirm measures what it saves", "dim", 3)
 
 

@@ -21,8 +21,6 @@ from dlprof.trials import again as trials
 from dlprof.trials.consent import FOLDER
 
 REPEATS = 3
-LEAST_SHARE = 0.05
-"""Findings below this share are not tried: it would take long to see them in the noise."""
 _FILE = "trials.json"
 _ENOUGH = 1 / 3
 """A remedy that saves less of what was predicted does not confirm its finding."""
@@ -53,7 +51,7 @@ class Trial:
 
 def candidates(diagnosis: Diagnosis) -> list[Finding]:
     """Findings with a remedy that are large enough to be tried."""
-    return [finding for finding in diagnosis.findings if finding.remedy is not None and finding.share >= LEAST_SHARE]
+    return [finding for finding in diagnosis.findings if finding.can_be_tried]
 
 
 def tries(run: Run, findings: Sequence[Finding], report: Report, *, repeats: int = REPEATS) -> list[Trial]:

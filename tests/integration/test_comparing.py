@@ -62,7 +62,7 @@ def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenari
         sys.path.insert(0, {str(scenarios)!r})
         import torch
         torch.autograd.set_detect_anomaly(True)
-        sys.argv[1:] = ["--samples", "4096", "--epochs", "18"]
+        sys.argv[1:] = ["--samples", "4096", "--batch-size", "32", "--epochs", "4"]
         import mlp
         mlp.main()
         """,

@@ -150,7 +150,7 @@ def test_a_dlprof_that_is_stopped_goes_on_with_the_script_unharmed(tmp_path: Pat
 
 @pytest.mark.parametrize("both", [False, True])
 def test_the_time_in_which_the_script_stood_is_told(both: bool, tmp_path: Path) -> None:
-    """Whether dlprof stood too, or saw it."""
+    """Whether dlprof stood too, or saw it; never more than it was, and at most half a second less."""
     background = listening(tmp_path)
     stopped = [one.pid for one in background.others()] + ([background.process.pid] if both else [])
     begin = time.monotonic()
@@ -165,7 +165,7 @@ def test_the_time_in_which_the_script_stood_is_told(both: bool, tmp_path: Path) 
 
     assert done.code == 5
     assert len(health(tmp_path, "script-stopped")) == 1
-    assert 1.9 < runner.report(tmp_path)["process"]["stopped_ns"] / 1e9 < time.monotonic() - begin
+    assert 1.4 < runner.report(tmp_path)["process"]["stopped_ns"] / 1e9 < time.monotonic() - begin
 
 
 def shell(folder: Path, script: str) -> OnTerminal:

@@ -26,6 +26,8 @@ class Rank(IntEnum):
 
 FLOOR = 0.5
 """A finding that is less sure is told as a question."""
+LEAST_TRIED = 0.05
+"""Findings of a lesser share are not tried: it would take long to see them in the noise."""
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 """Environment variables that set an engine's number of threads."""
 SourceLine = tuple[str, int]
@@ -241,6 +243,11 @@ class Finding:
     def is_question(self) -> bool:
         """Whether it is not sure enough to be said as a fact."""
         return self.confidence < FLOOR
+
+    @property
+    def can_be_tried(self) -> bool:
+        """Whether there is a remedy that dlprof can try, for so much time that it would stand out of the noise."""
+        return self.remedy is not None and self.share >= LEAST_TRIED
 
     @property
     def expected_ns(self) -> float:

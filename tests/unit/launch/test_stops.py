@@ -15,12 +15,12 @@ def test_a_stop_lasts_until_the_script_goes_on() -> None:
     assert (stands, stops.stands, stops.over) == (True, False, [Stop(2_000, 7_000, 19)])
 
 
-def test_a_stop_that_was_not_told_came_after_the_last_look() -> None:
-    """Dlprof stood too: what stopped the script is not known."""
+def test_of_a_stop_that_was_not_told_only_a_part_is_known() -> None:
+    """Dlprof stood too: what stopped the script, and when within the wait for the next look, is not known."""
     stops = Stops()
     stops.continued(1_000, 6_000)
 
-    assert stops.over == [Stop(1_000, 6_000, None)]
+    assert stops.over == [Stop(1_000, 6_000, None, is_least=True)]
 
 
 def test_a_script_that_ends_while_it_stands_stood_until_then() -> None:

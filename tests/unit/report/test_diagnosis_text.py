@@ -130,6 +130,13 @@ def test_what_is_known_of_a_remedy_is_told(changes: dict[str, object], text: str
     assert printed(replace(FINDING, **changes))[6] == f"   {text}"  # type: ignore[arg-type]
 
 
+def test_a_finding_too_small_to_be_tried_promises_no_trial() -> None:
+    """`--confirm` would say that there is nothing to try."""
+    text = printed(replace(FINDING, basis=Basis.ESTIMATED, remedy=REMEDY, share=0.03, confidence=0.4))
+
+    assert [line for line in text if "--confirm" in line] == []
+
+
 def test_a_finding_that_was_tried_has_its_state() -> None:
     """Beside its share."""
     assert printed(replace(FINDING, state="refuted"))[1].startswith(
