@@ -26,6 +26,7 @@ class Beside:
         pid: The process.
         states: Takes what became of each probe.
         in_child: Called in each helper between fork and exec.
+        program: What dlprof started, and the process is below; None: dlprof started none.
     """
 
     def __init__(
@@ -35,12 +36,15 @@ class Beside:
         pid: int,
         states: ProbeStates,
         in_child: Callable[[], None] | None = None,
+        *,
+        program: int | None = None,
     ) -> None:
         self._config = config
         self._run = run
         self._pid = pid
         self._states = states
         self._in_child = in_child
+        self._program = program
         self._sampler: Sampler | None = None
         self._sampler_pid: int | None = None
         self._stacks: StackSampling | None = None
@@ -91,7 +95,7 @@ class Beside:
         config = config_of(self._config, self._run.raw, self._pid)
         if config is None:
             return
-        self._sampler = Sampler(replace(config, ends_traced=False), in_child=self._in_child)
+        self._sampler = Sampler(replace(config, program=self._program, ends_traced=False), in_child=self._in_child)
         self._sampler.prepare()
         self._sampler_pid = self._sampler.start()
 

@@ -74,6 +74,11 @@ class Following:
         self._ends = Ends()
         self._live: list[_Live] = []
         self._known: set[str] = set()
+        self._program: int | None = None
+
+    def started(self, program: int) -> None:
+        """The program runs, as this process."""
+        self._program = program
 
     def tick(self) -> tuple[int, ...]:
         """See who is new and who has ended; returns the processes of helpers."""
@@ -145,7 +150,7 @@ class Following:
             return
         pid, together = one.child.facts.pid, ranks.on_its_machine(one.child.facts.ranks) or there + 1
         config = budget.among_ranks(self._config, together)
-        one.beside = Beside(config, one.child.folder, pid, one.states, signals.unblock)
+        one.beside = Beside(config, one.child.folder, pid, one.states, signals.unblock, program=self._program)
         one.beside.start(lambda: pid, tree=False, apart=lambda: self.sampled() - {pid})  # it may be a launcher itself
         one.beside.tick()
 

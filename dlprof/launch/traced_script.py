@@ -111,6 +111,8 @@ class TracedScript:
     def _watch(self, process: TracedProcess, view: View) -> Outcome:
         """Measure beside the process until it ends. It runs: no failure of ours may come out of here."""
         self._harmless(lambda: self._start_sampler(process), *SAMPLED)
+        if self._following is not None:
+            self._following.started(process.pid)
         self._harmless(lambda: self._preloading.tick(process.start_ns))
         if self._config.wants("stacks"):
             tree = self._target.interpreter is None

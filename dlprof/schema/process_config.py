@@ -80,6 +80,8 @@ class SamplerConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The traced process."""
     conductor: int | None
     """The dlprof that waits for it; None: the traced process is itself the one, and is never ended."""
+    program: int | None = None
+    """The process that this dlprof started, where the traced one is below that; None: the traced one is it."""
     ends_traced: bool = True
     """Whether the traced process is ended with the dlprof that waits for it; never one that ran before."""
     probes: tuple[str, ...]

@@ -83,7 +83,7 @@ class _Sampler:
     def _make_cores(raw: Path, config: dict[str, Any], flush_ns: int) -> Cores:
         conductor = config["conductor"] if config["conductor"] is not None else os.getpid()
         keep = config.get("keep_arguments", False)
-        return Cores(raw, config["pid"], conductor, flush_ns, keep_arguments=keep)
+        return Cores(raw, config["pid"], conductor, flush_ns, program=config.get("program"), keep_arguments=keep)
 
     def _start(self, name: str, make: Any) -> Any:
         try:

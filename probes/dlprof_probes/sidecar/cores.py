@@ -47,7 +47,14 @@ class Cores:
     """
 
     def __init__(
-        self, raw: Path, pid: int, conductor: int, flush_ns: int = FLUSH_NS, *, keep_arguments: bool = False
+        self,
+        raw: Path,
+        pid: int,
+        conductor: int,
+        flush_ns: int = FLUSH_NS,
+        *,
+        program: int | None = None,
+        keep_arguments: bool = False,
     ) -> None:
         self._stat = os.open("/proc/stat", os.O_RDONLY)
         self._pid = pid
@@ -58,7 +65,7 @@ class Cores:
         self._details = Details()
         self._is_near = False
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
-        self._processes = Processes(self.writer, pid, conductor, keep_arguments=keep_arguments)
+        self._processes = Processes(self.writer, pid, conductor, program=program, keep_arguments=keep_arguments)
 
     def _header(self) -> dict[str, Any]:
         return {

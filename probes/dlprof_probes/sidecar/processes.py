@@ -46,13 +46,17 @@ class Processes:
         writer: Takes the rows.
         pid: The traced process.
         conductor: The dlprof that waits for it.
+        program: What dlprof started, where the traced process is below that: what else is below it is not dlprof's.
         keep_arguments: Whether command lines are written down as they are.
     """
 
-    def __init__(self, writer: Writer, pid: int, conductor: int, *, keep_arguments: bool = False) -> None:
+    def __init__(
+        self, writer: Writer, pid: int, conductor: int, *, program: int | None = None, keep_arguments: bool = False
+    ) -> None:
         self._writer = writer
         self._pid = pid
         self._conductor = conductor
+        self._program = pid if program is None else program
         self._keep_arguments = keep_arguments
         self._zero_ns = _machine_start_ns()
         self._tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
@@ -118,7 +122,7 @@ class Processes:
         proc.walk(self._pid, os.getppid(), tree, _MOST_SEEN)
         for pid in above:  # one whose parent has ended is another's child now
             proc.walk(pid, self._followed[pid].parent, tree, _MOST_SEEN)
-        proc.walk(self._conductor, 0, own, _MOST_SEEN, () if self._conductor in tree else tree)
+        proc.walk(self._conductor, 0, own, _MOST_SEEN, () if self._conductor in tree else {*tree, self._program})
         if self._conductor in tree:  # dlprof runs below the traced process, not the other way round
             tree = {pid: parent for pid, parent in tree.items() if pid not in own}
         self._own = [pid for pid in own if pid not in tree]

@@ -190,7 +190,7 @@ def test_a_followed_launcher_leaves_its_followed_ranks_to_their_own_samplers(
     class Looks:
         samples_stacks = True
 
-        def __init__(self, _config: Any, _run: Any, pid: int, *_: Any) -> None:
+        def __init__(self, _config: Any, _run: Any, pid: int, *_: Any, program: int | None) -> None:
             self._pid = pid
 
         def start(self, _python: Any, **options: Any) -> None:

@@ -26,6 +26,7 @@ def test_its_configuration_is_a_file_for_it(sampler: Sampler, tmp_path: Path) ->
         "raw": str(tmp_path),
         "pid": 1,
         "conductor": None,
+        "program": None,
         "ends_traced": True,
         "probes": ["cores"],
         "hz": 10.0,

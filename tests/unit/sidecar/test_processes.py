@@ -95,6 +95,20 @@ def test_a_walk_that_waited_for_a_core_is_not_taken_for_a_long_one(
     assert followed.tree() == [10, 11, 12]
 
 
+def test_other_ranks_of_a_program_are_not_dlprofs_own(tmp_path: Path, kernel: Kernel) -> None:
+    """They are below the dlprof that waits for the program, as its helpers are; only these are its own."""
+    kernel.process(1, "20 30")
+    kernel.process(20, "10 21")
+    kernel.process(10)
+    kernel.process(21)
+    kernel.process(30)
+    rank = Processes(Writer(tmp_path / "rows.jsonl", {}, 0), 10, conductor=1, program=20)
+
+    rank.look(0, fully=True)
+
+    assert (rank.tree(), rank.own) == ([10], [1, 30])
+
+
 def test_one_whose_parent_has_ended_stays(kernel: Kernel, followed: Processes) -> None:
     """It is a child of dlprof's by then, or of the first process."""
     kernel.process(11, "12")

@@ -9,9 +9,16 @@ from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.rules import threads_oversubscribed
 from dlprof.analysis.findings.title import Title
+from dlprof.schema.manifest import Rank
 from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("Other programs took the cores", "other programs on the machine")
+_OF_A_RANK = Title("Other processes took the cores", "other processes on the machine, as other ranks")
+_STOP = "Stop the other programs, or give each its own cores (taskset), and measure again."
+_SHARE = (
+    "Give each rank its own cores, or fewer threads (OMP_NUM_THREADS); dlprof diagnose of the run of all ranks says "
+    "whether it is they (rank-contention)."
+)
 _OTHERS_PCT = 25.0
 """Below a quarter of a core others do not matter."""
 _LOST = 0.85
@@ -30,17 +37,25 @@ def look(case: Case) -> Iterator[Claim]:
     in_step = min(_threads(case), case.machine.usable_cores) if case.engine.threads_in_step else 1
     # No more is lost than all threads waited together: a process that hardly runs hardly waits, whatever the share.
     most = seen.wait_ns / max(1, sum(case.own(top) for top in WORK))
+    is_rank = _has_others(case.run.manifest.rank)
+    others = "Other processes, ranks of this training among them," if is_rank else "Other programs"
     yield Claim(
         Sentence(
-            f"Other programs used {seen.others_pct:.0f} % of a core while training, and its threads spent "
+            f"{others} used {seen.others_pct:.0f} % of a core while training, and its threads spent "
             f"{100 * seen.waiting:.0f} % of their runnable time without one:"
         ),
         case.takes(*WORK, share=min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
-        "Stop the other programs, or give each its own cores (taskset), and measure again.",
+        _SHARE if is_rank else _STOP,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
+        title=_OF_A_RANK if is_rank else None,
     )
+
+
+def _has_others(rank: Rank | None) -> bool:
+    """Whether it is one of several ranks: how many are on this machine is not always told."""
+    return rank is not None and rank.world != 1
 
 
 def _threads(case: Case) -> int:

@@ -23,6 +23,16 @@ def test_other_programs_are_named(tmp_path: Path) -> None:
     assert finding.at_stake_ns == pytest.approx(0.85 * 0.4 * 6 * S, rel=0.01)
 
 
+def test_to_a_rank_others_may_be_ranks(tmp_path: Path) -> None:
+    """Nobody is to stop these."""
+    tables = quiet(spans=threads(2), **cpu((2.5, BEGIN), (7.5, WAITING), others=150.0))
+    told = on("tensorflow") | {"rank": {"rank": 1, "world": 2, "by": "torchrun"}}
+    finding = pick(diagnosed(tmp_path / "r", told, **tables), "cpu-contention")
+
+    assert finding.claim.startswith("Other processes, ranks of this training among them, used 150 % of a core")
+    assert (finding.heading, "Stop" in finding.next_step) == ("Other processes took the cores", False)
+
+
 def test_threads_in_step_lose_what_the_slowest_of_them_waits(tmp_path: Path) -> None:
     """PyTorch's two threads wait for each other at the end of each operation."""
     finding = pick(planted().diagnosis(tmp_path), "cpu-contention")
