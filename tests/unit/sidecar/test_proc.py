@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from dlprof_probes.sidecar import proc
 
 from tests.unit.sidecar.conftest import Kernel
 
 STAT = b"42 (name with ) in it) S 1 42 42 0 -1 4194304 100 0 7 0 250 50 3 4 20 0 9 0 1000 123456 2048 18446744073709551615\n"
+
+
+def test_a_long_file_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel gives away a page at a time of some."""
+    path = tmp_path / "told"
+    path.write_bytes(b"0123456789" * 1000)
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda file, room: read(file, min(room, 4096)))
+
+    assert proc.read(str(path)) == b"0123456789" * 1000
+
+
+def test_a_file_that_cannot_be_read_is_empty(tmp_path: Path) -> None:
+    """Its process has ended, or it is a folder."""
+    assert (proc.read(str(tmp_path / "gone")), proc.read(str(tmp_path))) == (b"", b"")
 
 
 def test_a_process_has_its_ticks_memory_threads_and_faults(kernel: Kernel) -> None:
