@@ -38,7 +38,7 @@ def look(case: Case) -> Iterator[Claim]:
     # No more is lost than all threads waited together: a process that hardly runs hardly waits, whatever the share.
     most = seen.wait_ns / max(1, sum(case.own(top) for top in WORK))
     is_rank = _has_others(case.run.manifest.rank)
-    others = "Other processes, ranks of this training among them," if is_rank else "Other programs"
+    others = "Other processes, maybe ranks of this training," if is_rank else "Other programs"
     yield Claim(
         Sentence(
             f"{others} used {seen.others_pct:.0f} % of a core while training, and its threads spent "

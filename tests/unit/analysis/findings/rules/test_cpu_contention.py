@@ -29,7 +29,7 @@ def test_to_a_rank_others_may_be_ranks(tmp_path: Path) -> None:
     told = on("tensorflow") | {"rank": {"rank": 1, "world": 2, "by": "torchrun"}}
     finding = pick(diagnosed(tmp_path / "r", told, **tables), "cpu-contention")
 
-    assert finding.claim.startswith("Other processes, ranks of this training among them, used 150 % of a core")
+    assert finding.claim.startswith("Other processes, maybe ranks of this training, used 150 % of a core")
     assert (finding.heading, "Stop" in finding.next_step) == ("Other processes took the cores", False)
 
 
