@@ -35,8 +35,8 @@ _GRACE_S = 3.0
 _TICKS_SHARE = 0.0025
 """Of a core, for ticks."""
 _SLOWEST_S = 0.5
-_STOOD_NS = 1_000_000_000
-"""dlprof looks two to ten times a second: where so much time passed between two looks, it was stopped itself."""
+_STOOD_NS = 500_000_000
+"""Where it waits so much longer than it was to, dlprof was stopped itself."""
 
 
 class Outcome(Struct, frozen=True):
@@ -123,8 +123,7 @@ class TracedProcess:
     _passed_on: set[int] = field(default_factory=set)
     _ended_by_us: bool = False
     _deadline: float | None = None
-    _looked_ns: int = 0
-    _due_ns: int = 0
+    _stood_from_ns: int | None = None
     _stops: Stops = field(default_factory=Stops)
     _family: descendants.Descendants = field(default_factory=descendants.Descendants)
     _taken: Taken | None = None
@@ -140,7 +139,7 @@ class TracedProcess:
         self._shared = _has_terminal()
         self._taken = Taken(job_control=not self._shared)
         self._taken.begin()
-        self.start_ns = self._looked_ns = time.perf_counter_ns()
+        self.start_ns = time.perf_counter_ns()
         try:
             self._popen = self._launch()
         except OSError as error:
@@ -215,9 +214,7 @@ class TracedProcess:
         pace = Pace(tick_s)
         next_tick = time.monotonic() + tick_s
         while not self._ended():
-            wait_s = max(0.0, next_tick - time.monotonic())
-            self._due_ns = time.perf_counter_ns() + int(wait_s * 1e9)
-            arrived = taken.wait(wait_s)
+            arrived = self._next_signal(taken, max(0.0, next_tick - time.monotonic()))
             if arrived is not None and arrived.number != signal.SIGCHLD:
                 self._on_signal(arrived)
             self._family.reap(self.pid)
@@ -227,6 +224,13 @@ class TracedProcess:
                 next_tick = time.monotonic() + pace.after(time.thread_time() - before_s)
             if self._deadline is not None and time.monotonic() > self._deadline:
                 self._signal_tree(signal.SIGKILL)
+
+    def _next_signal(self, taken: Taken, for_s: float) -> Arrived | None:
+        """Wait for one; afterwards it is known whether dlprof was stopped meanwhile, and from when on at the latest."""
+        due_ns = time.perf_counter_ns() + int(for_s * 1e9)
+        arrived = taken.wait(for_s)
+        self._stood_from_ns = due_ns if time.perf_counter_ns() - due_ns > _STOOD_NS else None
+        return arrived
 
     def _left(self, *, end: bool) -> dict[int, str]:
         """What of it still runs. Where it was told to end that goes too, but for what made a session of its own."""
@@ -249,14 +253,13 @@ class TracedProcess:
                 self._note_end(0, None)
                 break
             if pid == 0:
-                self._looked_ns = now_ns
                 return False
             self._changed(status, usage, now_ns)
         return True
 
     def _changed(self, status: int, usage: resource.struct_rusage, now_ns: int) -> None:
-        stood = now_ns - self._looked_ns > _STOOD_NS
-        from_ns = (min(self._due_ns, now_ns) if stood else now_ns) - self.start_ns
+        stood = self._stood_from_ns is not None
+        from_ns = (now_ns if self._stood_from_ns is None else self._stood_from_ns) - self.start_ns
         if os.WIFSTOPPED(status):
             self._stops.stopped(os.WSTOPSIG(status), from_ns, is_least=stood)
             if self._shared and os.WSTOPSIG(status) == signal.SIGTSTP:

@@ -12,7 +12,7 @@ class Stop(Struct, frozen=True):
         begin_ns: When it was stopped, on the run's clock (ns).
         end_ns: When it went on, or ended.
         signal: What stopped it; None: dlprof stood too, and was not told.
-        is_least: It may have begun up to half a second earlier: dlprof stood too when it did.
+        is_least: It may have begun up to a second earlier: dlprof stood too when it did.
     """
 
     begin_ns: int

@@ -171,7 +171,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     cpu_system_ns: Amount | None = None
     stopped_ns: Amount | None = None
     """Time in which it stood still, stopped by a signal such as Ctrl-Z's (ns): part of `wall_ns`; of a stop in which
-    dlprof stood too, all but half a second at most. None: not known."""
+    dlprof stood too, all but a second at most. None: not known."""
     replaced_by: str | None = None
     """The program that it went on as (`os.execv`), by its path; None: that was not seen."""
 

@@ -150,7 +150,7 @@ def test_a_dlprof_that_is_stopped_goes_on_with_the_script_unharmed(tmp_path: Pat
 
 @pytest.mark.parametrize("both", [False, True])
 def test_the_time_in_which_the_script_stood_is_told(both: bool, tmp_path: Path) -> None:
-    """Whether dlprof stood too, or saw it; never more than it was, and at most half a second less."""
+    """Whether dlprof stood too, or saw it; never more than it was, and at most a second less."""
     background = listening(tmp_path)
     stopped = [one.pid for one in background.others()] + ([background.process.pid] if both else [])
     begin = time.monotonic()
@@ -165,7 +165,8 @@ def test_the_time_in_which_the_script_stood_is_told(both: bool, tmp_path: Path) 
 
     assert done.code == 5
     assert len(health(tmp_path, "script-stopped")) == 1
-    assert 1.4 < runner.report(tmp_path)["process"]["stopped_ns"] / 1e9 < time.monotonic() - begin
+    least = 1.4 if both else 1.9
+    assert least < runner.report(tmp_path)["process"]["stopped_ns"] / 1e9 < time.monotonic() - begin
 
 
 def shell(folder: Path, script: str) -> OnTerminal:
@@ -221,8 +222,8 @@ def test_a_script_in_the_background_comes_to_the_foreground_and_reads_there(tmp_
         pathlib.Path("began").write_text("")
         while not pathlib.Path("enough").exists():
             time.sleep(0.02)
-        print("read", input()[::-1])
         try:
+            print("read", input()[::-1])
             time.sleep(20)
         except KeyboardInterrupt:
             raise SystemExit(9)

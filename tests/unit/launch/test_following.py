@@ -186,12 +186,14 @@ def test_a_followed_launcher_leaves_its_followed_ranks_to_their_own_samplers(
     """Torchrun imports torch, and is followed itself."""
     launcher, other = process.pid, os.getpid()
     apart: dict[int, Any] = {}
+    programs: dict[int, int | None] = {}
 
     class Looks:
         samples_stacks = True
 
         def __init__(self, _config: Any, _run: Any, pid: int, *_: Any, program: int | None) -> None:
             self._pid = pid
+            programs[pid] = program
 
         def start(self, _python: Any, **options: Any) -> None:
             apart[self._pid] = options["apart"]
@@ -203,6 +205,7 @@ def test_a_followed_launcher_leaves_its_followed_ranks_to_their_own_samplers(
 
     monkeypatch.setattr(following, "Beside", Looks)
     program = Program(tmp_path)
+    program.following.started(launcher)
     program.child("001-torchrun", launcher)
     program.child("002-train", other)
     program.following.tick()
@@ -210,4 +213,5 @@ def test_a_followed_launcher_leaves_its_followed_ranks_to_their_own_samplers(
 
     assert program.following.sampled() == {launcher, other}
     assert (apart[launcher](), apart[other]()) == ({other}, {launcher})
+    assert programs == {launcher: launcher, other: launcher}
     program.following.stop(0)

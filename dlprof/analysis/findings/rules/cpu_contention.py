@@ -15,7 +15,7 @@ from dlprof.schema.vocabulary import Basis, Ground
 TITLE = Title("Other programs took the cores", "other programs on the machine")
 _OF_A_RANK = Title("Other processes took the cores", "other processes on the machine, as other ranks")
 _STOP = "Stop the other programs, or give each its own cores (taskset), and measure again."
-_SHARE = (
+_APART = (
     "Give each rank its own cores, or fewer threads (OMP_NUM_THREADS); dlprof diagnose of the run of all ranks says "
     "whether it is they (rank-contention)."
 )
@@ -46,7 +46,7 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         case.takes(*WORK, share=min(0.95, most, _LOST * seen.waiting * in_step)),
         [queries.scheduled(), _USE],
-        _SHARE if is_rank else _STOP,
+        _APART if is_rank else _STOP,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),
         title=_OF_A_RANK if is_rank else None,
