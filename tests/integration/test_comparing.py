@@ -51,6 +51,7 @@ def test_backends_on_the_mlp_are_comparable_and_the_gap_adds_up(tmp_path: Path, 
         assert {"dense_1", "dense_2", "dense_3"} <= {layer["layer"] for layer in pair["layers"]}
 
 
+@pytest.mark.measured
 @pytest.mark.backend("torch")
 def test_a_remedy_is_tried_and_what_it_saves_is_measured(tmp_path: Path, scenarios: Path) -> None:
     """The switch for debugging that the script sets is off in the trial, and its time is gone."""
