@@ -158,7 +158,7 @@ class _Reading:
             kinds = names.kinds(heads.metadata)
             keep = kinds != IGNORED
             events = xlines.decode(piece.data, heads, keep)
-            stats = xlines.stat_numbers(piece.data, events, np.asarray(list(names.wanted), np.int64))
+            stats = xlines.stat_values(piece.data, events, names.numbers, names.references)
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", piece.at) from error
         told = names.resolve(events.metadata, kinds[keep], stats)

@@ -17,7 +17,9 @@ from dlprof.ingest.parse.xplane import Line, Plane, SpaceBytes
 MOST = 1_000_000
 """Records of a file; where there are more, none is told."""
 _TAKEN, _GIVEN = "MemoryAllocation", "MemoryDeallocation"
-_STATS = ("addr", "requested_bytes", "allocation_bytes", "tf_op", "allocator_name")
+_NUMBERS = ("addr", "requested_bytes", "allocation_bytes")
+_TEXTS = ("tf_op", "allocator_name")
+_STATS = (*_NUMBERS, *_TEXTS)
 _COLUMNS = ("time", "is_given", "asked", "taken", "addr", "tf_op", "allocator_name")
 _INPUT_THREADS = "tf_data_"
 
@@ -75,7 +77,7 @@ def _of_line(data: SpaceBytes, plane: Plane, line: Line, kinds: dict[int, bool])
             if not keep.any():
                 continue
             events = xlines.decode(piece.data, heads, keep)
-            stats = xlines.stat_numbers(piece.data, events, np.asarray(list(wanted.values()), np.int64))
+            stats = xlines.stat_values(piece.data, events, plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS))
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", piece.at) from error
         missing = np.full(len(events.end), -1, np.int64)

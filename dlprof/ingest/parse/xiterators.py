@@ -26,10 +26,9 @@ from dlprof.ingest.parse.xplane import Plane, SpaceBytes
 
 _PREFIX = "Iterator::"
 _INDEX = re.compile(r"\[\d+\]")
-_STATS = (
-    "id", "parent_id", "name", "parallelism", "autotune", "buffer_limit", "buffer_size", "buffered_elements",
-    "batch_size",
-)  # fmt: skip
+_NUMBERS = ("id", "parent_id", "parallelism", "buffer_limit", "buffer_size", "buffered_elements", "batch_size")
+_TEXTS = ("name", "autotune")
+_STATS = (*_NUMBERS, *_TEXTS)
 _COLUMNS = ("lane", "start", "dur", "metadata", "kind", *_STATS)
 _LATEST_PS = 1 << 61
 """Events of a file are no later, nor longer: half a month."""
@@ -103,7 +102,7 @@ def _collect(data: SpaceBytes, plane: Plane, kinds: Mapping[int, _Kind]) -> dict
                 heads = xlines.heads(piece.data, piece.begins)
                 keep = np.isin(heads.metadata, numbers)
                 events = xlines.decode(piece.data, heads, keep)
-                stats = xlines.stat_numbers(piece.data, events, np.asarray(list(wanted.values()), np.int64))
+                stats = xlines.stat_values(piece.data, events, plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS))
             except xlines.IrregularError as error:
                 raise WireError("an event that is written in an unusual order", piece.at) from error
             good = (events.offset_ps >= 0) & (events.duration_ps >= 0)

@@ -7,6 +7,7 @@ file is refused.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,8 @@ _EVENT = 0x22
 _METADATA = 0x08
 _OFFSET = 0x10
 _DURATION = 0x18
-_IS_NUMBER: Booleans = np.isin(np.arange(256), (0x18, 0x20, 0x38))
+_IS_NUMBER: Booleans = np.isin(np.arange(256), (0x18, 0x20))
+_IS_REFERENCE: Booleans = np.arange(256) == 0x38
 """Tags of values that are varints: uint64 (3), int64 (4), reference (7)."""
 _WORD = 8
 _FEW = 4
@@ -163,18 +165,25 @@ def _by_bytes(data: Bytes, at: Integers) -> tuple[Integers, Integers]:
     return value, behind
 
 
-def stat_numbers(data: Bytes, events: Events, wanted: Integers) -> dict[int, Integers]:
-    """The values of chosen stats that are numbers or references; where an event lacks one, -1.
+def stat_values(
+    data: Bytes, events: Events, numbers: Collection[int], references: Collection[int]
+) -> dict[int, Integers]:
+    """The values of chosen stats; -1 where an event lacks one.
+
+    One and the same stat may be a number in one event and a reference to a text in the next: tf.data writes
+    `parallelism` as `unavailable` where it did not get the lock.
 
     Args:
         data: Bytes that the positions in `events` count in.
         events: Events of one line.
-        wanted: Numbers of the stats' metadata.
+        numbers: Stats, by their metadata, of which numbers are wanted; a reference counts as none.
+        references: Stats of which references to texts are wanted; a number counts as none.
 
     Raises:
         IrregularError: A stat is not written in the usual order.
     """
-    values = {int(number): np.full(len(events.end), -1, np.int64) for number in wanted}
+    forms = {**dict.fromkeys(numbers, _IS_NUMBER), **dict.fromkeys(references, _IS_REFERENCE)}
+    values = {stat: np.full(len(events.end), -1, np.int64) for stat in forms}
     index = np.flatnonzero(events.stats < events.end)
     at = events.stats[index]
     while len(index):
@@ -184,18 +193,18 @@ def stat_numbers(data: Bytes, events: Events, wanted: Integers) -> dict[int, Int
             index, at = index[keep], at[keep]
             if not len(index):
                 break
-        length, inside = varints(data, at + 1)
-        behind = inside + length
+        length, first = varints(data, at + 1)
+        behind = first + length
         if np.any(behind > events.end[index]) or np.any(length < 0):
             raise IrregularError
-        number, value_at = _field(data, inside, behind, _METADATA)
+        number, value_at = _field(data, first, behind, _METADATA)
         safe = np.minimum(value_at, len(data) - 1)
         tag = data[safe]
-        held = _IS_NUMBER[tag] & (value_at < behind)
-        for metadata, column in values.items():
-            rows = np.flatnonzero((number == metadata) & held)
+        inside = value_at < behind
+        for stat, form in forms.items():
+            rows = np.flatnonzero((number == stat) & form[tag] & inside)
             if len(rows):
-                column[index[rows]] = varints(data, value_at[rows] + 1)[0]
+                values[stat][index[rows]] = varints(data, value_at[rows] + 1)[0]
         at = behind
         keep = at < events.end[index]
         index, at = index[keep], at[keep]

@@ -18,7 +18,8 @@ IGNORED = 99
 """In place of a kind: the event is not kept."""
 _MAYBE = 98
 """In place of a kind: an event of the host that counts only if it has the stat `hlo_op`."""
-_WANTED = ("hlo_op", "hlo_module", "program_id", "run_id", "correlation_id", "tf_op", "name", "annotation", "step_num")
+_NUMBERS = ("program_id", "run_id", "correlation_id", "step_num")
+_TEXTS = ("hlo_op", "hlo_module", "tf_op", "name", "annotation")
 _NODE_STATS = ("tf_op", "annotation")
 _COPIES = re.compile(r"^(Memcpy|Memset|MEMCPY|MEMSET)")
 _EAGER = re.compile(r"^EagerLocalExecute: (?!\w*(?:Optional|Iterator|Dataset))[A-Z]\w*$")
@@ -59,7 +60,8 @@ class NameTable:
     Attributes:
         is_gpu: Whether the plane is that of a device.
         keeps_all: Whether events of the host that are no operators are kept as work of the framework.
-        wanted: Numbers and names of the stats that tell something.
+        numbers: Stats, by their metadata, whose numbers tell something.
+        references: Those whose texts do.
     """
 
     def __init__(self, trace: Trace, plane: Plane, *, is_gpu: bool, keeps_all: bool = False) -> None:
@@ -72,7 +74,7 @@ class NameTable:
         self._names = np.asarray([trace.names.number(text) for text in texts] or [NONE], np.int32)
         judge: Callable[[str], int] = _gpu_kind if is_gpu else _host_kind
         self._kinds = np.asarray([judge(text) for text in texts] or [IGNORED], np.int64)
-        self.wanted = {number: name for number, name in plane.stats.items() if name in _WANTED}
+        self.numbers, self.references = plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS)
 
     def _index(self, metadata: Integers) -> tuple[Integers, Booleans]:
         at = np.minimum(np.searchsorted(self._numbers, metadata), max(0, len(self._numbers) - 1))
@@ -95,7 +97,7 @@ class NameTable:
             kinds: Kind by the name.
             stats: Values of the stats, by number; -1 where an event lacks one.
         """
-        by_name = {name: stats[number] for number, name in self.wanted.items()}
+        by_name = {self._texts[number]: column for number, column in stats.items()}
         missing = np.full(len(metadata), NONE, np.int64)
         link, run, op = (by_name.get(name, missing) for name in ("correlation_id", "run_id", "hlo_op"))
         scope = self._scopes(by_name, missing)

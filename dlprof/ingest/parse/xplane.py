@@ -54,6 +54,10 @@ class Plane:
     own: dict[str, Any] = field(default_factory=dict)
     event_metadata: dict[int, Span] = field(default_factory=dict)
 
+    def stat_numbers(self, names: Collection[str]) -> list[int]:
+        """The numbers of the stats with these names; those that the plane has."""
+        return [number for number, name in self.stats.items() if name in names]
+
 
 @dataclass(frozen=True)
 class Line:

@@ -94,6 +94,17 @@ def test_a_function_belongs_to_the_stage_that_asks_what_is_asked_where_it_begins
     assert [one.function_ns for one in stages(*mapped())] == [None, None, None, 25_000, None]
 
 
+def test_parallelism_is_no_number_where_its_lock_was_taken() -> None:
+    """TensorFlow then writes a text, which is a reference: its number was once told as 69 threads."""
+    lines = mapped()
+    name, begin, dur, told = lines[1][2]
+    lines[1][2] = (name, begin, dur, {**told, "parallelism": "unavailable", "buffered_elements": "unavailable"})
+
+    map_ = stages(*lines)[3]
+
+    assert (map_.parallelism, map_.buffered) == (2, 1.0)
+
+
 def test_to_make_what_is_read_from_is_not_a_stages_own_time() -> None:
     """As where a pass begins; what is made inside of that counts once."""
     line: list[Event] = [
