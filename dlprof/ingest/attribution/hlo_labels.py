@@ -1,6 +1,7 @@
 """Whose the instructions of a program are that XLA compiled.
 
-By their name scopes, by what was fused into them, and, where XLA itself made them, by what uses their results.
+By their name scopes, by what was fused into them, and, where XLA itself made them, by the variable that they are a
+gradient of, or by what uses their results.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from dlprof.ingest.attribution import paths
+from dlprof.ingest.attribution import hlo_gradients, paths
+from dlprof.ingest.attribution.hlo_graph import HloGraph, product
 from dlprof.ingest.attribution.labels import NOBODY, Label, Model
 from dlprof.ingest.kernels.scopes import CountedInstruction, HloInstruction
 from dlprof.ingest.parse.hlo import Instruction, Program
@@ -22,28 +24,10 @@ _INSERTED = frozenset((
 """Opcodes of instructions that XLA puts between those of the user's program."""
 _COLLECTIVES = ("all-", "reduce-scatter", "collective-", "ragged-all-")
 """Opcodes of collectives begin so: their paths end in what they compute, such as `reduce_sum`."""
+_PRODUCTS = {"convolution": "conv_general_dilated", "dot": "dot_general"}
+"""What JAX calls them."""
 _RINGS = 4
 """How far the owner of an instruction that XLA made is looked for."""
-
-
-class _Graph:
-    """ProcessId takes whose result in a program."""
-
-    def __init__(self, program: Program) -> None:
-        self._by_number = {(i.computation, i.number): i for i in program.values()}
-        self._users: dict[tuple[int, int], list[Instruction]] = {}
-        for instruction in program.values():
-            for operand in instruction.operands:
-                self._users.setdefault((instruction.computation, operand), []).append(instruction)
-
-    def operands(self, instruction: Instruction) -> list[Instruction]:
-        """The instructions whose results an instruction takes."""
-        operands = (self._by_number.get((instruction.computation, number)) for number in instruction.operands)
-        return [operand for operand in operands if operand is not None]
-
-    def users(self, instruction: Instruction) -> list[Instruction]:
-        """The instructions that take the result of an instruction."""
-        return self._users.get((instruction.computation, instruction.number), [])
 
 
 class HloLabels:
@@ -57,7 +41,7 @@ class HloLabels:
     def __init__(self, programs: Mapping[str, Program], model: Model) -> None:
         self._programs = programs
         self._model = model
-        self._graphs: dict[str, _Graph] = {}
+        self._graphs: dict[str, HloGraph] = {}
 
     def label(self, scope: HloInstruction) -> tuple[Label, str]:
         """Label and operator of an instruction."""
@@ -67,7 +51,7 @@ class HloLabels:
         if instruction is None:
             return self._of_unknown(scope)
         if key not in self._graphs:
-            self._graphs[key] = _Graph(program)
+            self._graphs[key] = HloGraph(program)
         return self._owner(instruction, self._graphs[key]), _operator(instruction)
 
     def _of_unknown(self, scope: HloInstruction) -> tuple[Label, str]:
@@ -78,12 +62,14 @@ class HloLabels:
             return NOBODY, scope.sort
         return NOBODY, re.sub(r"[.\d]+$", "", scope.op)
 
-    def _owner(self, instruction: Instruction, graph: _Graph) -> Label:
+    def _owner(self, instruction: Instruction, graph: HloGraph) -> Label:
         own = self._own(instruction)
         if own.layer is not None:
             return own
         if instruction.op_name and not instruction.inside:
             return own
+        if product(instruction) and (layer := hlo_gradients.layer_of(instruction, graph, self._own)) is not None:
+            return Label(layer, Direction.BACKWARD)
         # XLA made it. It belongs to what uses its result; a copy to what made the value.
         sides = [graph.operands, graph.users] if instruction.opcode in _INSERTED else [graph.users, graph.operands]
         nearest = [self._nearest(instruction, side) for side in sides]
@@ -132,10 +118,9 @@ def _operator(instruction: Instruction) -> str:
     if instruction.opcode.startswith(_COLLECTIVES):
         return instruction.opcode
     # A product stays one when XLA has folded a transpose into it, whose name it may bear then.
-    inside = {instruction.opcode, *(opcode for _, opcode in instruction.inside)}
-    for opcode in ("convolution", "dot"):
-        if opcode in inside:
-            return "dot_general" if opcode == "dot" else "conv_general_dilated"
+    opcode = product(instruction)
+    if opcode is not None:
+        return _PRODUCTS[opcode]
     last = instruction.op_name.rpartition("/")[2]
     return last if last and "(" not in last else instruction.opcode or instruction.name
 
