@@ -9,10 +9,14 @@ import os
 import sys
 import threading
 
-from dlprof import cli, safe_output, streams
-from dlprof.errors import DlprofError, ExitCode
-from dlprof.launch import inherited
-from dlprof.units import SPELLED
+from dlprof.launch import bytecode
+
+bytecode.stay_whole()  # before anything else of dlprof's is compiled
+
+from dlprof import cli, safe_output, streams  # noqa: E402
+from dlprof.errors import DlprofError, ExitCode  # noqa: E402
+from dlprof.launch import inherited  # noqa: E402
+from dlprof.units import SPELLED  # noqa: E402
 
 _COLLECTED = (50_000, 10, 10)
 """Objects after which Python looks for cycles, instead of 700: modules that are being loaded are many, and stay."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dlprof.launch import processor
+from dlprof.launch import bytecode, processor
 from dlprof.launch.data_folder import data_folder
 from dlprof.schema.manifest import Ceilings
 
@@ -72,7 +72,7 @@ def _measured(more: Mapping[str, str]) -> Ceilings | None:
     environment = {name: value for name, value in os.environ.items() if not _binds(name)}
     try:
         told = subprocess.run(
-            [sys.executable, "-P", "-m", "dlprof.launch.ceilings"],
+            [sys.executable, *bytecode.flags(), "-P", "-m", "dlprof.launch.ceilings"],
             capture_output=True, env={**environment, **more}, timeout=_LIMIT_S, check=True,
         ).stdout  # fmt: skip
         return msgspec.json.decode(told, type=Ceilings)

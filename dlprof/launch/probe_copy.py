@@ -1,7 +1,8 @@
 """The copy of the probe that traced processes run: kept between runs, so that each Python compiles it once.
 
 It lies in dlprof's data folder under the digest of its files, is made whole or not at all, and never changes. Where
-that folder cannot be written to, a run gets a copy of its own.
+that folder cannot be written to, a run gets a copy of its own; also where files may only have a certain size, for what
+is compiled would be kept in part.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import dlprof_probes
 
+from dlprof.launch import bytecode
 from dlprof.launch.data_folder import data_folder
 
 _ITEMS = ("__init__.py", "wire.py", "mark.py", "inproc")
@@ -34,9 +36,12 @@ def place(own: Path) -> Path:
         OSError: That cannot be written, either.
     """
     source = Path(dlprof_probes.__file__).parent
-    with contextlib.suppress(OSError):
-        return _kept(source)
+    if not bytecode.is_limited():
+        with contextlib.suppress(OSError):
+            return _kept(source)
     _copy(source, own)
+    if bytecode.is_limited():
+        bytecode.keep_from(own)
     return own
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dlprof.config import TraceConfig
-from dlprof.launch import budget
+from dlprof.launch import budget, bytecode
 from dlprof.schema import process_config
 from dlprof.schema.manifest import Probe
 from dlprof.schema.process_config import SamplerConfig, SamplerReport
@@ -74,7 +74,7 @@ class Sampler:
             OSError: It cannot be started.
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "dlprof_probes.sidecar", str(self._file)],
+            [sys.executable, *bytecode.flags(), "-P", "-m", "dlprof_probes.sidecar", str(self._file)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,  # it says nothing: a pipe's end is seen at once, a process's by polling
             stderr=subprocess.DEVNULL,

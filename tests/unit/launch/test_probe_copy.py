@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dlprof.launch import probe_copy
+from dlprof.launch import bytecode, probe_copy
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,18 @@ def test_where_none_can_be_kept_the_run_has_its_own(data: Path, tmp_path: Path) 
 
     assert probe_copy.place(tmp_path / "own") == tmp_path / "own"
     assert (tmp_path / "own" / "dlprof_probes" / "inproc" / "entry" / "__main__.py").is_file()
+
+
+def test_where_files_may_only_be_small_the_run_has_its_own(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python would keep the beginning of a compiled module, and no later run could load that: here it keeps none."""
+    monkeypatch.setattr(bytecode, "is_limited", lambda: True)
+
+    own = probe_copy.place(tmp_path / "own")
+
+    assert (own, data.exists()) == (tmp_path / "own", False)
+    assert (own / "dlprof_probes" / "inproc" / "hooks" / "__pycache__").is_file()
 
 
 def test_copies_of_other_versions_go_when_they_are_old(data: Path, tmp_path: Path) -> None:
