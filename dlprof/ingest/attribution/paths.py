@@ -38,6 +38,7 @@ _OPTIMIZERS = frozenset(
 )
 _LOSSES = frozenset(["compile_loss", "loss", "losses"])
 _METRICS = frozenset(["compile_metrics", "metrics", "metric"])
+_READS = "ReadVariableOp"
 _UPDATING_OPS = re.compile(r"^(Resource)?(Sparse)?Apply[A-Z]|^Assign(Add|Sub)?VariableOp$")
 
 
@@ -80,7 +81,7 @@ def _label(path: str, model: Model) -> Label:
             return Label(layer, direction)
     if optimizer is not None:
         return Label(optimizer, Direction.UPDATE)
-    scope = [part for part in _forward_part(inner) if not _PLUMBING.match(part)]
+    scope = _scope(parts, model)
     lower = [_NUMBERED.sub("", part.lower()) for part in inner]
     if any(part in _LOSSES or part.endswith("_loss") for part in lower):
         return Label(PseudoLayer.LOSS, direction)
@@ -89,6 +90,18 @@ def _label(path: str, model: Model) -> Label:
     if model.is_known or not scope:
         return Label(None, Direction.BACKWARD if backward else None)
     return Label("/".join(scope), direction)
+
+
+def _scope(parts: list[str], model: Model) -> list[str]:
+    """What is around an operator, without the engine's own parts.
+
+    TensorFlow reads a variable within the operator that it is read for (`Add_3/ReadVariableOp`): that is no scope. A
+    single one may be a layer that reads its own, where neither layers nor models are known.
+    """
+    scope = [part for part in _forward_part(parts[:-1]) if not _PLUMBING.match(part)]
+    if not scope or not parts[-1].startswith(_READS) or _NUMBERED.sub("", scope[-1]) in model.models:
+        return scope
+    return scope[:-1] if model.keras_steps or len(scope) > 1 else scope
 
 
 def _forward_part(parts: list[str]) -> list[str]:

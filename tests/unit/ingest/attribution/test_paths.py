@@ -40,6 +40,9 @@ def test_name_scopes_tell_layer_and_direction(path: str, label: tuple[str | None
         ("StatefulPartitionedCall/ArgMax", ("metrics", "forward")),
         ("StatefulPartitionedCall/gradient_tape/mul", (None, "backward")),
         ("StatefulPartitionedCall/sequential_1/mul", (None, None)),
+        ("StatefulPartitionedCall/Add_3/ReadVariableOp:ReadVariableOp", ("metrics", "forward")),
+        ("StatefulPartitionedCall/sequential_1/Add/ReadVariableOp", (None, None)),
+        ("StatefulPartitionedCall/sequential_1/ReadVariableOp", (None, None)),
         ("ArgMax", (None, None)),
         ("", (None, None)),
     ],
@@ -58,6 +61,8 @@ def test_what_has_no_scope_in_a_step_of_keras_own_is_the_metrics(
         ("training/RMSprop/gradients/dense_3/BiasAdd_grad/BiasAddGrad", ("dense_3", "backward")),
         ("training/RMSprop/mul_3", ("RMSprop", "update")),
         ("jit(f)/jit(relu)/max", (None, None)),
+        ("StatefulPartitionedCall/dense/MatMul/ReadVariableOp", ("dense", "forward")),
+        ("StatefulPartitionedCall/dense/ReadVariableOp", ("dense", "forward")),
     ],
 )
 def test_without_a_model_the_scope_stands_for_the_layer(path: str, label: tuple[str | None, str | None]) -> None:
