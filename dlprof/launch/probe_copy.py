@@ -1,8 +1,8 @@
 """The copy of the probe that traced processes run: kept between runs, so that each Python compiles it once.
 
 It lies in dlprof's data folder under the digest of its files, is made whole or not at all, and never changes. Where
-that folder cannot be written to, a run gets a copy of its own; also where files may only have a certain size, for what
-is compiled would be kept in part.
+that folder cannot be written to, a run gets a copy of its own. Where files may only have a certain size that is one of
+links, in which nothing compiled is kept: it would be kept in part.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dlprof_probes
@@ -36,12 +36,13 @@ def place(own: Path) -> Path:
         OSError: That cannot be written, either.
     """
     source = Path(dlprof_probes.__file__).parent
-    if not bytecode.is_limited():
-        with contextlib.suppress(OSError):
-            return _kept(source)
-    _copy(source, own)
     if bytecode.is_limited():
+        _copy(source, own, os.symlink)  # whatever their size
         bytecode.keep_from(own)
+        return own
+    with contextlib.suppress(OSError):
+        return _kept(source)
+    _copy(source, own)
     return own
 
 
@@ -92,11 +93,12 @@ def _make(source: Path, folder: Path, files: dict[str, bytes]) -> None:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path, copy: Callable[[Path, Path], object] = shutil.copy2) -> None:
+    """Copy with the files' times: compiled files are known by them."""
     for path in _files(source):
         copied = target / "dlprof_probes" / path.relative_to(source)
         copied.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, copied)  # with its time: compiled files are known by it
+        copy(path, copied)
 
 
 def _remove_old(folder: Path) -> None:

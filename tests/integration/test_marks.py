@@ -108,8 +108,9 @@ def test_a_program_states_its_phases_in_a_file(tmp_path: Path) -> None:
     content = runner.report(tmp_path)
     assert (content["source"], content["script"], content["exit"]["code"]) == ("program", str(program), 7)
     found = runner.phases(content)
-    assert found["data"] >= 190_000_000  # a line is seen up to a few ms after it was written
-    assert found["fit.steps"] >= 140_000_000
+    # Half of what it sleeps: a line is seen some time after it was written, later where all cores are busy.
+    assert found["data"] >= 100_000_000
+    assert found["fit.steps"] >= 75_000_000
     assert content["steps"]["count"] == 3
     assert content["epochs"][0]["metrics"] == {"loss": 0.5}
     states = {probe["name"]: probe["state"] for probe in content["probes"]}

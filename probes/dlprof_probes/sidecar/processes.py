@@ -66,7 +66,7 @@ class Processes:
         self._beside: list[int] = []
         self._own: list[int] = []
         self._last_pid = b""
-        self._next_walk_ns = self._trusted_until_ns = 0
+        self._next_walk_ns = self._trusted_until_ns = self._taken_ns = 0
         self._named = self._not_named = 0
         self._told = (0, 0)
 
@@ -127,7 +127,10 @@ class Processes:
             tree = {pid: parent for pid, parent in tree.items() if pid not in own}
         self._own = [pid for pid in own if pid not in tree]
         self._compare(now, tree)
-        self._next_walk_ns = now + int((time.thread_time_ns() - begun_ns) / _SHARE)
+        # The first walk loads and compiles what it uses: counted alone, it kept workers of a short run from being seen.
+        taken_ns = time.thread_time_ns() - begun_ns
+        self._next_walk_ns = now + int(min(taken_ns, self._taken_ns) / _SHARE)
+        self._taken_ns = taken_ns
 
     def _compare(self, now: int, tree: dict[int, int]) -> None:
         for pid in [pid for pid in self._followed if pid not in tree]:

@@ -58,6 +58,7 @@ def test_where_files_may_only_be_small_the_run_has_its_own(
     own = probe_copy.place(tmp_path / "own")
 
     assert (own, data.exists()) == (tmp_path / "own", False)
+    assert (own / "dlprof_probes" / "inproc" / "probe.py").is_symlink()  # no copy that would be cut itself
     assert (own / "dlprof_probes" / "inproc" / "hooks" / "__pycache__").is_file()
 
 

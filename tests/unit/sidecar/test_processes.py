@@ -95,6 +95,27 @@ def test_a_walk_that_waited_for_a_core_is_not_taken_for_a_long_one(
     assert followed.tree() == [10, 11, 12]
 
 
+def test_one_walk_that_took_long_is_no_reason_to_look_later(
+    tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one loads what it uses: workers that a script began at once were not seen for seconds. Two are."""
+    times = iter([0, 50_000_000, 50_000_000, 100_000_000, 100_000_000, 100_000_000])
+    monkeypatch.setattr(processes.time, "thread_time_ns", lambda: next(times))
+    kernel.process(10)
+    found = Processes(Writer(tmp_path / "rows.jsonl", {}, 0), 10, conductor=1)
+    found.look(0, fully=True)
+
+    trees = []
+    for moment, (last, child) in enumerate([(b"101", 101), (b"102", 102)], 1):
+        kernel.files["/proc/loadavg"] = b"0.1 0.2 0.3 1/9 " + last + b"\n"
+        kernel.process(10, " ".join(str(one) for one in range(101, child + 1)))
+        kernel.process(child)
+        found.look(moment * 10**9, fully=True)
+        trees.append(found.tree())
+
+    assert trees == [[10, 101], [10, 101]]
+
+
 def test_other_ranks_of_a_program_are_not_dlprofs_own(tmp_path: Path, kernel: Kernel) -> None:
     """They are below the dlprof that waits for the program, as its helpers are; only these are its own."""
     kernel.process(1, "20 30")
