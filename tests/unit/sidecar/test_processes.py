@@ -100,7 +100,7 @@ def test_one_walk_that_took_long_is_no_reason_to_look_later(
 ) -> None:
     """The first one loads what it uses: workers that a script began at once were not seen for seconds. Two are."""
     times = iter([0, 50_000_000, 50_000_000, 100_000_000, 100_000_000, 100_000_000])
-    monkeypatch.setattr(processes.time, "thread_time_ns", lambda: next(times))
+    monkeypatch.setattr(time, "thread_time_ns", lambda: next(times))
     kernel.process(10)
     found = Processes(Writer(tmp_path / "rows.jsonl", {}, 0), 10, conductor=1)
     found.look(0, fully=True)
