@@ -37,8 +37,9 @@ def place(own: Path) -> Path:
     """
     source = Path(dlprof_probes.__file__).parent
     if bytecode.is_limited():
-        _copy(source, own, os.symlink)  # whatever their size
-        bytecode.keep_from(own)
+        if not own.joinpath("dlprof_probes").exists():  # a run that follows its children asks twice
+            _copy(source, own, os.symlink)  # whatever their size
+            bytecode.keep_from(own)
         return own
     with contextlib.suppress(OSError):
         return _kept(source)
@@ -94,7 +95,7 @@ def _make(source: Path, folder: Path, files: dict[str, bytes]) -> None:
 
 
 def _copy(source: Path, target: Path, copy: Callable[[Path, Path], object] = shutil.copy2) -> None:
-    """Copy with the files' times: compiled files are known by them."""
+    """Copy file by file; as a rule with their times, for compiled files are known by them."""
     for path in _files(source):
         copied = target / "dlprof_probes" / path.relative_to(source)
         copied.parent.mkdir(parents=True, exist_ok=True)

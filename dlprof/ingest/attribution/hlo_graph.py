@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlprof.ingest.parse.hlo import Instruction, Program
 
-PRODUCTS = ("convolution", "dot")
+_PRODUCTS = ("convolution", "dot")
 _MOVES = frozenset(("bitcast", "convert", "copy", "copy-done", "copy-start", "parameter", "reshape", "transpose"))
 """Opcodes that pass on what they take, in another place, layout or type; `parameter` stands in what was fused."""
 
@@ -32,7 +32,7 @@ class HloGraph:
 def product(instruction: Instruction) -> str | None:
     """The product that an instruction is, or has had fused into it: `convolution`, `dot`; None: none."""
     opcodes = {instruction.opcode, *(opcode for _, opcode in instruction.inside)}
-    return next((opcode for opcode in PRODUCTS if opcode in opcodes), None)
+    return next((opcode for opcode in _PRODUCTS if opcode in opcodes), None)
 
 
 def is_move(instruction: Instruction) -> bool:

@@ -68,7 +68,7 @@ def _of_line(data: SpaceBytes, plane: Plane, line: Line, kinds: dict[int, bool])
     """The records on a thread, by columns, some MB of its events at a time."""
     numbers = np.asarray(sorted(kinds), np.int64)
     is_given: Booleans = np.asarray([kinds[number] for number in numbers.tolist()], bool)
-    wanted = {name: number for number, name in plane.stats.items() if name in _STATS}
+    wanted = plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS)
     found = []
     for piece in data.pieces(line):
         try:
@@ -77,13 +77,14 @@ def _of_line(data: SpaceBytes, plane: Plane, line: Line, kinds: dict[int, bool])
             if not keep.any():
                 continue
             events = xlines.decode(piece.data, heads, keep)
-            stats = xlines.stat_values(piece.data, events, plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS))
+            stats = xlines.stat_values(piece.data, events, *wanted)
         except xlines.IrregularError as error:
             raise WireError("an event that is written in an unusual order", piece.at) from error
         missing = np.full(len(events.end), -1, np.int64)
         given = is_given[np.searchsorted(numbers, events.metadata)]
         # What an input thread took is kept without bytes, so that its end is none of something older.
-        told = {name: stats[wanted[name]] if name in wanted else missing for name in _STATS}
+        by_name = {plane.stats[number]: column for number, column in stats.items()}
+        told = {name: by_name.get(name, missing) for name in _STATS}
         asked = np.maximum(told["requested_bytes"], 0) * (not line.name.startswith(_INPUT_THREADS))
         # The plain allocator does not know what is taken for it.
         taken = np.where(asked > 0, np.maximum(told["allocation_bytes"], asked), 0)

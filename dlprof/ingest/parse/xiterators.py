@@ -93,7 +93,7 @@ def _collect(data: SpaceBytes, plane: Plane, kinds: Mapping[int, _Kind]) -> dict
     """The events of these kinds, by column: times in ns, texts by their numbers, -1 for what an event lacks."""
     numbers = np.asarray(sorted(kinds), np.int64)
     of_number = np.asarray([int(kinds[number]) for number in numbers.tolist()], np.int64)
-    wanted = {name: number for number, name in plane.stats.items() if name in _STATS}
+    wanted = plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS)
     parts: dict[str, list[Integers]] = {name: [] for name in _COLUMNS}
     for lane, span in enumerate(plane.lines):
         line = data.line(span)
@@ -102,7 +102,7 @@ def _collect(data: SpaceBytes, plane: Plane, kinds: Mapping[int, _Kind]) -> dict
                 heads = xlines.heads(piece.data, piece.begins)
                 keep = np.isin(heads.metadata, numbers)
                 events = xlines.decode(piece.data, heads, keep)
-                stats = xlines.stat_values(piece.data, events, plane.stat_numbers(_NUMBERS), plane.stat_numbers(_TEXTS))
+                stats = xlines.stat_values(piece.data, events, *wanted)
             except xlines.IrregularError as error:
                 raise WireError("an event that is written in an unusual order", piece.at) from error
             good = (events.offset_ps >= 0) & (events.duration_ps >= 0)
@@ -112,7 +112,8 @@ def _collect(data: SpaceBytes, plane: Plane, kinds: Mapping[int, _Kind]) -> dict
             start = line.timestamp_ns + (events.offset_ps + 500) // 1000
             end = line.timestamp_ns + (events.offset_ps + events.duration_ps + 500) // 1000
             missing = np.full(size, NONE, np.int64)
-            told = {name: stats[wanted[name]] if name in wanted else missing for name in _STATS}
+            by_name = {plane.stats[number]: column for number, column in stats.items()}
+            told = {name: by_name.get(name, missing) for name in _STATS}
             kind = of_number[np.searchsorted(numbers, events.metadata)]
             own = {"lane": np.full(size, lane), "start": start, "dur": np.maximum(end - start, 0)}
             for name, column in {**own, "metadata": events.metadata, "kind": kind, **told}.items():

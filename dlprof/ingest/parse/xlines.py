@@ -22,8 +22,9 @@ _METADATA = 0x08
 _OFFSET = 0x10
 _DURATION = 0x18
 _IS_NUMBER: Booleans = np.isin(np.arange(256), (0x18, 0x20))
+"""Tags of values that are numbers: uint64 (3), int64 (4)."""
 _IS_REFERENCE: Booleans = np.arange(256) == 0x38
-"""Tags of values that are varints: uint64 (3), int64 (4), reference (7)."""
+"""Tag of those that refer to a text (7)."""
 _WORD = 8
 _FEW = 4
 """Where fewer than one of so many numbers has two bytes, it is faster to look at single bytes."""

@@ -56,6 +56,7 @@ def test_where_files_may_only_be_small_the_run_has_its_own(
     monkeypatch.setattr(bytecode, "is_limited", lambda: True)
 
     own = probe_copy.place(tmp_path / "own")
+    assert probe_copy.place(tmp_path / "own") == own  # as where children are followed
 
     assert (own, data.exists()) == (tmp_path / "own", False)
     assert (own / "dlprof_probes" / "inproc" / "probe.py").is_symlink()  # no copy that would be cut itself
