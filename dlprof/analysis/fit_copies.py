@@ -52,35 +52,36 @@ def of_run(run: Run) -> tuple[FitCopy, ...]:
     series = memory_series.of_run(run)
     if series is None:
         return ()
-    begins = _first_steps(run)
+    begins = _steps(run)
     found = [copy for row in _calls(run) if (copy := _of_call(row, begins, series)) is not None]
     return tuple(sorted(found, key=lambda copy: -copy.copy_bytes))
 
 
 def _calls(run: Run) -> Iterator[Mapping[str, Any]]:
-    columns = ("span_id", "start_ns", "dur_ns", "file", "line", "detail")
+    columns = ("span_id", "start_ns", "file", "line", "detail")
     yield from run.chosen("spans", "kind", (SpanKind.FIT,), columns)
 
 
-def _first_steps(run: Run) -> Mapping[int, int]:
-    """When the first step of each training began (ns)."""
-    found: dict[int, int] = {}
+def _steps(run: Run) -> Mapping[int, tuple[int, int]]:
+    """When the first and the last step of each training began (ns)."""
+    found: dict[int, tuple[int, int]] = {}
     for piece in run.pieces("steps", ("loop", "loop_id", "start_ns")):
         rows = steps_of(piece, Loop.TRAIN)
         known = rows.filter(pc.is_valid(rows["loop_id"]))
         for loop, start in zip(integers(known["loop_id"]).tolist(), integers(known["start_ns"]).tolist(), strict=True):
-            found[loop] = min(start, found.get(loop, start))
+            first, last = found.get(loop, (start, start))
+            found[loop] = min(start, first), max(start, last)
     return found
 
 
-def _of_call(row: Mapping[str, Any], begins: Mapping[int, int], series: MemorySeries) -> FitCopy | None:
+def _of_call(row: Mapping[str, Any], begins: Mapping[int, tuple[int, int]], series: MemorySeries) -> FitCopy | None:
     facts = json.loads(row["detail"] or "{}")
     arrays = [one for one in facts.get("data") or () if isinstance(one, dict) and one.get("shape")]
-    first = begins.get(row["span_id"])
-    if not arrays or first is None:
+    steps = begins.get(row["span_id"])
+    if not arrays or steps is None:
         return None
     given = sum(_bytes(one, one["dtype"]) for one in arrays)
-    grown = _grown(series, row["start_ns"], first, row["start_ns"] + row["dur_ns"])
+    grown = _grown(series, row["start_ns"], *steps)
     if grown < LEAST_BYTES:
         return None
     largest = max(arrays, key=lambda one: _bytes(one, one["dtype"]))["dtype"]
@@ -102,7 +103,10 @@ def _bytes(array: Mapping[str, Any], kind: str) -> int:
     return math.prod(int(length) for length in array["shape"]) * _SIZES.get(str(kind), 0)
 
 
-def _grown(series: MemorySeries, call_ns: int, first_ns: int, end_ns: int) -> int:
-    """By how much more there was between the first step and the end, at the least, than at the call (bytes)."""
-    inside = series.own_bytes[(series.time_ns >= first_ns) & (series.time_ns <= end_ns)]
+def _grown(series: MemorySeries, call_ns: int, first_ns: int, last_ns: int) -> int:
+    """By how much more there was between the first and the last step, at the least, than at the call (bytes).
+
+    Behind the last step `fit` lets go of what it made, before it returns.
+    """
+    inside = series.own_bytes[(series.time_ns >= first_ns) & (series.time_ns <= last_ns)]
     return int(inside.min() - np.interp(call_ns, series.time_ns, series.own_bytes)) if len(inside) else 0

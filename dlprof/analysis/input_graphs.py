@@ -22,11 +22,13 @@ class GraphStage:
         name: As the engine calls it: `ParallelMapV2`.
         dataset: Name of its data set: `MapDataset:1`; None: not told.
         parent: Place of the stage that reads from it; None: it is the outermost.
-        elements: Elements that it was asked for.
+        elements: Elements that it was asked for in calls that began and ended in a window; 0: no call did.
         work_ns: Time in which threads made elements (ns); None: it is a queue of what others make, or was not seen.
-        waiting_ns: Time in which its calls waited for other threads (ns); None: it makes its elements in the call.
+        waiting_ns: Time in which its calls waited for other threads (ns); None: it makes its elements in the call, or
+            none was seen.
         starting_ns: In which it made iterators of what it reads from, as at the beginning of a pass (ns).
-        limit_ns: The least that its work takes with as many threads as it may have (ns); None: as `work_ns`.
+        limit_ns: The least that its work takes with as many threads as it may have (ns); None: as `work_ns`, or nothing
+            told how many these are.
         parallelism: Elements that may be made at a time; None: one, or not told.
         autotuned: Whether the engine chooses that, or the length of its queue; None: not told.
         buffer: Elements that it may hold; None: none, or not told.
@@ -65,7 +67,8 @@ class InputGraph:
         batches: Batches that were asked for.
         waited_ns: Time in the calls for them, which the engine may make ahead of the step (ns).
         stages: Each before those that it reads from.
-        slowest: Place of the stage with the largest `limit_ns`; None: none is known.
+        slowest: Place of the stage with the largest `limit_ns`; None: none is known, or one whose calls were longer
+            than a window may have worked longer.
     """
 
     loop: str | None
@@ -101,17 +104,40 @@ def of_run(run: Run) -> tuple[InputGraph, ...]:
 def _graph(loop: str | None, group: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> InputGraph:
     stages = tuple(_stage([rows[place] for _, rows in group]) for place in range(len(group[0][1])))
     steps = [window.get("steps") for window, _ in group]
-    limits = [(stage.limit_ns, -place) for place, stage in enumerate(stages) if stage.limit_ns and stage.name != _ROOT]
     roots = [row for _, rows in group for row in rows if row["parent"] is None]
+    windows_ns = sum(window.get("dur_ns") or 0 for window, _ in group)
+    asked = [[rows[place]["total_ns"] for _, rows in group] for place in range(len(stages))]
     return InputGraph(
         loop=loop,
         steps=sum(one or 0 for one in steps) if all(one is not None for one in steps) else None,
-        windows_ns=sum(window.get("dur_ns") or 0 for window, _ in group),
+        windows_ns=windows_ns,
         batches=sum(row["element_count"] for row in roots),
         waited_ns=sum(row["total_ns"] for row in roots),
         stages=stages,
-        slowest=-max(limits)[1] if limits else None,
+        slowest=_slowest(stages, [sum(times) for times in asked], windows_ns),
     )
+
+
+def _slowest(stages: Sequence[GraphStage], called_ns: Sequence[int], windows_ns: int) -> int | None:
+    """Place of the stage whose work takes longest on its threads; None: none is known, or an unseen one may.
+
+    Args:
+        stages: All stages.
+        called_ns: Time in the calls of each (ns).
+        windows_ns: How long it was traced (ns): a stage none of whose calls ended may have worked so long, less what
+            it waited for those that it asks.
+    """
+    limits = [(stage.limit_ns, -place) for place, stage in enumerate(stages) if stage.limit_ns and stage.name != _ROOT]
+    if not limits:
+        return None
+    longest, place = max(limits)
+    for number, stage in enumerate(stages):
+        if stage.elements or stage.limit_ns is not None or stage.name == _ROOT:
+            continue
+        waited = sum(ns for other, ns in zip(stages, called_ns, strict=True) if other.parent == number)
+        if windows_ns - waited > longest:
+            return None
+    return -place
 
 
 def _stage(rows: Sequence[Mapping[str, Any]]) -> GraphStage:
@@ -119,7 +145,9 @@ def _stage(rows: Sequence[Mapping[str, Any]]) -> GraphStage:
     sums = {name: sum(row[name] or 0 for row in rows) for name in _SUMS}
     known = any(row["function_ns"] is not None for row in rows)
     asynchronous = any(row["asynchronous"] for row in rows)
-    work = (sums["function_ns"] if known else None) if asynchronous else sums["own_ns"]
+    seen = sums["element_count"] > 0
+    in_calls = sums["own_ns"] if seen else None
+    work = (sums["function_ns"] if known else None) if asynchronous else in_calls
     told = {name: value for row in rows for name, value in row.items() if value is not None}
     parallelism = told.get("parallelism")
     threads = max(1, parallelism or 1) if asynchronous else 1
@@ -129,9 +157,9 @@ def _stage(rows: Sequence[Mapping[str, Any]]) -> GraphStage:
         parent=rows[0]["parent"],
         elements=sums["element_count"],
         work_ns=work,
-        waiting_ns=sums["own_ns"] if asynchronous else None,
+        waiting_ns=in_calls if asynchronous else None,
         starting_ns=sums["starting_ns"],
-        limit_ns=work // threads if work is not None else None,
+        limit_ns=work // threads if work is not None and (seen or parallelism) else None,
         parallelism=parallelism,
         autotuned=told.get("autotuned"),
         buffer=told.get("buffer"),

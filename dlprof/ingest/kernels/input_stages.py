@@ -27,7 +27,7 @@ class TracedStage:
         name: As the engine calls it: `ParallelMapV2`.
         dataset: Name of its data set: `MapDataset:1`; None: not told.
         is_nested: It reads what a function of its parent's has made, such as the files of an `interleave`.
-        elements: Calls for an element.
+        elements: Calls for an element that began and ended while it was traced; none: only what it asks was seen.
         total_ns: Time in them (ns).
         own_ns: Of that outside of the stages that it reads from in the same call, and of `starting_ns` (ns).
         starting_ns: Of that, in which it made the iterators of what it reads from, at the beginning of a pass (ns).
@@ -60,7 +60,11 @@ class TracedStage:
 
     def types(self) -> tuple[str, ...]:
         """What the program asked for: `Map`, `Batch`; several, outermost first, where the engine made one of them."""
-        if self.dataset is None or self.name == _ROOT or self.dataset.startswith("inject/"):
+        if self.name == _ROOT:
+            return ()
+        if not self.elements:
+            return (_VERSION.sub("", self.name),)
+        if self.dataset is None or self.dataset.startswith("inject/"):
             return ()
         told = _TYPE.findall(self.dataset)
         return tuple(reversed(told)) if told else (_VERSION.sub("", self.name),)
@@ -119,14 +123,16 @@ def rows(stages: Sequence[TracedStage], graphs: Sequence[DatasetGraph], window_e
 def placed(stages: Sequence[TracedStage], graph: DatasetGraph) -> list[Dataset | None]:
     """The data set that each stage is; None: it is none of that pipeline's.
 
-    Both are in the same order: stages that the engine put in, and data sets that it took out, are passed over.
+    Both are in the same order: stages that the engine put in, and data sets that it took out, are passed over. Of a
+    stage without calls nobody told its data set: it is the next one or none.
     """
     found: list[Dataset | None] = []
     at = 0
     for stage in stages:
         match: Dataset | None = None
+        last = len(graph.datasets) if stage.elements else min(at + 1, len(graph.datasets))
         for kind in stage.types():
-            place = next((n for n in range(at, len(graph.datasets)) if graph.datasets[n].type == kind), None)
+            place = next((n for n in range(at, last) if graph.datasets[n].type == kind), None)
             if place is not None:
                 at, one = place + 1, graph.datasets[place]
                 match = one if match is None or one.function is not None else match

@@ -165,6 +165,7 @@ class _Pipelines:
         stages = [self._stage(*column) for column in unique.T.tolist()]
         stages = _settled(stages, np.bincount(inverse.reshape(-1), minlength=len(stages)).tolist())
         distinct = list(dict.fromkeys(stages))
+        distinct += _unended(distinct, [self._plane.names.get(number, "") for number in unique[0].tolist()])
         places = {stage: place for place, stage in enumerate(distinct)}
         number = np.full(len(self._is_iterator), NONE, np.int64)
         number[rows] = np.asarray([places[stage] for stage in stages], np.int64)[inverse.reshape(-1)]
@@ -212,6 +213,8 @@ class _Pipelines:
                 settings = self._settings(rows)
                 queue = self._events["buffer_limit"][rows].max(initial=NONE) > NONE
                 is_asynchronous = asynchronous.get(place, queue or settings["parallelism"] is not None)
+                if not len(rows):
+                    is_asynchronous = place in functions
                 made.append(
                     TracedStage(
                         pipeline=pipeline,
@@ -261,15 +264,37 @@ class _Pipelines:
 
     def _asynchronous(self, around: Integers) -> dict[int, bool]:
         """Stage to whether it asks on other threads for what it gives; those that asked for nothing are not in it."""
-        asked: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+        asked_by = np.asarray([NONE if one is None else one for one in self._asked_by], np.int64)
         rows = np.flatnonzero(self._is_iterator)
-        outer = np.where(around[rows] >= 0, self._number[np.maximum(around[rows], 0)], NONE)
-        pairs, counts = np.unique(np.stack([self._number[rows], outer]), axis=1, return_counts=True)
-        for (place, by), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
-            parent = self._asked_by[place]
-            if parent is not None:
-                asked[parent][by == parent] += count
-        return {place: elsewhere > here for place, (elsewhere, here) in asked.items()}
+        rows = rows[asked_by[self._number[rows]] != NONE]
+        asker = asked_by[self._number[rows]]
+        here = (around[rows] >= 0) & (self._number[np.maximum(around[rows], 0)] == asker)
+        elsewhere = ~here & ~self._may_be_cut(rows, asker, around)
+        many = len(self._known)
+        of_here, of_elsewhere = np.bincount(asker[here], minlength=many), np.bincount(asker[elsewhere], minlength=many)
+        counts = zip(of_here.tolist(), of_elsewhere.tolist(), strict=True)
+        return {place: others > own for place, (own, others) in enumerate(counts) if own or others}
+
+    def _may_be_cut(self, rows: Integers, asker: Integers, around: Integers) -> Booleans:
+        """Calls that may be in one of their asker's: begun before the trace or ended after it, that one has no event.
+
+        Args:
+            rows: Of the calls.
+            asker: The stage that asks each.
+            around: The nearest call around every event.
+        """
+        lane, lanes = self._events["lane"], int(self._events["lane"].max(initial=0)) + 1
+        calls = np.flatnonzero(self._is_iterator)
+        keys, place = np.unique(self._number[calls] * lanes + lane[calls], return_inverse=True)
+        first, last = np.full(len(keys), _LATEST_PS), np.full(len(keys), -_LATEST_PS)
+        np.minimum.at(first, place.reshape(-1), self._nest.start[calls])
+        np.maximum.at(last, place.reshape(-1), self._nest.end[calls])
+        wanted = asker * lanes + lane[rows]
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        start = self._nest.start[rows]
+        outside = (start < first[found]) | (start >= last[found])
+        cut: Booleans = (around[rows] < 0) & (keys[found] == wanted) & outside
+        return cut
 
     def _functions(self) -> dict[int, int]:
         """Stage to the time of threads in the functions that it begins (ns), where those run on others than its own."""
@@ -348,6 +373,27 @@ def _settled(stages: Sequence[_Stage], counts: Sequence[int]) -> list[_Stage]:
         else _Stage(known.get((stage.path, stage.dataset), usual), stage.path, stage.dataset, stage.is_nested)
         for stage in stages
     ]
+
+
+def _unended(stages: Sequence[_Stage], names: Sequence[str]) -> list[_Stage]:
+    """Stages of which no call began and ended while it was traced, by the paths of what they ask.
+
+    Args:
+        stages: Those that have calls.
+        names: Of their calls, with indices.
+    """
+    known = {(stage.root, stage.path) for stage in stages}
+    above = dict.fromkeys((stage.root, path) for stage in stages for path in _paths_above(stage.path))
+    nested = {
+        _INDEX.sub("", path) for name in names for path in _paths_above(name) if path.rpartition("::")[0].endswith("]")
+    }
+    return [_Stage(root, path, None, path in nested) for root, path in above if (root, path) not in known]
+
+
+def _paths_above(path: str) -> list[str]:
+    """Of the stages around one, outermost first: `Iterator::Root`, `Iterator::Root::Prefetch`."""
+    parts = path.split("::")
+    return ["::".join(parts[:size]) for size in range(2, len(parts))]
 
 
 def _nearest(parent: Integers, wanted: Booleans) -> Integers:

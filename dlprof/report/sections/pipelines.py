@@ -113,6 +113,8 @@ def _show_graph(page: Page, graph: InputGraph) -> None:
             f"{at}{function}",
         )
     page.show(table)
+    if not all(stage.elements for stage in graph.stages):
+        page.say("Of stages with 0 elements no call both began and ended in a window.", "dim", 2)
 
 
 def _stage_settings(stage: GraphStage) -> str:

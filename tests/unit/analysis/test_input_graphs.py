@@ -58,6 +58,25 @@ def test_a_queue_of_what_others_make_does_no_work(tmp_path: Path) -> None:
     assert graph.slowest == 3
 
 
+def test_no_slowest_is_told_where_a_stage_without_ended_calls_may_have_worked_longer(tmp_path: Path) -> None:
+    """In 100 ms it may have worked for what the map below it did not take: 50 ms, more than the 30 ms of the map."""
+    rows = stages()
+    rows[1].update(element_count=0, total_ns=0, own_ns=0)
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=rows, kernel_windows=[window(0)]))
+
+    assert (graph.stages[1].work_ns, graph.stages[1].limit_ns, graph.slowest) == (None, None, None)
+
+
+def test_a_stage_without_ended_calls_that_waited_for_another_one_hides_nothing(tmp_path: Path) -> None:
+    """The map below took 90 of 100 ms: what is left is less than the 30 ms of the map's work."""
+    rows = stages()
+    rows[1].update(element_count=0, total_ns=0, own_ns=0)
+    rows[2].update(total_ns=90 * MS)
+    (graph,) = input_graphs.of_run(runs.make(tmp_path / "r", input_stages=rows, kernel_windows=[window(0)]))
+
+    assert graph.slowest == 2
+
+
 def test_a_run_without_stages_has_none(tmp_path: Path) -> None:
     """As one of another engine."""
     assert input_graphs.of_run(runs.make(tmp_path / "r")) == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dlprof.ingest.kernels.input_stages import Dataset, DatasetGraph, TracedStage, placed, rows
 
 
@@ -28,6 +30,13 @@ def test_a_stage_is_the_data_set_of_its_type() -> None:
     ]
 
     assert placed(stages, GRAPH) == [None, None, BATCH, MAP, SLICES]
+
+
+def test_a_stage_without_calls_is_the_next_data_set_or_none() -> None:
+    """Nobody told its data set: what the engine put in is not taken for the same further below."""
+    unseen = [replace(stage(number, name, None), elements=0) for number, name in ((0, "BatchV2"), (1, "TensorSlice"))]
+
+    assert placed([*unseen, stage(2, "ParallelMapV2", "MapDataset:1")], GRAPH) == [BATCH, None, MAP]
 
 
 def test_a_stage_that_was_made_of_two_has_the_line_of_the_one_with_a_function() -> None:

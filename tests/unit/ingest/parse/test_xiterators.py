@@ -152,6 +152,40 @@ def test_pipelines_are_told_apart_by_what_they_end_in() -> None:
     ]
 
 
+def test_a_stage_none_of_whose_calls_ended_is_still_between_its_neighbours() -> None:
+    """As where the trace is of one step: the batch that it waits for was begun before, the next one ends later."""
+    lines = mapped()
+    del lines[1][0]
+
+    told = stages(*lines)
+
+    assert [(one.name, one.parent, one.elements) for one in told] == [
+        ("Root", None, 1),
+        ("Prefetch", 0, 1),
+        ("BatchV2", 1, 0),
+        ("ParallelMapV2", 2, 2),
+        ("TensorSlice", 3, 1),
+    ]
+    assert (told[2].own_ns, told[2].asynchronous, told[2].dataset) == (0, False, None)
+
+
+def test_calls_before_and_after_those_of_their_asker_are_in_calls_that_the_trace_cut() -> None:
+    """More of them than within the one call that was seen do not make a batch one that others make."""
+    ids: dict[str, int | str] = {"name": "ShuffleDatasetV3:1", "id": 3, "parent_id": 2}
+    line: list[Event] = [
+        (f"{BATCH}::Shuffle", 0, 5, ids),
+        (f"{BATCH}::Shuffle", 5, 5, ids),
+        (BATCH, 20, 30, {"name": "BatchDatasetV2:2", "id": 2, "parent_id": 1}),
+        (f"{BATCH}::Shuffle", 25, 20, ids),
+        (f"{BATCH}::Shuffle", 60, 5, ids),
+    ]
+
+    batch, shuffle = stages(line)[2:]
+
+    assert (batch.name, batch.asynchronous, batch.own_ns) == ("BatchV2", False, 10_000)
+    assert (shuffle.elements, shuffle.total_ns) == (4, 35_000)
+
+
 def test_a_plane_without_iterators_has_none() -> None:
     """As one of JAX."""
     assert stages([("PjitFunction(f)", 0, 5, {})]) == []
