@@ -52,8 +52,8 @@ def of_run(run: Run) -> tuple[FitCopy, ...]:
     series = memory_series.of_run(run)
     if series is None:
         return ()
-    begins = _steps(run)
-    found = [copy for row in _calls(run) if (copy := _of_call(row, begins, series)) is not None]
+    trained = _trained(run)
+    found = [copy for row in _calls(run) if (copy := _of_call(row, trained, series)) is not None]
     return tuple(sorted(found, key=lambda copy: -copy.copy_bytes))
 
 
@@ -62,22 +62,23 @@ def _calls(run: Run) -> Iterator[Mapping[str, Any]]:
     yield from run.chosen("spans", "kind", (SpanKind.FIT,), columns)
 
 
-def _steps(run: Run) -> Mapping[int, tuple[int, int]]:
-    """When the first and the last step of each training began (ns)."""
+def _trained(run: Run) -> Mapping[int, tuple[int, int]]:
+    """When the first step of each training began, and when the last one ended (ns)."""
     found: dict[int, tuple[int, int]] = {}
-    for piece in run.pieces("steps", ("loop", "loop_id", "start_ns")):
+    for piece in run.pieces("steps", ("loop", "loop_id", "start_ns", "dur_ns")):
         rows = steps_of(piece, Loop.TRAIN)
         known = rows.filter(pc.is_valid(rows["loop_id"]))
-        for loop, start in zip(integers(known["loop_id"]).tolist(), integers(known["start_ns"]).tolist(), strict=True):
+        columns = [integers(known[name]).tolist() for name in ("loop_id", "start_ns", "dur_ns")]
+        for loop, start, dur in zip(*columns, strict=True):
             first, last = found.get(loop, (start, start))
-            found[loop] = min(start, first), max(start, last)
+            found[loop] = min(start, first), max(start + dur, last)
     return found
 
 
-def _of_call(row: Mapping[str, Any], begins: Mapping[int, tuple[int, int]], series: MemorySeries) -> FitCopy | None:
+def _of_call(row: Mapping[str, Any], trained: Mapping[int, tuple[int, int]], series: MemorySeries) -> FitCopy | None:
     facts = json.loads(row["detail"] or "{}")
     arrays = [one for one in facts.get("data") or () if isinstance(one, dict) and one.get("shape")]
-    steps = begins.get(row["span_id"])
+    steps = trained.get(row["span_id"])
     if not arrays or steps is None:
         return None
     given = sum(_bytes(one, one["dtype"]) for one in arrays)
@@ -103,10 +104,10 @@ def _bytes(array: Mapping[str, Any], kind: str) -> int:
     return math.prod(int(length) for length in array["shape"]) * _SIZES.get(str(kind), 0)
 
 
-def _grown(series: MemorySeries, call_ns: int, first_ns: int, last_ns: int) -> int:
-    """By how much more there was between the first and the last step, at the least, than at the call (bytes).
+def _grown(series: MemorySeries, call_ns: int, begin_ns: int, end_ns: int) -> int:
+    """By how much more there was, at the least, while steps were trained than at the call (bytes).
 
     Behind the last step `fit` lets go of what it made, before it returns.
     """
-    inside = series.own_bytes[(series.time_ns >= first_ns) & (series.time_ns <= last_ns)]
+    inside = series.own_bytes[(series.time_ns >= begin_ns) & (series.time_ns <= end_ns)]
     return int(inside.min() - np.interp(call_ns, series.time_ns, series.own_bytes)) if len(inside) else 0

@@ -106,7 +106,7 @@ def _graph(loop: str | None, group: Sequence[tuple[Mapping[str, Any], Sequence[M
     steps = [window.get("steps") for window, _ in group]
     roots = [row for _, rows in group for row in rows if row["parent"] is None]
     windows_ns = sum(window.get("dur_ns") or 0 for window, _ in group)
-    asked = [[rows[place]["total_ns"] for _, rows in group] for place in range(len(stages))]
+    called_ns = [sum(rows[place]["total_ns"] for _, rows in group) for place in range(len(stages))]
     return InputGraph(
         loop=loop,
         steps=sum(one or 0 for one in steps) if all(one is not None for one in steps) else None,
@@ -114,7 +114,7 @@ def _graph(loop: str | None, group: Sequence[tuple[Mapping[str, Any], Sequence[M
         batches=sum(row["element_count"] for row in roots),
         waited_ns=sum(row["total_ns"] for row in roots),
         stages=stages,
-        slowest=_slowest(stages, [sum(times) for times in asked], windows_ns),
+        slowest=_slowest(stages, called_ns, windows_ns),
     )
 
 

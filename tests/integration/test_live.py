@@ -434,6 +434,7 @@ def test_epoch_step_and_loss_of_a_real_training_are_on_the_screen(
     assert "train steps · epoch " in shown
     assert "/32" in shown
     assert " per second" in shown
+    assert " loss " in shown
     assert "fit.steps" in shown
     assert "import " in shown
     after = traced.main_screen().decode()

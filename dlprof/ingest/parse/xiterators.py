@@ -34,6 +34,8 @@ _LATEST_PS = 1 << 61
 """Events of a file are no later, nor longer: half a month."""
 _LARGEST = 1 << 31
 """No setting of a stage is."""
+_DEEPEST = 100
+"""Stages around one. Names of a hostile trace may have any number, and all their beginnings take its square."""
 _EVENT_BYTES = 8 * len(_COLUMNS)
 
 
@@ -212,9 +214,7 @@ class _Pipelines:
                 stage = self._known[place]
                 settings = self._settings(rows)
                 queue = self._events["buffer_limit"][rows].max(initial=NONE) > NONE
-                is_asynchronous = asynchronous.get(place, queue or settings["parallelism"] is not None)
-                if not len(rows):
-                    is_asynchronous = place in functions
+                others = asynchronous.get(place, queue or settings["parallelism"] is not None)
                 made.append(
                     TracedStage(
                         pipeline=pipeline,
@@ -228,7 +228,7 @@ class _Pipelines:
                         own_ns=int(own[rows].sum()),
                         starting_ns=int(starting[rows].sum()),
                         function_ns=functions.get(place),
-                        asynchronous=is_asynchronous,
+                        asynchronous=others if len(rows) else place in functions,
                         **settings,
                     )
                 )
@@ -286,7 +286,7 @@ class _Pipelines:
         lane, lanes = self._events["lane"], int(self._events["lane"].max(initial=0)) + 1
         calls = np.flatnonzero(self._is_iterator)
         keys, place = np.unique(self._number[calls] * lanes + lane[calls], return_inverse=True)
-        first, last = np.full(len(keys), _LATEST_PS), np.full(len(keys), -_LATEST_PS)
+        first, last = np.full(len(keys), self._nest.end.max(initial=0)), np.zeros(len(keys), np.int64)
         np.minimum.at(first, place.reshape(-1), self._nest.start[calls])
         np.maximum.at(last, place.reshape(-1), self._nest.end[calls])
         wanted = asker * lanes + lane[rows]
@@ -391,8 +391,10 @@ def _unended(stages: Sequence[_Stage], names: Sequence[str]) -> list[_Stage]:
 
 
 def _paths_above(path: str) -> list[str]:
-    """Of the stages around one, outermost first: `Iterator::Root`, `Iterator::Root::Prefetch`."""
-    parts = path.split("::")
+    """Of the stages around one, outermost first: `Iterator::Root`, `Iterator::Root::Prefetch`; none: it is too deep."""
+    parts = path.split("::", _DEEPEST)
+    if len(parts) > _DEEPEST:
+        return []
     return ["::".join(parts[:size]) for size in range(2, len(parts))]
 
 

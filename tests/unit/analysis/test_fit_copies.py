@@ -38,9 +38,9 @@ def test_data_of_another_type_is_copied_as_floats_of_keras(tmp_path: Path) -> No
 
 
 def test_what_is_given_back_behind_the_last_step_was_held_while_it_trained(tmp_path: Path) -> None:
-    """`fit` does that before it returns; the last step of these began at 4 s."""
+    """`fit` does that before it returns; the last step of these ended at 4 s."""
     data = [{"shape": [50_000, 1000], "dtype": "float32"}]
-    samples = [split(time, level * MB) for time, level in [(1.0, 500), (2.0, 500), (3.0, 705), (3.9, 705), (7.5, 500)]]
+    samples = [split(time, level * MB) for time, level in [(1.0, 500), (2.0, 500), (3.0, 705), (4.0, 705), (7.5, 500)]]
     tables: dict[str, Any] = {"process_samples": samples, "steps": steps(50, start_s=3)}
 
     (found,) = fit_copies.of_run(trained(tmp_path / "r", spans=[fit_span(data=data)], **tables))

@@ -169,6 +169,13 @@ def test_a_stage_none_of_whose_calls_ended_is_still_between_its_neighbours() -> 
     assert (told[2].own_ns, told[2].asynchronous, told[2].dataset) == (0, False, None)
 
 
+def test_a_name_of_very_many_parts_is_not_completed() -> None:
+    """All the beginnings of one of 50,000 parts would take gigabytes."""
+    (stage,) = stages([(f"{ROOT}{'::Map' * 50_000}", 0, 5, {"name": "MapDataset:1", "id": 1})])
+
+    assert (stage.name, stage.elements, stage.parent) == ("Map", 1, None)
+
+
 def test_calls_before_and_after_those_of_their_asker_are_in_calls_that_the_trace_cut() -> None:
     """More of them than within the one call that was seen do not make a batch one that others make."""
     ids: dict[str, int | str] = {"name": "ShuffleDatasetV3:1", "id": 3, "parent_id": 2}

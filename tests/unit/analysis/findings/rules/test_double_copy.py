@@ -48,7 +48,7 @@ def test_without_samples_it_abstains(tmp_path: Path) -> None:
 def test_a_copy_that_fit_makes_is_told_with_its_call(tmp_path: Path) -> None:
     """200 MB of float32 become as many of the engine's, of 705 MB at the peak."""
     data = [{"shape": [50_000, 1000], "dtype": "float32"}]
-    samples = [split(time, level * MB) for time, level in ((1.0, 500), (2.0, 500), (2.9, 705), (6.9, 705))]
+    samples = [split(time, level * MB) for time, level in ((1.0, 500), (2.0, 500), (2.9, 705), (7.0, 705))]
     spans = [{**fit_span(data=data), "file": "train.py", "line": 9}]
     run = trained(tmp_path / "r", process_samples=samples, steps=steps(200, start_s=3), spans=spans)
 
