@@ -6,6 +6,8 @@ LEAST_STEPS = 3
 """A window is not made shorter than this."""
 _FAR = 4
 """Unless its first step has cost this many times what is granted: of thousands of operators one step tells enough."""
+_WAVERING = 2
+"""Standard deviations of plain steps by which one may be longer and no dearer: one that waits for input, say."""
 
 
 class Affordable(object):
@@ -24,8 +26,10 @@ class Affordable(object):
         self._taken = 0
         self._refused = set()
         self._cut = None
-        self._since = 0
+        self._since = self._last = 0
         self._steps = 0
+        self._looks = 0
+        self._squares = 0.0
         self._plain = None
         self._ahead = 0
 
@@ -36,10 +40,15 @@ class Affordable(object):
     def plain_step(self, end, count, compiled):
         """Steps outside of windows are over, at `end` (ns)."""
         if compiled or not self._since:
-            self._since, self._steps = end, 0
+            self._since, self._steps, self._looks, self._squares = end, 0, 0, 0.0
+            self._last = end
             return
+        each, before, self._last = (end - self._last) / count, self._plain, end
         self._steps += count
+        self._looks += 1
         self._plain = (end - self._since) / self._steps
+        # Welford's way: sums of squares of times in ns would lose what differs.
+        self._squares += (each - before) * (each - self._plain) if self._looks > 1 else 0.0
 
     def another(self, kind):
         """Whether a window may begin now, in a loop of that kind."""
@@ -60,7 +69,8 @@ class Affordable(object):
         # As long as the run is known to be: what has passed, and the steps that are still to come.
         length = now() - self._began + self._ahead * self._plain
         granted = self._share * length * (_FAR if steps < LEAST_STEPS else 1)
-        if self._spent + end - begin - steps * self._plain <= granted:
+        wavering = _WAVERING * (steps * self._squares / max(1, self._looks - 1)) ** 0.5
+        if self._spent + end - begin - steps * self._plain - wavering <= granted:
             return False
         self._cut = (wanted, steps)
         return True

@@ -70,6 +70,18 @@ def test_a_first_step_that_costs_far_too_much_is_the_only_one(bearing: Affordabl
     assert bearing.is_enough(now.ns, now.ns + 31 * MS, 1, 10)
 
 
+def test_steps_that_waver_are_no_dearer_where_a_window_meets_a_long_one(now: Clock) -> None:
+    """Plain ones took 80, 140, 180 and 260 ms, as where they wait for input; 250 ms is no cost of the tracer's."""
+    bearing = Affordable(0.005)
+    ends = [now.ns + ms * MS for ms in (0, 80, 220, 400, 660)]
+    for end in ends:
+        bearing.plain_step(end, 1, False)
+    now.ns = begin = ends[-1]
+
+    assert not bearing.is_enough(begin, begin + 250 * MS, 1, 10)
+    assert bearing.is_enough(begin, begin + 500 * MS, 1, 10)
+
+
 def test_steps_that_are_still_to_come_make_the_run_longer(bearing: Affordable, now: Clock) -> None:
     """Ten thousand of them bear half a second."""
     bearing.planned(10_000)
