@@ -7,25 +7,24 @@ and around the begin of the functions that it calls, whose number the executors'
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from dlprof.ingest.kernels.events import NONE, Booleans, Integers
-from dlprof.ingest.kernels.input_stages import TracedStage
+from dlprof.ingest.kernels.input_stages import INJECTED, TracedStage
 from dlprof.ingest.kernels.nesting import Nest, nest
 from dlprof.ingest.limits import budget
-from dlprof.ingest.parse import xlines
+from dlprof.ingest.parse import xiterator_names, xlines
 from dlprof.ingest.parse.protowire import WireError
+from dlprof.ingest.parse.xiterator_names import Place
 from dlprof.ingest.parse.xplane import Plane, SpaceBytes
 
 _PREFIX = "Iterator::"
-_INDEX = re.compile(r"\[\d+\]")
 _NUMBERS = ("id", "parent_id", "parallelism", "buffer_limit", "buffer_size", "buffered_elements", "batch_size")
 _TEXTS = ("name", "autotune")
 _STATS = (*_NUMBERS, *_TEXTS)
@@ -34,8 +33,6 @@ _LATEST_PS = 1 << 61
 """Events of a file are no later, nor longer: half a month."""
 _LARGEST = 1 << 31
 """No setting of a stage is."""
-_DEEPEST = 100
-"""Stages around one. Names of a hostile trace may have any number, and all their beginnings take its square."""
 _EVENT_BYTES = 8 * len(_COLUMNS)
 
 
@@ -56,14 +53,13 @@ class _Stage:
 
     Attributes:
         root: Name of the outermost data set of its pipeline; None: what asks it was not seen.
-        path: `Iterator::Root::Prefetch`, without indices.
-        is_nested: Its parent is told by an index.
+        place: Where it is in it.
+        dataset: Name of its data set; None: not told, or each call of a function makes another.
     """
 
     root: str | None
-    path: str
+    place: Place
     dataset: str | None
-    is_nested: bool
 
 
 def stages(data: SpaceBytes, plane: Plane) -> list[TracedStage]:
@@ -148,36 +144,67 @@ class _Pipelines:
         budget().hold(100 * len(found), "iterators of input pipelines")
         return {number: (parent, self._plane.stats.get(name, "")) for number, parent, name in found if number != NONE}
 
-    def _root(self, iterator: int) -> str | None:
-        """Name of the outermost data set around an iterator; None: not all of what is around it was seen."""
-        seen = set()
-        while iterator in self._parents and iterator not in seen:
-            seen.add(iterator)
-            parent, name = self._parents[iterator]
+    def _roots(self) -> dict[int, str]:
+        """Number of each iterator object, where all that is around it was seen, to the name of its pipeline.
+
+        That is the outermost data set of the program's: what TensorFlow put around two that are built alike has the
+        same name in both.
+        """
+        known: dict[int, tuple[int, int] | None] = {}
+        nearest: dict[int, tuple[bool, int, str]] = {}
+        for iterator, (_, name) in self._parents.items():
+            found = self._outermost(iterator, known)
+            if found is not None:
+                outermost, depth = found
+                told = (not name or name.startswith(INJECTED), depth, name)
+                nearest[outermost] = min(nearest.get(outermost, told), told)
+        return {iterator: nearest[found[0]][2] for iterator, found in known.items() if found is not None}
+
+    def _outermost(self, iterator: int, known: dict[int, tuple[int, int] | None]) -> tuple[int, int] | None:
+        """The iterator around all others, and how far out it is; None: not all between them were seen.
+
+        Args:
+            iterator: One that was seen.
+            known: The same of others, which grows.
+        """
+        way: list[int] = []
+        at = iterator
+        while at not in known:
+            known[at] = None  # What is asked in a circle is asked by nothing.
+            parent = self._parents[at][0] if at in self._parents else at
             if parent == NONE:
-                return name
-            iterator = parent
-        return None
+                known[at] = at, 0
+            elif parent != at:
+                way.append(at)
+                at = parent
+        found = known[at]
+        for further, one in enumerate(reversed(way), 1):
+            known[one] = (found[0], found[1] + further) if found is not None else None
+        return known[iterator]
 
     def _numbered(self) -> tuple[Integers, list[_Stage]]:
         """The stage of each event, as a place in the list; NONE: it is of no iterator."""
         rows = np.flatnonzero(self._is_iterator)
-        keys = np.stack([self._events[name][rows] for name in ("metadata", "id", "name")])
+        keys = np.stack([self._events[name][rows] for name in ("metadata", "id", "parent_id", "name")])
         unique, inverse = np.unique(keys, axis=1, return_inverse=True)
-        stages = [self._stage(*column) for column in unique.T.tolist()]
-        stages = _settled(stages, np.bincount(inverse.reshape(-1), minlength=len(stages)).tolist())
+        numbers, iterators, parents, datasets = unique.tolist()
+        names = {number: self._plane.names.get(number, "") for number in dict.fromkeys(numbers)}
+        where = {number: xiterator_names.place(name) for number, name in names.items()}
+        outer = {number: xiterator_names.around(name) for number, name in names.items()}
+        roots = self._roots()
+        stages = [
+            _Stage(roots.get(iterator), where[number], self._plane.stats.get(dataset))
+            for number, iterator, dataset in zip(numbers, iterators, datasets, strict=True)
+        ]
+        stages = _united(_settled(stages, np.bincount(inverse.reshape(-1), minlength=len(stages)).tolist()))
         distinct = list(dict.fromkeys(stages))
-        distinct += _unended(distinct, [self._plane.names.get(number, "") for number in unique[0].tolist()])
+        seen = set(iterators) - {NONE}
+        orphans = [place for place, parent in enumerate(parents) if parent not in seen]
+        distinct += _unended(distinct, ((stages[place], outer[numbers[place]]) for place in orphans))
         places = {stage: place for place, stage in enumerate(distinct)}
         number = np.full(len(self._is_iterator), NONE, np.int64)
         number[rows] = np.asarray([places[stage] for stage in stages], np.int64)[inverse.reshape(-1)]
         return number, distinct
-
-    def _stage(self, metadata: int, iterator: int, dataset: int) -> _Stage:
-        name = self._plane.names.get(metadata, "")
-        parent, _, _ = name.rpartition("::")
-        told = self._plane.stats.get(dataset) if dataset != NONE else None
-        return _Stage(self._root(iterator), _INDEX.sub("", name), told, parent.endswith("]"))
 
     def _askers(self) -> list[int | None]:
         """The stage that asks each stage; None: none, or it is not known."""
@@ -185,10 +212,8 @@ class _Pipelines:
         keys = np.stack([self._number[rows], self._events["id"][rows], self._events["parent_id"][rows]])
         unique = np.unique(keys, axis=1).T.tolist()
         of_iterator = {iterator: place for place, iterator, _ in unique if iterator != NONE}
-        by_path = {(stage.root, stage.path): place for place, stage in enumerate(self._known)}
-        asked_by: list[int | None] = [
-            by_path.get((stage.root, stage.path.rpartition("::")[0])) for stage in self._known
-        ]
+        by_path = {(stage.root, stage.place.path): place for place, stage in enumerate(self._known)}
+        asked_by: list[int | None] = [by_path.get((stage.root, stage.place.parent)) for stage in self._known]
         for place, _, parent in unique:
             above = of_iterator.get(parent)
             if above is not None and above != place and self._known[above].root == self._known[place].root:
@@ -220,9 +245,10 @@ class _Pipelines:
                         pipeline=pipeline,
                         stage=numbers[place],
                         parent=above,
-                        name=stage.path.rpartition("::")[2],
+                        name=stage.place.path.rpartition("::")[2],
                         dataset=stage.dataset,
-                        is_nested=stage.is_nested,
+                        is_nested=stage.place.is_nested,
+                        input=stage.place.input,
                         elements=len(rows),
                         total_ns=int(self._events["dur"][rows].sum()),
                         own_ns=int(own[rows].sum()),
@@ -249,18 +275,18 @@ class _Pipelines:
         below: dict[int | None, list[int]] = defaultdict(list)
         for place in places:
             below[self._asked_by[place]].append(place)
-        found: list[tuple[int, int | None]] = []
-        waiting: list[tuple[int, int | None]] = [
-            (place, None) for place in sorted(below[None], key=self._path, reverse=True)
-        ]
+        found: dict[int, int | None] = {}
+        tops = [*sorted(below[None], key=self._order), *sorted(places, key=self._order)]
+        waiting: list[tuple[int, int | None]] = [(place, None) for place in reversed(tops)]
         while waiting:
             place, parent = waiting.pop()
-            found.append((place, parent))
-            waiting += [(one, place) for one in sorted(below[place], key=self._path, reverse=True)]
-        return found
+            if place not in found:  # It is where stages of a hostile trace ask each other in a circle.
+                found[place] = parent
+                waiting += [(one, place) for one in sorted(below[place], key=self._order, reverse=True)]
+        return list(found.items())
 
-    def _path(self, place: int) -> str:
-        return self._known[place].path
+    def _order(self, place: int) -> tuple[tuple[str, int], ...]:
+        return self._known[place].place.order
 
     def _asynchronous(self, around: Integers) -> dict[int, bool]:
         """Stage to whether it asks on other threads for what it gives; those that asked for nothing are not in it."""
@@ -360,42 +386,39 @@ class _Pipelines:
 
 def _settled(stages: Sequence[_Stage], counts: Sequence[int]) -> list[_Stage]:
     """Stages whose outermost one was not seen, because its call had not ended, put where the same stage is known."""
-    known: dict[tuple[str, str | None], str] = {}
+    known: dict[tuple[Place, str | None], str] = {}
     calls: Counter[str] = Counter()
     for stage, count in zip(stages, counts, strict=True):
         if stage.root is not None:
-            known[stage.path, stage.dataset] = stage.root
+            known[stage.place, stage.dataset] = stage.root
             calls[stage.root] += count
     usual = calls.most_common(1)[0][0] if calls else ""
     return [
-        stage
-        if stage.root is not None
-        else _Stage(known.get((stage.path, stage.dataset), usual), stage.path, stage.dataset, stage.is_nested)
+        stage if stage.root is not None else replace(stage, root=known.get((stage.place, stage.dataset), usual))
         for stage in stages
     ]
 
 
-def _unended(stages: Sequence[_Stage], names: Sequence[str]) -> list[_Stage]:
-    """Stages of which no call began and ended while it was traced, by the paths of what they ask.
+def _united(stages: Sequence[_Stage]) -> list[_Stage]:
+    """The same with one stage for all that calls of a function made in one place: each is a data set of its own."""
+    told: dict[tuple[str | None, Place], set[str | None]] = defaultdict(set)
+    for stage in stages:
+        if stage.place.is_nested:
+            told[stage.root, stage.place].add(stage.dataset)
+    several = {key for key, datasets in told.items() if len(datasets) > 1}
+    return [replace(stage, dataset=None) if (stage.root, stage.place) in several else stage for stage in stages]
+
+
+def _unended(stages: Sequence[_Stage], orphans: Iterable[tuple[_Stage, Sequence[Place]]]) -> list[_Stage]:
+    """Stages of which no call began and ended while it was traced, by the names of what they ask.
 
     Args:
         stages: Those that have calls.
-        names: Of their calls, with indices.
+        orphans: The stage of each iterator that none of these asks, and what its name says to be around it.
     """
-    known = {(stage.root, stage.path) for stage in stages}
-    above = dict.fromkeys((stage.root, path) for stage in stages for path in _paths_above(stage.path))
-    nested = {
-        _INDEX.sub("", path) for name in names for path in _paths_above(name) if path.rpartition("::")[0].endswith("]")
-    }
-    return [_Stage(root, path, None, path in nested) for root, path in above if (root, path) not in known]
-
-
-def _paths_above(path: str) -> list[str]:
-    """Of the stages around one, outermost first: `Iterator::Root`, `Iterator::Root::Prefetch`; none: it is too deep."""
-    parts = path.split("::", _DEEPEST)
-    if len(parts) > _DEEPEST:
-        return []
-    return ["::".join(parts[:size]) for size in range(2, len(parts))]
+    known = {(stage.root, stage.place.path) for stage in stages}
+    found = dict.fromkeys((stage.root, place) for stage, outer in orphans for place in outer)
+    return [_Stage(root, place, None) for root, place in found if (root, place.path) not in known]
 
 
 def _nearest(parent: Integers, wanted: Booleans) -> Integers:

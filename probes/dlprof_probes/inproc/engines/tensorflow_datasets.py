@@ -51,8 +51,9 @@ class Datasets(object):
         while waiting and len(chain) < MOST_DATASETS:
             one = waiting.pop()
             file, line = self._places.get(id(one), (None, ("", 0)))[1]
-            chain.append([type(one).__name__, file, line, self._function(one)])
-            waiting.extend(reversed(list(one._inputs())))
+            inputs = list(one._inputs())
+            chain.append([type(one).__name__, file, line, self._function(one), len(inputs)])
+            waiting.extend(reversed(inputs))
         return chain
 
     def _function(self, dataset):

@@ -13,6 +13,11 @@ def stage(number: int, name: str, dataset: str | None, *, is_nested: bool = Fals
     return TracedStage(0, number, parent, name, dataset, is_nested, 10, 1000, 500, 0, None, False)
 
 
+def below(parent: int, number: int, name: str, dataset: str, *, at: int | None = None) -> TracedStage:
+    """One that a certain stage reads from, as its first input, or second."""
+    return replace(stage(number, name, dataset), parent=parent, input=at)
+
+
 MAP = Dataset("_MapDataset", "train.py", 3, "load")
 BATCH = Dataset("_BatchDataset", "train.py", 4, None)
 SLICES = Dataset("_TensorSliceDataset", "train.py", 2, None)
@@ -49,6 +54,61 @@ def test_a_stage_that_was_made_of_two_has_the_line_of_the_one_with_a_function() 
 def test_a_data_set_with_a_name_is_told_by_its_stage() -> None:
     """`map(..., name="decode")`."""
     assert placed([stage(0, "Map", "decode")], GRAPH) == [MAP]
+
+
+def test_inputs_of_a_stage_are_those_of_its_data_set() -> None:
+    """`zip` of a mapped one and of an opaque one: the range of the second is nobody's, the map of the third is found."""
+    opaque = Dataset("_VariantDataset", "train.py", 5, None, 0)
+    last = Dataset("_MapDataset", "train.py", 6, "scale", 1)
+    numbers = Dataset("_RangeDataset", "train.py", 6, None, 0)
+    zipped = Dataset("_ZipDataset", "train.py", 7, None, 3)
+    graph = DatasetGraph(0, (zipped, replace(MAP, inputs=1), replace(SLICES, inputs=0), opaque, last, numbers))
+    stages = [
+        stage(0, "Zip", "ZipDataset:9"),
+        below(0, 1, "ParallelMapV2", "MapDataset:2", at=0),
+        below(1, 2, "TensorSlice", "TensorSliceDataset:1"),
+        below(0, 3, "ParallelMapV2", "MapDataset:4", at=1),
+        below(3, 4, "Range", "RangeDataset:3"),
+        below(0, 5, "ParallelMapV2", "MapDataset:6", at=2),
+    ]
+
+    found = placed(stages, graph)
+
+    assert [one.line if one else None for one in found] == [7, 3, 2, None, None, 6]
+
+
+def test_the_two_stages_of_a_cache_are_one_data_set() -> None:
+    """One is there for the first pass only; what is below it is not the cache's."""
+    cache = Dataset("CacheDataset", "train.py", 5, None, 1)
+    stages = [
+        stage(0, "MemoryCache", "CacheDatasetV2:2"),
+        stage(1, "MemoryCacheImpl", "CacheDatasetV2:2"),
+        stage(2, "ParallelMapV2", "MapDataset:1"),
+    ]
+
+    assert placed(stages, DatasetGraph(0, (cache, MAP, SLICES))) == [cache, cache, MAP]
+
+
+def test_data_sets_of_one_name_are_not_one() -> None:
+    """`name="decode"`, twice."""
+    again = Dataset("_MapDataset", "train.py", 9, "again")
+
+    assert placed([stage(0, "Map", "decode"), stage(1, "Map", "decode")], DatasetGraph(0, (MAP, again))) == [MAP, again]
+
+
+def test_a_map_in_a_function_is_not_one_of_the_pipelines() -> None:
+    """`interleave(lambda file: lines(file).map(parse))`: the map before it is another."""
+    interleave = Dataset("_ParallelInterleaveDataset", "train.py", 8, "<lambda>")
+    stages = [
+        stage(0, "ParallelInterleaveV4", "ParallelInterleaveDatasetV4:5"),
+        stage(1, "Map", None, is_nested=True),
+        below(0, 2, "ParallelMapV2", "MapDataset:1"),
+    ]
+
+    (*_, row) = made = rows(stages, [DatasetGraph(0, (interleave, MAP, SLICES))], 500)
+
+    assert [one["line"] for one in made] == [8, 8, 3]
+    assert "input" not in row
 
 
 def test_what_a_function_made_has_the_line_of_that_stage() -> None:

@@ -23,6 +23,17 @@ def test_a_pipeline_is_put_on_the_runs_timeline() -> None:
     )
 
 
+def test_how_many_data_sets_one_reads_from_is_told_since_then() -> None:
+    """Runs of old do not have it."""
+    one = datasets.parse(
+        b'{"time_ns": 0, "datasets": [["_ZipDataset", "", 0, null, 2], ["_RangeDataset", "", 0, null]]}'
+    )
+
+    (graph,) = datasets.graphs([one], 0, FileNames("/"))
+
+    assert [told.inputs for told in graph.datasets] == [2, None]
+
+
 @pytest.mark.parametrize("odd", [{"time_ns": -1}, {"datasets": [["_MapDataset"]]}, {"datasets": None}])
 def test_a_pipeline_that_makes_no_sense_is_refused(odd: dict[str, object]) -> None:
     """Whatever it is."""

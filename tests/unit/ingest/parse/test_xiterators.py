@@ -135,6 +135,93 @@ def test_files_that_are_read_in_turn_are_one_stage() -> None:
     assert (records.name, records.elements, records.own_ns, records.is_nested) == ("TFRecord", 2, 20_000, True)
 
 
+def test_what_a_function_makes_each_time_is_one_stage() -> None:
+    """A data set of its own for each element: none has the number of another, and none of these is told."""
+    inner = f"{ROOT}::Interleave"
+    line: list[Event] = [
+        (inner, 0, 50, {"name": "InterleaveDataset:4", "id": 2, "parent_id": 1}),
+        (f"{inner}::Range", 1, 2, {"name": "RangeDataset:3", "id": 3, "parent_id": 2}),
+        (f"{inner}[0]::FiniteRepeat", 5, 10, {"name": "RepeatDataset:78", "id": 8, "parent_id": 2}),
+        (f"{inner}[0]::FiniteRepeat[0]::FromTensor", 6, 3, {"name": "TensorDataset:77", "id": 9, "parent_id": 8}),
+        (f"{inner}[1]::FiniteRepeat", 20, 10, {"name": "RepeatDataset:80", "id": 10, "parent_id": 2}),
+        (f"{inner}[1]::FiniteRepeat[1]::FromTensor", 21, 4, {"name": "TensorDataset:79", "id": 11, "parent_id": 10}),
+    ]
+
+    told = [(one.name, one.parent, one.elements, one.dataset, one.is_nested) for one in stages(line)[1:]]
+
+    assert told == [
+        ("Interleave", 0, 1, "InterleaveDataset:4", False),
+        ("FiniteRepeat", 1, 2, None, True),
+        ("FromTensor", 2, 2, None, True),
+        ("Range", 1, 1, "RangeDataset:3", False),
+    ]
+
+
+def test_inputs_of_one_type_are_a_stage_each() -> None:
+    """`zip((a.map(...), b.map(...)))`; in the order in which the program gave them."""
+    line: list[Event] = [
+        (f"{ROOT}::Zip[1]::Map", 20, 10, {"name": "MapDataset:1", "id": 4, "parent_id": 2}),
+        (f"{ROOT}::Zip[0]::Map", 5, 10, {"name": "MapDataset:3", "id": 3, "parent_id": 2}),
+        (f"{ROOT}::Zip", 0, 50, {"name": "ZipDataset:4", "id": 2, "parent_id": 1}),
+    ]
+
+    told = [(one.name, one.parent, one.dataset, one.is_nested, one.input) for one in stages(line)[1:]]
+
+    assert told == [
+        ("Zip", 0, "ZipDataset:4", False, None),
+        ("Map", 1, "MapDataset:3", False, 0),
+        ("Map", 1, "MapDataset:1", False, 1),
+    ]
+
+
+def test_a_part_of_a_name_between_two_that_ask_each_other_is_no_stage() -> None:
+    """TensorFlow's writer of snapshots puts one there."""
+    line: list[Event] = [
+        (ROOT, 0, 50, {"name": "SnapshotDatasetV2:2", "id": 1}),
+        (f"{ROOT}::SnapshotWriter", 1, 40, {"name": "SnapshotDatasetV2:2", "id": 2, "parent_id": 1}),
+        (f"{ROOT}::SnapshotWriter::WriterIterator::Map", 2, 30, {"name": "MapDataset:1", "id": 3, "parent_id": 2}),
+    ]
+
+    assert [(one.name, one.parent) for one in stages(line)] == [("Root", None), ("SnapshotWriter", 0), ("Map", 1)]
+
+
+def test_pipelines_that_end_in_what_the_engine_put_in_are_told_apart_by_their_own_end() -> None:
+    """Two that are built alike: it has the same name in both."""
+    added = "inject/prefetch_BatchDatasetV2/_9"
+    line: list[Event] = [
+        (ROOT, 0, 5, {"name": added, "id": 1}),
+        (f"{ROOT}::Prefetch", 0, 4, {"name": added, "id": 2, "parent_id": 1}),
+        (BATCH, 0, 3, {"name": "BatchDatasetV2:1", "id": 3, "parent_id": 2}),
+        (ROOT, 10, 5, {"name": added, "id": 4}),
+        (f"{ROOT}::Prefetch", 10, 4, {"name": added, "id": 5, "parent_id": 4}),
+        (BATCH, 10, 3, {"name": "BatchDatasetV2:7", "id": 6, "parent_id": 5}),
+    ]
+
+    assert [(one.pipeline, one.name, one.elements) for one in stages(line)] == [
+        (0, "Root", 1),
+        (0, "Prefetch", 1),
+        (0, "BatchV2", 1),
+        (1, "Root", 1),
+        (1, "Prefetch", 1),
+        (1, "BatchV2", 1),
+    ]
+
+
+def test_stages_that_ask_each_other_in_a_circle_are_told_all_the_same() -> None:
+    """Of a trace that somebody else wrote: one of them is the outermost."""
+    line: list[Event] = [
+        (f"{ROOT}::Map", 0, 5, {"name": "MapDataset:1", "id": 1, "parent_id": 2}),
+        (f"{ROOT}::BatchV2", 10, 5, {"name": "BatchDatasetV2:1", "id": 2, "parent_id": 1}),
+        (f"{ROOT}::MemoryCache", 20, 5, {"name": "CacheDatasetV2:1", "id": 3, "parent_id": 3}),
+    ]
+
+    assert [(one.name, one.parent, one.elements) for one in stages(line)] == [
+        ("MemoryCache", None, 1),
+        ("BatchV2", None, 1),
+        ("Map", 1, 1),
+    ]
+
+
 def test_pipelines_are_told_apart_by_what_they_end_in() -> None:
     """Of one whose call for a batch had not ended, the rest is put to the same stages."""
     lines: list[list[Event]] = [

@@ -56,9 +56,9 @@ def test_a_pipeline_is_told_when_it_is_first_iterated(watched: None, out: Record
     Iterator(mapped)
 
     (told,) = out.stream().datasets
-    assert [(kind, file.startswith(HERE), at, name) for kind, file, at, name in told.datasets] == [
-        ("Mapped", True, line, "load"),
-        ("Data", True, line, None),
+    assert [(one.kind, one.file.startswith(HERE), one.line, one.function, one.inputs) for one in told.datasets] == [
+        ("Mapped", True, line, "load", 1),
+        ("Data", True, line, None, 0),
     ]
 
 
@@ -69,5 +69,5 @@ def test_what_is_no_data_set_is_passed_over(watched: None, out: Recorded) -> Non
     Iterator(Mapped(None, len))
 
     (told,) = out.stream().datasets
-    assert [row[3] for row in told.datasets] == [None]
+    assert [one.function for one in told.datasets] == [None]
     assert out.notes() == []
