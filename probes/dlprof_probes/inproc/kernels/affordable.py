@@ -30,17 +30,22 @@ class Affordable(object):
         self._steps = 0
         self._looks = 0
         self._squares = 0.0
-        self._plain = None
+        self._plain = self._epoch = None
         self._ahead = 0
 
     def planned(self, steps):
         """The loop that runs now will have so many steps."""
         self._ahead = steps or 0
 
-    def plain_step(self, end, count, compiled):
-        """Steps outside of windows are over, at `end` (ns)."""
+    def plain_step(self, end, count, compiled, epoch=None):
+        """Steps outside of windows are over, at `end` (ns), in that epoch; what is between epochs is no step."""
+        between, self._epoch = epoch != self._epoch, epoch
         if compiled or not self._since:
             self._since, self._steps, self._looks, self._squares = end, 0, 0, 0.0
+            self._last = end
+            return
+        if between:
+            self._since += end - self._last
             self._last = end
             return
         each, before, self._last = (end - self._last) / count, self._plain, end

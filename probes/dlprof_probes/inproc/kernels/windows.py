@@ -140,7 +140,7 @@ class Windows(object):
                 if self._affordable.is_enough(window.begin, loop.previous_end, window.steps, loop.window_steps):
                     self._stop()
             return
-        self._affordable.plain_step(loop.previous_end, count, flags & wire.STEP_COMPILED)
+        self._affordable.plain_step(loop.previous_end, count, flags & wire.STEP_COMPILED, loop.epoch)
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
         loop.warmed = 0 if flags & wire.STEP_COMPILED else loop.warmed + count
         if loop.warmed >= loop.window_after and loop.kind not in self._done and self._affordable.another(loop.kind):

@@ -70,6 +70,16 @@ def test_a_first_step_that_costs_far_too_much_is_the_only_one(bearing: Affordabl
     assert bearing.is_enough(now.ns, now.ns + 31 * MS, 1, 10)
 
 
+def test_what_is_between_epochs_is_no_plain_step(now: Clock) -> None:
+    """Steps of 10 ms, and two seconds to write a checkpoint: one of 16 ms in a window is dear all the same."""
+    bearing = Affordable(0.005)
+    now.ns += S
+    for epoch, ms in ((0, -2100), (0, -2090), (0, -2080), (1, -20), (1, -10), (1, 0)):
+        bearing.plain_step(now.ns + ms * MS, 1, False, epoch)
+
+    assert [bearing.is_enough(now.ns, now.ns + steps * 16 * MS, steps, 10) for steps in (2, 3)] == [False, True]
+
+
 def test_steps_that_waver_are_no_dearer_where_a_window_meets_a_long_one(now: Clock) -> None:
     """Plain ones took 80, 140, 180 and 260 ms, as where they wait for input; 250 ms is no cost of the tracer's."""
     bearing = Affordable(0.005)
