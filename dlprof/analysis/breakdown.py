@@ -21,17 +21,15 @@ from dlprof.analysis import layer_times, overlapped_steps, pace, step_leaves, st
 from dlprof.analysis.columns import total
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.overhead import LINE_SPANS
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import OWN_PATHS, STEPS_OF_LOOP, Tree, TreePath
 from dlprof.schema.vocabulary import (
-    OWN_PATHS,
     PHASE_OF_LOOP,
-    STEPS_OF_LOOP,
     Loop,
     Phase,
     RunState,
     SpanKind,
     StepPart,
-    Tree,
-    TreePath,
     known_category,
     known_phase,
 )
@@ -92,11 +90,11 @@ def of_run(run: Run) -> Breakdown | None:
         return None
     traced = _tracing(run)
     for loop, ns in traced.items():
-        _move(leaves, PHASE_OF_LOOP[loop].path, Tree.TRACING, ns)
-    _move(leaves, Phase.SCRIPT.path, Tree.OWN, _counting_lines(run))
+        _move(leaves, tree_paths.of_phase(PHASE_OF_LOOP[loop]), Tree.TRACING, ns)
+    _move(leaves, tree_paths.of_phase(Phase.SCRIPT), Tree.OWN, _counting_lines(run))
     unattributed = wall - sum(leaves.values())
     loop_of_run = _main_loop(run)
-    if loop_of_run is None or PHASE_OF_LOOP[loop_of_run].path not in leaves:
+    if loop_of_run is None or tree_paths.of_phase(PHASE_OF_LOOP[loop_of_run]) not in leaves:
         why = run.missing("steps") or "no step of fit, evaluate or predict was seen"
         return Breakdown(leaves, wall, unattributed, None, why, ())
     split = overlapped_steps.split(run, leaves) if loop_of_run is Loop.TRAIN else None
@@ -146,7 +144,7 @@ def _phase_leaves(run: Run) -> dict[TreePath, int] | None:
     rows = run.rows("phases")
     parents = {row["parent"] for row in rows if row["parent"]}
     times = ((known_phase(row["phase"]), row["dur_ns"]) for row in rows if row["phase"] not in parents)
-    leaves = {phase.path: ns for phase, ns in times if ns > 0 and phase is not Phase.UNATTRIBUTED}
+    leaves = {tree_paths.of_phase(phase): ns for phase, ns in times if ns > 0 and phase is not Phase.UNATTRIBUTED}
     return leaves if rows else None
 
 

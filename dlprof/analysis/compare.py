@@ -14,7 +14,8 @@ from dlprof.analysis.columns import Floats, Integers
 from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.parity import Parity
 from dlprof.errors import UsageError
-from dlprof.schema.vocabulary import RunState, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import RunState
 from dlprof.store.run import Run
 
 RUNS_FOR_INTERVAL = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlprof.analysis.compare import Comparison, Difference
-from dlprof.schema.vocabulary import OWN_PATHS
+from dlprof.schema.tree_paths import OWN_PATHS
 
 _LEAST_SHARE = 0.01
 """A component that grew by less than this share of the wall time does not stop anyone."""

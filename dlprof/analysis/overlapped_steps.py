@@ -11,7 +11,8 @@ from dlprof.analysis.step_leaves import StepLeaves
 from dlprof.analysis.step_split import StepSplit
 from dlprof.analysis.steps import own_loop
 from dlprof.engines import registry
-from dlprof.schema.vocabulary import Loop, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Loop, SpanKind, StepPart
 from dlprof.store.run import Run
 
 _FILLED = 0.5

@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from dlprof.analysis.columns import Integers, integers
-from dlprof.schema.vocabulary import TreePath, known_phase
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import known_phase
 
 _FAR = 1 << 62
 """No time lies beyond it (ns); what a damaged table tells may."""
@@ -61,6 +63,6 @@ class PhaseLookup:
         edges = np.array(list(intervals), np.int64).reshape(-1, 2)
         _, phases, dur = self.shares(edges[:, 0], edges[:, 1])
         for phase in dict.fromkeys(phases.tolist()):
-            place = known_phase(self.phases[phase]).root
+            place = tree_paths.root_of(known_phase(self.phases[phase]))
             times[place] = times.get(place, 0) + int(dur[phases == phase].sum())
         return times

@@ -15,7 +15,9 @@ from dlprof.analysis.columns import integers, truths
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import Tree, TreePath, known_phase
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import known_phase
 from dlprof.store.run import Run
 
 _KERAS_INPUT_FILES = (
@@ -61,7 +63,7 @@ def of_run(run: Run, lookup: PhaseLookup) -> list[Sample]:
     if lookup.is_empty:
         return []
     frames_of, waits = frames_by_stack(run.table("frames")), measures_waits(run)
-    places = [known_phase(phase).root for phase in lookup.phases]
+    places = [tree_paths.root_of(known_phase(phase)) for phase in lookup.phases]
     times: dict[tuple[TreePath, bool, int], int] = {}
     beside = program.others(run)
     for piece in run.pieces("stacks", ("pid", "thread", "start_ns", "dur_ns", "stack_id")):

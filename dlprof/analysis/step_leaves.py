@@ -13,7 +13,9 @@ from dlprof.analysis.columns import steps_of, total
 from dlprof.analysis.kernel_window import main_window
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.shares import proportional
-from dlprof.schema.vocabulary import EDGES, PHASE_OF_LOOP, STEPS_OF_LOOP, Loop, Phase, StepPart, TreePath
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import EDGES, STEPS_OF_LOOP, TreePath
+from dlprof.schema.vocabulary import PHASE_OF_LOOP, Loop, Phase, StepPart
 from dlprof.store.run import Run
 
 _EXECUTING = frozenset({Phase.FIT_STEPS, Phase.FIT_VALIDATION, Phase.EVALUATE, Phase.PREDICT})
@@ -55,7 +57,7 @@ def split(run: Run, loop: Loop, leaves: Mapping[TreePath, int], traced_ns: int) 
         leaves: The leaves with the loop's phase among them.
         traced_ns: What kernel windows made the loop's steps longer; it is no longer in `leaves`.
     """
-    phase, root = PHASE_OF_LOOP[loop].path, STEPS_OF_LOOP[loop]
+    phase, root = tree_paths.of_phase(PHASE_OF_LOOP[loop]), STEPS_OF_LOOP[loop]
     edges = _edges(run, loop, leaves[phase], traced_ns)
     rest = {path: ns for path, ns in leaves.items() if path != phase}
     inside = _by_window(run, loop, leaves[phase] - edges) or _by_totals(run, loop, leaves[phase] - edges)

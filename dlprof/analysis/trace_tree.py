@@ -29,7 +29,9 @@ from dlprof.analysis.layer_times import LayerTime
 from dlprof.analysis.shares import proportional
 from dlprof.analysis.stretches import Stretches
 from dlprof.analysis.trace_events import TraceEvents, Work
-from dlprof.schema.vocabulary import STEPS_OF_LOOP, Loop, StepPart, Tree, TreePath, known_phase
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import STEPS_OF_LOOP, Tree, TreePath
+from dlprof.schema.vocabulary import Loop, StepPart, known_phase
 from dlprof.store.run import Run
 
 _CLAIMS: Mapping[StepPart, tuple[Work, ...]] = {
@@ -84,7 +86,7 @@ def _roots(run: Run) -> dict[TreePath, Stretches]:
     places = {Loop(loop): path for loop, path in STEPS_OF_LOOP.items()}
     by_phase: dict[TreePath, list[tuple[int, int]]] = {}
     for row in run.rows("phase_intervals"):
-        phase = known_phase(row["phase"]).path
+        phase = tree_paths.of_phase(known_phase(row["phase"]))
         path = next((place for place in places.values() if place == phase or phase.holds(place)), phase)
         by_phase.setdefault(path, []).append((row["start_ns"], row["start_ns"] + row["dur_ns"]))
     place = trace_phases.main_place(run)

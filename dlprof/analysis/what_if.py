@@ -10,7 +10,8 @@ import numpy as np
 
 from dlprof.analysis import bootstrap, breakdown, memory, steps, training, utilisation
 from dlprof.analysis.forecast import Forecast
-from dlprof.schema.vocabulary import Loop, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
 
 

@@ -19,7 +19,7 @@ from dlprof.history.changes import METHOD, Change
 from dlprof.history.repository import Commit
 from dlprof.history.running import Measured, Wanted
 from dlprof.pipeline.opening import open_run
-from dlprof.schema.vocabulary import OWN_PATHS
+from dlprof.schema.tree_paths import OWN_PATHS
 
 SCHEMA = "dlprof.history/1"
 TIMES = tuple(name for name in measures.MEASURES if name.endswith(("_s", "_ms")) and name != "samples_per_s")

@@ -18,7 +18,8 @@ from dlprof.report import compare_parts, gap_words
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.gap_words import signed, verdict
 from dlprof.report.summary import STRIP_PARTS
-from dlprof.schema.vocabulary import OWN_PATHS, RunState
+from dlprof.schema.tree_paths import OWN_PATHS
+from dlprof.schema.vocabulary import RunState
 from dlprof.units import bar, duration, percent, resample, safe, strip
 
 _BAR = 18

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlprof.analysis.compare import Comparison, Item
-from dlprof.schema.vocabulary import RunState, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import RunState
 from dlprof.units import duration
 
 _NAMED = 3

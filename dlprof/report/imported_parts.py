@@ -10,7 +10,8 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.columns import steps_of, total
 from dlprof.analysis.shares import proportional
 from dlprof.report.model import PartTime, StepParts, TreeTime
-from dlprof.schema.vocabulary import STEPS_OF_LOOP, Loop, StepPart, TreePath
+from dlprof.schema.tree_paths import STEPS_OF_LOOP, TreePath
+from dlprof.schema.vocabulary import Loop, StepPart
 from dlprof.store.run import Run
 
 _TOP = 3

@@ -16,7 +16,8 @@ from dlprof.analysis.kernels import OF_DEVICES
 from dlprof.report import step_words
 from dlprof.report.imported_parts import Facts
 from dlprof.report.model import MeasuredGpus, PhaseStack, Report
-from dlprof.schema.vocabulary import IN_PARTS, Category, StepPart, StepTime
+from dlprof.schema.tree_paths import IN_PARTS
+from dlprof.schema.vocabulary import Category, StepPart, StepTime
 from dlprof.units import cut, duration
 
 _WORTH = 0.05

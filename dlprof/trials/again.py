@@ -15,7 +15,7 @@ from dlprof.errors import DlprofError, UsageError
 from dlprof.launch import children
 from dlprof.pipeline.opening import open_run
 from dlprof.rundir import writing_into
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from dlprof.store.run import Run
 from dlprof.trials import consent
 

@@ -26,7 +26,8 @@ from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.steps import StepSummary, of_run
 from dlprof.engines import registry
 from dlprof.engines.base import UNKNOWN, EngineSpec
-from dlprof.schema.vocabulary import OWN_PATHS, StepPart, Tree, TreePath, Whole
+from dlprof.schema.tree_paths import OWN_PATHS, Tree, TreePath
+from dlprof.schema.vocabulary import StepPart, Whole
 from dlprof.store.run import Run
 
 WORK = (Tree.FIT, Tree.EVALUATE, Tree.PREDICT, Tree.SCRIPT, Tree.DATA)

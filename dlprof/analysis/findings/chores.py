@@ -14,7 +14,7 @@ from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.sampled_code import Chosen
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.tree_paths import TreePath
 from dlprof.units import duration
 
 

@@ -27,7 +27,8 @@ from dlprof.analysis.findings.finding import (
 )
 from dlprof.analysis.findings.rule import Rule
 from dlprof.errors import DlprofError, UsageError
-from dlprof.schema.vocabulary import TreePath, Whole
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Whole
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 

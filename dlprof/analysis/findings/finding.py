@@ -9,7 +9,8 @@ from typing import Any
 
 from dlprof.analysis.findings.rest import LoopLine, Rest
 from dlprof.analysis.findings.title import Title, of_slug
-from dlprof.schema.vocabulary import Basis, FindingState, Ground, TreePath, Whole
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Basis, FindingState, Ground, Whole
 from dlprof.units import ALL, duration
 
 

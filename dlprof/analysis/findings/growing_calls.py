@@ -13,7 +13,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, SpanKind, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, SpanKind
 from dlprof.units import duration
 
 _TITLE = Title("Calls for equal work took longer each time", "calls that take longer each time")

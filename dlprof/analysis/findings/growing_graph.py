@@ -13,7 +13,8 @@ from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground, LineSource, Phase
 
 _TITLE = Title("The graph grew while the training ran", "a graph that grows as it runs")
 _SHARE = 0.15

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.layer_times import LayerTime
-from dlprof.schema.vocabulary import Category, Direction, MemoryKind, SpanKind, TreePath
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Category, Direction, MemoryKind, SpanKind
 
 
 @dataclass(frozen=True)

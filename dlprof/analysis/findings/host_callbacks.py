@@ -10,7 +10,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Ground, Phase, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground, Phase
 
 _TITLE = Title("The compiled step called back into Python", "calling Python from the compiled step")
 _PATHS = (Tree.FIT_STEPS, Tree.SCRIPT)

@@ -22,7 +22,8 @@ from dlprof.analysis.findings.finding import Abstain, SourceLine
 from dlprof.analysis.findings.machine_load import MachineLoad, growth_over_threads
 from dlprof.analysis.input_pipeline import InputPipeline
 from dlprof.analysis.loaders import Loader, Pass
-from dlprof.schema.vocabulary import InputStage, TreePath
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import InputStage
 from dlprof.store.run import Run
 
 MOST_SLEEPING = 16

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dlprof.schema.vocabulary import EDGES, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import EDGES, Tree, TreePath
+from dlprof.schema.vocabulary import StepPart
 
 if TYPE_CHECKING:
     from dlprof.analysis.findings.case import Case

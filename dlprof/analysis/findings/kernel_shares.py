@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from dlprof.analysis import kernels
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.kernels import Row
-from dlprof.schema.vocabulary import EventKind, StepPart, TreePath, known_category
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import EventKind, StepPart, known_category
 
 
 @dataclass(frozen=True)

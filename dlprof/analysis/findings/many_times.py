@@ -18,7 +18,8 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import EDGES, Ground, Loop, Phase, StepPart, Tree
+from dlprof.schema.tree_paths import EDGES, Tree
+from dlprof.schema.vocabulary import Ground, Loop, Phase, StepPart
 
 _TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
 _MANY = 12.0

@@ -12,7 +12,8 @@ from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, is_of_input
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Basis, Ground, Phase, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, Phase
 
 _PATHS = (Tree.SCRIPT, Tree.FIT_STEPS)
 _SHARE_OF_WORK = 0.15

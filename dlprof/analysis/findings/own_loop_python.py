@@ -18,7 +18,8 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import Ground, Phase, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Phase, StepPart
 
 _TITLE = Title("Python of the script's own loop took long", "Python of the script's own loop")
 _SHARE_OF_WORK = 0.10

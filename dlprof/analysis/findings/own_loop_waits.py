@@ -18,7 +18,8 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import Ground, Phase, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, Phase
 
 _TITLE = Title("The script's own loop stood waiting", "waiting in the script's own loop")
 _SHARE_OF_LOOP = 0.15

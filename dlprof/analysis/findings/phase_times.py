@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.phase_lookup import PhaseLookup
-from dlprof.schema.vocabulary import Loop, Phase, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Loop, Phase
 from dlprof.store.run import Run
 
 _NEVER = ((1 << 63) - 1, -(1 << 63))

@@ -9,7 +9,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.rest import LoopLine, Rest, Stood, Worked
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import IN_PARTS, OWN_PATHS, LineSource, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import IN_PARTS, OWN_PATHS, Tree, TreePath
+from dlprof.schema.vocabulary import LineSource, StepPart
 
 _MOST = 3
 _NOT_THE_SCRIPT = (Tree.STARTUP, Tree.IMPORT, Tree.TEARDOWN)

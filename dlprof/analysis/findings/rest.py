@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.tree_paths import TreePath
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind
 
 _TITLE = Title("A layer went through its rows one by one", "a layer that goes through its rows one by one")
 _MANY = 50

@@ -15,7 +15,8 @@ from dlprof.analysis.findings.traced_kernels import TracedKernels
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Ground, LineSource, ProbeState, SpanKind, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Ground, LineSource, ProbeState, SpanKind
 from dlprof.store.run import Run
 
 Chosen = Callable[[Sample], bool]

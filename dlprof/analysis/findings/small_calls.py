@@ -14,7 +14,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Ground, SpanKind, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, SpanKind
 
 _TITLE = Title("Calls for a few rows each", "calls for a few rows each")
 _KINDS = {SpanKind.PREDICT: Tree.PREDICT, SpanKind.EVALUATE: Tree.EVALUATE}

@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.case import Case
-from dlprof.schema.vocabulary import TreePath, known_phase
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import known_phase
 
 _INSIDE = 0.8
 """Share of the time between two samples of the counters that must be of the phases, for it to speak of them."""
@@ -66,7 +68,8 @@ def _inside(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:
     """How much of the time between each two samples lies in the phases (ns)."""
     lookup = case.phases.lookup
     wanted = pa.array(
-        [any(path.holds(known_phase(phase).root) for path in paths) for phase in lookup.phases], pa.bool_()
+        [any(path.holds(tree_paths.root_of(known_phase(phase))) for path in paths) for phase in lookup.phases],
+        pa.bool_(),
     )
     of, phase, dur = lookup.shares(time[:-1], time[1:])
     mine = np.asarray(wanted.to_numpy(zero_copy_only=False), bool)[phase]

@@ -16,7 +16,8 @@ from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.gpu_idle import GpuIdle
-from dlprof.schema.vocabulary import RunState, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import RunState, StepPart
 from dlprof.store import query as sql
 from dlprof.store.run import Run
 

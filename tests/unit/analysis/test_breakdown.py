@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis import breakdown
-from dlprof.schema.vocabulary import Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
 from tests.unit import runs
 from tests.unit.runs import MS, S
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dlprof.analysis import breakdown
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.tree_paths import TreePath
 from tests.unit import runs
 from tests.unit.runs import MS, S
 

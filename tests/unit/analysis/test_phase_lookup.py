@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlprof.analysis.phase_lookup import PhaseLookup
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit.runs import table
 
 INTERVALS = table(

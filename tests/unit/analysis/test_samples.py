@@ -11,7 +11,7 @@ from dlprof.analysis import samples
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from dlprof.store.run import Run
 from tests.unit.analysis.rows import in_memory
 from tests.unit.runs import span, table, trained

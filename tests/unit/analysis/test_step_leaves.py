@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dlprof.analysis import breakdown
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.tree_paths import TreePath
 from tests.unit import runs
 from tests.unit.runs import MS, S
 

@@ -13,7 +13,7 @@ from dlprof.analysis.layer_pairs import LayerItem
 from dlprof.analysis.line_pairs import LinePair
 from dlprof.analysis.parity import Parity
 from dlprof.report import compare_text
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.tree_paths import TreePath
 from tests.unit.report.reports import rows
 from tests.unit.runs import MS, S, trained
 

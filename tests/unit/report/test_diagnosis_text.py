@@ -10,7 +10,8 @@ import pytest
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Evidence, Finding, Remedy
 from dlprof.analysis.findings.rest import Rest, Stood, Worked
 from dlprof.report import diagnosis_text
-from dlprof.schema.vocabulary import Basis, Tree, Whole
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Whole
 from tests.unit.report.reports import rows
 from tests.unit.runs import MS, S
 

@@ -11,7 +11,7 @@ from dlprof.analysis import compare
 from dlprof.analysis.compare import Comparison, Item, Side
 from dlprof.analysis.parity import Parity
 from dlprof.report import gap_words
-from dlprof.schema.vocabulary import TreePath
+from dlprof.schema.tree_paths import TreePath
 from tests.unit.runs import MS, S, lasting, make, manifest, trained
 
 

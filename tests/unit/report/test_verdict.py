@@ -10,7 +10,8 @@ from dlprof.analysis.findings.rest import Rest, Stood
 from dlprof.analysis.findings.title import Title
 from dlprof.report import verdict
 from dlprof.report.model import Exit, PhaseTime
-from dlprof.schema.vocabulary import Basis, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis
 from tests.unit.report.reports import report
 from tests.unit.runs import S
 

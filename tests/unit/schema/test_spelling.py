@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import dlprof
-from dlprof.schema.vocabulary import FIT_PHASES, Phase, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import FIT_PHASES, Phase, StepPart
 
 ROOT = Path(dlprof.__file__).parent
-VOCABULARY = ROOT / "schema" / "vocabulary.py"
+HOMES = (ROOT / "schema" / "vocabulary.py", ROOT / "schema" / "tree_paths.py")
 PATHS = (value for value in vars(Tree).values() if isinstance(value, TreePath) and "/" in value)
 ROOTS = (Tree.FIT_STEPS, Tree.EVALUATE_STEPS, Tree.PREDICT_STEPS)
 WORDS = frozenset(
@@ -34,12 +35,12 @@ def spelled(source: str) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.slow
-def test_words_of_phases_and_paths_stand_in_the_vocabulary_only() -> None:
+def test_words_of_phases_and_paths_stand_in_the_schema_only() -> None:
     """In no other module as a text of its own."""
     found = [
         f"{path.relative_to(ROOT)}:{line}: {word}"
         for path in sorted(ROOT.rglob("*.py"))
-        if path != VOCABULARY
+        if path not in HOMES
         for line, word in spelled(path.read_text(encoding="utf-8"))
     ]
 

@@ -1,23 +1,18 @@
-"""The words, and the places of the tree."""
+"""The words."""
 
 from __future__ import annotations
 
 import json
 
-import pytest
 from dlprof_probes import wire
 
+from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import (
     FIT_PHASES,
     TOP_PHASES,
-    Category,
     EventKind,
     Phase,
     SpanKind,
-    StepPart,
-    Tree,
-    TreePath,
-    UnknownPathError,
     known_category,
     known_phase,
 )
@@ -44,31 +39,6 @@ def test_phases_of_fit_are_those_that_the_tables_name() -> None:
     assert "fit.steps" not in TOP_PHASES
 
 
-def test_a_phase_has_its_place_in_the_tree() -> None:
-    """Dlprof's own time is a leaf beside that of tracing."""
-    assert (Phase.FIT_STEPS.path, Phase.DLPROF.path, Phase.SCRIPT.path) == ("fit/steps", "dlprof/own", "script")
-
-
-def test_a_path_is_made_of_parts_and_categories() -> None:
-    """Words of two parts are joined as tables and JSON have them."""
-    assert Tree.FIT_STEPS / StepPart.KERNELS / Category.DATA_MOVEMENT == "fit/steps/kernels/data_movement"
-    assert Tree.PREDICT_STEPS / StepPart.HOST_PYTHON == "predict/steps/host_python"
-
-
-@pytest.mark.parametrize("text", ["fit/stepz", "fit.steps", "fit/steps/kernels/host python", "kernels", ""])
-def test_a_path_that_no_tree_has_cannot_be_made(text: str) -> None:
-    """A slip fails where it is made, not in an empty answer."""
-    with pytest.raises(UnknownPathError):
-        TreePath(text)
-
-
-def test_a_place_holds_itself_and_what_is_below() -> None:
-    """Not what only begins alike."""
-    held = [Tree.FIT_STEPS.holds(other) for other in ("fit/steps", "fit/steps/idle", "fit/steps_x", "fit")]
-
-    assert held == [True, True, False, False]
-
-
 def test_words_are_plain_text_in_json() -> None:
     """What is stored does not tell that it was an enumeration."""
     assert (
@@ -88,8 +58,3 @@ def test_a_phase_that_is_not_known_is_unattributed() -> None:
 def test_a_category_that_is_not_known_is_other() -> None:
     """As is none at all."""
     assert [known_category(text) for text in ("data movement", "quantum", None)] == ["data movement", "other", "other"]
-
-
-def test_every_phase_has_a_place() -> None:
-    """Also what is in none: samples may stand there."""
-    assert {phase.root for phase in Phase} >= {Tree.UNATTRIBUTED, Tree.DLPROF, Tree.FIT_VALIDATION}

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground
 
 TITLE = Title(
     "The processor was held back by its quota or its host", "a quota, or a host, that held the processor back"

@@ -10,7 +10,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, SpanKind, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, SpanKind
 
 TITLE = Title("Each epoch went over the same data several times", "going over the same data again in one epoch")
 _MOSTLY = 0.9

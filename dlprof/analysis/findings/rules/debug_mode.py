@@ -11,7 +11,8 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.engines.base import PythonCost, Switch
-from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("A switch for debugging was on", "a switch for debugging")
 _LEAST = 0.10

@@ -13,7 +13,8 @@ from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
-from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind, TreePath
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind
 
 TITLE = Title("All rows of a large embedding were updated in each step", "updating all rows of a large embedding")
 _SHARE_OF_WEIGHTS = 0.5

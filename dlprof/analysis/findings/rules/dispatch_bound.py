@@ -11,7 +11,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.steps import StepSummary
-from dlprof.schema.vocabulary import EDGES, Basis, Ground, Phase, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import EDGES, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, Phase, SpanKind, StepPart
 
 TITLE = Title("Steps too small: starting them cost more than computing", "starting the work of small steps")
 _LARGE_BATCH = 128

@@ -11,7 +11,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sent
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.training import Training
-from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("The model computed in 64-bit floats", "computing in 64-bit floats")
 _CONVERSION = 0.5

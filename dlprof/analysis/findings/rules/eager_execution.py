@@ -8,7 +8,8 @@ from dlprof.analysis.findings import own_eager, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Category, Ground, StepPart
 
 TITLE = Title("The model ran eagerly, one operation at a time", "running the model one operation at a time")
 _STARTS, _KERNELS, _COMPILED = 0.85, 0.7, 0.85

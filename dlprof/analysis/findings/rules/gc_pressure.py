@@ -9,7 +9,9 @@ from typing import Any
 from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, Tree, known_phase
+from dlprof.schema import tree_paths
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, known_phase
 
 TITLE = Title("Python's garbage collector interrupted the training", "Python's garbage collector")
 _FULL = 2
@@ -75,7 +77,7 @@ def _without_those_of_imports(case: Case, rows: Sequence[Mapping[str, Any]]) -> 
     full = sorted((row["start_ns"], row["dur_ns"]) for row in rows if row["generation"] == _FULL)
     starts, taken = [start for start, _ in full], set()
     for phase in case.run.rows("phase_intervals"):
-        if Tree.IMPORT.holds(known_phase(phase["phase"]).root):
+        if Tree.IMPORT.holds(tree_paths.root_of(known_phase(phase["phase"]))):
             end = phase["start_ns"] + phase["dur_ns"]
             number = bisect_left(starts, end)
             if number < len(full) and starts[number] < end + _SOON_NS and full[number][1] < phase["dur_ns"]:

@@ -8,7 +8,8 @@ from dlprof.analysis import utilisation
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("The GPU ran below its clock", "a GPU that ran below its clock")
 _SHARE = 0.05

@@ -9,7 +9,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.rules import retracing
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, SpanKind, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, SpanKind
 
 TITLE = Title("Building and compiling graphs took long", "building and compiling graphs")
 _SHARE_OF_WORK = 0.30

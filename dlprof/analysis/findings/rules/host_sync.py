@@ -12,7 +12,8 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, waiting_functions
-from dlprof.schema.vocabulary import Ground, Phase, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath, of_phase
+from dlprof.schema.vocabulary import Ground, Phase, StepPart
 
 _LOGS_TITLE = Title(
     "A callback at each batch made Keras wait for the device", "waiting for the device after each batch"
@@ -78,7 +79,7 @@ def _of_gaps(case: Case) -> Iterator[Claim]:
 
 def _of_logs(case: Case) -> Iterator[Claim]:
     """Keras fetches the logs after each batch, as soon as one callback has a method for batches."""
-    paths = [phase.path for phase in _OUTSIDE]
+    paths = [of_phase(phase) for phase in _OUTSIDE]
     host, own = sum(case.phases.host(phase) for phase in _OUTSIDE), sum(case.own(path) for path in paths)
     fetched = case.code.share(paths, _fetches_logs) * host
     beside = host - own  # the device worked meanwhile
@@ -105,7 +106,7 @@ def _fetches_logs(sample: Sample) -> bool:
 def _of_user(case: Case) -> Iterator[Claim]:
     """Code of the script's own that waits."""
     waited = {
-        phase: case.code.share([phase.path], lambda sample: _waits(case, sample)) * case.phases.host(phase)
+        phase: case.code.share([of_phase(phase)], lambda sample: _waits(case, sample)) * case.phases.host(phase)
         for phase in _PHASES
     }
     if sum(waited.values()) < _SHARE * max(1, case.phases.host(Phase.FIT)):
@@ -121,8 +122,8 @@ def _of_user(case: Case) -> Iterator[Claim]:
         takes,
         [_standing_in_waits()],
         "Read values once an epoch, not at each batch; keep sums on the device.",
-        case.code.hottest_line([phase.path for phase in _PHASES], lambda sample: _waits(case, sample)),
-        support=case.code.support([phase.path for phase in _PHASES], lambda sample: _waits(case, sample)),
+        case.code.hottest_line([of_phase(phase) for phase in _PHASES], lambda sample: _waits(case, sample)),
+        support=case.code.support([of_phase(phase) for phase in _PHASES], lambda sample: _waits(case, sample)),
     )
 
 

@@ -10,7 +10,8 @@ from dlprof.analysis.findings.calls import Call, Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, SpanKind, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, SpanKind
 
 _START_TITLE = Title("Starting the process and importing Keras took longer", "starting the process and importing Keras")
 TITLE = Title("Imports slowed the start", "imports")

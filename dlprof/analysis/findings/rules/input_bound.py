@@ -12,7 +12,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.input_graphs import GraphStage
-from dlprof.schema.vocabulary import Ground, Loop, Phase, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Loop, Phase
 from dlprof.units import duration
 
 TITLE = Title("The training waited for its input", "waiting for the input")

@@ -10,7 +10,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
-from dlprof.schema.vocabulary import Ground, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Ground
 
 TITLE = Title("Reading and writing files held the training up", "reading and writing files")
 _PHASES = (Tree.FIT_INPUT, Tree.FIT_CALLBACKS, Tree.SCRIPT, Tree.DATA, Tree.FIT_STEPS)

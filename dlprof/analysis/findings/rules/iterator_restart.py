@@ -17,7 +17,8 @@ from dlprof.analysis.findings.calls import Interval
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, Loop, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, Loop
 
 TITLE = Title("TensorFlow stood still between epochs", "standing still between epochs")
 _WAIT_NS = 50_000_000

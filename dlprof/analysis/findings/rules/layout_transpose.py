@@ -11,7 +11,8 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sent
 from dlprof.analysis.findings.kernel_shares import name
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kernels import Row
-from dlprof.schema.vocabulary import Category, Ground, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Category, Ground
 
 TITLE = Title("Operators only transposed arrays", "transposing arrays")
 _TURNS = re.compile(

@@ -10,7 +10,8 @@ from dlprof.analysis.findings.case import WORK, Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.shares import proportional
-from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Ground, StepPart
 
 TITLE = Title("The training waited for memory", "waiting for memory")
 _USUAL_SYSTEM = 0.05

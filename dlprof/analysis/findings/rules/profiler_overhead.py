@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import OWN_PATHS, Ground, Tree
+from dlprof.schema.tree_paths import OWN_PATHS, Tree
+from dlprof.schema.vocabulary import Ground
 
 TITLE = Title("dlprof itself slowed the run", "dlprof itself")
 _SHARE = 0.05

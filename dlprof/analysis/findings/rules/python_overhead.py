@@ -11,18 +11,8 @@ from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
-from dlprof.schema.vocabulary import (
-    EDGES,
-    Basis,
-    Direction,
-    Ground,
-    Phase,
-    PseudoLayer,
-    SpanKind,
-    StepPart,
-    Tree,
-    TreePath,
-)
+from dlprof.schema.tree_paths import EDGES, Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Direction, Ground, Phase, PseudoLayer, SpanKind, StepPart
 
 TITLE = Title("The script's own Python took long", "Python code of the script")
 _INSIDE = Title("Python code of the script ran inside the steps", "Python code of the script inside the steps")

@@ -16,7 +16,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.recompilations import Recompilation
-from dlprof.schema.vocabulary import Ground, Loop, SpanKind, StepPart, Tree, TreePath
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Ground, Loop, SpanKind, StepPart
 
 _STEP_TITLE = Title("The step function was compiled more than once", "compiling the step function again")
 _ANEW_TITLE = Title("A compiled function was made anew again and again", "compiling functions that were made anew")

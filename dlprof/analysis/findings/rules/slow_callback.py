@@ -9,7 +9,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample, measures_waits
-from dlprof.schema.vocabulary import Ground, Phase, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, Phase
 
 TITLE = Title("Callbacks held the training up", "callbacks")
 _SHARE_OF_FIT = 0.05

@@ -11,7 +11,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_pairs import LayerItem
-from dlprof.schema.vocabulary import Ground, TreePath
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Ground
 from dlprof.units import duration
 
 TITLE = Title("An operator took longer than in the other run", "an operator that takes longer here")

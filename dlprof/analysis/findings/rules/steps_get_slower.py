@@ -10,7 +10,8 @@ from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
-from dlprof.schema.vocabulary import Ground, Phase, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, Phase
 from dlprof.units import duration
 
 TITLE = Title("Steps of equal work took longer and longer", "steps that take longer each time")

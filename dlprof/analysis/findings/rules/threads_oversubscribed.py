@@ -8,7 +8,8 @@ from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Ground, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground
 
 TITLE = Title("More computing threads than cores", "threads that waited for each other's cores")
 _WAITING = 0.15

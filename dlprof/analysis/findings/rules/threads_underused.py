@@ -9,7 +9,8 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support, thread_variables
 from dlprof.analysis.findings.rules.threads_oversubscribed import CALLS, threads
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Basis, Ground, StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground, StepPart
 from dlprof.units import duration
 
 TITLE = Title("The engine left cores unused", "cores that the engine left unused")

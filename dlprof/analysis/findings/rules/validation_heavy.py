@@ -9,7 +9,8 @@ from dlprof.analysis.findings.calls import Call
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.schema.vocabulary import Ground, SpanKind, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground, SpanKind
 
 TITLE = Title("Validation took a large part of the training", "validation")
 _SHARE_OF_FIT = 0.15

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence
-from dlprof.schema.vocabulary import StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import StepPart
 
 AFTER = "debug-mode"
 _SHARE = 0.1

@@ -9,7 +9,8 @@ import pytest
 
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
-from dlprof.schema.vocabulary import StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import StepPart
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, compared, longer, on, parts, quiet
 from tests.unit.runs import S

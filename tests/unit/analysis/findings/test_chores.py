@@ -8,7 +8,7 @@ import pytest
 
 from dlprof.analysis.findings import chores
 from dlprof.analysis.findings.case import Case
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import FIT, Call, quiet, sampled
 

@@ -14,7 +14,8 @@ import dlprof.analysis.findings
 from dlprof.analysis.findings import confidence
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
-from dlprof.schema.vocabulary import Ground, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Ground
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import BEGIN, BUSY, Planted, compared, cpu, parts, quiet
 from tests.unit.runs import S

@@ -16,7 +16,8 @@ from dlprof.analysis.findings.title import Title
 from dlprof.errors import UsageError
 from dlprof.report import diagnosis_json
 from dlprof.report.json_text import plain
-from dlprof.schema.vocabulary import Tree, Whole
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Whole
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,

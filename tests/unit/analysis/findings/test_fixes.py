@@ -11,7 +11,7 @@ import pytest
 from dlprof.analysis.findings import fixes
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import on, quiet
 from tests.unit.runs import S

@@ -11,7 +11,7 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings import gap_causes
 from dlprof.analysis.findings.gap_causes import GapCauses
 from dlprof.analysis.findings.traced_devices import TracedDevices
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit.analysis.rows import event, in_memory, op
 from tests.unit.runs import table
 

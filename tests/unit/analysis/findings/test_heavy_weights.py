@@ -9,7 +9,8 @@ import pytest
 
 from dlprof.analysis.findings import heavy_weights
 from dlprof.analysis.findings.case import Case
-from dlprof.schema.vocabulary import Direction, StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Direction, StepPart
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import quiet
 from tests.unit.runs import S

@@ -8,7 +8,8 @@ import pytest
 
 from dlprof.analysis.findings import kernel_shares
 from dlprof.analysis.findings.case import Case
-from dlprof.schema.vocabulary import Category, StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Category, StepPart
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import quiet
 

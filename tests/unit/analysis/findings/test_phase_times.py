@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from dlprof.analysis.findings.phase_times import PhaseTimes
-from dlprof.schema.vocabulary import Phase, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Phase
 from tests.unit import runs
 from tests.unit.runs import MS, S
 

@@ -14,7 +14,7 @@ from dlprof.analysis.findings import diagnose, registry
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.rules import RULES
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import KERNELS, Entry, pick, slugs
 

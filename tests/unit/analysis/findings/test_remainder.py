@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dlprof.analysis.findings.rest import Rest, Stood
-from dlprof.schema.vocabulary import StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import StepPart
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Tables, diagnosed, parts, quiet, sampled
 from tests.unit.runs import S

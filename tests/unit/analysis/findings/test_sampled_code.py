@@ -11,7 +11,7 @@ import pytest
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.sampled_code import SampledCode
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import FIT, sampled
 

@@ -9,7 +9,8 @@ from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.traced_devices import TracedDevices
 from dlprof.schema.manifest import Gpu, Manifest
-from dlprof.schema.vocabulary import RunState, StepPart, Tree
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import RunState, StepPart
 from dlprof.store.run import Run
 from tests.unit.analysis.rows import event, in_memory, op
 from tests.unit.runs import table

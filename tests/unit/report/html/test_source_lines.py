@@ -9,7 +9,7 @@ from dlprof.analysis import breakdown
 from dlprof.analysis.samples import Sample
 from dlprof.analysis.stacks import Frame
 from dlprof.report.html import source_lines
-from dlprof.schema.vocabulary import Tree
+from dlprof.schema.tree_paths import Tree
 from tests.unit.runs import S, span, trained, window
 
 
