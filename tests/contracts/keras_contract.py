@@ -257,6 +257,15 @@ class KerasContract:
         assert (facts["loss"], facts["optimizer"]["class"], facts["floatx"]) == ("mse", "SGD", "float32")
         assert (facts["weights"]["count"], facts["weights"]["dtype"]) == (11, "float32")
 
+    def test_memory_of_the_process_at_the_call(self, training: Training) -> None:
+        """As the process itself read it, less than a minute after the begin of the call; a loop within fit tells none."""
+        memory = training.loops("fit")[0].detail["memory"]
+
+        assert 0 < memory["anonymous_bytes"] < memory["rss_bytes"]
+        assert 0 <= memory["after_ns"] < 60_000_000_000
+        assert memory["source"] == "/proc/self/statm"
+        assert all("memory" not in loop.detail for loop in training.loops("evaluate"))
+
     def test_facts_of_the_data(self, training: Training) -> None:
         """Shape and type of inputs and targets; the mean of the first rows."""
         rows, targets = training.loops("fit")[0].detail["data"]

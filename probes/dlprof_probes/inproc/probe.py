@@ -4,7 +4,7 @@ from sys import _getframe
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import facts, interrupts, model_memory
+from dlprof_probes.inproc import facts, interrupts, model_memory, process_memory
 from dlprof_probes.inproc.batch_shapes import BatchShapes
 from dlprof_probes.inproc.causes import Causes
 from dlprof_probes.inproc.clock import now
@@ -222,9 +222,11 @@ class Probe(object):
             if any(open_kind == kind for _, open_kind in stack[-2:]):
                 return None  # a method that calls its own base, or fit within fit's own machinery
             was_on = self.lines.pause()
-            outermost = not stack
+            outermost, begun = not stack, now()
             # First of all: a garbage collection that one of our allocations sets off is part of the loop then.
-            span = self.recorder.begin(kind, name, _getframe(3))
+            span = self.recorder.begin(kind, name, _getframe(3), begun)
+            if kind == wire.SpanKind.FIT:  # before anything is converted, and before our own facts take some
+                self.recorder.detail(span, {"memory": process_memory.at(begun)})
             if outermost:
                 self.lines.save(at_most_every_s=5)
             is_model = bool(args) and self._tell_facts(span, args[0])

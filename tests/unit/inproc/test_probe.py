@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dlprof_probes import wire
-from dlprof_probes.inproc import facts
+from dlprof_probes.inproc import facts, process_memory
 from dlprof_probes.inproc.probe import Probe
 
 from tests.unit.inproc.conftest import Clock, Recorded
@@ -268,6 +268,26 @@ def test_facts_of_the_training_are_asked_where_fit_begins(probe: Probe, out: Rec
 
     assert out.names() == [("fit", "outer"), ("dlprof", "facts of the training"), ("evaluate", "work")]
     assert "training" in next(iter(out.stream().spans.values())).detail
+
+
+def test_a_training_tells_what_the_process_held_at_its_call(
+    probe: Probe, out: Recorded, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything else of ours, once in the call; a validation in it tells nothing."""
+    owner, asked = make(now), []
+
+    def told(begun_ns: int) -> dict[str, int]:
+        asked.append((begun_ns, out.names()))
+        return {"rss_bytes": 5}
+
+    monkeypatch.setattr(process_memory, "at", told)
+    probe.loop(owner, "outer", wire.SpanKind.FIT)
+    probe.loop(owner, "work", wire.SpanKind.EVALUATE)
+
+    owner().outer()
+
+    assert asked == [(1000, [("fit", "outer")])]
+    assert [span.detail for span in out.stream().spans.values()] == [{"memory": {"rss_bytes": 5}}, {}]
 
 
 def test_memory_of_engines_is_counted_at_times_that_its_duration_allows(
