@@ -2,6 +2,11 @@
 
 The data's size is known from shapes and types; by how much more memory there was all through the training than at the
 call of `fit` is measured. Where the one is the other, the data is there twice.
+
+At the call the process reads its own memory (`memory` of the span's facts): between two samples, which may be a tenth
+of a second and more apart, the script may have made the very data that it gives. An older run does not tell it; what
+it held then is taken as on a line between the samples around the call. Both are of the traced process alone, as is
+what there was while it trained: what is resident without pages of files, and what is swapped out.
 """
 
 from __future__ import annotations
@@ -12,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow.compute as pc
 
 from dlprof.analysis import memory_series
@@ -32,6 +36,7 @@ class FitCopy:
     """Data that `fit` copied.
 
     Attributes:
+        span_id: The call, of `spans`.
         file, line: Where it was called; None: not known.
         given_bytes: What it was given, by shapes and types.
         copy_bytes: By how much more there was from the first step on than at the call, at the least.
@@ -39,6 +44,7 @@ class FitCopy:
         made_type: Type of the copy.
     """
 
+    span_id: int
     file: str | None
     line: int | None
     given_bytes: int
@@ -82,12 +88,14 @@ def _of_call(row: Mapping[str, Any], trained: Mapping[int, tuple[int, int]], ser
     if not arrays or steps is None:
         return None
     given = sum(_bytes(one, one["dtype"]) for one in arrays)
-    grown = _grown(series, row["start_ns"], *steps)
+    grown = _held(series, *steps) - _before(series, row["start_ns"], facts.get("memory"))
     if grown < LEAST_BYTES:
         return None
     largest = max(arrays, key=lambda one: _bytes(one, one["dtype"]))["dtype"]
     made = next((kind for kind in (largest, _floats(facts)) if _is(grown, arrays, kind, largest)), None)
-    return FitCopy(row["file"], row["line"], given, grown, largest, made) if made is not None else None
+    if made is None:
+        return None
+    return FitCopy(row["span_id"], row["file"], row["line"], given, grown, largest, made)
 
 
 def _is(grown: int, arrays: Sequence[Mapping[str, Any]], kind: str, largest: str) -> bool:
@@ -104,10 +112,19 @@ def _bytes(array: Mapping[str, Any], kind: str) -> int:
     return math.prod(int(length) for length in array["shape"]) * _SIZES.get(str(kind), 0)
 
 
-def _grown(series: MemorySeries, call_ns: int, begin_ns: int, end_ns: int) -> int:
-    """By how much more there was, at the least, while steps were trained than at the call (bytes).
+def _before(series: MemorySeries, call_ns: int, told: Any) -> int:
+    """What there was at the call (bytes): as the process told it (`inproc/process_memory.py`), else between samples."""
+    match told:
+        case {"after_ns": int(after_ns), "rss_bytes": int(resident), "anonymous_bytes": int(anonymous)}:
+            return series.own_told(call_ns + after_ns, resident, anonymous)
+        case _:
+            return series.own_at(call_ns)
+
+
+def _held(series: MemorySeries, begin_ns: int, end_ns: int) -> int:
+    """What there was at the least while steps were trained (bytes); 0: there is no sample of that time.
 
     Behind the last step `fit` lets go of what it made, before it returns.
     """
     inside = series.own_bytes[(series.time_ns >= begin_ns) & (series.time_ns <= end_ns)]
-    return int(inside.min() - np.interp(call_ns, series.time_ns, series.own_bytes)) if len(inside) else 0
+    return int(inside.min()) if len(inside) else 0

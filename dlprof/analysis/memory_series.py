@@ -29,7 +29,9 @@ class MemorySeries:
         processes: How many these were.
         own_bytes: Of the traced process alone: resident memory without pages of files, and what is swapped out (bytes);
             the kinds are known once a second, between that they are taken as on a line.
-        below_bytes: The same of the processes below it together: workers of loaders, for example.
+        beside_bytes: Of `own_bytes` what is not anonymous: shared memory, and what is swapped out (bytes); 0 where
+            that is not split.
+        below_bytes: `own_bytes` of the processes below it together: workers of loaders, for example.
         kinds: Name of a kind (`KINDS`) to what the tree has of it (bytes), NaN where it was not measured; looked at
             once a second: `kinds_ns`.
         kinds_ns: When the kinds were looked at (ns).
@@ -42,6 +44,7 @@ class MemorySeries:
     tree_bytes: Integers
     processes: Integers
     own_bytes: Integers
+    beside_bytes: Integers
     below_bytes: Integers
     kinds: dict[str, Floats]
     kinds_ns: Integers
@@ -56,6 +59,22 @@ class MemorySeries:
     def at(self, time_ns: Integers) -> Floats:
         """The tree's memory at some moments, on a line between two samples."""
         return np.interp(time_ns, self.time_ns, self.tree_bytes)
+
+    def own_at(self, time_ns: int) -> int:
+        """Memory of the traced process alone at a moment, on a line between two samples (bytes)."""
+        return int(np.interp(time_ns, self.time_ns, self.own_bytes))
+
+    def own_told(self, time_ns: int, rss_bytes: int, anonymous_bytes: int) -> int:
+        """What `own_bytes` is at a moment of which the traced process itself tells its memory (bytes).
+
+        Args:
+            time_ns: The moment (ns).
+            rss_bytes: What was resident (bytes).
+            anonymous_bytes: What of that was neither of a file nor shared (bytes).
+        """
+        if not self.is_split:
+            return rss_bytes
+        return anonymous_bytes + int(np.interp(time_ns, self.time_ns, self.beside_bytes))
 
     def kinds_at(self, time_ns: int) -> dict[str, int | None]:
         """Kinds of the tree's memory where they were looked at nearest to a moment."""
@@ -76,17 +95,19 @@ def of_run(run: Run) -> MemorySeries | None:
     rows = rows.sort_by("time_ns")
     time, first = np.unique(integers(rows["time_ns"]), return_index=True)
     kinds_ns, kinds = _kinds(rows)
-    own_ns, own, is_split = _own(rows, run.manifest.process.pid)
+    main = rows.filter(pc.equal(rows["pid"], run.manifest.process.pid))
+    own_ns, own, is_split = _own(main)
     return MemorySeries(
         time_ns=time,
         tree_bytes=np.add.reduceat(integers(rows["rss_bytes"]), first),
         processes=np.diff(np.append(first, rows.num_rows)),
         own_bytes=np.interp(time, own_ns, own).astype(np.int64) if len(own_ns) else np.zeros(len(time), np.int64),
+        beside_bytes=_beside(main, time),
         below_bytes=_below(rows, run.manifest.process.pid, time),
         kinds=kinds,
         kinds_ns=kinds_ns,
         is_split=is_split,
-        kernel_peak_bytes=_largest(rows.filter(pc.equal(rows["pid"], run.manifest.process.pid)), "peak_rss_bytes"),
+        kernel_peak_bytes=_largest(main, "peak_rss_bytes"),
         pss_bytes=_largest_sum(rows, "pss_bytes"),
         uss_bytes=_largest_sum(rows, "uss_bytes"),
     )
@@ -116,9 +137,8 @@ def _kinds(rows: pa.Table) -> tuple[Integers, dict[str, Floats]]:
     return time, {name: np.add.reduceat(_floats(known[name]), first) for name in KINDS}
 
 
-def _own(rows: pa.Table, pid: int | None) -> tuple[Integers, Floats, bool]:
-    """When the traced process was sampled, and its own memory then."""
-    main = rows.filter(pc.equal(rows["pid"], pid))
+def _own(main: pa.Table) -> tuple[Integers, Floats, bool]:
+    """When a process was sampled, and its own memory then."""
     time, resident = integers(main["time_ns"]), _floats(main["rss_bytes"])
     known = main.filter(pc.is_valid(main["anonymous_bytes"]))
     if not known.num_rows:
@@ -127,13 +147,22 @@ def _own(rows: pa.Table, pid: int | None) -> tuple[Integers, Floats, bool]:
     return time, resident - np.interp(time, integers(known["time_ns"]), np.nan_to_num(of_files)), True
 
 
+def _beside(main: pa.Table, time: Integers) -> Integers:
+    """Shared memory of a process, and what of it is swapped out."""
+    known = main.filter(pc.is_valid(main["anonymous_bytes"]))
+    if not known.num_rows:
+        return np.zeros(len(time), np.int64)
+    held = np.nan_to_num(_floats(known["shared_bytes"])) + np.nan_to_num(_floats(known["swap_bytes"]))
+    return np.interp(time, integers(known["time_ns"]), held).astype(np.int64)
+
+
 def _below(rows: pa.Table, pid: int | None, time: Integers) -> Integers:
     """Memory of the other processes that were there for a while, together."""
     whole = np.zeros(len(time), np.int64)
     counts = rows.group_by("pid").aggregate([("time_ns", "count")])
     for one, count in zip(counts["pid"].to_pylist(), counts["time_ns_count"].to_pylist(), strict=True):
         if one != pid and count >= _LEAST_SAMPLES:
-            at, own, _ = _own(rows, one)
+            at, own, _ = _own(rows.filter(pc.equal(rows["pid"], one)))
             whole += np.interp(time, at, own, left=0, right=0).astype(np.int64)
     return whole
 

@@ -27,7 +27,7 @@ def test_memory_that_grows_by_the_data_is_a_copy(tmp_path: Path) -> None:
     """TensorFlow makes tensors of arrays."""
     (found,) = of(tmp_path, "float32", 500, 705)
 
-    assert found == FitCopy("train.py", 9, 200_200_000, 205 * MB, "float32", "float32")
+    assert found == FitCopy(1, "train.py", 9, 200_200_000, 205 * MB, "float32", "float32")
 
 
 def test_data_of_another_type_is_copied_as_floats_of_keras(tmp_path: Path) -> None:
@@ -60,6 +60,44 @@ CLEAN = {
 def test_other_growth_is_no_copy(tmp_path: Path, name: str) -> None:
     """It is an engine that starts, or weights."""
     assert of(tmp_path, *CLEAN[name]) == ()
+
+
+def told(rss: int, anonymous: int, after_ns: int = 20_000) -> dict[str, Any]:
+    """What the process says of its memory at the call (MB)."""
+    return {
+        "after_ns": after_ns,
+        "rss_bytes": rss * MB,
+        "anonymous_bytes": anonymous * MB,
+        "source": "/proc/self/statm",
+    }
+
+
+def test_data_that_the_script_makes_right_before_the_call_are_no_copy(tmp_path: Path) -> None:
+    """The samples around the call know nothing of it: 500 MB before, 705 MB after; the process itself held 703 by then."""
+    assert of(tmp_path, "float32", 500, 705, memory=told(1000, 703)) == ()
+
+
+def test_what_the_script_gives_back_right_before_the_call_hides_no_copy(tmp_path: Path) -> None:
+    """It held 705 MB at the sample before, and 500 at the call."""
+    (found,) = of(tmp_path, "float32", 705, 705, memory=told(800, 500))
+
+    assert found.copy_bytes == 205 * MB
+
+
+UNTOLD = {
+    "null": None,
+    "not all of it": {"after_ns": 5, "rss_bytes": 1000 * MB},
+    "no numbers": {"after_ns": 5, "rss_bytes": "many", "anonymous_bytes": None},
+    "no object": [1, 2, 3],
+}
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_without_the_process_s_word_the_samples_around_the_call_count(tmp_path: Path, name: str) -> None:
+    """As for runs of an older dlprof, and where there is no /proc."""
+    (found,) = of(tmp_path, "float32", 500, 705, memory=UNTOLD[name])
+
+    assert found.copy_bytes == 205 * MB
 
 
 def test_data_that_is_no_array_is_not_known(tmp_path: Path) -> None:

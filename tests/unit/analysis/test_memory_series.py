@@ -44,6 +44,31 @@ def test_a_run_that_tells_no_kinds_has_its_resident_memory(tmp_path: Path) -> No
     assert (series.is_split, series.own_bytes.tolist(), series.kinds_at(0)["anonymous_bytes"]) == (False, [100], None)
 
 
+def test_memory_that_the_process_told_is_counted_as_its_samples_are(tmp_path: Path) -> None:
+    """Pages of files are left out; what is shared or swapped out, as on a line between two looks at it, is not."""
+    first, last = {**split(1, 60, 40), "swap_bytes": 10}, {**split(3, 60, 80), "shared_bytes": 4, "swap_bytes": 20}
+    series = memory_series.of_run(made(tmp_path, first, split(2, 9000, 10, pid=43), last))
+
+    assert series is not None
+    assert series.own_told(2_000_000_000, 300, 100) == 100 + 2 + 15
+
+
+def test_of_a_run_that_tells_no_kinds_all_that_is_resident_counts(tmp_path: Path) -> None:
+    """Its samples have no more."""
+    series = memory_series.of_run(made(tmp_path, sample(1, 100)))
+
+    assert series is not None
+    assert series.own_told(1_000_000_000, 300, 100) == 300
+
+
+def test_memory_of_the_process_alone_lies_on_a_line_between_samples(tmp_path: Path) -> None:
+    """Processes below are none of it."""
+    series = memory_series.of_run(made(tmp_path, split(1, 60), split(1, 5000, pid=43), split(3, 80)))
+
+    assert series is not None
+    assert series.own_at(2_000_000_000) == 70
+
+
 def test_peaks_between_samples_are_the_kernels(tmp_path: Path) -> None:
     """And proportional sizes are sums over the tree."""
     first = split(1, 100, peak_rss_bytes=900, pss_bytes=80, uss_bytes=60)

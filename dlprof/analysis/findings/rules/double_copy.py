@@ -76,7 +76,7 @@ def _of_fit(copy: FitCopy, others: int, peak: int) -> Claim:
             f"{size(peak)} at the peak{_more(others)}"
         ),
         {},
-        _EVIDENCE,
+        (*_EVIDENCE, _at_call(copy)),
         f"Make the data {copy.made_type} where it is read, and keep no other copy."
         if cast
         else "Give fit the data in parts (a generator, a PyDataset over a mapped file, a tf.data pipeline), so that "
@@ -84,6 +84,16 @@ def _of_fit(copy: FitCopy, others: int, peak: int) -> Claim:
         place,
         rank=Rank.WITHOUT_TIME,
         support=Support(Ground.STATED),
+    )
+
+
+def _at_call(copy: FitCopy) -> Query:
+    told = ("after_ns", "rss_bytes", "anonymous_bytes")
+    columns = ", ".join(f"CAST(json_extract(detail, '$.memory.{name}') AS BIGINT) AS {name}" for name in told)
+    return Query(
+        "memory at the call of fit as the process read it, and the data",
+        f"SELECT start_ns, {columns}, json_extract_string(detail, '$.memory.source') AS source, "
+        f"json_extract(detail, '$.data') AS data FROM spans WHERE span_id = {copy.span_id}",
     )
 
 

@@ -9,6 +9,8 @@ import pytest
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.rules import double_copy
+from dlprof.store import query as sql
+from dlprof.store.run import Run
 from tests.unit.analysis.findings.cases import Planted
 from tests.unit.analysis.memory_runs import MB, sample, split
 from tests.unit.analysis.test_memory_copies import SCRIPT, tables
@@ -45,16 +47,30 @@ def test_without_samples_it_abstains(tmp_path: Path) -> None:
         list(double_copy.look(Case(trained(tmp_path / "r"))))
 
 
-def test_a_copy_that_fit_makes_is_told_with_its_call(tmp_path: Path) -> None:
+def of_fit(folder: Path) -> Run:
     """200 MB of float32 become as many of the engine's, of 705 MB at the peak."""
     data = [{"shape": [50_000, 1000], "dtype": "float32"}]
     samples = [split(time, level * MB) for time, level in ((1.0, 500), (2.0, 500), (2.9, 705), (7.0, 705))]
-    spans = [{**fit_span(data=data), "file": "train.py", "line": 9}]
-    run = trained(tmp_path / "r", process_samples=samples, steps=steps(200, start_s=3), spans=spans)
+    memory = {"after_ns": 7, "rss_bytes": 900 * MB, "anonymous_bytes": 500 * MB, "source": "/proc/self/statm"}
+    spans = [{**fit_span(data=data, memory=memory), "file": "train.py", "line": 9}]
+    return trained(folder / "r", process_samples=samples, steps=steps(200, start_s=3), spans=spans)
 
-    (claim,) = double_copy.look(Case(run))
+
+def test_a_copy_that_fit_makes_is_told_with_its_call(tmp_path: Path) -> None:
+    """And with what it took."""
+    (claim,) = double_copy.look(Case(of_fit(tmp_path)))
 
     assert claim.sentence.before.startswith(
         "`fit` took 205 MB before its first step, which is a copy of all the float32"
     )
     assert claim.line == ("train.py", 9)
+
+
+def test_evidence_of_a_copy_that_fit_makes_is_what_the_process_held_at_the_call(tmp_path: Path) -> None:
+    """With the source of that, and the data."""
+    run = of_fit(tmp_path)
+    (claim,) = double_copy.look(Case(run))
+
+    assert sql.ask(run, claim.evidence[-1].sql).rows == [
+        (2_000_000_000, 7, 900_000_000, 500_000_000, "/proc/self/statm", '[{"shape":[50000,1000],"dtype":"float32"}]')
+    ]
