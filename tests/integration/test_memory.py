@@ -145,35 +145,54 @@ def test_what_autograd_keeps_of_a_step_is_told_to_the_byte(tmp_path: Path) -> No
     assert told["step_bytes"] == 16 * (3 + 5 + 5) * 4
 
 
+GIVEN = """
+    import numpy as np
+    import keras
+    from keras import layers as L
+
+    model = keras.Sequential([L.Input((1000,)), L.Dense(1)])
+    model.compile("sgd", "mse")
+    targets = np.zeros((30_000, 1), "float32")
+    rows = np.ones((30_000, 1000), "float32")
+    model.fit(rows, targets, batch_size=64, epochs=2, verbose=0)
+"""
+"""120 MB of an array, made right before it is given."""
+
+
 def test_tensors_that_fit_makes_of_all_the_data_are_a_second_copy(tmp_path: Path) -> None:
-    """120 MB of an array; Keras on TensorFlow makes tensors of all of it.
-
-    What there was before is from samples around the call of `fit`: the script rests, so that these are of one level.
-    """
-    runner.write(
-        tmp_path,
-        "script.py",
-        """
-        import time
-        import numpy as np
-        import keras
-        from keras import layers as L
-
-        model = keras.Sequential([L.Input((1000,)), L.Dense(1)])
-        model.compile("sgd", "mse")
-        rows = np.ones((30_000, 1000), "float32")
-        time.sleep(1)
-        model.fit(rows, np.zeros((30_000, 1), "float32"), batch_size=64, epochs=2, verbose=0)
-        """,
-    )
+    """Keras on TensorFlow makes tensors of all of it."""
+    runner.write(tmp_path, "script.py", GIVEN)
 
     often = ("--cores-hz", "50", "--budget", "off")
     done = runner.trace("script.py", "--backend", "tensorflow", *often, cwd=tmp_path)
 
     assert done.code == 0, done.err
     found = next(one for one in runner.report(tmp_path)["findings"] if one["slug"] == "double-copy")
-    assert (found["file"], found["line"]) == ("script.py", 11)
+    assert (found["file"], found["line"]) == ("script.py", 10)
     assert "a copy of all the float32 data that it was given (120 MB)" in found["claim"]
+
+
+def test_floats_of_another_type_that_fit_converts_are_a_second_copy(tmp_path: Path) -> None:
+    """240 MB of float64, which Keras makes float32 of, on PyTorch too."""
+    runner.write(tmp_path, "script.py", GIVEN.replace('1000), "float32"', '1000), "float64"'))
+
+    often = ("--cores-hz", "50", "--budget", "off")
+    done = runner.trace("script.py", "--backend", "torch", *often, cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    found = next(one for one in runner.report(tmp_path)["findings"] if one["slug"] == "double-copy")
+    assert "a copy of all the float64 data that it was given (240 MB) as float32" in found["claim"]
+
+
+@pytest.mark.parametrize("hertz", ["1", "50"])
+def test_data_made_right_before_the_call_are_no_copy_of_fit_s(tmp_path: Path, hertz: str) -> None:
+    """PyTorch takes the array as it is. Between two samples a second apart the script makes it, and calls."""
+    runner.write(tmp_path, "script.py", GIVEN.replace("epochs=2", "epochs=6"))
+
+    done = runner.trace("script.py", "--backend", "torch", "--cores-hz", hertz, "--budget", "off", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    assert "double-copy" not in {one["slug"] for one in runner.report(tmp_path)["findings"]}
 
 
 STEP = """
