@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from dlprof.trials.exam import examine, truths
+from dlprof.analysis.findings import diagnose
+from dlprof.trials.exam import examine, runs, truths
+from dlprof.trials.exam.truths import Truth
 from tests.integration import runner
 
 pytestmark = pytest.mark.integration
@@ -127,25 +129,40 @@ def test_repeats_of_the_same_thing_pass_the_gate(tmp_path: Path, scenarios: Path
     assert done.out.startswith("dlprof gate: ok")
 
 
+def planted(scenarios: Path, name: str, backend: str) -> Truth:
+    """A cause of the exam; `dlprof exam` sits all of them."""
+    (truth,) = (one for one in truths.load(scenarios / "faults", only=[name]) if one.backend == backend)
+    return truth
+
+
 @pytest.mark.measured
 @pytest.mark.parametrize(
     ("name", "backend"),
     [
         pytest.param("slow_logger", "torch", marks=pytest.mark.backend("torch")),
         pytest.param("eager", "tensorflow", marks=pytest.mark.backend("tensorflow")),
-        pytest.param("ragged_jax", "jax", marks=pytest.mark.backend("jax")),
         pytest.param("checkpoint_epochs", "mxnet", marks=pytest.mark.backend("mxnet")),
     ],
 )
 def test_a_planted_cause_is_found_first(tmp_path: Path, scenarios: Path, name: str, backend: str) -> None:
-    """One of the exam on each backend; `dlprof exam` runs all of them.
+    """Other programs on the machine may be a greater cause, rightly: only causes in the training are ranked here."""
+    truth = planted(scenarios, name, backend)
 
-    Other programs on the machine may be a greater cause, rightly: only causes in the training are ranked here.
-    """
-    chosen = [one for one in truths.load(scenarios / "faults", only=[name]) if one.backend == backend]
+    faulty = runs.made(truth, tmp_path, "diagnosed-001", faulty=True)
 
-    (answer,) = examine.examine(chosen, tmp_path, lambda _line: None, pairs=0, repeats=1).answers
+    found = [one.slug for one in diagnose.diagnose(faulty).findings if one.slug not in OF_THE_MACHINE]
+    assert found[0] in (truth.slug, *truth.also), found
+
+
+@pytest.mark.measured
+@pytest.mark.backend("jax")
+def test_a_cause_is_examined_with_what_it_costs(tmp_path: Path, scenarios: Path) -> None:
+    """By a run without it beside the one that is diagnosed."""
+    truth = planted(scenarios, "ragged_jax", "jax")
+
+    (answer,) = examine.examine([truth], tmp_path, lambda _line: None, pairs=0, repeats=1).answers
 
     assert answer.failed is None
     assert answer.rank is not None, answer.found
     assert set(answer.found[: answer.rank - 1]) <= OF_THE_MACHINE, answer.found
+    assert answer.cost_ns is not None

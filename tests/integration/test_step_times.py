@@ -17,7 +17,7 @@ TRAINING = """
     import numpy as np
 
     layers, options = keras.layers, sys.argv[1:]
-    rows, labels = np.random.default_rng(0).normal(size=(2048, 784)).astype("float32"), np.arange(2048) % 10
+    rows, labels = np.random.default_rng(0).normal(size=(1024, 784)).astype("float32"), np.arange(1024) % 10
     model = keras.Sequential([keras.Input((784,)), layers.Dense(1024, "relu"), layers.Dense(1024, "relu")])
     model.add(layers.Dense(10, "softmax"))
     model.compile("adam", "sparse_categorical_crossentropy")
@@ -28,7 +28,7 @@ TRAINING = """
 
     given = {"callbacks": [Reads()]} if "callback" in options else {}
     if "validation" in options:
-        given["validation_data"] = rows[:1024], labels[:1024]
+        given["validation_data"] = rows[:512], labels[:512]
     model.fit(rows, labels, batch_size=32, epochs=4, verbose=0, **given)
 """
 EPOCHS = """
