@@ -7,7 +7,9 @@ others, the element whose data set a function has made (`Interleave[7]`).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _INDEXED = re.compile(r"(.*)\[(\d{1,9})\]")
 _OF_INPUTS = re.compile(r"(?:Zip|Concatenate|ChooseFastest)(?:V\d+)?")
@@ -46,23 +48,39 @@ class Place:
 
 def place(name: str) -> Place:
     """Where an iterator of that name is."""
-    *outer, own = name.split("::")
-    kept: list[str] = []
-    is_nested, number = False, None
-    for part in outer:
-        stage, index = _indexed(part)
-        number = _input(stage, index)
-        is_nested = is_nested or (index >= 0 and number is None and not _OF_PASSES.fullmatch(stage))
-        kept.append(stage if number is None else part)
-    return Place("::".join([*kept, own]), is_nested, number)
+    parts = list(_parts(name.split("::")))
+    own = parts[-1]
+    return Place("::".join([*(part.kept for part in parts[:-1]), own.stage]), own.is_nested, own.input)
 
 
 def around(name: str) -> list[Place]:
     """The stages around an iterator, outermost first: `Iterator::Root`, `Iterator::Root::Prefetch`; none: too many."""
-    parts = name.split("::", _DEEPEST)
-    if len(parts) > _DEEPEST:
+    texts = name.split("::", _DEEPEST)
+    if len(texts) > _DEEPEST:
         return []
-    return [place(_indexed("::".join(parts[:size]))[0]) for size in range(2, len(parts))]
+    found, kept = [], ""
+    for part in _parts(texts[:-1]):
+        found.append(Place(kept + part.stage, part.is_nested, part.input))
+        kept += f"{part.kept}::"
+    return found[1:]  # the first is no stage: `Iterator`
+
+
+class _Part(NamedTuple):
+    """A stage of a name: `is_nested` and `input` as those of `Place`; `kept` has an index if it is that of an input."""
+
+    stage: str
+    kept: str
+    is_nested: bool
+    input: int | None
+
+
+def _parts(texts: Iterable[str]) -> Iterator[_Part]:
+    is_nested, number = False, None
+    for text in texts:
+        stage, index = _indexed(text)
+        before, number = number, _input(stage, index)
+        yield _Part(stage, stage if number is None else text, is_nested, before)
+        is_nested = is_nested or (index >= 0 and number is None and not _OF_PASSES.fullmatch(stage))
 
 
 def _input(stage: str, index: int) -> int | None:

@@ -190,7 +190,6 @@ class _Pipelines:
         numbers, iterators, parents, datasets = unique.tolist()
         names = {number: self._plane.names.get(number, "") for number in dict.fromkeys(numbers)}
         where = {number: xiterator_names.place(name) for number, name in names.items()}
-        outer = {number: xiterator_names.around(name) for number, name in names.items()}
         roots = self._roots()
         stages = [
             _Stage(roots.get(iterator), where[number], self._plane.stats.get(dataset))
@@ -200,7 +199,7 @@ class _Pipelines:
         distinct = list(dict.fromkeys(stages))
         seen = set(iterators) - {NONE}
         orphans = [place for place, parent in enumerate(parents) if parent not in seen]
-        distinct += _unended(distinct, ((stages[place], outer[numbers[place]]) for place in orphans))
+        distinct += _unended(distinct, dict.fromkeys((stages[place].root, names[numbers[place]]) for place in orphans))
         places = {stage: place for place, stage in enumerate(distinct)}
         number = np.full(len(self._is_iterator), NONE, np.int64)
         number[rows] = np.asarray([places[stage] for stage in stages], np.int64)[inverse.reshape(-1)]
@@ -409,16 +408,22 @@ def _united(stages: Sequence[_Stage]) -> list[_Stage]:
     return [replace(stage, dataset=None) if (stage.root, stage.place) in several else stage for stage in stages]
 
 
-def _unended(stages: Sequence[_Stage], orphans: Iterable[tuple[_Stage, Sequence[Place]]]) -> list[_Stage]:
+def _unended(stages: Iterable[_Stage], orphans: Iterable[tuple[str | None, str]]) -> list[_Stage]:
     """Stages of which no call began and ended while it was traced, by the names of what they ask.
 
     Args:
         stages: Those that have calls.
-        orphans: The stage of each iterator that none of these asks, and what its name says to be around it.
+        orphans: Pipeline and name of each iterator that none of these asks.
     """
     known = {(stage.root, stage.place.path) for stage in stages}
-    found = dict.fromkeys((stage.root, place) for stage, outer in orphans for place in outer)
-    return [_Stage(root, place, None) for root, place in found if (root, place.path) not in known]
+    found: list[_Stage] = []
+    for root, name in orphans:
+        for place in xiterator_names.around(name):
+            if (root, place.path) not in known:
+                budget().hold(200 + len(place.path), "stages of input pipelines")
+                known.add((root, place.path))
+                found.append(_Stage(root, place, None))
+    return found
 
 
 def _nearest(parent: Integers, wanted: Booleans) -> Integers:
