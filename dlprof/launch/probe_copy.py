@@ -1,8 +1,8 @@
 """The copy of the probe that traced processes run: kept between runs, so that each Python compiles it once.
 
 It lies in dlprof's data folder under the digest of its files, is made whole or not at all, and never changes. Where
-that folder cannot be written to, a run gets a copy of its own. Where files may only have a certain size that is one of
-links, in which nothing compiled is kept: it would be kept in part.
+that folder cannot be written to, a run gets a copy of its own. Where files may only have a certain size, or the disk is
+full, that is one of links, in which nothing compiled is kept: it would be kept in part.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def place(own: Path) -> Path:
         OSError: That cannot be written, either.
     """
     source = Path(dlprof_probes.__file__).parent
-    if bytecode.is_limited():
+    if bytecode.may_be_cut(data_folder()):
         if not own.joinpath("dlprof_probes").exists():  # a run that follows its children asks twice
             _copy(source, own, os.symlink)  # whatever their size
             bytecode.keep_from(own)

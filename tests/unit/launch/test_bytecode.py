@@ -1,4 +1,7 @@
-"""Compiled modules where files may only have a certain size: 20 kB here, in which those that the check itself needs fit."""
+"""Compiled modules where files may only have a certain size, or the disk is full.
+
+That size is 20 kB here, in which those that the check itself needs fit.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from dlprof.launch import bytecode
 
@@ -29,6 +35,25 @@ def test_a_module_that_does_not_fit_is_not_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "__pycache__").exists()
     assert run(ask, tmp_path) == []
     assert list((tmp_path / "__pycache__").glob("large.*.pyc"))
+
+
+@pytest.mark.parametrize(("free", "cut"), [((16 << 20) - 4096, True), (16 << 20, False)])
+def test_where_the_disk_is_full_a_module_might_be_cut(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, cut: bool
+) -> None:
+    """By the disk of the nearest folder that is there."""
+    asked = []
+
+    def statvfs(place: Path) -> SimpleNamespace:
+        asked.append(place)
+        if place != tmp_path:
+            raise FileNotFoundError
+        return SimpleNamespace(f_bavail=free // 4096, f_frsize=4096)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+
+    assert bytecode.may_be_cut(tmp_path / "data" / "dlprof") == cut
+    assert asked == [tmp_path / "data" / "dlprof", tmp_path / "data", tmp_path]
 
 
 def test_a_folder_can_be_kept_free_of_compiled_modules(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_where_files_may_only_be_small_the_run_has_its_own(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python would keep the beginning of a compiled module, and no later run could load that: here it keeps none."""
-    monkeypatch.setattr(bytecode, "is_limited", lambda: True)
+    monkeypatch.setattr(bytecode, "may_be_cut", lambda _folder: True)
 
     own = probe_copy.place(tmp_path / "own")
     assert probe_copy.place(tmp_path / "own") == own  # as where children are followed
