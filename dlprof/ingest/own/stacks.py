@@ -16,6 +16,7 @@ import pyarrow as pa
 from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
+from dlprof.ingest.own import torn_stacks
 from dlprof.ingest.own.gone_threads import StackRow, cut, without_ended
 from dlprof.ingest.own.native_stretches import NativeStretches
 from dlprof.ingest.own.worker_stacks import worker_part
@@ -29,6 +30,8 @@ _PIDS = 1 << 31
 _OURS = "dlprof_probes/inproc/thinning.py"
 """Where the thread of the line probe begins: it is none of the program's."""
 _UNPACKED_MOST = 1 << 30
+_STACKS_TORN = 0.05
+"""Share of stacks that were read in part from which on that is told."""
 _STACKS_LOST = 0.2
 """Share of stacks that could not be read from which on that is told."""
 
@@ -73,7 +76,7 @@ class Stacks:
             zero = anchor["after_ns"] - self.process.origin_ns
             error_ns = max(self.error_ns or 0, int(anchor["after_ns"] - anchor["before_ns"]), 5_000_000)
             rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
-            told = list(intervals(_events(events), self.names))
+            told, torn = torn_stacks.completed(list(intervals(_events(events), self.names)))
             rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
             rows = without_ended(rows, self.ends or {}, self.last_ns)
@@ -82,7 +85,7 @@ class Stacks:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
         self.pieces.append(self._piece(kept))
         self.error_ns, self.rate_hz = error_ns, rate_hz
-        return health
+        return [*health, *_completed(torn, len(told))]
 
     def _cut(
         self, rows: list[StackRow], unnamed: set[int], anchor: dict[str, Any], rate_hz: float
@@ -199,6 +202,15 @@ def _shortened(told: Sequence[StackRow], kept: Sequence[StackRow]) -> Iterator[H
             "to the number of samples that it took; each is right in its beginning, all together in their time."
         )
         yield Health("stacks-cut", "info", text, count)
+
+
+def _completed(torn: int, all_: int) -> Iterator[Health]:
+    if torn > _STACKS_TORN * all_:
+        text = (
+            f"py-spy read {torn} of {all_} stacks in part, for Python ran on meanwhile: what is outside of their "
+            "frames was taken from the nearest whole stack of the thread that has the same."
+        )
+        yield Health("stacks-completed", "info", text, torn)
 
 
 def _events(events: Iterable[Mapping[str, Any]]) -> Iterator[FrameEvent]:

@@ -129,3 +129,21 @@ def test_a_stack_of_a_thread_that_is_gone_is_cut_and_that_is_said(tmp_path: Path
     assert [row["dur_ns"] for row in found.tables()["stacks"].to_pylist()] == [2 * 10**9, 10**9]
     assert found.rate_hz == 10.0
     assert (health.slug, health.count) == ("stacks-cut", 1)
+
+
+def test_stacks_that_were_read_in_part_are_completed_and_told(tmp_path: Path) -> None:
+    """One of three has the frames of the engine alone."""
+    inner = [("B", "run", "/s/engine.py", 5)], [("E", "run", "/s/engine.py", 5)]
+    outer = [("B", "main", "/s/mlp.py", 5)], [("E", "main", "/s/mlp.py", 5)]
+    changes = [
+        (100, [("B", "thread (77): MainThread", "", 0), *outer[0], *inner[0]]),
+        (200, [*inner[1], *outer[1], *inner[0]]),
+        (300, [*inner[1], *outer[0]]),
+        (400, [*outer[1], ("E", "thread (77): MainThread", "", 0)]),
+    ]
+    found = stacks.Stacks(PROCESS, FileNames("/s"))
+
+    (health,) = found.add(stack_file(tmp_path, [event(*one, time) for time, many in changes for one in many]))
+
+    assert [row["stack_id"] for row in found.tables()["stacks"].to_pylist()] == [0, 0, 1]
+    assert (health.slug, health.count) == ("stacks-completed", 1)
