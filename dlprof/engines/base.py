@@ -122,6 +122,9 @@ class EngineSpec(Struct, frozen=True):
     """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
+    starts_operators: bool = False
+    """Whether lines of a script without Keras start its operators themselves: a stack that ends there may be in their
+    C++, which leaves no frame."""
     eager_files: tuple[str, ...] = ()
     """Beginnings of the names of files whose functions start one operation for whoever calls them; empty: it compiles
     no functions, or that is usual."""

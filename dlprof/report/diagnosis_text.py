@@ -83,7 +83,7 @@ def _advice(finding: Finding) -> str:
 def _head(page: Page, number: int, finding: Finding) -> Text:
     state = "" if finding.state == FindingState.UNTESTED else f"  {finding.state}"
     cost = causes.cost(finding.at_stake_ns, finding.share, finding.basis)
-    heading = f"Perhaps: {finding.heading}" if finding.is_question else finding.heading
+    heading = causes.heading(finding.heading, is_question=finding.is_question)
     return causes.headline(page, number, heading, finding.slug, f"{cost}{state}")
 
 

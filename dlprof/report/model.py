@@ -277,6 +277,10 @@ class Cause(Struct, frozen=True):
     file: str | None
     line: int | None
     next_step: str
+    confidence: float = 1.0
+    """How likely it is the right cause, 0 to 1."""
+    is_question: bool = False
+    """Whether that is too little to say it as a fact."""
 
 
 class SkippedEvents(Struct, frozen=True):

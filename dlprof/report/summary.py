@@ -116,6 +116,8 @@ def _causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...] | None:
             finding.file,
             finding.line,
             finding.next_step,
+            finding.confidence,
+            finding.is_question,
         )
         for finding in diagnosis.findings
     )

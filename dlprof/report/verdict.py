@@ -12,6 +12,8 @@ from dlprof.units import duration, percent
 
 _MOST_OF_IT = 0.20
 """A cause of less than this share of the wall time is not the answer."""
+_MOST_OF_LAYERS = 0.10
+"""An operator of one layer that has less of the wall time need not be named."""
 _LITTLE = 0.01
 """Less of the wall time than this need not be said first."""
 _PHASES = 3
@@ -57,7 +59,7 @@ def _unrecorded(report: Report) -> str:
 
 def _cause(report: Report, findings: Sequence[Finding]) -> str:
     """The most costly cause, where it explains enough; else empty."""
-    first = findings[0] if findings else None
+    first = next((one for one in findings if not one.is_question), None)
     if first is None or first.share < _MOST_OF_IT:
         return ""
     about = "About " if first.basis == Basis.ESTIMATED else ""
@@ -92,12 +94,22 @@ def _phases(report: Report, diagnosis: Diagnosis | None, findings: Sequence[Find
 
 
 def _stood(diagnosis: Diagnosis | None) -> str:
-    """The line at which most of what no cause explains stood; empty: there is no such line."""
-    for rest in diagnosis.rest if diagnosis is not None else ():
+    """Where most of what no cause explains stood: a line, else what was computed; empty: there is no such place."""
+    if diagnosis is None:
+        return ""
+    for rest in diagnosis.rest:
         if rest.stood is not None and rest.share * rest.stood.share >= _MOST_OF_IT:
             doing = f", {rest.stood.doing}" if rest.stood.doing else ""
             share = f"{100 * rest.stood.share:.0f} % of {rest.path.replace('/', '.')}"
             return f"; {share} stood at {rest.stood.file}:{rest.stood.line}{doing}"
+    for rest in diagnosis.rest:
+        if rest.worked is not None and rest.worked.layer and rest.share * rest.worked.share >= _MOST_OF_LAYERS:
+            names = (rest.worked.layer, rest.worked.direction, rest.worked.op)
+            return f"; {100 * rest.share * rest.worked.share:.0f} % is {' '.join(name for name in names if name)}"
+    for line in diagnosis.lines:
+        if line.share >= _MOST_OF_IT:
+            doing = f", {line.doing}" if line.doing else ""
+            return f"; {line.file}:{line.line} has {100 * line.share:.0f} %{doing}"
     return ""
 
 
@@ -119,4 +131,5 @@ def _largest(diagnosis: Diagnosis | None, findings: Sequence[Finding]) -> str:
         return f"; no cause of lost time was found{' in the script' if own else ''}"
     first = findings[0]
     about = "about " if first.basis == Basis.ESTIMATED else ""
-    return f"; the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"
+    perhaps = "perhaps " if first.is_question else ""
+    return f"; {perhaps}the largest single loss is {_went_to(first) or first.heading}, {about}{100 * first.share:.0f} %"

@@ -19,7 +19,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import EDGES, Tree
-from dlprof.schema.vocabulary import Ground, Loop, Phase, StepPart
+from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
 
 _TITLE = Title("A line ran very many times in each step", "a line that runs many times in each step")
 _MANY = 12.0
@@ -57,7 +57,8 @@ def claims(case: Case) -> Iterator[Claim]:
     if found is None:
         return
     inside = set(map(id, found.samples))
-    share = case.code.share(_PATHS, lambda sample: id(sample) in inside)
+    back = _way_back(case, found)
+    share = case.code.share(_PATHS, lambda sample: id(sample) in inside) + back
     parts = {} if case.tree.unsplit is not None else case.takes(*(Tree.FIT_STEPS / part for part in _NO_KERNELS))
     parts = parts or case.takes(*_PATHS)
     wanted = share * case.own(Tree.FIT_STEPS)
@@ -67,7 +68,7 @@ def claims(case: Case) -> Iterator[Claim]:
     yield Claim(
         Sentence(
             f"Line {found.line[1]} runs {found.a_step:,.0f} times in each step of the script's own loop, and starts "
-            "something small each time:"
+            f"something small each time{', and again on the way back' if back else ''}:"
         ),
         takes,
         [_LINES, queries.python_stood(Phase.FIT_STEPS)],
@@ -76,21 +77,48 @@ def claims(case: Case) -> Iterator[Claim]:
         "own (scan, a recurrent layer), or a compiled function.",
         found.line,
         title=_TITLE,
-        support=case.code.support(_PATHS, lambda sample: id(sample) in inside, ground=Ground.REPEATED),
+        basis=Basis.ESTIMATED if back else Basis.MEASURED,
+        support=case.code.support(
+            _PATHS,
+            lambda sample: id(sample) in inside or (back > 0 and _goes_back(case, sample)),
+            ground=Ground.REPEATED,
+        ),
     )
+
+
+def _way_back(case: Case, found: _Many) -> float:
+    """Share of the steps in which gradients go back through what the lines started; 0: none, or it cannot be told.
+
+    Operators of layers are known by these, so of a loss or a penalty of the script's own the others are.
+    """
+    if case.tree.unsplit is not None or any(case.code.is_called_back(sample) for sample in found.samples):
+        return 0.0
+    rows = [row for row in case.kernels.operators.rows if row.direction == Direction.BACKWARD]
+    theirs = sum(row.count for row in rows if row.layer is None)
+    if theirs < _MANY * case.kernels.window_steps or all(row.layer is None for row in rows):
+        return 0.0
+    going_back = case.code.share(_PATHS, lambda sample: _goes_back(case, sample))
+    return going_back * theirs / sum(row.count for row in rows)
+
+
+def _goes_back(case: Case, sample: Sample) -> bool:
+    return any(frame.name in case.engine.backward_functions for frame in sample.frames)
 
 
 def _most(case: Case) -> _Many | None:
     """The function with most samples in lines that run many times a step; None: there is none."""
     rows = case.run.rows("lines")
     often, functions = _often(case, rows), {(row["file"], row["line"]): row["function"] for row in rows}
+    layers = len({row.layer for row in case.kernels.operators.rows} - {None}) if case.tree.unsplit is None else 0
     found: dict[tuple[str, str], list[tuple[SourceLine, Sample]]] = {}
     for sample in case.code.samples:
         frame = case.code.user_frame(sample)
         if frame is None or not sample.main or sample.phase != Tree.FIT_STEPS:
             continue
         line = (frame.file, frame.line)
-        if line in often and not case.code.calls_compiled(sample):
+        if line in often and not (
+            case.code.calls_compiled(sample) or _is_of_a_layer(case, sample, often[line], layers)
+        ):
             found.setdefault((frame.file, functions[line]), []).append((line, sample))
     if not found:
         return None
@@ -100,6 +128,18 @@ def _most(case: Case) -> _Many | None:
         stood[line] = stood.get(line, 0) + sample.dur_ns
     line = max(stood, key=lambda one: stood[one])
     return _Many(line, often[line], tuple(sample for _, sample in most))
+
+
+def _is_of_a_layer(case: Case, sample: Sample, a_step: float, layers: int) -> bool:
+    """Whether a line that a layer runs is run once for each of many: a network is as deep as it is.
+
+    Args:
+        case: The run.
+        sample: A stack that the line is innermost in.
+        a_step: How often the line runs in a step.
+        layers: How many layers ran operators in kernel windows.
+    """
+    return a_step <= layers and case.code.is_called_back(sample)
 
 
 def _often(case: Case, rows: Sequence[Mapping[str, Any]]) -> dict[SourceLine, float]:

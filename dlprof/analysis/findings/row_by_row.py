@@ -52,7 +52,7 @@ class Layer:
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, for all such layers together."""
-    if case.tree.unsplit is not None or case.devices.foreign:
+    if case.tree.unsplit is not None or case.devices.foreign or _others_ran(case):
         return
     rows = [row for row in case.kernels.operators.rows if row.layer is not None]
     layers = of_rows(rows, case.kernels.window_steps, _recurrent(case, rows))
@@ -77,6 +77,13 @@ def claims(case: Case) -> Iterator[Claim]:
         support=Support(Ground.REPEATED, seen=case.kernels.seen_steps, agree=share),
         fix=_fix(case, line),
     )
+
+
+def _others_ran(case: Case) -> bool:
+    """Whether the model was also run for something else in a window: its operators are in one step with the others."""
+    windows = [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in case.run.rows("kernel_windows")]
+    calls = case.calls.of(SpanKind.EVALUATE, SpanKind.PREDICT)
+    return any(begin < call.begin_ns < end for call in calls for begin, end in windows)
 
 
 def of_rows(rows: Sequence[kernels.Row], steps: int, recurrent: frozenset[str] = frozenset()) -> list[Layer]:

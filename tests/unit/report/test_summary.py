@@ -307,7 +307,7 @@ def test_a_report_has_the_findings_of_the_diagnosis_it_is_given(tmp_path: Path) 
         {
             "slug": "input-bound", "title": "The training waited for its input", "claim": "It waits.",
             "at_stake_ns": 5 * S, "share": 0.5, "basis": "measured", "file": "train.py", "line": 7,
-            "next_step": "Prefetch.",
+            "next_step": "Prefetch.", "confidence": 1.0, "is_question": False,
         }
     ]  # fmt: skip
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from dlprof.analysis.findings.diagnose import NO_TIME
 from dlprof.analysis.findings.finding import Abstention, Diagnosis, Finding
-from dlprof.analysis.findings.rest import Rest, Stood
+from dlprof.analysis.findings.rest import LoopLine, Rest, Stood, Worked
 from dlprof.analysis.findings.title import Title
 from dlprof.report import verdict
 from dlprof.report.model import Exit, PhaseTime
@@ -40,6 +41,16 @@ def test_the_cause_that_explains_most_is_the_answer() -> None:
 def test_an_estimate_is_said_to_be_one() -> None:
     """A model stands between what was measured and the share."""
     assert of(diagnosis(0.72, Basis.ESTIMATED)) == "About 72 % of the 10.0 s went to callbacks."
+
+
+def test_what_is_only_asked_is_no_answer() -> None:
+    """False before: "31 % went to", of a cause that was right one time in five."""
+    asked = replace(diagnosis(0.72).findings[0], confidence=0.21)
+
+    assert of(Diagnosis((asked,), (), 10 * S)).endswith(
+        "import 1.00 s (10.0 %); perhaps the largest single loss is callbacks, 72 %."
+    )
+    assert of(Diagnosis((asked, *diagnosis(0.25).findings), (), 10 * S)) == "25 % of the 10.0 s went to callbacks."
 
 
 def test_a_rule_without_such_words_is_told_by_its_title() -> None:
@@ -86,6 +97,17 @@ def test_the_line_where_most_of_the_unexplained_time_stood_is_named() -> None:
 
     assert of(much).endswith("; no cause of lost time was found; 97 % of fit.steps stood at train.py:10, compiling.")
     assert of(little).endswith("; no cause of lost time was found.")
+
+
+def test_where_no_place_stood_out_a_line_of_the_loop_is_named() -> None:
+    """Or the layer that computed most, which says more of a `fit` than its line."""
+    line = LoopLine("train.py", 41, 3 * S, 0.3, None, "copying")
+    layer = Rest(Tree.FIT_STEPS, 5 * S, 0.5, None, Worked("dense_1", "backward", "MatMul", 0.4))
+
+    assert of(Diagnosis((), (), 10 * S, lines=(line,))).endswith("was found; train.py:41 has 30 %, copying.")
+    assert of(Diagnosis((), (), 10 * S, rest=(layer,), lines=(line,))).endswith(
+        "was found; 20 % is dense_1 backward MatMul."
+    )
 
 
 def test_a_script_that_failed_is_told_so_first() -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dlprof.analysis import kernels
-from dlprof.analysis.findings import chores, host_callbacks, many_times, own_loop_python, queries, row_by_row, standing
+from dlprof.analysis import kernels, loops
+from dlprof.analysis.findings import (
+    chores,
+    host_callbacks,
+    many_times,
+    own_loop_copies,
+    own_loop_python,
+    queries,
+    row_by_row,
+    standing,
+)
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
@@ -22,8 +32,9 @@ _SHARE_OF_SCRIPT = 0.10
 """A script may load its data and build its model."""
 _SHARE_OF_PREPARATION = 0.20
 """More of that is usual before the first training: it is done once, and a longer training would not feel it."""
-_TINY_NS, _MANY = 20_000, 300
-"""Shorter operators are tiny; a layer that starts so many of them in a step goes through its rows one by one."""
+_TINY_NS, _MANY = 20_000, 150
+"""Shorter operators are tiny; a layer that starts so many of them on the way forward goes through its rows one by one.
+On the way back, and in an update, engines start many for each."""
 _WORK = (Tree.FIT, Tree.SCRIPT, Tree.DATA, Tree.EVALUATE, Tree.PREDICT)
 SCRIPT = (Tree.SCRIPT, Tree.DATA)
 """Where the script's own code runs, outside of Keras."""
@@ -52,6 +63,7 @@ def look(case: Case) -> Iterator[Claim]:
     others = (claims(case) for claims in _INSIDE_CLAIMS)
     inside = [host_callbacks.claims(case), _in_steps(case, work), *others]  # not begun until they are asked
     yield from next((found for claims in inside if (found := list(claims))), [])
+    yield from own_loop_copies.claims(case)
     yield from _in_script(case, work)
     if case.pair and case.time(_HOST_PYTHON) > _SHARE_OF_WORK * work:
         yield Claim(
@@ -113,11 +125,21 @@ def _taken_from_steps(case: Case, wanted_ns: float) -> dict[TreePath, int]:
 
 def _on_main_thread(case: Case) -> float:
     """Share of the steps in which the main thread stands in Python of the user's, and no kernel runs beside it."""
-    main = case.code.share([Tree.FIT_STEPS], lambda sample: _is_python(case, sample))
+    lines_tell = not _starts_operators(case)
+    main = case.code.share(
+        [Tree.FIT_STEPS],
+        lambda sample: _is_python(case, sample) and (lines_tell or sample.frames[0].file not in case.code.user_files),
+    )
     if case.tree.unsplit is not None:
         return main
     busy = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / max(1, case.own(Tree.FIT_STEPS))
     return min(main, max(0.0, 1 - busy + _tiny(case.kernels.operators)))
+
+
+def _starts_operators(case: Case) -> bool:
+    """Whether lines of the script start operators themselves; what else takes them long, `own_loop_python` tells."""
+    of_keras = any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run))
+    return case.engine.starts_operators and not of_keras
 
 
 def _beside_it(case: Case) -> float:
@@ -156,7 +178,7 @@ def _layers_of_tiny_operators(case: Case) -> set[str]:
     steps = case.kernels.window_steps
     tiny: dict[str | None, int] = {}
     for row in case.kernels.operators.rows:
-        if row.mean_ns < _TINY_NS:
+        if row.mean_ns < _TINY_NS and row.direction == Direction.FORWARD:
             tiny[row.layer] = tiny.get(row.layer, 0) + row.count
     return {layer for layer, count in tiny.items() if steps and layer is not None and count >= _MANY * steps}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.calls import Call
@@ -13,6 +13,10 @@ from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, SpanKind
 
 TITLE = Title("Validation took a large part of the training", "validation")
+_PREDICTED = Title("A callback called predict during the training", "predict, called by a callback")
+_PREDICT_LESS = (
+    "Call predict less often (once an epoch, or every so many batches), for fewer rows, or with a larger batch_size."
+)
 _SHARE_OF_FIT = 0.15
 """Validation usually takes less of `fit` than this."""
 
@@ -28,14 +32,24 @@ def look(case: Case) -> Iterator[Claim]:
     line = None
     if by_phase.get(Tree.FIT_CALLBACKS):
         line = case.code.hottest_line([Tree.FIT_CALLBACKS], case.code.is_called_back)
+    # Keras itself never calls predict. Of an engine that returns early its time is a wait, in whatever phase.
+    predicts = 2 * by_phase.get(Tree.FIT_VALIDATION, 0) < total and _mostly_predict(calls)
+    what = "Callbacks called predict" if predicts else "Validation ran"
     yield Claim(
-        Sentence(f"Validation ran {len(calls)} times inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
+        Sentence(f"{what} {len(calls)} times inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
         case.spread(by_phase),
         [queries.spans(SpanKind.EVALUATE, SpanKind.PREDICT)],
-        "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
+        _PREDICT_LESS
+        if predicts
+        else "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
         line or case.training_line,
+        title=_PREDICTED if predicts else None,
         support=Support(Ground.PLACE, seen=len(calls), part=total / max(1, fit), usual=_SHARE_OF_FIT / 2),
     )
+
+
+def _mostly_predict(calls: Sequence[Call]) -> bool:
+    return 2 * sum(call.dur_ns for call in calls if call.kind == SpanKind.PREDICT) > sum(call.dur_ns for call in calls)
 
 
 def _inside_fit(case: Case) -> list[Call]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.analysis.findings.cases import Tables, diagnosed, pick
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, Call, Tables, diagnosed, pick, sampled
 from tests.unit.analysis.findings.test_own_loop_python import OWN, looping
 from tests.unit.runs import S
 
@@ -49,3 +50,30 @@ def test_hits_that_are_scaled_too_high_are_seen_beside_those_of_the_loop_s_own_l
     diagnosis = diagnosed(tmp_path / "r", OWN, **tables)
 
     assert all(finding.heading != "A line ran very many times in each step" for finding in diagnosis.findings)
+
+
+def test_a_line_of_a_layer_runs_as_often_as_there_are_layers(tmp_path: Path) -> None:
+    """False before: the `forward` of 24 equal blocks. One that runs oftener than any layers can is named."""
+    called: list[Call] = [("_call_impl", "torch/nn/modules/module.py", 1), ("bound", "train.py", 31)]
+    rows = [{**KERNELS[0], "layer": f"block.{number}", "ms": 0.3} for number in range(24)]
+    tables = looping(*called, ("linear", "torch/nn/modules/linear.py", 9)) | runs.window(rows)
+    deep, often = ({**tables, "lines": [line(31, 300 * count)]} for count in (24, 60))
+
+    assert all("times in each step" not in one.claim for one in diagnosed(tmp_path / "a", OWN, **deep).findings)
+    assert pick(diagnosed(tmp_path / "b", OWN, **often), "python-overhead").line == 31
+
+
+def test_gradients_go_back_through_what_such_a_line_started(tmp_path: Path) -> None:
+    """A penalty over all weights: three of four operators of the way back are of no layer; that is half of the steps."""
+    back: list[Call] = [("<module>", "train.py", 60), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
+    mine: list[Call] = [("<module>", "train.py", 50), ("bound", "train.py", 31)]
+    row = {"op": "aten::mul", "category": "elementwise", "layer": None, "direction": "backward", "ms": 0.01}
+    window = runs.window([*[row] * 90, *[{**row, "layer": "dense"}] * 30])
+    stood = sampled((2, 3, mine), (3, 6, back), (6, 8, [("<module>", "train.py", 55)]))
+    tables = {**looping(), **window, **stood, "lines": [line(31, 300 * 50)]}
+
+    finding = pick(diagnosed(tmp_path / "r", OWN, **tables), "python-overhead")
+
+    assert "starts something small each time, and again on the way back: 3.25 s" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(S + 0.75 * 3 * S, rel=0.01)
+    assert (finding.line, finding.basis) == (31, "estimated")

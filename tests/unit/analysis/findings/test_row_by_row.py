@@ -60,3 +60,10 @@ def test_a_cell_in_a_loop_of_the_script_s_own_is_named_with_the_layer_that_needs
 
     assert finding.line == 9
     assert str(finding.fix).startswith("nn.LSTM over the whole sequence")
+
+
+def test_operators_of_a_prediction_in_the_window_are_not_those_of_the_step(tmp_path: Path) -> None:
+    """False before: a callback that predicts gave each layer a hundred products a step."""
+    spans = [runs.fit_span(), runs.span("predict", 3.1, 3.15)]
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(spans=spans, **window(100))))

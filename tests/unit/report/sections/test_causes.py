@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from dlprof.report.model import Cause
 from dlprof.report.sections import causes
 from tests.unit.report.reports import printed, report
@@ -34,6 +36,13 @@ def test_a_finding_has_its_title_its_cost_its_claim_and_what_to_do() -> None:
         "   It waits: 2.00 s.",
         "   train.py:7  Prefetch.",
     ]
+
+
+def test_a_finding_that_is_not_sure_enough_is_asked() -> None:
+    """In the answer as in the diagnosis."""
+    asked = structs.replace(CAUSE, confidence=0.21, is_question=True)
+
+    assert shown(findings=(asked,))[1].startswith("1. Perhaps: The training waited for its input  2.00 s, 20 %")
 
 
 def test_a_run_without_findings_says_so() -> None:

@@ -68,3 +68,25 @@ def test_preparing_data_before_the_training_may_take_a_while(tmp_path: Path, sec
     )
 
     assert ("python-overhead" in slugs(diagnosed(tmp_path / "r", **tables))) == is_said
+
+
+def test_layers_of_many_operators_on_the_way_back_and_in_updates_are_usual(tmp_path: Path) -> None:
+    """False before: a transformer's attention has 80 forward and 230 back, its optimiser 700."""
+    row = {"op": "aten::div", "category": "elementwise", "layer": "attention", "direction": "forward", "ms": 0.01}
+    backward, update = ({**row, "direction": name} for name in ("backward", "update"))
+    window = runs.window([{**KERNELS[0], "ms": 8}, *[row] * 40, *[backward] * 230, *[update] * 700])
+    back = [*FIT, ("backward", "torch/_tensor.py", 9), ("_engine_run_backward", "torch/autograd/graph.py", 7)]
+
+    stood = sampled((2, 2.2, [*FIT, ("call", "train.py", 15)]), (2.2, 8, back))
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", **quiet(**{**window, **stood})))
+
+
+def test_a_line_of_a_model_that_starts_operators_itself_is_no_python(tmp_path: Path) -> None:
+    """False before: `F.embedding(...)` in a module of PyTorch leaves no frame of its own, and there is a gap before it."""
+    span = {**runs.fit_span(), "detail": '{"how": "inferred"}'}
+    forward = [("<module>", "train.py", 50), ("_call_impl", "torch/nn/module.py", 9), ("forward", "train.py", 25)]
+    stood = sampled((2, 2.7, forward), (2.7, 8, [("<module>", "train.py", 50), ("backward", "torch/_tensor.py", 9)]))
+    tables = quiet(spans=[span], **runs.window([{**KERNELS[0], "ms": 14}]), **stood)
+
+    assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", runs.manifest(keras=None), **tables))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet
+from tests.unit.analysis.findings.cases import Planted, diagnosed, in_callbacks, parts, pick, quiet
 from tests.unit.runs import S
 
 
@@ -25,3 +25,14 @@ def planted() -> Planted:
 def test_long_validation_is_named(tmp_path: Path) -> None:
     """2 s of 6."""
     assert pick(planted().diagnosis(tmp_path), "validation-heavy").at_stake_ns == 2 * S
+
+
+def test_a_callback_that_calls_predict_is_no_validation(tmp_path: Path) -> None:
+    """False before: advice was to validate every few epochs, in a training that does not validate."""
+    called = in_callbacks(("on_train_batch_end", "train.py", 25), ("predict", "keras/src/trainer.py", 9))
+    spans = [runs.fit_span(), runs.span("predict", 6, 8)]
+    finding = pick(diagnosed(tmp_path / "r", **{**called, "spans": spans}), "validation-heavy")
+
+    assert (finding.heading, finding.line) == ("A callback called predict during the training", 25)
+    assert finding.claim.startswith("Callbacks called predict 1 times inside fit and took 33 % of it:")
+    assert finding.next_step.startswith("Call predict less often")
