@@ -6,9 +6,8 @@ rows it would hardly take longer than for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from dlprof.analysis import loops
 from dlprof.analysis.findings import queries
@@ -108,7 +107,7 @@ def _goes_back(case: Case, sample: Sample) -> bool:
 def _most(case: Case) -> _Many | None:
     """The function with most samples in lines that run many times a step; None: there is none."""
     rows = case.run.rows("lines")
-    often, functions = _often(case, rows), {(row["file"], row["line"]): row["function"] for row in rows}
+    often, functions = often_run(case), {(row["file"], row["line"]): row["function"] for row in rows}
     layers = len({row.layer for row in case.kernels.operators.rows} - {None}) if case.tree.unsplit is None else 0
     found: dict[tuple[str, str], list[tuple[SourceLine, Sample]]] = {}
     for sample in case.code.samples:
@@ -142,8 +141,9 @@ def _is_of_a_layer(case: Case, sample: Sample, a_step: float, layers: int) -> bo
     return a_step <= layers and case.code.is_called_back(sample)
 
 
-def _often(case: Case, rows: Sequence[Mapping[str, Any]]) -> dict[SourceLine, float]:
+def often_run(case: Case) -> dict[SourceLine, float]:
     """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step."""
+    rows = case.run.rows("lines")
     steps = sum(row["count"] for row in case.run.rows("steps") if row["loop"] == Loop.TRAIN)
     try:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}

@@ -66,11 +66,17 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         takes,
         _EVIDENCE,
-        "Use a larger batch, or steps_per_execution, so that each start has more to do.",
+        _advice(case),
         remedy=_remedy(case, batch),
         basis=Basis.ESTIMATED,
         support=_support(case, batch),
     )
+
+
+def _advice(case: Case) -> str:
+    if case.training is not None and case.engine.joins_steps and "steps_per_execution" in case.training.settings:
+        return "Use a larger batch, or steps_per_execution, so that each start has more to do."
+    return "Use a larger batch, so that each start has more to do."
 
 
 def _unknown(case: Case) -> str | None:

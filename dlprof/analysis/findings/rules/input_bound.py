@@ -20,6 +20,8 @@ TITLE = Title("The training waited for its input", "waiting for the input")
 _BETWEEN = 0.15
 _RESTING = 0.25
 """Workers that rest no more than that are busy."""
+_MANY_ELEMENTS, _SHORT_CALL_NS = 16, 200_000
+"""A function that takes less for one of so many is mostly called: for all of them at once it takes little more."""
 _WAITS = Query(
     "wait before each step, and the step itself",
     "SELECT loop, count(*) AS steps, median(input_ns) AS input_median_ns, sum(input_ns) AS input_ns, "
@@ -76,7 +78,8 @@ def look(case: Case) -> Iterator[Claim]:
         Sentence(f"The training waits for its batches{of_batch}{what}:"),
         takes,
         [_WAITS, queries.python_stood(Phase.FIT_INPUT, Phase.FIT_STEPS), *([_STAGES] if slowest else [])],
-        f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_stage(slowest) if slowest else ''}"
+        f"{case.code.counting_note(line)}{_of_workers(load) if load else ''}{_of_elements(slowest) if slowest else ''}"
+        f"{_of_stage(slowest) if slowest else ''}"
         f"{needless.advice if needless else _ADVICE}",
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
@@ -130,6 +133,21 @@ def _slowest(case: Case) -> _Slowest | None:
         if graph.loop == Loop.TRAIN and stage is not None and graph.batches:
             return _Slowest(stage, graph.batches)
     return None
+
+
+def _of_elements(slowest: _Slowest) -> str:
+    """What to do where a function is called for each element of a batch, and does little each time."""
+    stage = slowest.stage
+    each = stage.batch_size or stage.elements // slowest.batches
+    if stage.function is None or not stage.work_ns or each < _MANY_ELEMENTS:
+        return ""
+    ns = stage.work_ns / (each * slowest.batches)
+    if ns > _SHORT_CALL_NS:
+        return ""
+    return (
+        f"{stage.function} is called for each of {each} elements of a batch, {duration(ns)} each: put .batch(...) in "
+        "front of .map(...), and have it take whole batches. "
+    )
 
 
 def _of_stage(slowest: _Slowest) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from dlprof.analysis import kernels, loops
 from dlprof.analysis.findings import (
@@ -16,7 +16,7 @@ from dlprof.analysis.findings import (
     standing,
 )
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
@@ -125,15 +125,20 @@ def _taken_from_steps(case: Case, wanted_ns: float) -> dict[TreePath, int]:
 
 def _on_main_thread(case: Case) -> float:
     """Share of the steps in which the main thread stands in Python of the user's, and no kernel runs beside it."""
-    lines_tell = not _starts_operators(case)
+    pieces = many_times.often_run(case) if _starts_operators(case) else None
     main = case.code.share(
-        [Tree.FIT_STEPS],
-        lambda sample: _is_python(case, sample) and (lines_tell or sample.frames[0].file not in case.code.user_files),
+        [Tree.FIT_STEPS], lambda sample: _is_python(case, sample) and _is_of_pieces(case, sample, pieces)
     )
     if case.tree.unsplit is not None:
         return main
     busy = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / max(1, case.own(Tree.FIT_STEPS))
     return min(main, max(0.0, 1 - busy + _tiny(case.kernels.operators)))
+
+
+def _is_of_pieces(case: Case, sample: Sample, pieces: Mapping[SourceLine, float] | None) -> bool:
+    """Whether a library stands there, or a line that goes through something piece by piece; None: any line does."""
+    frame = sample.frames[0]
+    return pieces is None or frame.file not in case.code.user_files or (frame.file, frame.line) in pieces
 
 
 def _starts_operators(case: Case) -> bool:

@@ -1,11 +1,11 @@
-"""One layer holds nearly all weights, because whole maps are flattened into it: its products and update take long."""
+"""A layer does far more than it has to: it is given whole maps, flattened, or multiplies what could be looked up."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import heavy_weights, queries
+from dlprof.analysis.findings import heavy_weights, one_hot, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.heavy_weights import Weights
@@ -31,8 +31,14 @@ _OWNERS = Query(
 )
 
 
-@of_the_slower
 def look(case: Case) -> Iterator[Claim]:
+    """Products with one-hot arrays; a layer that holds nearly all weights, because whole maps are flattened into it."""
+    looked_up = list(one_hot.claims(case))
+    yield from looked_up or _of_maps(case)
+
+
+@of_the_slower
+def _of_maps(case: Case) -> Iterator[Claim]:
     """Kernels of that layer, and its part of the update."""
     weights = heavy_weights.largest(case)
     if weights is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,14 @@ def test_of_steps_whose_batch_nobody_told_it_is_asked(tmp_path: Path) -> None:
     """They may be as large as they can be."""
     assert pick(of_batch(tmp_path / "a", None, 2), "dispatch-bound").is_question
     assert not pick(of_batch(tmp_path / "b", 8, 2), "dispatch-bound").is_question
+
+
+def test_steps_are_joined_by_keras_alone(tmp_path: Path) -> None:
+    """False before: a loop of the script's own was told to set `steps_per_execution`."""
+    own = replace(planted(), told=on("torch"))
+    advice = [
+        pick(one.diagnosis(tmp_path / name), "dispatch-bound").next_step for name, one in (("a", planted()), ("b", own))
+    ]
+
+    assert advice[0].startswith("Use a larger batch, or steps_per_execution")
+    assert advice[1].startswith("Use a larger batch, so that")

@@ -135,3 +135,24 @@ def test_the_slowest_stage_of_the_engines_own_pipeline_is_named(tmp_path: Path) 
 
     said = "In a kernel window its slowest stage was ParallelMapV2, which calls load, made at train.py:33: 50.0 ms for a batch with 4 at a time."
     assert said in finding.next_step
+
+
+@pytest.mark.parametrize(("own_ms", "said"), [(32, True), (640, False)])
+def test_a_function_that_is_called_for_each_element_is_told_to_take_batches(
+    tmp_path: Path, own_ms: int, said: bool
+) -> None:
+    """320 elements of ten batches, 100 us each; those of 2 ms have enough to do."""
+    row = {"window": 0, "pipeline": 0, "starting_ns": 0, "total_ns": S, "asynchronous": False}
+    mapped = {"function": "scale", "file": "train.py", "line": 33, "own_ns": own_ms * 1_000_000}
+    stages = [
+        {**row, "stage": 0, "name": "Root", "element_count": 10, "own_ns": 0},
+        {**row, "stage": 1, "parent": 0, "name": "BatchV2", "element_count": 10, "own_ns": 0, "batch_size": 32},
+        {**row, "stage": 2, "parent": 1, "name": "Map", "element_count": 320, **mapped},
+    ]
+    window = {"window": 0, "engine": "tensorflow", "loop": "train", "steps": 10, "start_ns": 3 * S, "dur_ns": S}
+    tables = waiting_for_input(input_stages=stages, kernel_windows=[window], **MADE)
+
+    advice = pick(diagnosed(tmp_path / "r", **tables), "input-bound").next_step
+
+    told = "scale is called for each of 32 elements of a batch, 100 µs each: put .batch(...) in front of .map(...)"
+    assert (told in advice) == said

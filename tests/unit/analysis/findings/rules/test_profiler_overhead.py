@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.unit.analysis.findings.cases import Planted, parts, pick, quiet, slugs
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, diagnosed, parts, pick, quiet, slugs
 from tests.unit.runs import S, manifest
 
 
@@ -36,3 +39,16 @@ def test_it_is_told_behind_causes_of_the_script(tmp_path: Path) -> None:
     assert slugs(planted().changed(lambda tables: {**tables, "gc": collected}).diagnosis(tmp_path))[-1] == (
         "profiler-overhead"
     )
+
+
+@pytest.mark.parametrize(("others", "said"), [(80.0, False), (5.0, True)])
+def test_a_window_that_others_disturbed_tells_nothing_of_the_tracer(tmp_path: Path, others: float, said: bool) -> None:
+    """False before: 40 % of a run, while another program had a core. Its steps took 20 ms, the others 5."""
+    traced = runs.steps(100, start_s=3, dur_ms=20)
+    tables = quiet(steps=[*runs.steps(200, dur_ms=5), *traced, *runs.steps(600, start_s=5, dur_ms=5)])
+    tables["machine"] = [
+        {"time_ns": 3 * S + S // 2, "interval_ns": S, "cpu_pct": 100.0, "others_cpu_pct": others, "dlprof_cpu_pct": 1.0}
+    ]
+    tables = {**tables, **runs.window([KERNELS[0]], count=100)}
+
+    assert ("profiler-overhead" in slugs(diagnosed(tmp_path / "r", **tables))) == said
