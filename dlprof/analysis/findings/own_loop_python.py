@@ -142,9 +142,15 @@ def _what(chore: Chore | None, line: SourceLine | None) -> str:
 
 
 def is_own(case: Case, sample: Sample) -> bool:
-    """Whether the script's own line, or a library that it called, is what a stack stands in, and no engine."""
+    """Whether the script's own line, or a library that it called, is what a stack stands in, and no engine.
+
+    A line of a module, which the engine called, starts operators one after the other: the gaps between them are the
+    engine's. What goes through something piece by piece there is told by how often it runs.
+    """
     for frame in sample.frames:
         if frame.file in case.code.user_files:
+            if frame is sample.frames[0] and case.engine.starts_operators and case.code.is_called_back(sample):
+                return False
             return not (case.code.is_import(frame.file, frame.line) or case.code.calls_compiled(sample))
         if frame.file.startswith((*_engines(), *_STANDS)):
             return False

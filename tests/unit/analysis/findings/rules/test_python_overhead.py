@@ -86,7 +86,7 @@ def test_a_line_of_a_model_that_starts_operators_itself_is_no_python(tmp_path: P
     """False before: `F.embedding(...)` in a module of PyTorch leaves no frame of its own, and there is a gap before it."""
     span = {**runs.fit_span(), "detail": '{"how": "inferred"}'}
     forward = [("<module>", "train.py", 50), ("_call_impl", "torch/nn/module.py", 9), ("forward", "train.py", 25)]
-    stood = sampled((2, 2.7, forward), (2.7, 8, [("<module>", "train.py", 50), ("backward", "torch/_tensor.py", 9)]))
+    stood = sampled((2, 3.5, forward), (3.5, 8, [("<module>", "train.py", 50), ("backward", "torch/_tensor.py", 9)]))
     tables = quiet(spans=[span], **runs.window([{**KERNELS[0], "ms": 14}]), **stood)
 
     assert "python-overhead" not in slugs(diagnosed(tmp_path / "r", runs.manifest(keras=None), **tables))
