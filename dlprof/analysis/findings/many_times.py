@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import pyarrow.compute as pc
+
 from dlprof.analysis import loops
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
@@ -144,7 +146,8 @@ def _is_of_a_layer(case: Case, sample: Sample, a_step: float, layers: int) -> bo
 def often_run(case: Case) -> dict[SourceLine, float]:
     """Lines that ran many times for each training step, but for those that make rows for a loader; hits a step."""
     rows = case.run.rows("lines")
-    steps = sum(row["count"] for row in case.run.rows("steps") if row["loop"] == Loop.TRAIN)
+    counts = case.run.table("steps", ("loop", "count"))  # as columns: there may be millions
+    steps = pc.sum(counts.filter(pc.equal(counts["loop"], Loop.TRAIN.value))["count"]).as_py() or 0
     try:
         feeding = {(line.file, line.line) for line in case.input.pipeline.lines}
     except Abstain:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+import pyarrow.compute as pc
+
+from dlprof.analysis.columns import integers
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -38,14 +42,11 @@ def look(case: Case) -> Iterator[Claim]:
 
 def _disturbed(case: Case) -> bool:
     """Whether other programs had the cores while steps were traced: that is in what these took longer, too."""
-    windows = case.run.rows("kernel_windows")
-    rows = case.run.table("machine", ("time_ns", "interval_ns", "others_cpu_pct")).to_pylist()
-    inside = [
-        row["others_cpu_pct"]
-        for row in rows
-        for window in windows
-        if row["others_cpu_pct"] is not None
-        and row["time_ns"] > window["start_ns"]
-        and row["time_ns"] - row["interval_ns"] < window["start_ns"] + window["dur_ns"]
-    ]
-    return bool(inside) and sum(inside) / len(inside) >= _OTHERS_PCT
+    table = case.run.table("machine", ("time_ns", "interval_ns", "others_cpu_pct"))
+    table = table.filter(pc.is_valid(table["others_cpu_pct"]))
+    end, others = integers(table["time_ns"]), table["others_cpu_pct"].to_numpy()
+    begin = end - integers(table["interval_ns"])
+    inside = np.zeros(len(end), np.bool_)
+    for window in case.run.rows("kernel_windows"):
+        inside |= (end > window["start_ns"]) & (begin < window["start_ns"] + window["dur_ns"])
+    return bool(inside.any()) and float(others[inside].mean()) >= _OTHERS_PCT
