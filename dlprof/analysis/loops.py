@@ -83,3 +83,13 @@ def _spans(run: Run) -> pa.Table:
         how = pc.if_else(told, one.value, how)
     plain = {name: spans[name].cast(pa.string()) for name in ("name", "file")}
     return pa.table({**plain, "how": how, **{name: spans[name] for name in ("span_id", "line", "start_ns")}})
+
+
+def are_all_of_keras(run: Run) -> bool:
+    """Whether the script has no loop of its own: Keras makes all steps, if there are any."""
+    return all(loop.how is FoundBy.KERAS for loop in of_run(run))
+
+
+def is_any_of_keras(run: Run) -> bool:
+    """Whether Keras makes the steps of some loop."""
+    return any(loop.how is FoundBy.KERAS for loop in of_run(run))

@@ -43,3 +43,8 @@ def of_stack(frames: Sequence[Frame], users: Collection[str], engine: EngineSpec
         if told is not None:
             return told
     return None
+
+
+def goes_back(frames: Sequence[Frame], engine: EngineSpec) -> bool:
+    """Whether the engine computes gradients of operators that ran one by one."""
+    return any(frame.name in engine.backward_functions for frame in frames)

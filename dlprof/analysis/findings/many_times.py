@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import EDGES, Tree
 from dlprof.schema.vocabulary import Basis, Direction, Ground, Loop, Phase, StepPart
@@ -52,7 +51,7 @@ class _Many:
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, for the function whose lines took most."""
-    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)) or not case.code.samples:
+    if loops.are_all_of_keras(case.run) or not case.code.samples:
         return
     found = _most(case)
     if found is None:
@@ -81,7 +80,7 @@ def claims(case: Case) -> Iterator[Claim]:
         basis=Basis.ESTIMATED if back else Basis.MEASURED,
         support=case.code.support(
             _PATHS,
-            lambda sample: id(sample) in inside or (back > 0 and _goes_back(case, sample)),
+            lambda sample: id(sample) in inside or (back > 0 and doing.goes_back(sample.frames, case.engine)),
             ground=Ground.REPEATED,
         ),
     )
@@ -98,12 +97,8 @@ def _way_back(case: Case, found: _Many) -> float:
     theirs = sum(row.count for row in rows if row.layer is None)
     if theirs < _MANY * case.kernels.window_steps or all(row.layer is None for row in rows):
         return 0.0
-    going_back = case.code.share(_PATHS, lambda sample: _goes_back(case, sample))
+    going_back = case.code.share(_PATHS, lambda sample: doing.goes_back(sample.frames, case.engine))
     return going_back * theirs / sum(row.count for row in rows)
-
-
-def _goes_back(case: Case, sample: Sample) -> bool:
-    return any(frame.name in case.engine.backward_functions for frame in sample.frames)
 
 
 def _most(case: Case) -> _Many | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import doing, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, is_of_input
-from dlprof.analysis.stacks import Frame
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Basis, Ground, Phase
 
@@ -57,7 +55,7 @@ def claims(case: Case) -> Iterator[Claim]:
 
 def _paths(case: Case) -> Sequence[TreePath]:
     """Where such a loop may be: where Keras runs the training, what the script does around it is no training."""
-    of_keras = any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run))
+    of_keras = loops.is_any_of_keras(case.run)
     return (Tree.FIT_STEPS,) if of_keras else _PATHS
 
 
@@ -82,13 +80,10 @@ def _eager(case: Case) -> Callable[[Sample], bool]:
             inside = any(frame.file.startswith(engine.eager_within) for frame in sample.frames)
             return inside and any(frame.file.startswith(engine.eager_files) for frame in sample.frames)
         started = sample.frames[max(0, mine[0] - _DEEP) : mine[0]]
-        return any(frame.file.startswith(engine.eager_files) for frame in started) or _goes_back(case, sample.frames)
+        is_started = any(frame.file.startswith(engine.eager_files) for frame in started)
+        return is_started or doing.goes_back(sample.frames, engine)
 
     return is_eager
-
-
-def _goes_back(case: Case, frames: tuple[Frame, ...]) -> bool:
-    return any(frame.name in case.engine.backward_functions for frame in frames)
 
 
 def _loop_line(case: Case, eager: Callable[[Sample], bool]) -> SourceLine | None:

@@ -10,7 +10,6 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Phase
@@ -24,7 +23,7 @@ _FILE = "<python>/copy.py"
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where such copies take a good part of the steps: in Python, and in the operators that move the bytes."""
-    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+    if loops.are_all_of_keras(case.run):
         return
     takes = case.takes(*_PATHS, share=case.code.share(_PATHS, lambda sample: _copies(case, sample)))
     if sum(takes.values()) < _SHARE_OF_WORK * case.work_ns:

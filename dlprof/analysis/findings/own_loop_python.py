@@ -15,7 +15,6 @@ from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree, TreePath
@@ -41,7 +40,7 @@ _STANDS = ("<frozen importlib", "<python>/threading.py", "<python>/queue.py", "<
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where such Python takes a good part of the steps."""
-    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+    if loops.are_all_of_keras(case.run):
         return
     steps_ns = case.own(Tree.FIT_STEPS)
     in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns

@@ -15,7 +15,6 @@ from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.standing import Standing
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree
@@ -47,7 +46,7 @@ _UNKNOWN = (
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where the loop's thread stands for a good part of its steps under a line of the script's."""
-    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)) or not case.code.samples:
+    if loops.are_all_of_keras(case.run) or not case.code.samples:
         return
     stood = standing.of_phases(case, _PATHS)
     if stood is None:

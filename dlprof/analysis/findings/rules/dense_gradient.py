@@ -12,7 +12,6 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.heavy_weights import Weights
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loops import FoundBy
 from dlprof.schema.tree_paths import TreePath
 from dlprof.schema.vocabulary import Basis, Category, Direction, Ground, SpanKind
 
@@ -151,7 +150,7 @@ def _line(case: Case) -> SourceLine | None:
 
 
 def _fix(case: Case) -> str | None:
-    if any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+    if loops.is_any_of_keras(case.run):
         return "Embedding(..., trainable=False) where the vectors are given; else fewer rows (Hashing(num_bins=...))"
     return _FIXES.get(case.backend)
 

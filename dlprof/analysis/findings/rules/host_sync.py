@@ -10,7 +10,6 @@ from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.findings.traced_devices import IDLE_PARTS
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample, waiting_functions
 from dlprof.schema.tree_paths import Tree, TreePath, of_phase
 from dlprof.schema.vocabulary import Ground, Phase, StepPart
@@ -129,7 +128,7 @@ def _of_user(case: Case) -> Iterator[Claim]:
 
 def _of_own_loop(case: Case) -> Iterator[Claim]:
     """Lines of a loop that the script wrote itself, as the probe counted and timed them."""
-    if all(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run)):
+    if loops.are_all_of_keras(case.run):
         return
     places = [one for one in syncs.of_run(case.run) or () if (one.calls_per_step or 0) >= _A_STEP]
     waited = sum(one.ns for one in places)

@@ -25,7 +25,9 @@ def look(case: Case) -> Iterator[Claim]:
     process = case.run.manifest.process
     if process.exit_code or process.signal:
         raise Abstain("the script did not get to its end: what dlprof's own start and end take of it says nothing")
-    takes = {leaf: case.available.get(leaf, 0) for leaf in OWN_PATHS if leaf != Tree.TRACING or not _disturbed(case)}
+    takes = {leaf: case.available.get(leaf, 0) for leaf in OWN_PATHS}
+    if takes[Tree.TRACING] and _disturbed(case):
+        del takes[Tree.TRACING]
     if sum(takes.values()) < _SHARE * case.whole_ns:
         return
     yield Claim(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dlprof.analysis import kernels, loops
 from dlprof.analysis.findings import (
     chores,
+    doing,
     host_callbacks,
     many_times,
     own_loop_copies,
@@ -18,7 +19,6 @@ from dlprof.analysis.findings import (
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import EDGES, Tree, TreePath
@@ -143,8 +143,7 @@ def _is_of_pieces(case: Case, sample: Sample, pieces: Mapping[SourceLine, float]
 
 def _starts_operators(case: Case) -> bool:
     """Whether lines of the script start operators themselves; what else takes them long, `own_loop_python` tells."""
-    of_keras = any(loop.how is FoundBy.KERAS for loop in loops.of_run(case.run))
-    return case.engine.starts_operators and not of_keras
+    return case.engine.starts_operators and not loops.is_any_of_keras(case.run)
 
 
 def _beside_it(case: Case) -> float:
@@ -175,7 +174,8 @@ def _started_one_by_one(case: Case) -> float:
     back = [row for row in rows if row.direction == Direction.BACKWARD]
     theirs = sum(row.count for row in back if row.layer in layers) / max(1, sum(row.count for row in back))
     forward = case.code.share([Tree.FIT_STEPS], case.code.is_called_back)
-    return min(1.0, forward + theirs * case.code.share([Tree.FIT_STEPS], lambda sample: _goes_back(case, sample)))
+    backward = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
+    return min(1.0, forward + theirs * backward)
 
 
 def _layers_of_tiny_operators(case: Case) -> set[str]:
@@ -186,11 +186,6 @@ def _layers_of_tiny_operators(case: Case) -> set[str]:
         if row.mean_ns < _TINY_NS and row.direction == Direction.FORWARD:
             tiny[row.layer] = tiny.get(row.layer, 0) + row.count
     return {layer for layer, count in tiny.items() if steps and layer is not None and count >= _MANY * steps}
-
-
-def _goes_back(case: Case, sample: Sample) -> bool:
-    """Whether the engine computes gradients of operators that ran one by one."""
-    return any(frame.name in case.engine.backward_functions for frame in sample.frames)
 
 
 def _called_back(case: Case) -> float:

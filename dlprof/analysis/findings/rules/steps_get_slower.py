@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlprof.analysis.findings import growing_calls, growing_graph, growth, queries
+from dlprof.analysis.findings import doing, growing_calls, growing_graph, growth, queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
 from dlprof.analysis.findings.growth import Growth
 from dlprof.analysis.findings.title import Title
-from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import Tree
 from dlprof.schema.vocabulary import Ground, Phase
 from dlprof.units import duration
@@ -42,7 +41,7 @@ def look(case: Case) -> Iterator[Claim]:
     called = grown.in_callbacks > _MOSTLY
     path = Tree.FIT_CALLBACKS if called else Tree.FIT_STEPS
     share = min(1.0, grown.lost_ns / max(1, case.own(path)))
-    back = case.code.share([Tree.FIT_STEPS], lambda sample: _goes_back(case, sample))
+    back = case.code.share([Tree.FIT_STEPS], lambda sample: doing.goes_back(sample.frames, case.engine))
     yield Claim(
         Sentence(
             f"{_grew(grown)}{', most of all in the backward pass' * (back > _BACKWARD)}{', in callbacks' * called}:"
@@ -81,7 +80,3 @@ def _fix(case: Case) -> str | None:
         f"detach what is carried from step to step (state = state.detach()), and at {line[0]}:{line[1]} call "
         "backward() without retain_graph=True"
     )
-
-
-def _goes_back(case: Case, sample: Sample) -> bool:
-    return any(frame.name in case.engine.backward_functions for frame in sample.frames)
