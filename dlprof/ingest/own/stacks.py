@@ -16,9 +16,9 @@ import pyarrow as pa
 from dlprof import safe_files
 from dlprof.ingest.artifact import ArtifactError, Health, NothingRecordedError, ProcessId
 from dlprof.ingest.file_names import FileNames
-from dlprof.ingest.own import torn_stacks
 from dlprof.ingest.own.gone_threads import StackRow, cut, without_ended
 from dlprof.ingest.own.native_stretches import NativeStretches
+from dlprof.ingest.own.torn_stacks import WholeStacks
 from dlprof.ingest.own.worker_stacks import worker_part
 from dlprof.ingest.parse.sampled_stacks import Frame, FrameEvent, StackInterval, ThreadNames, intervals
 from dlprof.schema.tables import TABLES
@@ -55,6 +55,7 @@ class Stacks:
     pieces: list[pa.Table] = field(default_factory=list)
     """Rows of the table `stacks`, segment by segment, as far as nobody took them away."""
     known: dict[tuple[Frame, ...], int] = field(default_factory=dict)
+    _whole: WholeStacks = field(default_factory=WholeStacks)
     _threads: dict[int, ThreadNames] = field(default_factory=dict)
     error_ns: int | None = None
     """Greatest error of the segments' anchors (ns)."""
@@ -76,7 +77,7 @@ class Stacks:
             zero = anchor["after_ns"] - self.process.origin_ns
             error_ns = max(self.error_ns or 0, int(anchor["after_ns"] - anchor["before_ns"]), 5_000_000)
             rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
-            told, torn = torn_stacks.completed(list(intervals(_events(events), self.names)))
+            told, torn = self._whole.complete(list(intervals(_events(events), self.names)))
             rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
             rows = without_ended(rows, self.ends or {}, self.last_ns)
