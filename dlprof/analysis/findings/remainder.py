@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from dlprof.analysis import loops
 from dlprof.analysis.findings import doing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import SourceLine
 from dlprof.analysis.findings.rest import LoopLine, Rest, Stood, Worked
+from dlprof.analysis.loops import FoundBy
 from dlprof.analysis.samples import Sample
 from dlprof.schema.tree_paths import IN_PARTS, OWN_PATHS, Tree, TreePath
 from dlprof.schema.vocabulary import LineSource, StepPart
@@ -38,7 +40,8 @@ def of_case(case: Case, left: Mapping[TreePath, int]) -> tuple[Rest, ...]:
 def loop_lines(case: Case, named: Collection[SourceLine]) -> tuple[LoopLine, ...]:
     """Lines of the user's under which a tenth of the wall time and more was spent in the training, most time first.
 
-    That is no blame: a line may do what has to be done. But who looks for the time finds it there.
+    That is no blame: a line may do what has to be done. But who looks for the time finds it there. Where Keras runs the
+    epochs, what the line that calls it has says no more than the phases do.
 
     Args:
         case: The run.
@@ -55,13 +58,23 @@ def loop_lines(case: Case, named: Collection[SourceLine]) -> tuple[LoopLine, ...
         frame = case.code.user_frame(sample)
         if frame is not None and not case.code.is_import(frame.file, frame.line):
             lines.setdefault((frame.file, frame.line), []).append(sample)
-    hits = _hits(case)
+    hits, told = _hits(case), {*named, *_calls_of_fit(case)}
     found = []
     for line, samples in lines.items():
         ns = int(_time(samples) * scale)
-        if line not in named and ns >= _WORTH_A_WORD * case.whole_ns:
+        if line not in told and ns >= _WORTH_A_WORD * case.whole_ns:
             found.append(LoopLine(*line, ns, ns / case.whole_ns, hits.get(line), _longest(case, samples)))
     return tuple(sorted(found, key=lambda one: -one.ns)[:_MOST])
+
+
+def _calls_of_fit(case: Case) -> set[SourceLine]:
+    """Lines that call what runs epochs in Keras."""
+    found = loops.of_run(case.run)
+    return {
+        (loop.file, loop.line)
+        for loop in found
+        if loop.how is FoundBy.KERAS and loop.epochs and loop.file and loop.line
+    }
 
 
 def _hits(case: Case) -> dict[SourceLine, int]:

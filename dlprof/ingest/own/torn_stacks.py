@@ -53,7 +53,7 @@ class _Around:
         self._called: set[_Function] = set()
         self._roots: set[_Function] = set()
         self._near: dict[Frame | _Function, _Places] = {}
-        """Where a frame, or a function, is in the whole stacks of this segment: of what torn stacks of it begin with."""
+        """Where frames and functions are in the whole stacks of this segment: those with which its torn ones begin."""
         self._last: dict[Frame | _Function, tuple[tuple[Frame, ...], int]] = {}
         """The last whole stack that had a frame, or a function, and at which depth: of all segments."""
 

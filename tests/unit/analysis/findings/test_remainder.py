@@ -94,3 +94,13 @@ def test_lines_with_a_tenth_of_the_time_that_no_finding_names_are_told_with_how_
     assert [(one.line, one.hits, one.doing) for one in exact.lines] == [(40, 300, "computing gradients")]
     assert exact.lines[0].each_ns == pytest.approx(6 * 4 / 4.4 / 300 * S, rel=0.01)
     assert [one.hits for one in scaled.lines] == [None]
+
+
+def test_the_line_that_calls_fit_is_not_told(tmp_path: Path) -> None:
+    """What it has says no more than the phases do; a line of the model does."""
+    inside = [("<module>", "train.py", 7), ("fit", "keras/trainer.py", 9)]
+    penalty = [*inside, ("penalty", "train.py", 30), ("_engine_run_backward", "torch/autograd/graph.py", 9)]
+    epochs = [{"loop_id": 1, "epoch": 0, "start_ns": 2 * S, "dur_ns": 6 * S, "steps": 300}]
+    run = quiet(**sampled((2, 4, inside), (4, 6, penalty)), epochs=epochs)
+
+    assert [(one.file, one.line) for one in diagnosed(tmp_path / "r", **run).lines] == [("train.py", 30)]
