@@ -51,6 +51,10 @@ class LoopSummary:
 
 def of_run(run: Run) -> tuple[LoopSummary, ...]:
     """The loops that have steps, in the order in which the first of each began."""
+    return run.once("loops", _of_run)
+
+
+def _of_run(run: Run) -> tuple[LoopSummary, ...]:
     steps = run.table("steps", ("loop_id", "loop", "count"))
     steps = steps.filter(pc.not_equal(steps["loop"].cast(pa.string()), Loop.DATA.value))
     counts = steps.group_by("loop_id").aggregate([("count", "sum")])
