@@ -30,6 +30,11 @@ _FAULTS_PER_S = 100_000
 """More new pages per second than this are no longer the usual growth of a training."""
 _AROUND_NS = 200_000_000
 _LEAST_STALLED_NS = 50_000_000
+_ADVICE = (
+    "Make no large arrays anew all the time: none of all pairs that is summed up right after (products do that: "
+    "cdist, matmul, einsum), reuse buffers, compute in place, use a smaller batch; huge pages make new memory cheaper: "
+    "GLIBC_TUNABLES=glibc.malloc.hugetlb=1."
+)
 _EVIDENCE = (
     Query(
         "memory and faults over time",
@@ -67,8 +72,7 @@ def look(case: Case) -> Iterator[Claim]:
         ),
         _spread(case, inside, lost),
         _EVIDENCE,
-        "Reuse buffers, do not make large arrays anew for each batch, use a smaller batch; huge pages make new memory "
-        "cheaper: GLIBC_TUNABLES=glibc.malloc.hugetlb=1.",
+        _ADVICE,
         case.code.hottest_line(tuple(inside), case.code.is_called_back),
         Remedy("huge pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}),
         basis=Basis.ESTIMATED,
