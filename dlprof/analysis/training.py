@@ -15,6 +15,20 @@ _CALLS = ("fit", "fit_generator", "train_on_batch")
 
 
 @dataclass(frozen=True)
+class OpenedOnce:
+    """Loaders that were opened for one item each: `next(iter(...))`.
+
+    Attributes:
+        count: How many.
+        file, line: Where the last one was opened.
+    """
+
+    count: int
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Training:
     """The first training loop of a run. Empty or None: not known.
 
@@ -30,6 +44,7 @@ class Training:
         losses: `loss` at the end of each epoch.
         random: Names of layers that draw random numbers while training, such as dropout.
         file, line: Where the training was started.
+        opened_once: Loaders of the script's own loop that gave one item each; None: it has none, or they were not seen.
     """
 
     settings: Mapping[str, Any]
@@ -44,6 +59,7 @@ class Training:
     random: tuple[str, ...]
     file: str | None
     line: int | None
+    opened_once: OpenedOnce | None = None
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -78,7 +94,12 @@ def of_run(run: Run) -> Training | None:
         random=tuple(layer["name"] for layer in layers if any(word in layer["class"] for word in _RANDOM)),
         file=span["file"],
         line=span["line"],
+        opened_once=_opened_once(detail.get("opened_once")),
     )
+
+
+def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:
+    return OpenedOnce(told["count"], told["file"], told["line"]) if told and told.get("file") else None
 
 
 def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:

@@ -12,11 +12,15 @@ from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, So
 from dlprof.analysis.findings.input_load import InputLoad
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.input_graphs import GraphStage
+from dlprof.analysis.training import OpenedOnce
 from dlprof.schema.tree_paths import Tree, TreePath
 from dlprof.schema.vocabulary import Ground, Loop, Phase
 from dlprof.units import duration
 
 TITLE = Title("The training waited for its input", "waiting for the input")
+_OPENED = Title("An iterator was made anew for each batch", "making an iterator anew for each batch")
+_MOST_STEPS = 0.5
+"""Share of the steps from which on such iterators are how the loop gets its batches."""
 _BETWEEN = 0.15
 _RESTING = 0.25
 """Workers that rest no more than that are busy."""
@@ -69,6 +73,10 @@ def look(case: Case) -> Iterator[Claim]:
             or line
         )
     batch = case.training.batch_size if case.training else None
+    opened = _opened_each_time(case)
+    if opened is not None:
+        yield _of_opened(case, opened, takes)
+        return
     needless = item_work.of_rows(case)
     if needless is not None:
         line = case.input.item_line or line
@@ -84,6 +92,32 @@ def look(case: Case) -> Iterator[Claim]:
         line,
         support=_support(case, takes, Ground.REPEATED if needless else Ground.PLACE),
         fix=needless.fix if needless else None,
+    )
+
+
+def _opened_each_time(case: Case) -> OpenedOnce | None:
+    """Loaders that were opened for one batch each; None: too few for that to be how the loop gets its batches."""
+    opened = case.training.opened_once if case.training else None
+    steps_made = case.loop.count if case.loop else 0
+    return opened if opened is not None and opened.count >= max(2, _MOST_STEPS * steps_made) else None
+
+
+def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) -> Claim:
+    """The claim where an iterator is made for each batch: what it reads ahead for the next ones is thrown away."""
+    text = case.code.source(opened.file, opened.line).strip()
+    return Claim(
+        Sentence(
+            f"The training waits for its batches, and makes an iterator for one batch {opened.count} times, at line "
+            f"{opened.line}:"
+        ),
+        takes,
+        [_WAITS],
+        "Make the iterator once, before the loop, and ask it for each batch: a new one shuffles, fills its buffers and "
+        "starts its workers again, and what it read ahead is lost.",
+        (opened.file, opened.line),
+        title=_OPENED,
+        support=_support(case, takes, Ground.REPEATED),
+        fix=f"before the loop: `batches = iter(...)`; in the place of `{text}`: `next(batches)`" if text else None,
     )
 
 

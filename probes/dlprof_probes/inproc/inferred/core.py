@@ -55,6 +55,23 @@ class Feed(object):
         return self.over or self.asked < other.opened
 
 
+class _OpenedOnce(object):
+    """Loaders that gave one item each, `next(iter(...))`: how many, where the last was opened, and their waits (ns)."""
+
+    __slots__ = ("count", "place", "waited")
+
+    def __init__(self):
+        self.count = self.waited = 0
+        self.place = ("", 0)
+
+    def add(self, count, place, waited=0):
+        """More of them."""
+        if count:
+            self.count += count
+            self.place = place
+            self.waited += waited
+
+
 class _Step(object):
     """A step that is not over: `end` is that of its last update."""
 
@@ -82,13 +99,14 @@ class _Fit(object):
         closing: The optimiser that ends each turn, where no loader does; None: not known yet.
         turns: The turns of the outer loops, where no loader tells epochs.
         inner: What the innermost loop tells of the one around it.
+        opened_once: Loaders that were opened for one turn of its innermost loop.
         before: The step before, or None.
         usual, usual_site: Optimiser and site of the step before; no site: more took part in it.
     """
 
     __slots__ = (
-        "before", "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "optimizers", "own", "step",
-        "turns", "usual", "usual_site",
+        "before", "closing", "epoch", "feed", "handle", "inner", "last", "lasts", "leaves", "opened_once", "optimizers",
+        "own", "step", "turns", "usual", "usual_site",
     )  # fmt: skip
 
     def __init__(self, path, begin, feed):
@@ -104,6 +122,7 @@ class _Fit(object):
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
+        self.opened_once = _OpenedOnce()
 
 
 def _own_loops(path, feed):
@@ -154,7 +173,8 @@ class OwnLoops(object):
 
     Args:
         log: Takes what is found: `open(kind, begin, where, facts, cause)`, which gives a handle, `epoch(handle, number,
-            begin)`, `end_epoch(handle, end)`, `step(handle, begin, end, waited, count, batches)`, `close(handle, end)`.
+            begin)`, `end_epoch(handle, end)`, `step(handle, begin, end, waited, count, batches)`, `close(handle, end)`;
+            before that `opened_once(handle, count, place)`, where loaders gave one item each.
 
     Attributes:
         idle_since: From when on a first step may have begun, where no loader tells (ns).
@@ -168,6 +188,8 @@ class OwnLoops(object):
         self._fit = None
         self._feeds = {}
         self._left = {}
+        self._gone = _OpenedOnce()
+        """Since the last update, those that are gone already."""
 
     # -- updates -----------------------------------------------------------------------------------------
 
@@ -187,7 +209,7 @@ class OwnLoops(object):
         elif fit.feed is None:
             turns = site.turns(frame)
             number = site.count(frame) if turns and turns[0] is None else None
-            if self._feeds or turns != fit.turns or fit.inner.begins_anew(number):
+            if self._feeds or self._gone.count or turns != fit.turns or fit.inner.begins_anew(number):
                 self._any_update(optimizer, end, site, frame, cause)
             else:
                 fit.inner.seen(number)
@@ -273,7 +295,7 @@ class OwnLoops(object):
                 waited += feed.waited
                 if (feed.tells or path[0] not in feed.path) and (found is None or feed.first < found.first):
                     found = feed
-        return found, waited
+        return found, waited + self._gone.waited if found is None else waited
 
     @staticmethod
     def _is_another(fit, optimizer, path, feed, turns):
@@ -332,8 +354,12 @@ class OwnLoops(object):
         fit.step.end = end
         fit.optimizers.add(optimizer)
         fit.leaves.add(path[0])
+        gone, self._gone = self._gone, _OpenedOnce()
+        fit.opened_once.add(gone.count, gone.place)
         for feed in self._feeds.values():
             if feed.items:
+                if feed.count == 1 and path[0] in feed.path:
+                    fit.opened_once.add(1, feed.place)
                 feed.updated = feed.evaluation is None
                 feed.taken()
 
@@ -350,6 +376,8 @@ class OwnLoops(object):
         end = max(fit.last, fit.lasts)
         if fit.epoch >= 0:
             self._log.end_epoch(fit.handle, end)
+        if fit.opened_once.count:
+            self._log.opened_once(fit.handle, fit.opened_once.count, fit.opened_once.place)
         self._log.close(fit.handle, end)
         self.idle_since = max(self.idle_since, end)
 
@@ -421,6 +449,8 @@ class OwnLoops(object):
             return
         feed.over = True
         fit = self._fit
+        if feed.count == feed.items == 1 and not evaluates:
+            self._gone.add(1, feed.place, feed.waited)
         if feed.evaluation is None and evaluates and feed.items and not feed.updated:
             self._evaluate(feed, time)
         elif feed.evaluation is not None and feed.items:

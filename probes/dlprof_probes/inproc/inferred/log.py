@@ -103,6 +103,11 @@ class Log(object):
         else:
             loop._emit(loop.step_index, count, end, waited, wire.STEP_HAS_INPUT)
 
+    def opened_once(self, running, count, place):
+        """So many loaders were opened for one item each, the last one at this line."""
+        told = {"count": count, "file": place[0], "line": place[1]}
+        self._probe.recorder.detail(running.span, {"opened_once": told})
+
     def close(self, running, end):
         """The loop is over."""
         probe = self._probe

@@ -38,6 +38,9 @@ class Written:
         small = "" if batches <= 1 else f" of {batches} batches"
         self.lines.append(f"{name} step{many} {begin}-{end}{told}{small}")
 
+    def opened_once(self, name: str, count: int, place: tuple[str, int]) -> None:
+        self.lines.append(f"{name} opened {count} at {place[0]}:{place[1]}")
+
     def close(self, name: str, end: int) -> None:
         self.lines.append(f"{name} -{end}")
 
@@ -161,11 +164,14 @@ def test_a_loader_that_is_opened_anew_is_an_epoch(program: Program) -> None:
     assert len(program.log.only("step")) == 12
 
 
-def test_a_loader_that_is_opened_anew_in_each_step_is_no_epoch(program: Program) -> None:
-    """`next(iter(loader))`."""
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_loader_that_is_opened_anew_in_each_step_is_no_epoch(program: Program, is_gone: bool) -> None:
+    """`next(iter(loader))`: the iterator is gone at once, unless something else holds it."""
     for key in range(3):
         program.open(key, path=(BATCH,))
         program.next(key)
+        if is_gone:
+            program.loops.input_over(key, program.time)
         program.update(path=(BATCH,), turns=())
     program.finished()
 
@@ -175,6 +181,22 @@ def test_a_loader_that_is_opened_anew_in_each_step_is_no_epoch(program: Program)
         "fit1 step 119-134 waited 2",
         "fit1 step 136-151 waited 2",
     ]
+    assert program.log.only("opened") == ["fit1 opened 3 at train.py:1"]
+
+
+def test_a_loader_of_one_item_beside_the_one_that_leads_makes_no_step_later(program: Program) -> None:
+    """The wait for it is part of the step, as its batch came first."""
+    program.open(1)
+    for key in (2, 3):
+        program.next(1)
+        program.open(key, path=(BATCH, EPOCH))
+        program.next(key)
+        program.loops.input_over(key, program.time)
+        program.update()
+    program.over(1)
+    program.finished()
+
+    assert program.log.only("step") == ["fit1 step 102-129 waited 2", "fit1 step 131-158 waited 2"]
 
 
 def test_without_a_loader_a_step_lasts_from_update_to_update(program: Program) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,18 @@ def test_a_function_that_is_called_for_each_element_is_told_to_take_batches(
 
     told = "scale is called for each of 32 elements of a batch, 100 µs each: put .batch(...) in front of .map(...)"
     assert (told in advice) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "title"), [(199, "An iterator was made anew for each batch"), (20, "The training waited for its input")]
+)
+def test_iterators_that_give_one_batch_each_are_named(count: int, title: str, tmp_path: Path) -> None:
+    """`next(iter(...))` in each of 200 steps; in one of ten it is for something else."""
+    span = runs.span(
+        "fit", 2, 8, name="fit", span_id=1,
+        detail=json.dumps({"how": "inferred", "opened_once": {"count": count, "file": "train.py", "line": 30}}),
+    )  # fmt: skip
+    finding = pick(diagnosed(tmp_path / "r", **waiting_for_input(**MADE, spans=[span])), "input-bound")
+
+    assert finding.title is not None
+    assert (finding.title.text, finding.line) == (title, 30 if count > 100 else 21)
