@@ -20,12 +20,11 @@ class OpenedOnce:
 
     Attributes:
         count: How many.
-        file, line: Where the last one was opened.
+        line: Where the last one was opened, in the file of the loop; None: in another file.
     """
 
     count: int
-    file: str
-    line: int
+    line: int | None
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def of_run(run: Run) -> Training | None:
 
 
 def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:
-    return OpenedOnce(told["count"], told["file"], told["line"]) if told and told.get("file") else None
+    return OpenedOnce(told["count"], told["line"]) if told else None
 
 
 def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:

@@ -31,6 +31,7 @@ _ORDER = (
     "memory-pressure",
     "gpu-throttled",
     "debug-mode",
+    "costly-operator",
     "eager-execution",
     "jit-off",
     "retracing",

@@ -104,17 +104,16 @@ def _opened_each_time(case: Case) -> OpenedOnce | None:
 
 def _of_opened(case: Case, opened: OpenedOnce, takes: Mapping[TreePath, int]) -> Claim:
     """The claim where an iterator is made for each batch: what it reads ahead for the next ones is thrown away."""
-    text = case.code.source(opened.file, opened.line).strip()
+    file = case.training.file if case.training else None
+    place = (file, opened.line) if file and opened.line else None
+    text = case.code.source(*place).strip() if place else ""
     return Claim(
-        Sentence(
-            f"The training waits for its batches, and makes an iterator for one batch {opened.count} times, at line "
-            f"{opened.line}:"
-        ),
+        Sentence(f"The training waits for its batches, and made an iterator for one batch {opened.count} times:"),
         takes,
         [_WAITS],
         "Make the iterator once, before the loop, and ask it for each batch: a new one shuffles, fills its buffers and "
         "starts its workers again, and what it read ahead is lost.",
-        (opened.file, opened.line),
+        place or case.training_line,
         title=_OPENED,
         support=_support(case, takes, Ground.REPEATED),
         fix=f"before the loop: `batches = iter(...)`; in the place of `{text}`: `next(batches)`" if text else None,

@@ -203,6 +203,17 @@ class MXNet(Engine):
             probe.syncs.watch(arrays.NDArray, _READS)
             probe.syncs.watch(arrays, (("waitall", "mx.nd.waitall()"),))
 
+    def trained_weights(self, optimizer):
+        """Numbers and type of the parameters of a `Trainer`; of several types that of most numbers."""
+        sizes = {}
+        for weight in getattr(optimizer, "_params", ()):
+            size = 1
+            for length in weight.shape or ():
+                size *= max(0, length)
+            dtype = getattr(weight.dtype, "__name__", None) or str(weight.dtype)
+            sizes[dtype] = sizes.get(dtype, 0) + size
+        return {"count": sum(sizes.values()), "dtype": max(sizes, key=sizes.get)} if sizes else None
+
     def _watch_loops(self, module):
         """Updates by Gluon's `Trainer`, and its loaders."""
         gluon, own, probe = getattr(module, "gluon", None), self.probe.own_loops, self.probe

@@ -8,10 +8,11 @@ from dlprof_probes.inproc import loops
 class _Running(object):
     """A loop that is written."""
 
-    __slots__ = ("batches", "before", "epoch", "loop", "name", "span")
+    __slots__ = ("batches", "before", "epoch", "file", "loop", "name", "span")
 
-    def __init__(self, name, span, loop):
+    def __init__(self, name, span, loop, file):
         self.name = name
+        self.file = file
         self.span = span
         self.loop = loop
         self.epoch = None
@@ -55,7 +56,7 @@ class Log(object):
         if probe.loops.compiled_at >= begin:
             loop.compiled = -1  # the first step, which is over, compiled something
         probe.windows.opened(loop, kind, nested=cause is None)
-        return _Running(kind, span, loop)
+        return _Running(kind, span, loop, place[0])
 
     def _described(self, engine, optimizer, frames):
         """Facts about the training, as Keras' hooks have them; its engine takes the windows."""
@@ -104,8 +105,8 @@ class Log(object):
             loop._emit(loop.step_index, count, end, waited, wire.STEP_HAS_INPUT)
 
     def opened_once(self, running, count, place):
-        """So many loaders were opened for one item each, the last one at this line."""
-        told = {"count": count, "file": place[0], "line": place[1]}
+        """So many loaders were opened for one item each, the last one here: told if that is in the loop's file."""
+        told = {"count": count, "line": place[1] if place[0] == running.file else None}
         self._probe.recorder.detail(running.span, {"opened_once": told})
 
     def close(self, running, end):

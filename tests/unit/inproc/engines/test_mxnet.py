@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from dlprof_probes.inproc.engines import mxnet
 from dlprof_probes.inproc.engines.mxnet import MXNetTracer
@@ -214,3 +215,12 @@ def test_what_the_largest_bound_graph_was_planned_to_need_is_told(probed: Callab
         module._exec_group.execs[0].debug_str = lambda text=text: text
 
     assert setup.engine.allocated(mx)["step_bytes"] == 12 << 20
+
+
+def test_a_trainer_tells_how_many_numbers_it_trains_and_their_type() -> None:
+    """Of several types that of most numbers; a type is a class of NumPy's, or its name."""
+    engine = object.__new__(mxnet.MXNet)
+    weights = [SimpleNamespace(shape=(64, 3), dtype=np.float64), SimpleNamespace(shape=(3,), dtype="float32")]
+
+    assert engine.trained_weights(SimpleNamespace(_params=weights)) == {"count": 195, "dtype": "float64"}
+    assert engine.trained_weights(SimpleNamespace()) is None

@@ -166,7 +166,7 @@ def test_iterators_that_give_one_batch_each_are_named(count: int, title: str, tm
     """`next(iter(...))` in each of 200 steps; in one of ten it is for something else."""
     span = runs.span(
         "fit", 2, 8, name="fit", span_id=1,
-        detail=json.dumps({"how": "inferred", "opened_once": {"count": count, "file": "train.py", "line": 30}}),
+        detail=json.dumps({"how": "inferred", "opened_once": {"count": count, "line": 30}}),
     )  # fmt: skip
     finding = pick(diagnosed(tmp_path / "r", **waiting_for_input(**MADE, spans=[span])), "input-bound")
 

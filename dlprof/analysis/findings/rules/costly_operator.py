@@ -1,0 +1,109 @@
+"""Operators that a step seldom needs took much of it: decompositions of matrices, sorting, copies of whole arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dlprof.analysis import loops
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.analysis.layer_times import LayerTime
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import Basis, Category, Ground
+
+TITLE = Title("An operator that is seldom needed took long", "an operator that is seldom needed in each step")
+_SHARE = 0.20
+"""Share of the steps from which on it is a cause."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Operators that are alike in what they cost, and in what saves it."""
+
+    title: Title
+    names: re.Pattern[str]
+    advice: str
+    saves: float
+    written: str
+    """What a line that asks for it has: where the engine works on while Python goes on, no stack tells the line."""
+    of_jax: bool = False
+    """Only in loops of JAX without Keras, which tells XLA itself what it may overwrite."""
+
+
+_KINDS = (
+    _Kind(
+        Title("Matrices were decomposed in the steps", "decomposing matrices"),
+        re.compile(
+            r"svd|eigh?(?![a-z])|eigv|(?<![a-z])qr(?![a-z])|cholesky"
+            r"|(?<![a-z])lu(?![a-z])|lu_factor|geqrf|gesdd|syevd|potrf|pinv"
+            r"|(matrix|linalg)_?inv|lstsq|matrix_?exp|slogdet|determinant",
+            re.IGNORECASE,
+        ),
+        "A whole decomposition is seldom needed in each step: the largest singular value by a power iteration that "
+        "goes on from the step before (spectral_norm), a solve in the place of an inverse, or every so many steps.",
+        0.9,
+        r"svd|eig[hv]|cholesky|\b(pinv|inv|qr|lstsq|slogdet|det|expm)\(|matrix_norm|ord=2",
+    ),
+    _Kind(
+        Title("Sorting took much of the steps", "sorting"),
+        re.compile(r"sort|top_?k|(?<![a-z])unique|randperm|permutation|random_?shuffle", re.IGNORECASE),
+        "Rows are drawn without sorting all of them (random numbers of rows, or NumPy on the host), an order is made "
+        "once an epoch, and the largest few need no whole order.",
+        0.9,
+        r"sort\(|top_?k\(|permutation\(|randperm\(|shuffle\(|choice\(|unique\(",
+    ),
+    _Kind(
+        Title("Whole arrays were copied to change a part of them", "copying whole arrays"),
+        re.compile(r"copy(\.\d+)?", re.IGNORECASE),
+        "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
+        "new one only; or change large buffers outside of JAX (NumPy).",
+        0.8,
+        r"\.at\[|dynamic_update_slice",
+        of_jax=True,
+    ),
+)
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """The operators of the steps, by what kind they are."""
+    if not case.tree.layers:
+        raise Abstain("no kernel of the steps was traced")
+    if case.pair:
+        raise Abstain("of two runs operators are compared layer by layer")
+    for kind in _KINDS:
+        found = [kernel for kernel in case.tree.layers if _is_of(kind, kernel, case)]
+        total = sum(kernel.ns for kernel in found)
+        if total and total >= _SHARE * max(1, case.own(Tree.FIT_STEPS)):
+            yield _claim(case, kind, found)
+
+
+def _is_of(kind: _Kind, kernel: LayerTime, case: Case) -> bool:
+    if not kernel.op:
+        return False
+    if kind.of_jax:
+        is_own = case.engine.name == "jax" and not loops.is_any_of_keras(case.run)
+        return is_own and kernel.category == Category.DATA_MOVEMENT and bool(kind.names.fullmatch(kernel.op))
+    return bool(kind.names.search(kernel.op))
+
+
+def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
+    takes: dict[TreePath, int] = {}
+    for kernel in found:
+        leaf = case.tree.kernels_leaf(kernel.category)
+        takes[leaf] = takes.get(leaf, 0) + int(kind.saves * kernel.ns)
+    worst = max(found, key=lambda kernel: kernel.ns)
+    share = sum(kernel.ns for kernel in found) / max(1, case.own(Tree.FIT_STEPS))
+    return Claim(
+        Sentence(f"{worst.op} and its kin have {100 * share:.0f} % of the steps:"),
+        takes,
+        [queries.operators()],
+        kind.advice,
+        (case.code.written(kind.written) if case.asynchronous else None) or case.code.hottest_line([Tree.FIT_STEPS]),
+        title=kind.title,
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.PLACE, seen=case.kernels.seen_steps),
+    )

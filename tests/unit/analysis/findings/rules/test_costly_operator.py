@@ -1,0 +1,72 @@
+"""Operators that a step seldom needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlprof.analysis.findings.diagnose import diagnose
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, on, pick, quiet
+from tests.unit.runs import S
+
+SVD = {"op": "aten::_linalg_svd", "category": "other"}
+SORT = {"op": "sort", "category": "reduction"}
+COPY = {"op": "copy", "category": "data movement"}
+
+
+def beside(operator: dict[str, Any], ms: float) -> Tables:
+    """Steps of 20 ms, 16 of them in kernels; so much of that is the operator's."""
+    return quiet(**runs.window([{**KERNELS[0], "ms": 16 - ms}, {**operator, "ms": ms}]))
+
+
+def planted() -> Planted:
+    """Half of the step."""
+    return Planted(beside(SVD, 10))
+
+
+@pytest.mark.parametrize(
+    ("operator", "title"),
+    [(SVD, "Matrices were decomposed in the steps"), (SORT, "Sorting took much of the steps")],
+)
+def test_nine_tenths_of_what_the_operator_takes_are_at_stake(
+    operator: dict[str, Any], title: str, tmp_path: Path
+) -> None:
+    """10 of the 20 ms of a step: 3 of 6 s."""
+    finding = pick(diagnosed(tmp_path / "r", **beside(operator, 10)), "costly-operator")
+
+    assert finding.title is not None
+    assert finding.title.text == title
+    assert finding.at_stake_ns == pytest.approx(2.7 * S, rel=0.01)
+
+
+@pytest.mark.parametrize("operator", [{**SVD, "op": "aten::leaky_relu"}, {**SORT, "op": "aten::pixel_shuffle"}, COPY])
+def test_other_operators_are_none(operator: dict[str, Any], tmp_path: Path) -> None:
+    """Names that have a part of theirs; and copies where Keras runs the steps, or the engine is not JAX."""
+    diagnosis = diagnosed(tmp_path / "r", **beside(operator, 10))
+
+    assert not [one for one in diagnosis.findings if one.slug == "costly-operator"]
+
+
+def test_a_little_of_it_is_none(tmp_path: Path) -> None:
+    """3 of the 20 ms: a sixth of the step is no cause."""
+    diagnosis = diagnosed(tmp_path / "r", **beside(SVD, 3))
+
+    assert not [one for one in diagnosis.findings if one.slug == "costly-operator"]
+
+
+def test_copies_of_an_own_loop_of_jax_are_named_where_an_array_is_changed(tmp_path: Path) -> None:
+    """XLA works on while Python goes on: no stack tells the line, but the source does."""
+    told = {**on("jax", asynchronous=True), "keras": None}
+    row = {"file": "train.py", "function": "loop", "first_line": 9, "line": 9, "hits": 3, "time_ns": 1}
+    run = runs.trained(tmp_path / "r", told, **beside(COPY, 10), lines=[row])
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir()
+    kept.write_text("def put(state, row, new):\n    return state.at[row].set(new)\n")
+
+    finding = pick(diagnose(run), "costly-operator")
+
+    assert finding.line == 2
+    assert finding.at_stake_ns == pytest.approx(2.4 * S, rel=0.01)
