@@ -18,15 +18,29 @@ from dlprof.schema.vocabulary import Basis, Category, Ground
 TITLE = Title("An operator that is seldom needed took long", "an operator that is seldom needed in each step")
 _SHARE = 0.20
 """Share of the steps from which on it is a cause."""
+_ADVICE = {
+    "decompositions": (
+        "A whole decomposition is seldom needed in each step: the largest singular value by a power iteration that "
+        "goes on from the step before (spectral_norm), a solve in the place of an inverse, or every so many steps."
+    ),
+    "sorting": (
+        "Rows are drawn without sorting all of them (random numbers of rows, or NumPy on the host), an order is made "
+        "once an epoch, and the largest few need no whole order."
+    ),
+    "copies": (
+        "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
+        "new one only; or change large buffers outside of JAX (NumPy)."
+    ),
+}
 
 
 @dataclass(frozen=True)
 class _Kind:
     """Operators that are alike in what they cost, and in what saves it."""
 
+    name: str
     title: Title
     names: re.Pattern[str]
-    advice: str
     saves: float
     written: str
     """What a line that asks for it has: where the engine works on while Python goes on, no stack tells the line."""
@@ -36,6 +50,7 @@ class _Kind:
 
 _KINDS = (
     _Kind(
+        "decompositions",
         Title("Matrices were decomposed in the steps", "decomposing matrices"),
         re.compile(
             r"svd|eigh?(?![a-z])|eigv|(?<![a-z])qr(?![a-z])|cholesky"
@@ -43,24 +58,23 @@ _KINDS = (
             r"|(matrix|linalg)_?inv|lstsq|matrix_?exp|slogdet|determinant",
             re.IGNORECASE,
         ),
-        "A whole decomposition is seldom needed in each step: the largest singular value by a power iteration that "
-        "goes on from the step before (spectral_norm), a solve in the place of an inverse, or every so many steps.",
         0.9,
         r"svd|eig[hv]|cholesky|\b(pinv|inv|qr|lstsq|slogdet|det|expm)\(|matrix_norm|ord=2",
     ),
     _Kind(
+        "sorting",
         Title("Sorting took much of the steps", "sorting"),
-        re.compile(r"sort|top_?k|(?<![a-z])unique|randperm|permutation|random_?shuffle", re.IGNORECASE),
-        "Rows are drawn without sorting all of them (random numbers of rows, or NumPy on the host), an order is made "
-        "once an epoch, and the largest few need no whole order.",
+        re.compile(
+            r"(?<![a-z])(arg|lex|m|radix|bitonic)?sort(?!ed)|top_?k|(?<![a-z])unique|randperm|permutation|random_?shuffle",
+            re.IGNORECASE,
+        ),
         0.9,
         r"sort\(|top_?k\(|permutation\(|randperm\(|shuffle\(|choice\(|unique\(",
     ),
     _Kind(
+        "copies",
         Title("Whole arrays were copied to change a part of them", "copying whole arrays"),
         re.compile(r"copy(\.\d+)?", re.IGNORECASE),
-        "Let XLA overwrite what a function returns changed: jax.jit(f, donate_argnums=...) for the array, and use the "
-        "new one only; or change large buffers outside of JAX (NumPy).",
         0.8,
         r"\.at\[|dynamic_update_slice",
         of_jax=True,
@@ -101,7 +115,7 @@ def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
         Sentence(f"{worst.op} and its kin have {100 * share:.0f} % of the steps:"),
         takes,
         [queries.operators()],
-        kind.advice,
+        _ADVICE[kind.name],
         (case.code.written(kind.written) if case.asynchronous else None) or case.code.hottest_line([Tree.FIT_STEPS]),
         title=kind.title,
         basis=Basis.ESTIMATED,

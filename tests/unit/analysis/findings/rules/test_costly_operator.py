@@ -42,7 +42,15 @@ def test_nine_tenths_of_what_the_operator_takes_are_at_stake(
     assert finding.at_stake_ns == pytest.approx(2.7 * S, rel=0.01)
 
 
-@pytest.mark.parametrize("operator", [{**SVD, "op": "aten::leaky_relu"}, {**SORT, "op": "aten::pixel_shuffle"}, COPY])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        {**SVD, "op": "aten::leaky_relu"},
+        {**SORT, "op": "UnsortedSegmentSum"},
+        {**SORT, "op": "aten::pixel_shuffle"},
+        COPY,
+    ],
+)
 def test_other_operators_are_none(operator: dict[str, Any], tmp_path: Path) -> None:
     """Names that have a part of theirs; and copies where Keras runs the steps, or the engine is not JAX."""
     diagnosis = diagnosed(tmp_path / "r", **beside(operator, 10))
