@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 
 from dlprof.analysis.findings import queries
@@ -17,6 +18,12 @@ _PREDICTED = Title("A callback called predict during the training", "predict, ca
 _PREDICT_LESS = (
     "Call predict less often (once an epoch, or every so many batches), for fewer rows, or with a larger batch_size."
 )
+_MADE_ONCE = (
+    "Each of these calls compiled its function anew, as for a model that was made right before: make the model once, "
+    "before the training, and call that. "
+)
+_COMPILING, _FEWEST = 0.8, 5
+"""Share of the calls, and how many, that compile: a model that lasts does so in its first one."""
 _SHARE_OF_FIT = 0.15
 """Validation usually takes less of `fit` than this."""
 
@@ -35,21 +42,34 @@ def look(case: Case) -> Iterator[Claim]:
     # Keras itself never calls predict. Of an engine that returns early its time is a wait, in whatever phase.
     predicts = 2 * by_phase.get(Tree.FIT_VALIDATION, 0) < total and _mostly_predict(calls)
     what = "Callbacks called predict" if predicts else "Validation ran"
+    anew = _MADE_ONCE if predicts and _each_compiles(case, calls) else ""
     yield Claim(
         Sentence(f"{what} {len(calls)} times inside fit and took {100 * total / max(1, fit):.0f} % of it:"),
         case.spread(by_phase),
         [queries.spans(SpanKind.EVALUATE, SpanKind.PREDICT)],
-        _PREDICT_LESS
+        f"{anew}{_PREDICT_LESS}"
         if predicts
         else "Validate on fewer samples, with a larger validation_batch_size, or every few epochs (validation_freq).",
         line or case.training_line,
         title=_PREDICTED if predicts else None,
+        fix=_fix_of_predict(anew) if predicts else None,
         support=Support(Ground.PLACE, seen=len(calls), part=total / max(1, fit), usual=_SHARE_OF_FIT / 2),
     )
 
 
 def _mostly_predict(calls: Sequence[Call]) -> bool:
     return 2 * sum(call.dur_ns for call in calls if call.kind == SpanKind.PREDICT) > sum(call.dur_ns for call in calls)
+
+
+def _each_compiles(case: Case, calls: Sequence[Call]) -> bool:
+    """Whether nearly all of these calls compiled something."""
+    begins = sorted(call.begin_ns for call in case.calls.of(SpanKind.GRAPH_COMPILE))
+    compiling = [call for call in calls if bisect(begins, call.end_ns) > bisect(begins, call.begin_ns)]
+    return len(calls) >= _FEWEST and len(compiling) >= _COMPILING * len(calls)
+
+
+def _fix_of_predict(anew: str) -> str:
+    return "make the model once, before fit" if anew else "predict every n-th epoch, or for fewer rows"
 
 
 def _inside_fit(case: Case) -> list[Call]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted, diagnosed, in_callbacks, parts, pick, quiet
 from tests.unit.runs import S
@@ -36,3 +38,17 @@ def test_a_callback_that_calls_predict_is_no_validation(tmp_path: Path) -> None:
     assert (finding.heading, finding.line) == ("A callback called predict during the training", 25)
     assert finding.claim.startswith("Callbacks called predict 1 times inside fit and took 33 % of it:")
     assert finding.next_step.startswith("Call predict less often")
+    assert finding.fix == "predict every n-th epoch, or for fewer rows"
+
+
+@pytest.mark.parametrize(("compiled", "is_told"), [(5, True), (1, False)])
+def test_calls_that_each_compile_are_told_to_keep_their_model(compiled: int, is_told: bool, tmp_path: Path) -> None:
+    """A model that lasts compiles in its first call only."""
+    called = in_callbacks(("on_epoch_end", "train.py", 25), ("predict", "keras/src/trainer.py", 9))
+    predicts = [runs.span("predict", 6 + 0.4 * n, 6.4 + 0.4 * n, span_id=10 + n) for n in range(5)]
+    compiles = [runs.span("graph_compile", 6.1 + 0.4 * n, 6.2 + 0.4 * n, span_id=20 + n) for n in range(compiled)]
+    spans = [runs.fit_span(), *predicts, *compiles]
+    finding = pick(diagnosed(tmp_path / "r", **{**called, "spans": spans}), "validation-heavy")
+
+    assert finding.next_step.startswith("Each of these calls compiled its function anew") == is_told
+    assert (finding.fix == "make the model once, before fit") == is_told
