@@ -122,6 +122,8 @@ class EngineSpec(Struct, frozen=True):
     """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
+    session_functions: tuple[str, ...] = ()
+    """Functions that run the part of a graph which a script asks for: what two of its runs share is computed twice."""
     starts_operators: bool = False
     """Whether lines of a script without Keras start its operators themselves: a stack that ends there may be in their
     C++, which leaves no frame."""

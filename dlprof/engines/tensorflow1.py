@@ -14,6 +14,7 @@ SPEC = replace(
     under_keras=Dispatch(),
     window_format="tf1-steps",
     waits_are_idle=False,
+    session_functions=("_call_tf_sessionrun",),
     eager_files=(),
     compile_with="",
 )

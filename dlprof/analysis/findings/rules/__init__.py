@@ -51,6 +51,7 @@ _ORDER = (
     "threads-underused",
     "slow-kernel",
     "script-waits",
+    "repeated-forward",
     "python-overhead",
     "stream-waits",
     "small-kernels",

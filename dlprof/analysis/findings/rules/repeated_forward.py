@@ -1,0 +1,64 @@
+"""A session runs several times in each step: what these runs have in common is computed in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Ground, Phase
+
+TITLE = Title("A session ran several times in each step", "runs of a session for a batch that another one had computed")
+_SHARE_OF_STEPS = 0.15
+_AS_OFTEN = (0.9, 1.1)
+"""Times in each step, from and to: what runs now and then is a look at how far the training is."""
+_LIKELY = 0.6
+"""A question, no claim: two optimisers, or an agent that acts and learns, run a session for different things."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Lines that run a session once in each step, but for the one with most time, which is taken for the update."""
+    if not case.engine.session_functions:
+        raise Abstain("this engine has no sessions whose runs a script puts together itself")
+    if case.pair:
+        raise Abstain("of two runs sessions are not compared")
+    if case.loop is None:
+        raise Abstain("no steps were recorded")
+    times = _runs_in_each_step(case, case.loop.count)
+    lines = sorted(times, key=lambda line: -times[line])[1:]
+    share = sum(times[line] for line in lines)
+    if not lines or share < _SHARE_OF_STEPS:
+        return
+    told = ", ".join(str(number) for _, number in sorted(lines))
+    yield Claim(
+        Sentence(
+            f"The session runs {len(lines) + 1} times in each step. What the other run needs too is computed again at "
+            f"line{'s' if len(lines) > 1 else ''} {told}:"
+        ),
+        case.takes(Tree.FIT_STEPS, share=share),
+        [queries.python_stood(Phase.FIT_STEPS)],
+        "If they get the same batch: fetch all in one run, sess.run([update, loss, accuracy], feed_dict=...).",
+        lines[0],
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.MODEL, seen=case.loop.count, agree=_LIKELY),
+        fix="one sess.run with a list of all that is fetched",
+    )
+
+
+def _runs_in_each_step(case: Case, steps: int) -> Mapping[SourceLine, float]:
+    """Lines that run a session once in each step, and their shares of the time of the steps."""
+    least, most = (times * steps for times in _AS_OFTEN)
+    hits = {(row["file"], row["line"]): row["hits"] or 0 for row in case.run.rows("lines")}
+    inside = [sample for sample in case.code.samples if sample.main and Tree.FIT_STEPS.holds(sample.phase)]
+    whole = sum(sample.dur_ns for sample in inside)
+    found: dict[SourceLine, float] = {}
+    for sample in inside:
+        frame = case.code.user_frame(sample)
+        if frame is not None and any(each.name in case.engine.session_functions for each in sample.frames):
+            line = (frame.file, frame.line)
+            if least <= hits.get(line, 0) <= most:
+                found[line] = found.get(line, 0.0) + sample.dur_ns / whole
+    return found
