@@ -5,71 +5,10 @@ optimisers that step in turn are one step: it is over when the first of them ste
 update follows, while the model is not being trained, are the steps of an evaluation.
 """
 
+from dlprof_probes.inproc.inferred.feeds import Feed, OpenedOnce
+
 TRAIN, EVALUATE = "fit", "evaluate"
 _NO = object()
-
-
-class Feed(object):
-    """A loader that is iterated, from `iter` to its end.
-
-    Attributes:
-        opened: When (ns).
-        path: Loops around the call of `iter`.
-        facts: What is known of the loader.
-        items, waited: Since the last step: items, and time inside of `next` (ns).
-        first, first_waited: When the first of these was handed out, and how long that took (ns).
-        count: Items in all.
-        evaluation: The evaluation that it feeds, or None.
-        asked: When the item that is waited for was asked for (ns).
-        updated: Whether an update has followed one of its items.
-        tells: Whether it says itself where an epoch begins, wherever it is asked.
-        over: Whether it has ended.
-    """
-
-    __slots__ = (
-        "asked", "count", "evaluation", "facts", "first", "first_waited", "items", "opened", "over", "path", "place",
-        "tells",
-        "updated", "waited",
-    )  # fmt: skip
-
-    def __init__(self, opened, path, place, facts, tells=False):
-        self.tells = tells
-        self.opened = opened
-        self.path = path
-        self.place = place
-        self.facts = facts
-        self.count = 0
-        self.evaluation = None
-        self.asked = opened
-        self.updated = self.over = False
-        self.taken()
-
-    def taken(self):
-        """What it gave so far belongs to a step."""
-        self.items = 0
-        self.waited = 0
-        self.first = self.first_waited = 0
-
-    def is_before(self, other):
-        """Whether nobody has asked it for anything since `other` was opened."""
-        return self.over or self.asked < other.opened
-
-
-class _OpenedOnce(object):
-    """Loaders that gave one item each, `next(iter(...))`: how many, where the last was opened, and their waits (ns)."""
-
-    __slots__ = ("count", "place", "waited")
-
-    def __init__(self):
-        self.count = self.waited = 0
-        self.place = ("", 0)
-
-    def add(self, count, place, waited=0):
-        """More of them."""
-        if count:
-            self.count += count
-            self.place = place
-            self.waited += waited
 
 
 class _Step(object):
@@ -122,7 +61,7 @@ class _Fit(object):
         self.turns = None
         self.optimizers = set()
         self.epoch = -1
-        self.opened_once = _OpenedOnce()
+        self.opened_once = OpenedOnce()
 
 
 def _own_loops(path, feed):
@@ -188,7 +127,7 @@ class OwnLoops(object):
         self._fit = None
         self._feeds = {}
         self._left = {}
-        self._gone = _OpenedOnce()
+        self._gone = OpenedOnce()
         """Since the last update, those that are gone already."""
 
     # -- updates -----------------------------------------------------------------------------------------
@@ -354,8 +293,9 @@ class OwnLoops(object):
         fit.step.end = end
         fit.optimizers.add(optimizer)
         fit.leaves.add(path[0])
-        gone, self._gone = self._gone, _OpenedOnce()
-        fit.opened_once.add(gone.count, gone.place)
+        if self._gone.count:
+            fit.opened_once.add(self._gone.count, self._gone.place)
+            self._gone = OpenedOnce()
         for feed in self._feeds.values():
             if feed.items:
                 if feed.count == 1 and path[0] in feed.path:
