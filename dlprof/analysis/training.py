@@ -28,6 +28,23 @@ class OpenedOnce:
 
 
 @dataclass(frozen=True)
+class SameLoss:
+    """Losses of which gradients were taken more than once, as of each variable by itself.
+
+    Attributes:
+        losses: How many.
+        calls: How often gradients of these were taken.
+        more_ns: Time of the calls but for the longest one of each loss.
+        line: Where the last one was taken, in the file of the loop; None: in another file.
+    """
+
+    losses: int
+    calls: int
+    more_ns: int
+    line: int | None
+
+
+@dataclass(frozen=True)
 class Training:
     """The first training loop of a run. Empty or None: not known.
 
@@ -44,6 +61,7 @@ class Training:
         random: Names of layers that draw random numbers while training, such as dropout.
         file, line: Where the training was started.
         opened_once: Loaders of the script's own loop that gave one item each; None: it has none, or they were not seen.
+        same_loss: Losses of the script's own loop that were differentiated several times; None: likewise.
     """
 
     settings: Mapping[str, Any]
@@ -59,6 +77,7 @@ class Training:
     file: str | None
     line: int | None
     opened_once: OpenedOnce | None = None
+    same_loss: SameLoss | None = None
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -94,11 +113,16 @@ def of_run(run: Run) -> Training | None:
         file=span["file"],
         line=span["line"],
         opened_once=_opened_once(detail.get("opened_once")),
+        same_loss=_same_loss(detail.get("same_loss")),
     )
 
 
 def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:
     return OpenedOnce(told["count"], told["line"]) if told else None
+
+
+def _same_loss(told: Mapping[str, Any] | None) -> SameLoss | None:
+    return SameLoss(told["losses"], told["calls"], told["more_ns"], told["line"]) if told else None
 
 
 def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:

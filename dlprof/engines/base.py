@@ -122,6 +122,8 @@ class EngineSpec(Struct, frozen=True):
     """Parts of the names of files of Python that it writes itself, out of the user's or anew."""
     backward_functions: tuple[str, ...] = ()
     """Functions that go back through operators which ran one by one."""
+    gradients_at_once: str | None = None
+    """How gradients of all variables are taken in one call."""
     session_functions: tuple[str, ...] = ()
     """Functions that run the part of a graph which a script asks for: what two of its runs share is computed twice."""
     starts_operators: bool = False

@@ -29,6 +29,7 @@ SPEC = EngineSpec(
     densifying_operators=("UnsortedSegmentSum",),
     session_files=("tensorflow/python/client/session", "tensorflow_core/python/client/session"),
     backward_functions=("imperative_grad",),
+    gradients_at_once="gradients = tape.gradient(loss, variables), with all variables in one list",
     waiting_functions=("numpy", "_numpy"),
     compiles_steps=True,
     xla=Xla.ON_GPU,

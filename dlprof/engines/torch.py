@@ -18,6 +18,7 @@ SPEC = EngineSpec(
     input_files=("torch/utils/data",),
     generated_files=("torchinductor_",),
     backward_functions=("_engine_run_backward",),
+    gradients_at_once="gradients = torch.autograd.grad(loss, list(model.parameters())), or loss.backward()",
     starts_operators=True,
     waiting_functions=("item", "tolist", "cpu", "synchronize"),
     threads_in_step=True,

@@ -45,6 +45,14 @@ def places(content: dict[str, Any]) -> list[tuple[Any, ...]]:
         ("chainer_loop", "native-chainer", [("fit", 13, 1, 2, 12), ("fit", 34, 1, 3, 18)]),
         ("theano_functions", "native-lasagne", [("fit", 15, 1, 3, 15)]),
         ("keras_torch_loop", "torch", [("fit", 16, 1, 2, 12)]),
+        ("torch_by_hand", "native-torch", [("fit", 25, 1, 3, 30), ("fit", 32, 1, 1, 8), ("fit", 42, 1, 2, 12)]),
+        (
+            "tensorflow_by_hand",
+            "native-tensorflow",
+            [("fit", 18, 1, 3, 30), ("fit", 33, 1, 1, 8), ("fit", 40, 1, 2, 12)],
+        ),
+        ("gluon_by_hand", "native-gluon", [("fit", 20, 1, 3, 30), ("fit", 31, 1, 2, 12), ("fit", 39, 1, 1, 5)]),
+        ("jax_by_hand", "native-jax", [("fit", 22, 1, 3, 30), ("fit", 28, 1, 2, 12)]),
     ],
 )
 def test_steps_and_epochs_of_other_engines(

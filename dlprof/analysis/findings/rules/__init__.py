@@ -32,6 +32,7 @@ _ORDER = (
     "gpu-throttled",
     "debug-mode",
     "costly-operator",
+    "repeated-backward",
     "eager-execution",
     "jit-off",
     "retracing",

@@ -150,6 +150,7 @@ class Jax(Engine):
         self._own_functions = set()  # names of functions that are not JAX's
         self._trained = set()  # names of functions that were compiled in a training of Keras
         self._traced = {}  # functions that were traced and are not yet compiled: name to what is told of them
+        self.by_hand = None
 
     def attachments(self):
         """JAX, and optax."""

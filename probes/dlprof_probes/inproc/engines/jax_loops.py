@@ -10,6 +10,7 @@ import sys
 import weakref
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.jax_by_hand import JAXByHand
 from dlprof_probes.inproc.engines.jax_gradients import Gradients, innermost
 
 _STATES = 16
@@ -30,14 +31,16 @@ class Calls(object):
         leaves: Function from anything to a list of the arrays in it.
         is_array: Function from an object to whether it is an array with a value.
         gradients: `Gradients`.
+        by_hand: `JAXByHand`.
     """
 
-    def __init__(self, engine, leaves, is_array, gradients):
+    def __init__(self, engine, leaves, is_array, gradients, by_hand):
         self._engine = engine
         self._own = engine.probe.own_loops
         self._leaves = leaves
         self._is_array = is_array
         self._gradients = gradients
+        self._by_hand = by_hand
         self._functions = {}
 
     def called(self, function, args, results, begin=0):
@@ -61,9 +64,12 @@ class Calls(object):
         is_update = takes_gradient or known.gradients != self._gradients.count
         known.gradients = self._gradients.count
         if state is None:
-            state = known.begun(self._own.earlier(begin) if is_update and known.looks() else None)
+            self._by_hand.taken(known.differentiated(given, self._gradients.shapes_of(key)), begin)
+            first = self._own.earlier(begin) if is_update and known.looks() else None
+            state = known.begun([] if first is None else [first])
         elif is_update:
             state.is_trained = True
+            self._by_hand.forget()
             self._own.repeated(self._engine, state)
         if not is_update:
             self._own.goes_on()
@@ -86,14 +92,14 @@ class State(object):
 
     Attributes:
         name: Of the function.
-        first: The call that gave it for the first time, for the log, or None.
+        earlier: The call that gave it for the first time, for the log, or none.
         held: The arrays that stand for it: weak references by their `id`.
         is_trained: Whether it was handed on by a function that updates it.
     """
 
-    def __init__(self, name, first):
+    def __init__(self, name, earlier=()):
         self.name = name
-        self.first = first
+        self.earlier = earlier
         self.held = {}
         self.is_trained = False
 
@@ -144,9 +150,17 @@ class _Function(object):
                 return state
         return None
 
-    def begun(self, first):
+    def differentiated(self, leaves, shapes):
+        """Those of the arrays that it is given whose gradients it takes, which have these shapes; or none."""
+        count = len(shapes)
+        for start in range(len(leaves) - count + 1 if count else 0):
+            if [getattr(leaf, "shape", None) for leaf in leaves[start : start + count]] == shapes:
+                return leaves[start : start + count]
+        return []
+
+    def begun(self, earlier):
         """A state that is new."""
-        return State(self._name, first)
+        return State(self._name, earlier)
 
     def standing_for(self, leaves):
         """The largest arrays of floats of a result."""
@@ -196,8 +210,11 @@ def watch(engine, jax):
     if jax.config.jax_debug_nans or jax.config.jax_debug_infs:
         return  # the hook is taken
     probe.own_loops.sites.skip(os.path.dirname(jax.__file__) + os.sep)
+    is_array = lambda value: isinstance(value, array)  # noqa: E731
     gradients = Gradients(probe, sys.modules.get("jax._src.interpreters.ad"), pjit)
-    calls = Calls(engine, jax.tree_util.tree_leaves, lambda value: isinstance(value, array), gradients)
+    engine.by_hand = JAXByHand(engine, is_array)
+    gradients.taken_of = engine.by_hand.taken
+    calls = Calls(engine, jax.tree_util.tree_leaves, is_array, gradients, engine.by_hand)
     called = probe.guard(calls.called, goes_on=True)
     _set(probe, api, state, lambda function, args, keywords, results: called(function, (args, keywords), results))
 
@@ -228,11 +245,13 @@ def watch_optax(engine, module):
     """Listen to `optax.apply_updates` outside of compiled functions."""
     probe = engine.probe
     jax = sys.modules["jax"]
-    applied = State("optax.apply_updates", None)
+    applied = State("optax.apply_updates")
 
     def updated(result, _args):
         leaves = jax.tree_util.tree_leaves(result)
         if leaves and not isinstance(leaves[0], jax.core.Tracer):
+            if engine.by_hand is not None:
+                engine.by_hand.forget()
             probe.own_loops.repeated(engine, applied)
 
     hook = probe.guard(updated, goes_on=True)

@@ -10,7 +10,7 @@ from os import makedirs
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
-from dlprof_probes.inproc.engines import mxnet_loaders
+from dlprof_probes.inproc.engines import mxnet_by_hand, mxnet_loaders
 from dlprof_probes.inproc.engines.base import Engine
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
@@ -159,6 +159,7 @@ class MXNet(Engine):
         self._blocks = None
         self._graphs = None
         self._bound = weakref.WeakSet()
+        self._by_hand = mxnet_by_hand.MXNetByHand(self)
 
     def slots_of(self, model):
         """The states of the updater of its module, or of the store that the module updates in."""
@@ -221,9 +222,10 @@ class MXNet(Engine):
         if trainer is None:
             return
         own.sites.skip(os.path.dirname(module.__file__) + os.sep)
+        self._by_hand.watch(module)
         for name in ("step", "update"):
             own.updates(self, trainer, name)
-        made = probe.guard(lambda _result, _args: own.made())
+        made = probe.guard(lambda _result, _args: (own.made(), self._by_hand.optimiser_made()))
         probe.replace(trainer, "__init__", lambda f: probe.wrappers.after(f, made))
         loader = getattr(getattr(gluon, "data", None), "DataLoader", None)
         if loader is not None:

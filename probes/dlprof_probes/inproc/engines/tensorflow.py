@@ -91,6 +91,8 @@ class TensorFlow(Engine):
 
     def updated(self, optimizer):
         """An optimiser of Keras was applied: in a graph, which then counts as often as it is called, or at once."""
+        if self._graphs is not None:
+            self._graphs.by_hand.optimiser_applied()
         if self._graphs is not None and tensorflow_loops.is_in_graph(sys.modules["tensorflow"]):
             self._graphs.traced_update()
         else:
@@ -148,8 +150,8 @@ class TensorFlow(Engine):
         self.probe.replace(tracing, "_create_concrete_function", lambda f: wrappers.after(f, hook), again=True)
 
     def _traced(self, function, args):
-        if self._graphs is not None and tensorflow_loops.updates_weights(function.graph):
-            self._graphs.traced_update()
+        if self._graphs is not None:
+            self._graphs.traced(function.graph)
         time_first_run(self.probe, function, str(args[3].name))
 
     def under_keras(self, keras):

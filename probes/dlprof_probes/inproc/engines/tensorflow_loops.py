@@ -2,9 +2,11 @@
 
 import os
 import sys
+import weakref
 from threading import get_ident
 
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.engines.tensorflow_by_hand import TensorFlowByHand
 
 _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
@@ -20,13 +22,16 @@ class Graphs(object):
 
     Args:
         engine: The `Engine`.
+        by_hand: `TensorFlowByHand`, which is told of those that only give gradients.
     """
 
-    def __init__(self, engine):
+    def __init__(self, engine, by_hand):
         self._engine = engine
         self._own = engine.probe.own_loops
         self._running = {}
         self._train = set()
+        self._gradients = {}
+        self.by_hand = by_hand
 
     def watch(self, function_class):
         """Listen to calls of functions."""
@@ -41,8 +46,13 @@ class Graphs(object):
         stack, begin = token or ((), 0)
         if stack:
             stack.pop()
-        if not stack and self._train and self._own.token(args[0]) in self._train:
+        if stack or not (self._train or self._gradients):
+            return
+        token = self._own.token(args[0])
+        if token in self._train:
             self._own.update(self._engine, args[0], begin)
+        elif token in self._gradients:
+            self.by_hand.gradients_of([one() for one in self._gradients[token]], self._own.earlier(begin))
 
     def traced_update(self):
         """An optimiser was called in a graph: the outermost function that runs updates weights from now on."""
@@ -50,12 +60,25 @@ class Graphs(object):
         if stack:
             self._train.add(self._own.token(stack[0]))
 
+    def traced(self, graph):
+        """A graph was made: it may be a step without an optimiser, that updates by hand, or only give gradients."""
+        stack = self._running.get(get_ident())
+        if not (stack and takes_gradients(graph)):
+            return
+        if changes_variables(graph):
+            self.traced_update()
+        else:
+            trained = [weakref.ref(one) for one in getattr(graph, "trainable_variables", ())]
+            self._gradients[self._own.token(stack[0])] = trained
+
 
 def watch(engine, tensorflow):
     """Listen to functions and to iterators of tf.data; gives the `Graphs`."""
     probe, own = engine.probe, engine.probe.own_loops
     own.sites.skip(os.path.dirname(tensorflow.__file__) + os.sep)
-    graphs = Graphs(engine)
+    by_hand = TensorFlowByHand(engine, tensorflow)
+    by_hand.watch()
+    graphs = Graphs(engine, by_hand)
     function = getattr(sys.modules.get(_FUNCTIONS), "Function", None)
     if function is not None and "__call__" in vars(function):
         graphs.watch(function)
@@ -70,17 +93,14 @@ def watch(engine, tensorflow):
     return graphs
 
 
-def updates_weights(graph):
-    """Whether a graph takes gradients and changes variables: a step without an optimiser, that updates by hand.
+def takes_gradients(graph):
+    """Whether a graph, of a function that was traced, goes back from a loss."""
+    return any(_GRADIENTS in operation.name for operation in graph.get_operations())
 
-    Args:
-        graph: The graph of a function that was traced. One that only gives gradients, or only counts, is no step.
-    """
-    kinds, has_gradients = set(), False
-    for operation in graph.get_operations():
-        kinds.add(operation.type)
-        has_gradients = has_gradients or _GRADIENTS in operation.name
-    return has_gradients and any(kind.startswith(_CHANGES) for kind in kinds)
+
+def changes_variables(graph):
+    """Whether a graph changes variables: with gradients that is a step, without any it only counts."""
+    return any(operation.type.startswith(_CHANGES) for operation in graph.get_operations())
 
 
 def is_in_graph(tensorflow):

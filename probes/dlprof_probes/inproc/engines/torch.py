@@ -7,6 +7,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import model_memory, uncompiled
 from dlprof_probes.inproc.engines import (
     torch_breaks,
+    torch_by_hand,
     torch_collectives,
     torch_loops,
     torch_models,
@@ -131,6 +132,7 @@ class Torch(Engine):
         self._compiles = False
         self._updates = torch_updates.CompiledUpdates(self)
         self._kept = torch_saved.SavedTensors(probe)
+        self.by_hand = torch_by_hand.TorchByHand(self)
 
     def is_ready(self, modules):
         """Whether torch is loaded to its end."""
@@ -150,6 +152,7 @@ class Torch(Engine):
         super(Torch, self).attach(module)
         if hasattr(module, "autograd"):
             self._kept.watch(module)
+            self.by_hand.watch(module)
         syncs = self.probe.syncs
         syncs.watching(self.module)
         syncs.watch(module.Tensor, _READS)
@@ -162,9 +165,8 @@ class Torch(Engine):
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
-        _leave_out(
-            uncompiled.codes(torch_collectives) + uncompiled.codes(torch_saved) + uncompiled.codes_in(type(probe).guard)
-        )
+        ours = uncompiled.codes(torch_collectives, torch_saved, torch_by_hand)
+        _leave_out(ours + uncompiled.codes_in(type(probe).guard))
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
         _time_compilers(probe, torch_updates.of_output_graph())
         self._updates.watch_graphs(torch_updates.of_output_graph())
@@ -193,6 +195,11 @@ class Torch(Engine):
             return None
         self._models = [("", torch_models.held(model))]
         return torch_models.layers(self._models)
+
+    def updated(self, optimizer):
+        """An optimiser of Keras was applied."""
+        self.by_hand.optimiser_made()
+        super(Torch, self).updated(optimizer)
 
     def trained_layers(self, optimizer, frames):
         """The parts of the models that the script has at hand where it trains, if one of them is trained."""

@@ -40,7 +40,7 @@ def _watch_updates(engine, module):
         return
     handle = register(_post_hook(engine, torch))
     probe.patches.on_undo(handle.remove)
-    made = probe.guard(lambda _result, _args: probe.own_loops.made())
+    made = probe.guard(lambda _result, _args: (probe.own_loops.made(), engine.by_hand.optimiser_made()))
     probe.replace(module.Optimizer, "__init__", lambda f: probe.wrappers.after(f, made))
     # `eval` ends in it, also where a class has its own. It is called for each part of a model, also to train it.
     evaluating = probe.guard(probe.own_loops.evaluating)

@@ -6,6 +6,7 @@ update follows, while the model is not being trained, are the steps of an evalua
 """
 
 from dlprof_probes.inproc.inferred.feeds import Feed, OpenedOnce
+from dlprof_probes.inproc.inferred.gradients import SameLoss
 
 TRAIN, EVALUATE = "fit", "evaluate"
 _NO = object()
@@ -113,11 +114,13 @@ class OwnLoops(object):
     Args:
         log: Takes what is found: `open(kind, begin, where, facts, cause)`, which gives a handle, `epoch(handle, number,
             begin)`, `end_epoch(handle, end)`, `step(handle, begin, end, waited, count, batches)`, `close(handle, end)`;
-            before that `opened_once(handle, count, place)`, where loaders gave one item each.
+            before that `opened_once(handle, count, place)`, where loaders gave one item each, and
+            `same_loss(handle, SameLoss)`, where gradients of one loss were taken several times.
 
     Attributes:
         idle_since: From when on a first step may have begun, where no loader tells (ns).
         orphans: Updates that no loop is around.
+        same_loss: `SameLoss`: what was seen since the last training.
     """
 
     def __init__(self, log, idle_since=0):
@@ -129,6 +132,7 @@ class OwnLoops(object):
         self._left = {}
         self._gone = OpenedOnce()
         """Since the last update, those that are gone already."""
+        self.same_loss = SameLoss()
 
     # -- updates -----------------------------------------------------------------------------------------
 
@@ -318,8 +322,15 @@ class OwnLoops(object):
             self._log.end_epoch(fit.handle, end)
         if fit.opened_once.count:
             self._log.opened_once(fit.handle, fit.opened_once.count, fit.opened_once.place)
+        self._tell_same_loss(fit)
         self._log.close(fit.handle, end)
         self.idle_since = max(self.idle_since, end)
+
+    def _tell_same_loss(self, fit):
+        told, self.same_loss = self.same_loss, SameLoss()
+        told.over()
+        if told.losses:
+            self._log.same_loss(fit.handle, told)
 
     def is_training(self):
         """Whether a training runs, or has not been told to be over."""

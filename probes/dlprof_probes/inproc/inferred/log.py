@@ -106,8 +106,14 @@ class Log(object):
 
     def opened_once(self, running, count, place):
         """So many loaders were opened for one item each, the last one here: told if that is in the loop's file."""
-        told = {"count": count, "line": place[1] if place[0] == running.file else None}
+        told = {"count": count, "line": _line_in(running, place)}
         self._probe.recorder.detail(running.span, {"opened_once": told})
+
+    def same_loss(self, running, same):
+        """Gradients of one loss were taken several times: see `SameLoss`."""
+        line = _line_in(running, same.place)
+        told = {"losses": same.losses, "calls": same.calls, "more_ns": same.more_ns, "line": line}
+        self._probe.recorder.detail(running.span, {"same_loss": told})
 
     def close(self, running, end):
         """The loop is over."""
@@ -117,3 +123,8 @@ class Log(object):
         if merged is not None:
             probe.recorder.step(loops.pack(merged), merged[6])
         probe.recorder.end(running.span, end)
+
+
+def _line_in(running, place):
+    """The line of a place in the file of a loop; None: it is in another one."""
+    return place[1] if place[0] == running.file else None

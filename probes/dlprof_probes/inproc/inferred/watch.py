@@ -18,9 +18,10 @@ _ORPHANS_TOLD = 3
 class Earlier(object):
     """A call that is over, and the site from which it came."""
 
-    def __init__(self, begin, end, site, frame):
+    def __init__(self, begin, end, site, frame, sites):
         self.begin = begin
         self.end = end
+        self._sites = sites
         self.path = site.path
         self.where = site.where
         self._turns = site.turns(frame)
@@ -34,10 +35,9 @@ class Earlier(object):
         """As `Site.count`, at the time of the call."""
         return self._count
 
-    @staticmethod
-    def frames(_frame):
-        """They are gone."""
-        return []
+    def frames(self, frame):
+        """Those of a later call, made by `frame`: its own are gone."""
+        return self._sites.look(frame).frames(frame)
 
 
 class Watch(object):
@@ -134,19 +134,21 @@ class Watch(object):
         if self._is_told(get_ident()):
             return None
         frame = _getframe(1)
-        return Earlier(begin, now(), self.sites.look(frame), frame)
+        return Earlier(begin, now(), self.sites.look(frame), frame, self.sites)
 
     def repeated(self, engine, state):
-        """A call has updated a state of weights (`name`, `first`: the call before, or None), which stands for them."""
-        first, state.first = state.first, None
-        own = self._own()
-        if own is None:
-            return
-        if first is not None and first.path:
-            token = self.token(state)
-            own.idle_since = max(own.idle_since, first.begin)
-            own.update(token, first.end, first, None, engine, state)
+        """A call has updated a state of weights, which stands for them; so have those that it has as `earlier`."""
+        self.told(engine, state)
         self.update(engine, state)
+
+    def told(self, engine, state):
+        """Calls that a state of weights has as `earlier` (a list, empty afterwards) are known to be updates of it."""
+        calls, state.earlier = state.earlier, []
+        own = self._own() if calls else None
+        for call in calls if own is not None else ():
+            if call.path:
+                own.idle_since = max(own.idle_since, call.begin)
+                own.update(self.token(state), call.end, call, _getframe(1), engine, state)
 
     def updates(self, engine, owner, name, is_real=lambda args: True):
         """Each call of the method `owner.name` is an update by its object, where `is_real(args)` says so."""
@@ -157,6 +159,12 @@ class Watch(object):
                 update(engine, args[0], begin)
 
         return self._probe.around(owner, name, lambda _args: now(), leave, again=True)
+
+    def gradient(self, target, begin):
+        """A gradient of a loss was taken, in a call that began at `begin` (ns), and may be taken of it again."""
+        own = self._own()
+        if own is not None:
+            own.same_loss.taken(target, now() - begin, self.sites.look(_getframe(1)).line)
 
     def made(self):
         """An optimiser was made: a training without a loader has not begun before."""

@@ -6,7 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc.engines.jax_by_hand import JAXByHand
 from dlprof_probes.inproc.engines.jax_loops import Calls
+
+NOBODY: Any = None
+"""What must not be asked."""
 
 
 class Array:
@@ -24,6 +28,10 @@ class Gradients:
 
     def in_function(self, key: Any) -> bool:
         return bool(key[1] == "step")
+
+    def shapes_of(self, _key: Any) -> list[Any]:
+        """Of what it takes them is not looked at here."""
+        return []
 
 
 def leaves(value: Any) -> list[Any]:
@@ -52,8 +60,8 @@ class Own:
         """Not looked at here."""
 
     def repeated(self, _engine: Any, state: Any) -> None:
-        self.updates.append((state.name, state.first))
-        state.first = None
+        self.updates.append((state.name, next(iter(state.earlier), None)))
+        state.earlier = []
 
 
 def step(*_args: Any) -> None:
@@ -80,7 +88,8 @@ def gradients() -> Gradients:
 def calls(own: Own, gradients: Gradients) -> Calls:
     """No call was made yet."""
     engine = SimpleNamespace(probe=SimpleNamespace(own_loops=own))
-    return Calls(engine, leaves, lambda value: isinstance(value, Array), gradients)
+    is_array = lambda value: isinstance(value, Array)  # noqa: E731
+    return Calls(engine, leaves, is_array, gradients, JAXByHand(engine, is_array))
 
 
 def test_a_function_that_is_given_its_own_result_updates(calls: Calls, own: Own) -> None:
@@ -221,7 +230,7 @@ def test_under_keras_and_marks_no_array_is_looked_at(gradients: Gradients, own: 
 
     own.silent = True
     engine = SimpleNamespace(probe=SimpleNamespace(own_loops=own))
-    Calls(engine, looked, lambda _: True, gradients).called(step, (Array(),), Array())
+    Calls(engine, looked, lambda _: True, gradients, NOBODY).called(step, (Array(),), Array())
 
     assert seen == []
 

@@ -21,17 +21,19 @@ CHANGES = ("AssignSubVariableOp", "AssignSubVariableOp")
 
 
 @pytest.mark.parametrize(
-    ("operations", "is_step"),
+    ("operations", "takes", "changes"),
     [
-        ((FORWARD, BACK, CHANGES), True),
-        ((FORWARD, ("step/gradient_tape/MatMul", "MatMul"), ("ResourceScatterSub", "ResourceScatterSub")), True),
-        ((FORWARD, BACK), False),
-        ((FORWARD, CHANGES), False),
-        ((), False),
+        ((FORWARD, BACK, CHANGES), True, True),
+        ((FORWARD, ("step/gradient_tape/MatMul", "MatMul"), ("ResourceScatterSub", "ResourceScatterSub")), True, True),
+        ((FORWARD, BACK), True, False),
+        ((FORWARD, CHANGES), False, True),
+        ((), False, False),
     ],
 )
-def test_a_graph_that_takes_gradients_and_changes_variables_is_a_step(
-    operations: tuple[tuple[str, str], ...], is_step: bool
+def test_a_graph_tells_whether_it_takes_gradients_and_changes_variables(
+    operations: tuple[tuple[str, str], ...], takes: bool, changes: bool
 ) -> None:
-    """One that only gives gradients, or only counts, is none."""
-    assert tensorflow_loops.updates_weights(graph(*operations)) is is_step
+    """Both: a step. One that only gives gradients, or only counts, is none."""
+    made = graph(*operations)
+
+    assert (tensorflow_loops.takes_gradients(made), tensorflow_loops.changes_variables(made)) == (takes, changes)

@@ -29,9 +29,9 @@ class Engine:
 
 
 class State:
-    """A state of weights, first given by an earlier call."""
+    """A state of weights, given by earlier calls."""
 
-    first: Any = None
+    earlier: Any = ()
 
 
 class Optimizer:
@@ -65,7 +65,7 @@ def test_the_call_before_the_first_that_repeats_is_a_step_too(own: Any, out: Rec
     engine, state = Engine(), State()
     for number in range(3):
         if number == 0:
-            state.first = own.earlier(1)
+            state.earlier = [own.earlier(1)]
         else:
             own.repeated(engine, state)
     own.finish()

@@ -1,0 +1,151 @@
+"""Updates by hand in PyTorch: `backward()` or `autograd.grad`, and weights that the program changes in place between.
+
+Where an optimiser of torch was made, nothing is looked at any more: what changes weights between two backward passes
+may be its own search (L-BFGS), or a perturbation (SAM).
+"""
+
+import weakref
+from ctypes import string_at
+from sys import _getframe
+
+from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.inferred.by_hand import HandUpdates, Weights
+
+_LOOKED_AT = 8
+"""Weights of which is looked whether they were changed."""
+_MOST_NODES = 20000
+_NODES_TO_A_LEAF = 500
+_BYTES = 64
+
+
+class Leaves(Weights):
+    """The leaves of a graph.
+
+    Args:
+        leaves: Tensors.
+        can_look: Whether the first bytes of their memory may be read.
+    """
+
+    def __init__(self, leaves):
+        super(Leaves, self).__init__()
+        self._leaves = [weakref.ref(leaf) for leaf in leaves]
+        self._apart = max(1, len(leaves) // _LOOKED_AT)
+        self._versions = self._seen_versions()
+        self._bytes = self._seen_bytes()
+        self.state = {}
+
+    @property
+    def param_groups(self):
+        """As an optimiser has them."""
+        return [{"params": [leaf for leaf in (held() for held in self._leaves) if leaf is not None]}]
+
+    def begins_with(self, leaf):
+        """Whether that is the first leaf."""
+        return self._leaves[0]() is leaf
+
+    def have_changed(self):
+        """Whether one was changed since this was last asked."""
+        before, self._versions = self._versions, self._seen_versions()
+        if self._versions != before:
+            self._bytes = None  # these do for all further calls
+            return True
+        if self._bytes is None:
+            return False
+        before, self._bytes = self._bytes, self._seen_bytes()  # `weight.data -= ...` counts no version
+        return self._bytes != before
+
+    def _looked_at(self):
+        return [leaf for leaf in (held() for held in self._leaves[:: self._apart]) if leaf is not None]
+
+    def _seen_versions(self):
+        return [leaf._version for leaf in self._looked_at()]
+
+    def _seen_bytes(self):
+        return [_bytes(leaf) for leaf in self._looked_at()]
+
+
+class TorchByHand(object):
+    """Listens to backward passes.
+
+    Args:
+        engine: The `Engine`.
+    """
+
+    def __init__(self, engine):
+        self._engine = engine
+        self._own = None
+        self._updates = HandUpdates(engine)
+
+    def watch(self, torch):
+        """Listen from now on."""
+        probe, updates = self._engine.probe, self._updates
+        self._own = probe.own_loops
+        taken, calls = probe.guard(self._taken, goes_on=True), probe.calls
+
+        def watched(original):
+            def backward(*args, **kwargs):
+                is_kept = (args[2] if len(args) > 2 else kwargs.get("retain_graph")) is True
+                if not (updates.is_on or is_kept):
+                    calls[0] += 1
+                    return original(*args, **kwargs)
+                begin = now()
+                result = original(*args, **kwargs)
+                taken(args, kwargs, begin, is_kept)
+                return result
+
+            return backward
+
+        for name in ("backward", "grad"):
+            probe.replace(torch.autograd, name, watched, again=True)
+
+    def optimiser_made(self):
+        """An optimiser of torch was made, or one of Keras was applied."""
+        self._updates.end()
+
+    def _taken(self, args, keywords, begin, is_kept):
+        """`backward(tensors, ...)` or `grad(outputs, inputs, ...)`; `is_kept`: the graph is, for another one."""
+        if self._own.is_silent():
+            return
+        targets = _list(args[0] if args else keywords.get("tensors", keywords.get("outputs")))
+        if is_kept:
+            self._own.gradient(targets[0], begin)
+        if self._updates.is_on:
+            self._look([getattr(one, "grad_fn", None) for one in targets], begin)
+
+    def _look(self, roots, begin):
+        """Look at the weights that a graph leads to."""
+        first = next(_leaves(list(roots), _NODES_TO_A_LEAF), None)
+        if first is None:
+            return
+        key = self._own.sites.look(_getframe(1)).where, id(first)
+        known = self._updates.weights(key)
+        if known is None or not known.begins_with(first):
+            self._updates.first_taken(key, Leaves(list(_leaves(list(roots), _MOST_NODES))), begin)
+        elif known.is_worth_a_look():
+            self._updates.taken(known, known.have_changed(), begin)
+
+
+def _list(value):
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _leaves(waiting, most):
+    """The leaves that nodes of a graph lead to, the last ones used first; of that many nodes at most."""
+    seen = set()
+    while waiting and len(seen) < most:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if leaf is not None:
+            yield leaf
+        waiting.extend(following for following, _ in reversed(node.next_functions))
+
+
+def _bytes(leaf):
+    """Some bytes in the middle of a tensor's memory on the host; None: it is elsewhere, or has none."""
+    if leaf.device.type != "cpu" or not leaf.is_contiguous():
+        return None
+    size = leaf.numel() * leaf.element_size()
+    return string_at(leaf.data_ptr() + size // 2, min(_BYTES, size - size // 2)) if size else None

@@ -1,0 +1,56 @@
+"""Gradients of one loss that are taken one variable at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import Planted, Tables, diagnosed, pick, quiet, slugs
+from tests.unit.runs import S
+
+TOLD = runs.manifest(keras=None, engine={"name": "tensorflow", "version": "2.21"})
+
+
+def taking(losses: int, calls: int, more_ns: int) -> Tables:
+    """300 steps of 6 s, in a loop that takes gradients of so many losses, so often, and so long beside the longest."""
+    told = {"losses": losses, "calls": calls, "more_ns": more_ns, "line": 30}
+    detail = json.dumps({"how": "inferred", "same_loss": told})
+    return quiet(spans=[runs.span("fit", 2, 8, name="fit", span_id=1, detail=detail)])
+
+
+def planted() -> Planted:
+    """18 in each step: half of the time."""
+    return Planted(taking(300, 5400, 3 * S), TOLD)
+
+
+def test_what_the_calls_beside_the_longest_take_is_at_stake(tmp_path: Path) -> None:
+    """With the line, and how all are taken in one call on that engine."""
+    finding = pick(planted().diagnosis(tmp_path), "repeated-backward")
+
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert "taken 18 times in a step" in finding.claim
+    assert (finding.line, finding.fix) == (
+        30,
+        "gradients = tape.gradient(loss, variables), with all variables in one list",
+    )
+
+
+@pytest.mark.parametrize(
+    ("losses", "calls", "more_ns"),
+    [
+        (300, 600, 3 * S),  # two: for two groups of variables, each with an optimiser of its own
+        (30, 540, 3 * S),  # in one step of ten: somebody looks at gradients now and then
+        (300, 5400, S // 10),  # next to nothing
+    ],
+)
+def test_a_few_gradients_of_one_loss_are_nothing(losses: int, calls: int, more_ns: int, tmp_path: Path) -> None:
+    """Neither is what costs nothing."""
+    assert "repeated-backward" not in slugs(diagnosed(tmp_path / "r", TOLD, **taking(losses, calls, more_ns)))
+
+
+def test_a_loop_that_takes_each_gradient_once_is_not_judged(tmp_path: Path) -> None:
+    """Nothing was told of it."""
+    assert "repeated-backward" not in slugs(diagnosed(tmp_path / "r", TOLD, **quiet()))
