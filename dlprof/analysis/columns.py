@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,35 @@ def in_windows(steps: pa.Table, windows: pa.Table) -> Truths:
         steps: Table `steps`.
         windows: Table `kernel_windows`.
     """
+    return _begin_in(steps, [(row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in _of_loops(windows)])
+
+
+def under_tracer(steps: pa.Table, windows: pa.Table) -> Truths:
+    """Whether each step began while a tracer was on: in a window, or beside it, for it was disturbed.
+
+    Args:
+        steps: Table `steps`.
+        windows: Table `kernel_windows`.
+    """
+    return _begin_in(
+        steps,
+        [
+            (
+                row["start_ns"] - (row["start_cost_ns"] or 0),
+                row["start_ns"] + row["dur_ns"] + (row["stop_cost_ns"] or 0),
+            )
+            for row in _of_loops(windows)
+        ],
+    )
+
+
+def _of_loops(windows: pa.Table) -> list[dict[str, Any]]:
+    return [row for row in windows.to_pylist() if row["loop"] is not None]
+
+
+def _begin_in(steps: pa.Table, stretches: Iterable[tuple[int, int]]) -> Truths:
     start = integers(steps["start_ns"])
     inside = np.zeros(len(start), bool)
-    for row in windows.to_pylist():
-        if row["loop"] is not None:
-            inside |= (start >= row["start_ns"]) & (start < row["start_ns"] + row["dur_ns"])
+    for begin, end in stretches:
+        inside |= (start >= begin) & (start < end)
     return inside

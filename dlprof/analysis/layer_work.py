@@ -12,6 +12,8 @@ from dlprof.schema.vocabulary import Direction, MemoryBasis
 
 _NEVER_TWICE = frozenset({"embedding"})
 """Layers whose input has no gradient, as it is numbers of rows."""
+_VIEWS = frozenset({"flatten", "reshape"})
+"""Layers whose output is their input, seen in another shape."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ def _gradients(layer: Layer) -> int:
 
 
 def _moved(layer: Layer) -> int:
-    """Values that are read or written: of an embedding only the rows that are looked up."""
+    """Values that are read or written: of an embedding only the rows that are looked up, of another shape none."""
+    if layer.kind.lower() in _VIEWS:
+        return 0
     if layer.kind.lower() == "embedding":
         return 2 * math.prod(layer.output)
     given = sum(math.prod(shape) for shape in layer.inputs)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import order_statistics
-from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, total, truths
+from dlprof.analysis.columns import Integers, Truths, integers, steps_of, total, truths, under_tracer
 from dlprof.analysis.order_statistics import Search
 from dlprof.schema.vocabulary import Loop
 from dlprof.store.run import Run
@@ -143,7 +143,7 @@ def _by_loop(pieces: Pieces, windows: pa.Table) -> Iterator[tuple[Loop, pa.Table
         names = set(pc.unique(piece["loop"]).to_pylist())
         for loop in (loop for loop in Loop if loop in names):  # others are no loops, whoever wrote them
             rows = steps_of(piece, loop)
-            yield loop, rows, in_windows(rows, windows)
+            yield loop, rows, under_tracer(rows, windows)
 
 
 def _add_quantiles(found: dict[Loop, LoopSums], pieces: Pieces, windows: pa.Table) -> None:

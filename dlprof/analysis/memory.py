@@ -75,7 +75,10 @@ class Memory:
     """All of it.
 
     Attributes:
-        peak: The largest sample of the tree's resident memory; None: not measured.
+        peak: The largest sample of the tree's resident memory, but for those in which kernels were traced if there are
+            others; None: not measured.
+        traced_peak: The largest sample of all, where kernels were traced then; None: they were not.
+        owned_peak: The moment that what holds it is told of: the largest sample of the training; None: not measured.
         processes: How many processes there were then.
         kernel_peak_bytes: The most that the traced process alone ever had, as the kernel keeps it: peaks between two
             samples are in it.
@@ -93,6 +96,8 @@ class Memory:
     """
 
     peak: Moment | None
+    traced_peak: Moment | None
+    owned_peak: Moment | None
     processes: int | None
     kernel_peak_bytes: int | None
     kinds: Mapping[str, int | None]
@@ -123,12 +128,15 @@ def _of_run(run: Run) -> Memory:
         return _without_samples(run, owners)
     parts = Parts(run, series)
     peak = parts.peak()
+    owned_peak = parts.peak_of_training() or peak
     growth, why = _growth(run, series)
     epochs, left_out = parts.epochs()
     kinds = series.kinds_at(peak.time_ns)
-    row = int(series.tree_bytes.argmax())
+    row = series.largest()
     return Memory(
         peak=peak,
+        traced_peak=parts.traced_peak(),
+        owned_peak=owned_peak,
         processes=int(series.processes[row]),
         kernel_peak_bytes=series.kernel_peak_bytes,
         kinds=kinds,
@@ -138,7 +146,7 @@ def _of_run(run: Run) -> Memory:
         epochs=tuple(epochs),
         epochs_left_out=left_out,
         over_time=tuple(parts.over_time()),
-        owners=_with_rest(owners, peak.bytes),
+        owners=_with_rest(owners, owned_peak.bytes),
         engines=engines,
         growth=growth,
         grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing and not growth.is_below else None,
@@ -157,7 +165,8 @@ def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
     if not engines:
         told["engines"] = engine_memory.WHY_NONE
     return Memory(
-        None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, engines, None, None,
+        None, None, None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, engines,
+        None, None,
         _devices(run), limits(run), told,
     )  # fmt: skip
 
@@ -179,7 +188,7 @@ def _grown_at(parts: Parts, growth: Growth) -> GrownAt | None:
 
 
 def _with_rest(owners: tuple[Owner, ...], peak: int) -> tuple[Owner, ...]:
-    """The owners, and of one model on the host what is left of the peak; estimates are taken to be there then."""
+    """The owners, and of one model on the host what is left of the training's peak, at which all of them were there."""
     known = [owner.bytes for owner in owners if owner.bytes is not None]
     rest = peak - sum(known)
     if not owners or len({owner.model for owner in owners}) > 1 or rest < 0 or not _on_host(owners):

@@ -19,6 +19,9 @@ from dlprof.engines.base import StepAccount
 from dlprof.schema.vocabulary import MemoryBasis, MemoryKind, SpanKind
 from dlprof.store.run import Run
 
+_LEAST_RECORDED = 0.1
+"""Of what shapes tell of activations: records with less are of a peak at which they were gone."""
+
 
 def of_run(run: Run, engines: Sequence[EngineMemory]) -> tuple[Owner, ...]:
     """What holds the memory of a run, by shapes and by the engine's account.
@@ -44,7 +47,7 @@ def settled(owners: Sequence[Owner], recorded: Sequence[Owner], engines: Sequenc
     Args:
         owners: By shapes.
         recorded: By records of an allocator: activations are by layer, and replace the estimates; where no layer has
-            any at the peak, because that is in the update, estimates stay.
+            any at the peak, or next to nothing, because that is in the update, estimates stay.
         engines: What engines told of a step.
     """
     told = [(one.step_bytes, registry.find(one.engine)) for one in engines if one.step_bytes is not None]
@@ -59,6 +62,9 @@ def settled(owners: Sequence[Owner], recorded: Sequence[Owner], engines: Sequenc
     exact = [
         replace(one, model=model) for one in recorded if one.kind == MemoryKind.ACTIVATIONS and one.layer in layers
     ]
+    whole = sum(owner.bytes or 0 for owner in owners if owner.kind == MemoryKind.ACTIVATIONS)
+    if sum(one.bytes or 0 for one in exact) < _LEAST_RECORDED * whole:
+        exact = []
     kept = [one for one in owners if not exact or one.kind != MemoryKind.ACTIVATIONS]
     return _brought_to(held, [*kept, *exact], spec.step_account, model)
 

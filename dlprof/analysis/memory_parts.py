@@ -11,6 +11,7 @@ from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.memory_places import Place, Places
 from dlprof.analysis.memory_series import MemorySeries
 from dlprof.analysis.phase_lookup import PhaseLookup
+from dlprof.schema.vocabulary import Phase, known_phase
 from dlprof.store.run import Run
 
 MOST_EPOCHS = 200
@@ -44,13 +45,14 @@ class PartMemory:
 
     Attributes:
         name: Of the phase; `epoch 1`.
-        peak: Its largest sample; None: it lasted for less than the time between two samples.
-        growth_bytes: By how much memory grew in it, all its stretches together.
+        peak: Its largest sample, of those in which no kernels were traced if there are any; None: it lasted for less
+            than the time between two samples.
+        growth_bytes: By how much memory grew in it, all its stretches together; None likewise.
     """
 
     name: str
     peak: Moment | None
-    growth_bytes: int
+    growth_bytes: int | None
 
 
 class Parts:
@@ -89,7 +91,8 @@ class Parts:
     def moments(self, rows: list[int]) -> list[Moment]:
         """Some samples, by their places in the series."""
         times = self._series.time_ns[rows]
-        return [self._moment(row, place) for row, place in zip(rows, self.places.at(times), strict=True)]
+        places = self.places.at(times, self._lookup)
+        return [self._moment(row, place) for row, place in zip(rows, places, strict=True)]
 
     def _moment(self, row: int, place: Place | None) -> Moment:
         phase = int(self.phase_of[row])
@@ -98,8 +101,19 @@ class Parts:
         return Moment(int(self._series.time_ns[row]), int(self._series.tree_bytes[row]), name, file, line)
 
     def peak(self) -> Moment:
-        """The largest sample of all."""
-        return self.moment(int(np.argmax(self._series.tree_bytes)))
+        """The largest sample of all, but for those in which kernels were traced."""
+        return self.moment(self._series.largest())
+
+    def traced_peak(self) -> Moment | None:
+        """The largest sample of all, where kernels were traced then; None: they were not."""
+        row = int(np.argmax(self._series.tree_bytes))
+        return self.moment(row) if row != self._series.largest() else None
+
+    def peak_of_training(self) -> Moment | None:
+        """The largest sample while a model was trained; None: there is none."""
+        trained = [place for place, name in enumerate(self.phase_names) if known_phase(name).parent is Phase.FIT]
+        rows = np.flatnonzero(np.isin(self.phase_of, trained))
+        return self._largest(rows)
 
     def phases(self) -> list[PartMemory]:
         """Each phase, in the order in which they begin first."""
@@ -110,7 +124,7 @@ class Parts:
         for name, grown in zip(names, growth.tolist(), strict=True):
             sums[name] = sums.get(name, 0) + grown
         rows = {name: np.flatnonzero(self.phase_of == place) for place, name in enumerate(self.phase_names)}
-        return [PartMemory(name, self._largest(rows[name]), grown) for name, grown in sums.items()]
+        return [_part(name, self._largest(rows[name]), grown) for name, grown in sums.items()]
 
     def epochs(self) -> tuple[list[PartMemory], int]:
         """The first epochs, and how many more there are."""
@@ -121,7 +135,7 @@ class Parts:
         time = self._series.time_ns
         rows = [np.flatnonzero((time >= low) & (time < high)) for low, high in zip(start, end, strict=True)]
         found = [
-            PartMemory(f"epoch {number + 1}", self._largest(inside), grown)
+            _part(f"epoch {number + 1}", self._largest(inside), grown)
             for number, inside, grown in zip(integers(table["epoch"])[:MOST_EPOCHS].tolist(), rows, growth, strict=True)
         ]
         return found, max(0, table.num_rows - MOST_EPOCHS)
@@ -158,4 +172,9 @@ class Parts:
         return np.rint(self._series.at(end) - self._series.at(start)).astype(np.int64)
 
     def _largest(self, rows: Integers) -> Moment | None:
-        return self.moment(int(rows[np.argmax(self._series.tree_bytes[rows])])) if len(rows) else None
+        return self.moment(self._series.largest(rows)) if len(rows) else None
+
+
+def _part(name: str, peak: Moment | None, grown: int) -> PartMemory:
+    """Without a sample in it, what lies on a line between those around it is not known to be its own growth."""
+    return PartMemory(name, peak, grown if peak is not None else None)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dlprof.analysis import program, samples
 from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.analysis.stacks import Frame, frames_by_stack
 from dlprof.store.run import Run
 
@@ -34,20 +35,32 @@ class Places:
         files = set() if self.is_empty else samples.user_files(run)
         self._places = {number: _users(frames_of, files) for number, frames_of in frames.items()}
 
-    def at(self, moments: Integers) -> list[Place | None]:
-        """The innermost line of the user's own at each moment (ns); None: none was seen there, or near it."""
-        return [places[0] if places else None for places in self.all_at(moments)]
+    def at(self, moments: Integers, phases: PhaseLookup) -> list[Place | None]:
+        """The innermost line of the user's own at each moment (ns); None: none was seen there, or near it.
+
+        A stack is taken to last until the next one is sampled, a second later where that is rare: one that was seen
+        first in another phase says nothing of what came then.
+        """
+        since, stacks = self._nearest_to(moments)
+        alike = phases.are_alike(moments, since)
+        places = [self._places.get(number, ()) if same else () for number, same in zip(stacks, alike, strict=True)]
+        return [each[0] if each else None for each in places]
 
     def all_at(self, moments: Integers) -> list[Sequence[Place]]:
         """All lines of the user's own that called each other at each moment (ns), innermost first."""
+        return [self._places.get(number, ()) for number in self._nearest_to(moments)[1]]
+
+    def _nearest_to(self, moments: Integers) -> tuple[Integers, list[int]]:
+        """When the nearest stack of each moment was seen first (ns), and its number; -1: none was near it."""
         nearest = np.full(len(moments), _NEAR_NS + 1, np.int64)
-        found = np.full(len(moments), -1, np.int64)
+        since, found = np.copy(moments), np.full(len(moments), -1, np.int64)
         for start, end, stack in self._pieces():
             if len(start):
                 away, row = _nearest(moments, start, end)
                 closer = away < nearest
                 nearest[closer], found[closer] = away[closer], stack[row[closer]]
-        return [self._places.get(number, ()) for number in found.tolist()]
+                since[closer] = start[row[closer]]
+        return since, found.tolist()
 
     def _pieces(self) -> Iterator[tuple[Integers, Integers, Integers]]:
         """Begin, end and number of the stacks of the main thread, in order of time in each piece."""

@@ -8,11 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Floats, Integers, integers, truths
+from dlprof.analysis import tracing_times
+from dlprof.analysis.columns import Floats, Integers, Truths, integers, truths
 from dlprof.store.run import Run
 
 _MOST_ROWS = 100_000
 """Of more rows not every sample is looked at."""
+_NEAR_NS = 1_000_000_000
+"""Kinds of pages that were looked at so shortly before or after a moment still speak of it."""
 _LEAST_SAMPLES = 16
 """Of a process below, that it counts with the others."""
 KINDS = ("anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes")
@@ -36,6 +39,7 @@ class MemorySeries:
             once a second: `kinds_ns`.
         kinds_ns: When the kinds were looked at (ns).
         is_split: Whether `own_bytes` is without pages of files: an older run tells no kinds.
+        is_traced: Whether kernels were traced then, which takes memory itself: records, and what lies between them.
         kernel_peak_bytes: The most that the traced process ever had resident, as the kernel keeps it; None: not told.
         pss_bytes, uss_bytes: Largest sums over the tree of proportional and unique sizes; None: not measured.
     """
@@ -49,6 +53,7 @@ class MemorySeries:
     kinds: dict[str, Floats]
     kinds_ns: Integers
     is_split: bool
+    is_traced: Truths
     kernel_peak_bytes: int | None
     pss_bytes: int | None
     uss_bytes: int | None
@@ -76,18 +81,28 @@ class MemorySeries:
             return rss_bytes
         return anonymous_bytes + int(np.interp(time_ns, self.time_ns, self.beside_bytes))
 
+    def largest(self, rows: Integers | None = None) -> int:
+        """Which of some samples (None: all) is the largest: of those in which no kernels were traced, if any were."""
+        among = np.arange(len(self)) if rows is None else rows
+        plain = among[~self.is_traced[among]]
+        chosen = plain if len(plain) else among
+        return int(chosen[np.argmax(self.tree_bytes[chosen])])
+
     def kinds_at(self, time_ns: int) -> dict[str, int | None]:
-        """Kinds of the tree's memory where they were looked at nearest to a moment."""
+        """Kinds of the tree's memory where they were looked at nearest to a moment; None: not near it."""
         if not len(self.kinds_ns):
             return dict.fromkeys(KINDS)
         nearest = int(np.argmin(np.abs(self.kinds_ns - time_ns)))
+        if abs(int(self.kinds_ns[nearest]) - time_ns) > _NEAR_NS:
+            return dict.fromkeys(KINDS)
         return {name: None if np.isnan(of[nearest]) else int(of[nearest]) for name, of in self.kinds.items()}
 
 
 def of_run(run: Run) -> MemorySeries | None:
     """The samples of a run; None: there are none."""
     stride = 1 + run.count("process_samples") // _MOST_ROWS
-    known = (piece.filter(pc.is_valid(piece["rss_bytes"])) for piece in run.pieces("process_samples", _COLUMNS))
+    # A process that has ended, and that nobody has waited for, has nothing resident: it is no part of the run.
+    known = (piece.filter(pc.greater(piece["rss_bytes"], 0)) for piece in run.pieces("process_samples", _COLUMNS))
     pieces = [thinned(piece, stride) for piece in known if piece.num_rows]
     if not pieces:
         return None
@@ -107,6 +122,7 @@ def of_run(run: Run) -> MemorySeries | None:
         kinds=kinds,
         kinds_ns=kinds_ns,
         is_split=is_split,
+        is_traced=tracing_times.of_run(run).at(time),
         kernel_peak_bytes=_largest(main, "peak_rss_bytes"),
         pss_bytes=_largest_sum(rows, "pss_bytes"),
         uss_bytes=_largest_sum(rows, "uss_bytes"),

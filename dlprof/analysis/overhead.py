@@ -12,13 +12,16 @@ import pyarrow.compute as pc
 from msgspec import structs
 
 from dlprof.analysis import step_times
+from dlprof.analysis.columns import in_windows, steps_of, under_tracer
 from dlprof.schema.manifest import Probe, Thinned
 
 STEP_COST_NS = 1_600
 """What recording one step costs (ns), where the process did not find out; by `python -m tests.benchmarks record`."""
 LINE_SPANS = ("start line profiling", "save line times")
 """Spans of dlprof's own work in the process that are in the cost of the probe of lines."""
-OF_OTHER_PROBES = frozenset({"start kernel tracing", "stop kernel tracing", *LINE_SPANS})
+TRACING_BEGINS, TRACING_ENDS = "start kernel tracing", "stop kernel tracing"
+"""Spans of the in-process probe around a kernel window."""
+OF_OTHER_PROBES = frozenset({TRACING_BEGINS, TRACING_ENDS, *LINE_SPANS})
 """Spans of dlprof's own work in the process that are in the cost of the probes of kernels and lines."""
 BESIDE = ("cores", "stacks", "live")
 """Probes beside the process: they take time from the run only where all cores are busy."""
@@ -177,4 +180,17 @@ def _of_window(run: Mapping[str, pa.Table], row: Mapping[str, Any], *, asynchron
     if times.plain_ns is None or times.slowdown is None:
         return Cost(None, f"{traced}, with no plain ones to compare")
     extra = max(0, (times.window_ns - times.plain_ns) * row["steps"])
+    disturbed = _disturbed(run, row)
+    if disturbed.num_rows:
+        longer = int(pc.sum(disturbed["dur_ns"]).as_py()) - times.plain_ns * int(pc.sum(disturbed["count"]).as_py())
+        return Cost(
+            extra + max(0, longer),
+            f"{traced} at {times.slowdown:.2f} x a plain one, {disturbed.num_rows} that took {longer / 1e9:.2f} s more",
+        )
     return Cost(extra, f"{traced} at {times.slowdown:.2f} x a plain one")
+
+
+def _disturbed(run: Mapping[str, pa.Table], row: Mapping[str, Any]) -> pa.Table:
+    """Steps that a window leaves out, though they began while its tracer was on."""
+    steps, window = steps_of(run["steps"], row["loop"]), pa.Table.from_pylist([row])
+    return steps.filter(pa.array(under_tracer(steps, window) & ~in_windows(steps, window)))

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, total, truths
+from dlprof.analysis.columns import Integers, Truths, in_windows, integers, steps_of, total, truths, under_tracer
 from dlprof.schema.vocabulary import Loop, Phase
 from dlprof.store.run import Run
 
@@ -149,7 +149,7 @@ class _Rows:
         steps = steps_of(run["steps"], loop).sort_by("start_ns")
         start, count = integers(steps["start_ns"]), integers(steps["count"], 1)
         compiled = truths(steps["compiled"])
-        odd = compiled | in_windows(steps, run["kernel_windows"])
+        odd = compiled | under_tracer(steps, run["kernel_windows"])
         return cls(
             loop=integers(steps["loop_id"]),
             epoch=integers(steps["epoch"], _NOT_SEEN),

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.columns import Integers, Truths, integers
 from dlprof.schema import tree_paths
 from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import known_phase
+from dlprof.schema.vocabulary import Phase, known_phase
 
 _FAR = 1 << 62
 """No time lies beyond it (ns); what a damaged table tells may."""
@@ -35,6 +35,17 @@ class PhaseLookup:
     def is_empty(self) -> bool:
         """Whether the run has no phases, as one of foreign traces."""
         return not len(self._starts)
+
+    def are_alike(self, moments: Integers, others: Integers) -> Truths:
+        """Whether at each moment and at another one the top phase is the same, or one of both is dlprof's own."""
+        if self.is_empty:
+            return np.ones(len(moments), bool)
+        tops = np.array([(known_phase(name).parent or known_phase(name)).value for name in self.phases], object)
+        mine, theirs = (tops[self._phase[self._place(times)]] for times in (moments, others))
+        return np.asarray((mine == theirs) | (mine == Phase.DLPROF.value) | (theirs == Phase.DLPROF.value), bool)
+
+    def _place(self, moments: Integers) -> Integers:
+        return np.maximum(np.searchsorted(self._starts, moments, side="right") - 1, 0)
 
     def shares(self, begin: Integers, end: Integers) -> tuple[Integers, Integers, Integers]:
         """The parts of many stretches [begin, end) that lie in each stretch of a phase, in their order.

@@ -21,7 +21,7 @@ from dlprof.analysis import (
 )
 from dlprof.analysis.clocks import Clock, Placement
 from dlprof.analysis.collectives import Matched, Waits
-from dlprof.analysis.columns import Floats, Integers, Truths, in_windows, integers, steps_of, truths
+from dlprof.analysis.columns import Floats, Integers, Truths, integers, steps_of, truths, under_tracer
 from dlprof.analysis.device_collectives import DeviceCollectives
 from dlprof.analysis.device_time import DeviceTime
 from dlprof.analysis.rank_pauses import Pauses
@@ -280,7 +280,7 @@ def _grid(run: Run, traced: Sequence[tuple[int, int]], place: Placement | None) 
     told = (steps_of(table, loop) for loop in _LOOPS)
     rows = next((found for found in told if found.num_rows), table.slice(0, 0)).sort_by("start_ns")
     start = integers(rows["start_ns"])
-    plain = ~truths(rows["compiled"]) & ~in_windows(rows, run.table("kernel_windows"))
+    plain = ~truths(rows["compiled"]) & ~under_tracer(rows, run.table("kernel_windows"))
     end = start + integers(rows["dur_ns"])
     alone = plain.copy()
     if place is not None:

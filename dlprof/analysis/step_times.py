@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import pace
-from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, truths
+from dlprof.analysis.columns import Truths, in_windows, integers, steps_of, truths, under_tracer
 from dlprof.schema.vocabulary import Loop
 
 TABLES = pace.TABLES
@@ -65,7 +65,7 @@ def compare(run: Mapping[str, pa.Table], number: int, *, asynchronous: bool) -> 
 
 def _is_odd(steps: pa.Table, windows: pa.Table) -> Truths:
     """Whether each step is no plain one: something was compiled in it, or it was traced."""
-    return truths(steps["compiled"]) | in_windows(steps, windows)
+    return truths(steps["compiled"]) | under_tracer(steps, windows)
 
 
 def _mean_in(window: Mapping[str, Any]) -> int:

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dlprof.analysis import process_moments
+from dlprof.analysis import process_moments, tracing_times
 from dlprof.analysis.columns import integers
 from dlprof.analysis.process_moments import Moments
+from dlprof.analysis.tracing_times import TracingTimes
 from dlprof.schema.manifest import Manifest
 from dlprof.store.run import Run
 
@@ -27,7 +28,7 @@ class MachineUse:
         tree_cpu_pct: Mean of the traced process and its children.
         others_cpu_pct: Mean of all other processes but dlprof's.
         dlprof_cpu_pct: Mean of dlprof and its sidecars beside the process.
-        peak_rss_bytes: Largest resident memory of the traced tree.
+        peak_rss_bytes: Largest resident memory of the traced tree, but for while kernels were traced.
         threads: Largest number of threads of the traced process.
         processes: How many processes the tree had.
         available_min_bytes: Least memory available on the machine.
@@ -46,7 +47,13 @@ class MachineUse:
     switches_involuntary: int | None
 
 
-def machine(table: pa.Table, samples: Callable[[], Iterable[pa.Table]], processes: int, pid: int | None) -> MachineUse:
+def machine(
+    table: pa.Table,
+    samples: Callable[[], Iterable[pa.Table]],
+    processes: int,
+    pid: int | None,
+    tracing: TracingTimes | None = None,
+) -> MachineUse:
     """Use of the machine.
 
     Args:
@@ -55,8 +62,9 @@ def machine(table: pa.Table, samples: Callable[[], Iterable[pa.Table]], processe
             it is asked twice.
         processes: How many there were.
         pid: The traced process; None: any.
+        tracing: When kernels were traced: what memory was then is no peak, if there were other samples.
     """
-    cpu_pct, peak_bytes = _of_tree(process_moments.of_pieces(samples()))
+    cpu_pct, peak_bytes = _of_tree(process_moments.of_pieces(samples()), tracing or TracingTimes())
     own = _largest(samples(), pid)
     return MachineUse(
         tree_cpu_pct=cpu_pct,
@@ -80,17 +88,21 @@ def machine_of_run(run: Run) -> MachineUse:
         lambda: run.pieces("process_samples", sampled),
         run.count("processes"),
         run.manifest.process.pid,
+        tracing_times.of_run(run),
     )
 
 
-def _of_tree(moments: Iterable[Moments]) -> tuple[float | None, int | None]:
+def _of_tree(moments: Iterable[Moments], tracing: TracingTimes) -> tuple[float | None, int | None]:
     """CPU (percent of a core, mean over time) and most memory (bytes) of all processes together; None: not measured."""
     cpu = interval = 0.0
-    peak = np.nan
+    peak = traced = np.nan
     for some in moments:
         cpu += float((np.nan_to_num(some.cpu_pct) * some.interval_ns).sum())
         interval += float(some.interval_ns.sum())
-        peak = np.fmax(peak, np.fmax.reduce(some.rss_bytes))
+        is_traced = tracing.at(some.time_ns)
+        peak = np.fmax(peak, np.fmax.reduce(some.rss_bytes[~is_traced], initial=np.nan))
+        traced = np.fmax(traced, np.fmax.reduce(some.rss_bytes[is_traced], initial=np.nan))
+    peak = traced if np.isnan(peak) else peak
     return cpu / interval if interval else None, None if np.isnan(peak) else int(peak)
 
 

@@ -56,7 +56,8 @@ def add(run: Workspace) -> None:
         from dlprof.ingest.own.windows import Windows  # noqa: PLC0415  (all readers: large, and often there is none)
 
         pipelines = datasets.graphs(run.stream.datasets, run.process.origin_ns, run.names) if run.stream else ()
-        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock, pipelines)
+        asynchronous = run.manifest.backend.asynchronous_dispatch
+        windows = Windows(run.process, _Tables(run.tables), run.manifest.clock, pipelines, asynchronous)
         for path in sorted(folder.glob("window-[0-9][0-9][0-9].json")):
             run.read(path, windows.add)
         # Sums that an engine's own profiler keeps, and what tools around the process saw.

@@ -35,7 +35,8 @@ class PartReport(Struct, frozen=True):
     name: str
     peak_bytes: int | None
     """None: it lasted for less than the time between two samples."""
-    growth_bytes: int
+    growth_bytes: int | None
+    """None: likewise."""
     peak_at: PeakAt | None
 
 
@@ -74,11 +75,16 @@ class MemoryReport(Struct, frozen=True, kw_only=True):
 
     schema: str = SCHEMA
     peak_bytes: int | None
+    """The largest sample, but for those in which kernels were traced if there are others."""
     peak_at: PeakAt | None
     phases: tuple[PartReport, ...]
     owners: tuple[Owner, ...]
     """Those of most bytes first."""
     growth: GrowthReport | None
+    traced_peak_bytes: int | None
+    """The largest sample of all, where kernels were traced then, which takes memory itself; None: they were not."""
+    owned_peak_bytes: int | None
+    """What the owners sum to: the largest sample of the training, where there is one."""
     kernel_peak_bytes: int | None
     """The most that the traced process alone ever had resident."""
     processes: int | None
@@ -109,6 +115,8 @@ def as_json(memory: Memory) -> MemoryReport:
         phases=tuple(map(_part, memory.phases)),
         owners=memory.owners,
         growth=_growth(memory.growth, memory.grown_at),
+        traced_peak_bytes=memory.traced_peak.bytes if memory.traced_peak is not None else None,
+        owned_peak_bytes=memory.owned_peak.bytes if memory.owned_peak is not None else None,
         kernel_peak_bytes=memory.kernel_peak_bytes,
         processes=memory.processes,
         kinds=memory.kinds,

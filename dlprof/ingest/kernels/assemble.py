@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dlprof.ingest.artifact import Health
 from dlprof.ingest.attribution import paths, registry
@@ -112,8 +113,9 @@ class Assembly:
                 overlapping += linked.overlapping
                 found = beside.submit(contextvars.copy_context().run, gaps.find, events, linked)
                 op_ids = self._ops.number_events(trace, events, attributor.labels(events, linked))
-                self._take(table.rows(events, linked, op_ids, _steps(trace, context, attributor, events, linked)))
-                self._gaps.append(found.result())
+                rows = table.rows(events, linked, op_ids, _steps(trace, context, attributor, events, linked))
+                self._take(_inside(rows, context.span))
+                self._gaps.append(_inside(found.result(), context.span))
         if overlapping:
             text = (
                 f"{overlapping} operators of {trace.path.name} overlap others of their thread: their time is cut there."
@@ -163,6 +165,14 @@ def _steps(trace: Trace, context: TraceContext, attributor: Attributor, events: 
         told = attributor.steps(events, context.steps)
         return told if told is not None else steps.by_time(events, linked, context.steps)
     return steps.by_time(events, linked, steps.annotated(events, trace.names))
+
+
+def _inside(rows: pa.Table, span: tuple[int, int] | None) -> pa.Table:
+    """Rows that begin in a stretch of the run's timeline (ns); all of them where there is none."""
+    if span is None:
+        return rows
+    begin, end = span
+    return rows.filter(pc.and_(pc.greater_equal(rows["start_ns"], begin), pc.less(rows["start_ns"], end)))
 
 
 def _joined(name: str, tables: Iterable[pa.Table]) -> pa.Table:

@@ -20,6 +20,7 @@ class TraceContext:
         model: What is known of the model.
         steps: Steps of the run; their values are running numbers.
         phases: Phases of the run.
+        span: Begin and end (ns on the run's timeline) of what is kept: events that begin in it; None: all of them.
     """
 
     process: ProcessId
@@ -28,3 +29,4 @@ class TraceContext:
     model: Model = field(default_factory=Model)
     steps: Intervals = field(default_factory=Intervals)
     phases: Intervals = field(default_factory=Intervals)
+    span: tuple[int, int] | None = None

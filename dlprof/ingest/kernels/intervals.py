@@ -22,6 +22,9 @@ class Intervals:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def __getitem__(self, rows: slice) -> Intervals:
+        return Intervals(self.starts[rows], self.ends[rows], self.values[rows])
+
     def at(self, time: Integers) -> Integers:
         """Position of the stretch around each time, or NONE."""
         if not len(self.starts):

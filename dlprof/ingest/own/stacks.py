@@ -30,6 +30,8 @@ _PIDS = 1 << 31
 _OURS = "dlprof_probes/inproc/thinning.py"
 """Where the thread of the line probe begins: it is none of the program's."""
 _UNPACKED_MOST = 1 << 30
+_LAST_LINE = 2_000_000
+"""No file of Python has more: a frame with such a line was read where another object lay by then."""
 _STACKS_TORN = 0.05
 """Share of stacks that were read in part from which on that is told."""
 _STACKS_LOST = 0.2
@@ -77,7 +79,8 @@ class Stacks:
             zero = anchor["after_ns"] - self.process.origin_ns
             error_ns = max(self.error_ns or 0, int(anchor["after_ns"] - anchor["before_ns"]), 5_000_000)
             rate_hz = float(anchor.get("rate_hz") or _RATE_HZ)
-            told, torn = self._whole.complete(list(intervals(_events(events), self.names)))
+            legible, garbled = _legible(intervals(_events(events), self.names))
+            told, torn = self._whole.complete(legible)
             rows = [_checked(row) for interval in told if (row := self._row(zero, interval)) is not None]
             unnamed = {one.thread.number for one in told if one.thread.name is None}
             rows = without_ended(rows, self.ends or {}, self.last_ns)
@@ -86,7 +89,7 @@ class Stacks:
             raise ArtifactError(f"damaged event: {error}", path=path) from error
         self.pieces.append(self._piece(kept))
         self.error_ns, self.rate_hz = error_ns, rate_hz
-        return [*health, *_completed(torn, len(told))]
+        return [*health, *_completed(torn, len(told)), *_garbled(garbled)]
 
     def _cut(
         self, rows: list[StackRow], unnamed: set[int], anchor: dict[str, Any], rate_hz: float
@@ -203,6 +206,25 @@ def _shortened(told: Sequence[StackRow], kept: Sequence[StackRow]) -> Iterator[H
             "to the number of samples that it took; each is right in its beginning, all together in their time."
         )
         yield Health("stacks-cut", "info", text, count)
+
+
+def _legible(told: Iterable[StackInterval]) -> tuple[list[StackInterval], int]:
+    """Stacks without frames that cannot be, and how many had such: what is inside of those may be right."""
+    found, garbled = [], 0
+    for one in told:
+        depth = max((at for at, frame in enumerate(one.stack) if not 0 <= frame.line <= _LAST_LINE), default=-1)
+        garbled += depth >= 0
+        found.append(one if depth < 0 else one._replace(stack=one.stack[depth + 1 :]))
+    return found, garbled
+
+
+def _garbled(count: int) -> Iterator[Health]:
+    if count:
+        text = (
+            f"{count} stacks had frames that cannot be: py-spy does not stop Python, and read them where another "
+            "object lay by then. What these frames called is kept, the frames and what is around them are not."
+        )
+        yield Health("stacks-garbled", "info", text, count)
 
 
 def _completed(torn: int, all_: int) -> Iterator[Health]:

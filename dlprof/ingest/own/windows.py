@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from dlprof.ingest.kernels.input_stages import DatasetGraph
 from dlprof.ingest.kernels.intervals import Intervals
 from dlprof.ingest.kernels.trace import Trace
 from dlprof.ingest.kernels.windows import KernelWindow, windows_table
+from dlprof.ingest.own.disturbed_steps import Undisturbed, undisturbed
 from dlprof.schema.manifest import Clock
 from dlprof.schema.vocabulary import LOOP_OF_SPAN
 
@@ -58,6 +59,7 @@ class Windows:
         run: Tables of the run that are there already: spans, steps, phase_intervals.
         clock: The clock of the manifest.
         pipelines: Input pipelines that the program made.
+        asynchronous: Steps return before the device is done: then the time of one says nothing of what ran in it.
         health: What the user must know.
     """
 
@@ -65,6 +67,7 @@ class Windows:
     run: Mapping[str, pa.Table]
     clock: Clock
     pipelines: Sequence[DatasetGraph] = ()
+    asynchronous: bool = False
     health: list[Health] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     """What readers passed over, of all windows."""
@@ -89,7 +92,16 @@ class Windows:
             self.health.append(Health("window-unreadable", "warning", text))
             return
         begin, end = window.begin_ns - self.process.origin_ns, window.end_ns - self.process.origin_ns
-        steps = self._steps(begin, end, window.loop_id)
+        started, stopped = window.start_cost_ns or 0, window.stop_cost_ns or 0
+        steps, count, span = self._steps(begin, end, window.loop_id), window.steps, None
+        kept = None if self.asynchronous or len(steps) != count else self._undisturbed(steps, window.loop_id)
+        if kept is not None:
+            self._tell_disturbed(path, kept, count)
+            steps = steps[kept.first : kept.last]
+            count, span = len(steps), (int(steps.starts[0]), int(steps.ends[-1]))
+            # It is under the tracer that they were long: what they took is the tracer's cost.
+            started, stopped = started + span[0] - begin, stopped + end - span[1]
+            begin, end = span
         model = self._model(path.parent)
         dropped = 0
         for name in window.files:
@@ -98,7 +110,7 @@ class Windows:
                 dropped += trace.dropped
                 self.skipped += trace.skipped
                 shift = self._shift(trace) if window.zero_ns is None else window.zero_ns - self.process.origin_ns
-                self._assembly.add(trace, self._context(shift, model, steps))
+                self._assembly.add(trace, replace(self._context(shift, model, steps), span=span))
         self._windows.append(
             KernelWindow(
                 self.process,
@@ -110,9 +122,9 @@ class Windows:
                 dropped=dropped,
                 loop=LOOP_OF_SPAN.get(window.loop),
                 first_step=steps.values[0] if len(steps) else None,
-                steps=window.steps,
-                start_cost_ns=window.start_cost_ns,
-                stop_cost_ns=window.stop_cost_ns,
+                steps=count,
+                start_cost_ns=started,
+                stop_cost_ns=stopped,
             )
         )
 
@@ -168,6 +180,26 @@ class Windows:
         ends = start + table["dur_ns"].to_numpy()
         begins = np.maximum(start - waited, begin)
         return Intervals(begins[inside], ends[inside], number[inside].tolist())
+
+    def _undisturbed(self, steps: Intervals, loop: int | None) -> Undisturbed | None:
+        """The steps of a window that nothing has disturbed; None: nothing has."""
+        table = self.run.get("steps")
+        if table is None or not len(steps):
+            return None
+        start, dur = table["start_ns"].to_numpy(), table["dur_ns"].to_numpy()
+        is_plain = ~np.isin(start, steps.starts) & ((start < steps.starts[0]) | (start >= steps.ends[-1]))
+        is_plain &= ~table["compiled"].to_numpy(zero_copy_only=False).astype(bool)
+        if loop is not None:
+            is_plain &= table["loop_id"].to_numpy() == loop
+        each = dur[is_plain] / np.maximum(1, table["count"].to_numpy()[is_plain])
+        return undisturbed(steps.ends - steps.starts, float(np.median(each)) if len(each) else None)
+
+    def _tell_disturbed(self, path: Path, kept: Undisturbed, count: int) -> None:
+        text = (
+            f"{kept.left_out} of {count} steps of {path.name} are left out: one took {kept.longest_ns / 1e9:.2f} s, far"
+            " more than a plain one. The tracer needed memory meanwhile, or something else kept the process waiting."
+        )
+        self.health.append(Health("window-disturbed", "info", text, kept.left_out))
 
     def _phases(self) -> Intervals:
         table = self.run.get("phase_intervals")

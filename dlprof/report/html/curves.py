@@ -81,10 +81,14 @@ def _curve(series: Series, label: str, unit: str, axis: str, *, scale: float = 1
 
 
 def _with_holes(times: Integers, values: Floats) -> tuple[Integers, Floats]:
-    """The same with a NaN behind each value that is followed by a hole."""
+    """The same with a NaN behind each value that is followed by a hole.
+
+    Where sampling has become rarer, because it took too much, its gaps are long, and so are those beside them.
+    """
     intervals = np.diff(times)
     if not len(intervals):
         return times, values
     usual = np.median(intervals)
-    holes = np.flatnonzero(intervals > _HOLE * usual)
+    beside = np.maximum(np.append(0, intervals[:-1]), np.append(intervals[1:], 0))
+    holes = np.flatnonzero(intervals > _HOLE * np.maximum(usual, beside))
     return np.insert(times, holes + 1, times[holes] + int(usual)), np.insert(values, holes + 1, np.nan)

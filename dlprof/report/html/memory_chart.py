@@ -44,8 +44,7 @@ def of_run(run: Run) -> dict[str, Any] | None:
     return {
         "time_ns": series.time_ns[rows].tolist(),
         "tree_bytes": series.tree_bytes[rows].tolist(),
-        "kinds_ns": series.kinds_ns[_largest_kinds(series)].tolist(),
-        "kinds": _kinds(series),
+        "kinds": _kinds(series, rows),
         "bands": _bands(run, begin, end),
         "moments": [_told(one) for one in found.over_time],
         "peak": _told(found.peak),
@@ -64,18 +63,20 @@ def _largest(values: Integers | Floats) -> Integers:
     return np.array([low + int(np.argmax(values[low:high])) for low, high in zip(begins, ends, strict=True)], np.int64)
 
 
-def _largest_kinds(series: MemorySeries) -> Integers:
-    whole = sum((np.nan_to_num(of) for of in series.kinds.values()), np.zeros(len(series.kinds_ns)))
-    return _largest(np.asarray(whole, np.float64))
+def _kinds(series: MemorySeries, rows: Integers) -> list[dict[str, Any]]:
+    """Kinds of pages at the moments of some samples, which they sum to; those of which there is nothing are left out.
 
-
-def _kinds(series: MemorySeries) -> list[dict[str, Any]]:
-    """Kinds of pages, one upon the other; those of which there is nothing are left out."""
-    rows = _largest_kinds(series)
+    They are looked at more rarely than the whole: between that their shares go on a line.
+    """
+    if not len(series.kinds_ns):
+        return []
+    times = series.time_ns[rows]
+    parts = {name: np.interp(times, series.kinds_ns, np.nan_to_num(of)) for name, of in series.kinds.items()}
+    whole = np.maximum(1.0, sum(parts.values(), np.zeros(len(times))))
     found = []
     for name, label, colour in _KINDS:
-        values = np.nan_to_num(series.kinds[name][rows])
-        if values.any():
+        if parts[name].any():
+            values = parts[name] / whole * series.tree_bytes[rows]
             found.append({"label": label, "colour": colour, "bytes": values.astype(np.int64).tolist()})
     return found
 

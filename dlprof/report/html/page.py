@@ -12,13 +12,16 @@ from typing import Any
 import jinja2
 
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
+from dlprof.analysis.findings.finding import FLOOR
 from dlprof.analysis.stacks import shown_name
 from dlprof.report import gap_words, pair_words, step_words, strict_json
+from dlprof.report.diagnosis_json import FindingReport
 from dlprof.report.html import contents, timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
 from dlprof.report.json_text import plain
 from dlprof.report.roofline_table import scaled
+from dlprof.report.sections import causes
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
 from dlprof.version import __version__
@@ -137,6 +140,7 @@ def _templates() -> jinja2.Environment:
         percent=percent,
         count=_count,
         in_script=_in_script,
+        heading=_heading,
         shade=_shade,
         anchor=_anchor,
     )
@@ -145,6 +149,10 @@ def _templates() -> jinja2.Environment:
 
 def _count(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
+
+
+def _heading(finding: FindingReport) -> str:
+    return causes.heading(finding.title, is_question=finding.confidence < FLOOR)
 
 
 def _in_script(value: Any) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 
 from msgspec import structs
 
-from dlprof.analysis import breakdown, kernels, memory_owners, samples
+from dlprof.analysis import breakdown, kernels, memory_growth, memory_owners, samples
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
 from dlprof.report.html import (
@@ -36,6 +37,8 @@ from dlprof.units import size
 
 _TOP = 25
 _EPOCHS = 500
+_LAYERS = 40
+"""Rows of what holds memory by layer."""
 _LINES = 6000
 """Lines of source that one page carries."""
 _NO_LAYER = "no layer"
@@ -94,6 +97,8 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         kernels=kernel_groups.of_rows(rows),
         dropped_events=table.dropped_events,
         held=_held(report),
+        layers_hold=_layers_hold(report),
+        growth_verdict=_growth_verdict(report),
         work=work,
         has=has,
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
@@ -200,6 +205,17 @@ def _held(report: Report) -> list[tuple[str, int | None, str | None]]:
         (kind.value, value, memory_owners.how(owner for owner in owners if owner.kind == kind))
         for kind, value in memory_owners.by_kind(owners).items()
     ]
+
+
+def _layers_hold(report: Report) -> list[Owner]:
+    """What holds memory and is of a layer, the largest first."""
+    owners = report.memory.owners if report.memory is not None else ()
+    return [owner for owner in owners if owner.layer][:_LAYERS]
+
+
+def _growth_verdict(report: Report) -> str:
+    growth = report.memory.growth if report.memory is not None else None
+    return memory_growth.verdict(growth.is_growing, growth.ci) if growth is not None else ""
 
 
 def _gpus(gpu: MeasuredGpus | UnmeasuredGpus) -> list[dict[str, str]]:

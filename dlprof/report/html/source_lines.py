@@ -106,15 +106,14 @@ def of_run(run: Run, tree: Breakdown | None, sampled: Sequence[Sample]) -> list[
 def _file(
     name: str, source: Sequence[str] | None, rows: Mapping[int, Mapping[str, Any]], measured: Measured
 ) -> SourceFile:
-    texts = source or _from_table(rows)
-    lines = [measured.line(name, number, text, rows.get(number, {})) for number, text in enumerate(texts, 1)]
+    texts = dict(enumerate(source, 1)) if source else _from_table(rows)
+    lines = [measured.line(name, number, text, rows.get(number, {})) for number, text in texts.items()]
     return SourceFile(name, max((row["time_ns"] for row in rows.values()), default=0), tuple(lines))
 
 
-def _from_table(rows: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    return [
-        str(rows[number]["source"] or "") if number in rows else "" for number in range(1, max(rows, default=0) + 1)
-    ]
+def _from_table(rows: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
+    """The lines of a file that is not at hand, as far as they are known."""
+    return {number: str(rows[number]["source"] or "") for number in sorted(rows)}
 
 
 def _sampled(everything: Sequence[Sample]) -> dict[Place, int] | None:

@@ -69,6 +69,7 @@ def by_layer(page: Page, memory: MemoryReport) -> None:
     if "owners" in memory.not_measured:
         page.say(f"by layer: not measured, because {safe(memory.not_measured['owners'])}", indent=2)
         return
+    _owned(page, memory)
     columns = ("layer", "direction", "kind", "device", "how")
     table = page.table(("memory", "right"), ("arrays", "right"), *[(name, "left") for name in columns])
     for owner in memory.owners[:_OWNERS]:
@@ -100,7 +101,9 @@ def _head(page: Page, memory: MemoryReport) -> None:
     )
     told = [f"{name.removesuffix('_bytes')} {size(value)}" for name, value in memory.kinds.items() if value]
     if told:
-        page.say(f"pages then: {', '.join(told)}", indent=2)
+        page.say(f"pages within a second of it: {', '.join(told)}", indent=2)
+    if memory.traced_peak_bytes is not None:
+        page.say(f"{size(memory.traced_peak_bytes)} while kernels were traced, which takes memory itself", indent=2)
     if memory.kernel_peak_bytes is not None:
         page.say(
             f"the process alone at its largest, as the kernel keeps it: {size(memory.kernel_peak_bytes)}", indent=2
@@ -157,7 +160,7 @@ def _parts(page: Page, parts: Sequence[PartReport], name: str) -> None:
     table = page.table((name, "left"), ("peak", "right"), ("growth", "right"), ("at the peak", "left"))
     for part in parts:
         place = _place(part.peak_at) if part.peak_at is not None else "shorter than the time between two samples"
-        grown = f"{'+' if part.growth_bytes > 0 else ''}{size(part.growth_bytes)}"
+        grown = f"{'+' if (part.growth_bytes or 0) > 0 else ''}{size(part.growth_bytes)}"
         table.add_row(safe(part.name), size(part.peak_bytes), grown, place)
     page.show(table)
 
@@ -181,11 +184,18 @@ def _by_kind(page: Page, memory: MemoryReport) -> None:
     if "owners" in memory.not_measured:
         page.say(f"held for: not measured, because {safe(memory.not_measured['owners'])}", indent=2)
         return
+    _owned(page, memory)
     table = page.table(("held for", "left"), ("memory", "right"), ("how", "left"))
     for kind, value in memory_owners.by_kind(memory.owners).items():
         how = memory_owners.how(owner for owner in memory.owners if owner.kind == kind)
         table.add_row(kind.value, size(value), how or "-")
     page.show(table)
+
+
+def _owned(page: Page, memory: MemoryReport) -> None:
+    """The moment that owners are told of, where it is not the peak."""
+    if memory.owned_peak_bytes is not None and memory.owned_peak_bytes != memory.peak_bytes:
+        page.say(f"of {size(memory.owned_peak_bytes)}, the most while a model was trained:", indent=2)
 
 
 def _fewer(moments: Sequence[MomentReport]) -> list[MomentReport]:

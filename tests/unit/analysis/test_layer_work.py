@@ -60,3 +60,10 @@ def test_of_an_embedding_only_what_is_looked_up_is_moved() -> None:
     table = dense(kind="Embedding", inputs=((4, 10),), output=(4, 10, 16), weights={"embeddings": (10**6, 16)})
 
     assert layer_work.of_step([table])[0].bytes == 4 * 2 * 4 * 10 * 16
+
+
+def test_a_layer_that_only_sees_its_input_in_another_shape_moves_nothing() -> None:
+    """It has no kernel of its own."""
+    flat = dense(kind="Flatten", inputs=((4, 8, 8),), output=(4, 64), weights={})
+
+    assert layer_work.of_step([flat])[0].bytes == 0

@@ -9,7 +9,7 @@ from dlprof.analysis import memory
 from dlprof.analysis.memory import GrownAt
 from dlprof.analysis.memory_parts import Moment
 from tests.unit.analysis.memory_runs import MB, S, over_training, sample, split, stood
-from tests.unit.runs import trained
+from tests.unit.runs import span, trained
 
 
 def owner(kind: str, size: int | None, **more: Any) -> dict[str, Any]:
@@ -34,16 +34,56 @@ def test_a_stack_of_another_time_says_nothing_of_the_peak(tmp_path: Path) -> Non
     assert found.not_measured["peak_at.file"] == "no line of the script's own was seen then"
 
 
+def test_a_stack_that_was_seen_first_in_another_phase_says_nothing(tmp_path: Path) -> None:
+    """Sampled once a second, it is taken to last into what came then; fit begins at 2 s."""
+    found = memory.of_run(trained(tmp_path / "r", process_samples=[sample(2.3, 800)], **stood(1.5, 2.5, 12)))
+
+    assert found.peak == Moment(2_300_000_000, 800, "fit.steps", None, None)
+
+
+def test_what_tracing_kernels_took_is_no_peak_of_the_run(tmp_path: Path) -> None:
+    """It is told beside it."""
+    spans = [span("dlprof", 3, 3.1, name="start kernel tracing"), span("dlprof", 5, 5.5, name="stop kernel tracing")]
+    samples = [sample(2.5, 500), sample(4, 2800), sample(6, 600)]
+    found = memory.of_run(trained(tmp_path / "r", process_samples=samples, spans=spans))
+
+    assert (found.peak and found.peak.bytes, found.traced_peak and found.traced_peak.bytes) == (600, 2800)
+
+
+def test_a_run_of_which_nothing_else_was_sampled_has_the_peak_of_its_window(tmp_path: Path) -> None:
+    """Better than none."""
+    spans = [span("dlprof", 1, 1.1, name="start kernel tracing")]
+    found = memory.of_run(trained(tmp_path / "r", process_samples=[sample(4, 2800)], spans=spans))
+
+    assert (found.peak and found.peak.bytes, found.traced_peak) == (2800, None)
+
+
+def test_a_process_that_has_ended_holds_nothing_and_is_no_sample(tmp_path: Path) -> None:
+    """Nobody has waited for it yet."""
+    found = memory.of_run(trained(tmp_path / "r", process_samples=[sample(4, 500), sample(9.9, 0)]))
+
+    assert [part.name for part in found.phases if part.peak is not None] == ["fit.steps"]
+
+
+def test_what_holds_it_is_told_of_the_trainings_peak(tmp_path: Path) -> None:
+    """At a larger one before, no model was there."""
+    owners, samples = [owner("parameters", 300)], [sample(1, 900), sample(4, 800)]
+    found = memory.of_run(trained(tmp_path / "r", process_samples=samples, memory_owners=owners))
+
+    assert (found.peak and found.peak.bytes, found.owned_peak and found.owned_peak.bytes) == (900, 800)
+    assert [(one.kind, one.bytes) for one in found.owners] == [("parameters", 300), ("other", 500)]
+
+
 def test_each_phase_has_its_peak_and_growth(tmp_path: Path) -> None:
-    """Growth is taken on a line between samples; a phase without a sample has no peak."""
+    """Growth is taken on a line between samples; a phase without a sample has neither."""
     samples = [sample(1, 100), sample(2, 200), sample(6, 600), sample(10, 200)]
     found = memory.of_run(trained(tmp_path / "r", process_samples=samples))
 
     assert [(part.name, part.peak.bytes if part.peak else None, part.growth_bytes) for part in found.phases] == [
         ("import", 100, 100),
         ("fit.steps", 600, 300),
-        ("fit.callbacks", None, -100),
-        ("teardown", None, -200),
+        ("fit.callbacks", None, None),
+        ("teardown", None, None),
     ]
 
 
@@ -61,7 +101,7 @@ def test_each_epoch_has_its_peak(tmp_path: Path) -> None:
 
 def test_what_grows_says_where_the_thread_stood(tmp_path: Path) -> None:
     """1 MB at each sample, always at one line."""
-    found = memory.of_run(over_training([n * MB for n in range(100)], tmp_path / "r", **stood(1, 8, 30)))
+    found = memory.of_run(over_training([n * MB for n in range(100)], tmp_path / "r", **stood(2, 8, 30)))
 
     assert found.growth is not None
     assert found.growth.is_growing

@@ -123,6 +123,16 @@ def test_records_of_an_allocator_tell_activations_by_layer(tmp_path: Path) -> No
     assert memory_owners.by_kind(found.owners)[MemoryKind.ACTIVATIONS] == 44
 
 
+def test_records_of_a_peak_at_which_activations_were_gone_leave_the_estimate(tmp_path: Path) -> None:
+    """Two values of 16 bytes in a dropout layer: the peak was in the update."""
+    told = manifest(engine={"name": "tensorflow", "version": "2.21"})
+    rows = [row if row["bytes"] != 44 else {**row, "bytes": 2} for row in ROWS]
+    found = memory.of_run(trained(tmp_path / "r", told, spans=[fit_span()], memory_owners=rows))
+
+    activations = [(one.bytes, one.how.value) for one in found.owners if one.kind == MemoryKind.ACTIVATIONS]
+    assert activations == [(30, "estimate")]
+
+
 def test_with_batches_of_several_sizes_shapes_stay(tmp_path: Path) -> None:
     """They are of the largest; the account need not be."""
     found = memory.of_run(recorded(tmp_path / "r", fit_span(), {**fit_span(batch_size=4), "span_id": 9}))

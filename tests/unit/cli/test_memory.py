@@ -17,7 +17,7 @@ def leaking(path: Path) -> Path:
     """A run that leaks 20 kB a step, with a layer of 5 MB."""
     owner = {"model": 1, "layer": "dense", "kind": "parameters", "bytes": 5 * MB, "how": "exact", "count": 2}
     own = [(100 + n) * MB for n in range(100)]
-    return over_training(own, path, memory_owners=[owner], **stood(1, 8, 30)).folder.path
+    return over_training(own, path, memory_owners=[owner], **stood(2, 8, 30)).folder.path
 
 
 def test_json_keeps_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,11 +110,15 @@ def _near(limits: Limits, peak: Moment) -> str | None:
 
 
 def _spike(case: Case) -> _Spike | None:
-    """The peak of the process's own memory, where it is far above what was enough for nearly all of the run."""
+    """The peak of the process's own memory, where it is far above what was enough for nearly all of the run.
+
+    Without the samples in which kernels were traced: that takes memory itself.
+    """
     series = memory_series.of_run(case.run)
-    if series is None or len(series) < _LEAST_SAMPLES:
+    plain = np.flatnonzero(~series.is_traced) if series is not None else ()
+    if series is None or len(plain) < _LEAST_SAMPLES:
         return None
-    usual, row = int(np.quantile(series.own_bytes, _USUAL)), int(series.own_bytes.argmax())
+    usual, row = int(np.quantile(series.own_bytes[plain], _USUAL)), int(plain[series.own_bytes[plain].argmax()])
     highest = int(series.own_bytes[row])
     if highest < max(_SPIKE * usual, usual + _SPIKE_BYTES):
         return None

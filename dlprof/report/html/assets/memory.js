@@ -39,7 +39,7 @@ class MemoryChart {
     const {content} = this, left = sideWidth($('memory-chart'), SIDE);
     const points = (times, values) => times.map((time, index) => [time, values[index]]);
     const area = kind => ({
-      name: kind.label, type: 'line', stack: 'kinds', symbol: 'none', data: points(content.kinds_ns, kind.bytes),
+      name: kind.label, type: 'line', stack: 'kinds', symbol: 'none', data: points(content.time_ns, kind.bytes),
       lineStyle: {width: 0}, itemStyle: {color: kind.colour}, areaStyle: {color: kind.colour, opacity: 0.55},
     });
     const whole = {
@@ -71,8 +71,8 @@ class MemoryChart {
         formatter: items => tipContent(this.lines(items[0].axisValue)),
       },
       xAxis: {type: 'value', min: this.from, max: this.to, ...axisStyle(), axisLabel: {
-        color: css('--weak'), hideOverlap: true, formatter: v => moment(v, this.to - this.from)}},
-      yAxis: {type: 'value', min: 0, max: Math.max(content.limit ? content.limit.bytes : 0, content.peak.bytes * 1.12),
+        color: css('--weak'), hideOverlap: true, alignMaxLabel: 'right', formatter: v => moment(v, this.to - this.from)}},
+      yAxis: {type: 'value', min: 0, max: Math.max(content.limit ? content.limit.bytes : 0, content.peak.bytes * 1.12, ...content.tree_bytes),
         ...axisStyle(), axisLabel: {color: css('--weak'), formatter: bytes, showMaxLabel: false}},
       series: [
         ...content.kinds.map(area), whole,
@@ -92,13 +92,13 @@ class MemoryChart {
   /** What is said of a moment: memory as it was sampled last, by kind, and who stood there. */
   lines(time) {
     const {content} = this;
-    const at = before(content.time_ns, time), kind = before(content.kinds_ns, time);
+    const at = before(content.time_ns, time);
     if (at < 0) return [duration(time), 'not sampled yet'];
     const near = content.moments[Math.max(0, before(content.moments.map(one => one.time_ns), time))];
     const band = content.bands.find(one => one.from <= time && time < one.to);
     return [
       `${moment(time, content.wall_ns)}: ${bytes(content.tree_bytes[at])}`,
-      ...(kind < 0 ? [] : content.kinds.map(one => `${one.label}: ${bytes(one.bytes[kind])}`)),
+      ...content.kinds.map(one => `${one.label}: ${bytes(one.bytes[at])}`),
       band ? `in ${band.phase}` : '',
       near && near.at ? `nearby the main thread stood at ${near.at}` : '',
     ];

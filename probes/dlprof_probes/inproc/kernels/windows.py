@@ -8,7 +8,8 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import anchor, now
-from dlprof_probes.inproc.kernels.affordable import Affordable
+from dlprof_probes.inproc.kernels import freed_memory
+from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
 
 WARM_STEPS = 5
 """Plain steady steps before a window, where the loop is long enough."""
@@ -138,7 +139,10 @@ class Windows(object):
                 if self.everything:
                     return
                 if self._affordable.is_enough(window.begin, loop.previous_end, window.steps, loop.window_steps):
-                    self._stop()
+                    # Of a step in which the tracer needed memory little can be said; the next one has that memory.
+                    before, window.last_resident = window.last_resident, freed_memory.resident()
+                    if window.steps >= LEAST_STEPS or not freed_memory.has_grown(before, window.last_resident):
+                        self._stop()
             return
         self._affordable.plain_step(loop.previous_end, count, flags & wire.STEP_COMPILED, loop.epoch)
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
@@ -162,8 +166,9 @@ class Windows(object):
             began = now()
             folder = os.path.join(self.folder, "window-%03d" % self._count)
             makedirs(folder)
+            before = freed_memory.resident()
             self._tracer.start(folder)
-            window = _Window(loop, folder, began, now())
+            window = _Window(loop, folder, began, now(), before)
         except Exception as error:
             self._abandon()
             self._fail("the tracer could not be started", error, loop)
@@ -182,6 +187,7 @@ class Windows(object):
         ended = now()
         try:
             files = self._tracer.stop() if window.steps else self._give_up(window)
+            freed_memory.give_back(window.resident)
             stopped = now()
             if window.steps:
                 self._keep(window, ended, stopped, files)
@@ -272,8 +278,9 @@ class Windows(object):
 
 
 class _Window(object):
-    def __init__(self, loop, folder, asked, begin):
+    def __init__(self, loop, folder, asked, begin, resident):
         self.loop = loop
+        self.resident = self.last_resident = resident
         self.folder = folder
         self.asked = asked
         self.begin = begin

@@ -50,6 +50,24 @@ def stack_file(folder: Path, events: list[dict[str, Any]], **anchor: Any) -> Pat
     return path
 
 
+def test_frames_that_cannot_be_are_left_out_with_what_is_around_them(tmp_path: Path) -> None:
+    """py-spy read them where another object lay by then: line 437,321,509 of `__doc__`."""
+    garbled = [
+        event("B", "main", "/s/mlp.py", 5, 100),
+        event("B", "__package__", "__doc__", 437_321_509, 100),
+        event("B", "loss", "/s/mlp.py", 9, 100),
+        event("E", "loss", "/s/mlp.py", 9, 300),
+        event("E", "__package__", "__doc__", 437_321_509, 300),
+        event("E", "main", "/s/mlp.py", 5, 300),
+    ]
+    found = stacks.Stacks(PROCESS, FileNames("/s"))
+
+    health = found.add(stack_file(tmp_path, garbled))
+
+    assert [(row["function"], row["line"]) for row in found.tables()["frames"].to_pylist()] == [("loss", 9)]
+    assert [(one.slug, one.count) for one in health if one.slug == "stacks-garbled"] == [("stacks-garbled", 1)]
+
+
 def test_stacks_stand_from_one_change_to_the_next(tmp_path: Path) -> None:
     """Pseudo frames and the import machinery are left out; files are named shortly."""
     found = stacks.Stacks(PROCESS, FileNames("/s"))

@@ -105,6 +105,43 @@ def test_a_window_is_a_row_with_its_loop_and_costs(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def step(start_ns: int, dur_ns: int) -> dict[str, Any]:
+    """A step of the run, on its timeline."""
+    return {
+        "loop": "train", "loop_id": 1, "count": 1, "start_ns": start_ns, "dur_ns": dur_ns, "input_ns": 0, "compiled": False,
+    }  # fmt: skip
+
+
+DISTURBED = [step(0, 300_000_000), step(300_000_000, 300_000_000), step(600_000_000, 4_400_000_000)]
+
+
+@pytest.mark.parametrize(
+    ("asynchronous", "expected"),
+    [
+        (False, (300_000_000, 1, 4_400_000_009, ["matmul"])),
+        (True, (4_700_000_000, 2, 9, ["matmul", "fill"])),  # there the time of a step tells nothing
+    ],
+)
+@pytest.mark.usefixtures("toy")
+def test_a_step_that_was_disturbed_is_left_out_with_its_events(
+    asynchronous: bool, expected: tuple[Any, ...], tmp_path: Path
+) -> None:
+    """What it took is the tracer's cost: it was under the tracer that it was long."""
+    steps = pa.Table.from_pylist(DISTURBED, schema=TABLES["steps"])
+    windows = Windows(PROCESS, {"steps": steps}, Clock(), asynchronous=asynchronous)
+    path = window(tmp_path, "toy", begin_ns=300_001_000, end_ns=5_000_001_000)
+    (tmp_path / "trace.txt").write_text("matmul 300002000 50\nfill 700000000 4000000000\n")
+
+    windows.add(path)
+
+    tables = windows.tables()
+    row = tables["kernel_windows"].to_pylist()[0]
+    names = {op["op_id"]: op["name"] for op in tables["kernel_ops"].to_pylist()}
+    ran = [names[number] for number in tables["kernel_events"]["op_id"].to_pylist()]
+    assert (row["dur_ns"], row["steps"], row["stop_cost_ns"], ran) == expected
+    assert [entry.slug for entry in windows.health] == ([] if asynchronous else ["window-disturbed"])
+
+
 @pytest.mark.parametrize("engine", ["nobody", "theano"])
 def test_a_window_that_nobody_can_read_is_a_line_in_health(engine: str, tmp_path: Path) -> None:
     """Of an engine that is not known, or of one that has no windows."""

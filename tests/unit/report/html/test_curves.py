@@ -11,6 +11,16 @@ from tests.unit.report.html.pages import column, page_of, unpacked
 from tests.unit.runs import S, trained
 
 
+def test_rarer_samples_are_no_holes() -> None:
+    """From ten a second to one a second, as the budget asks for: only the pause of 30 s is none."""
+    times = np.array([0, 100, 200, 300, 1300, 2300, 3300, 33_300, 34_300])
+
+    drawn, values = curves._with_holes(times, np.ones(len(times)))
+
+    assert np.flatnonzero(np.isnan(values)).tolist() == [7]
+    assert len(drawn) == 10
+
+
 def test_a_series_says_where_nothing_was_measured(tmp_path: Path) -> None:
     """Between 3 s and 8 s no sample was taken."""
     used = [{"time_ns": n * S, "interval_ns": S, "rss_bytes": 10**6, "cpu_pct": 50.0} for n in (1, 2, 3, 8, 9)]

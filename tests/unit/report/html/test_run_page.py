@@ -51,12 +51,29 @@ def test_a_long_file_does_not_drive_a_short_one_off(tmp_path: Path) -> None:
     """7,000 lines are too many for a page, 40 are not."""
     lines = [
         {"file": f, "function": "f", "first_line": 1, "line": n, "hits": 1, "time_ns": t, "source": "x"}
-        for f, n, t in (("long.py", 7000, 9), ("train.py", 40, 5))
+        for f, n, t in (*(("long.py", n, 9) for n in range(1, 7001)), ("train.py", 40, 5))
     ]
     text = page_of(trained(tmp_path / "r", lines=lines))
     assert 'id="L-train_2e_py-40"' in text
     assert 'id="L-long_2e_py-7000"' not in text
     assert "Too long for this page" in text
+
+
+def test_of_a_file_that_is_not_at_hand_only_lines_that_are_known_are_on_the_page(tmp_path: Path) -> None:
+    """A line of a damaged stack may be the 437,321,509th: nothing is made of those before it."""
+    lines = [
+        {
+            "file": "gone.py",
+            "function": "f",
+            "first_line": 1,
+            "line": 437_321_509,
+            "hits": 1,
+            "time_ns": 5,
+            "source": "x",
+        }
+    ]
+
+    assert page_of(trained(tmp_path / "r", lines=lines)).count('id="L-gone') == 1
 
 
 def test_figures_of_gpus_have_their_units(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from dlprof.analysis.findings.rules import memory_growth
 from tests.unit.analysis.findings.cases import Planted
 from tests.unit.analysis.memory_runs import MB, over_training, stood, training
 
-STANDING = stood(1, 8, 30)
+STANDING = stood(2, 8, 30)
 
 
 def claims(own: list[int], folder: Path, **tables: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from tests.unit.analysis.memory_runs import MB, S, over_training, sample, stood,
 from tests.unit.runs import intervals, manifest, span, trained
 
 SPIKE = [300 * MB] * 60 + [2000 * MB] * 4 + [300 * MB] * 36
-STANDING = stood(1, 8, 30)
+STANDING = stood(2, 8, 30)
 
 
 def planted() -> Planted:
