@@ -27,6 +27,8 @@ _FAR = 10.0
 _IMPOSSIBLE = 1.25
 """Share of the ceiling of computing that nothing reaches: part of such a layer's kernels ran under another's name, as
 in a fusion, or the ceiling is wrong."""
+_FROM_CACHES = 4.0
+"""The same of moving: what is in caches moves so much faster than memory."""
 _SMALL_NS = 50_000
 """Kernels that last less on average are small: what surrounds them counts."""
 _PRODUCTS = (Category.MATMUL, Category.CONV, Category.RECURRENT)
@@ -74,6 +76,8 @@ class Roofline:
         traced_steps: Training steps in all kernel windows.
         ceilings: What the machine can do; None: it was not measured.
         why_not: Why there are no layers; None: there are.
+        why_no_times: Why no layer has a time; None: some have, or there are no layers.
+        unnamed: Share of the kernels' time that is of no layer, 0 to 1; None: no kernels were traced.
     """
 
     layers: tuple[LayerRate, ...]
@@ -82,13 +86,15 @@ class Roofline:
     traced_steps: int
     ceilings: Ceilings | None
     why_not: str | None = None
+    why_no_times: str | None = None
+    unnamed: float | None = None
 
 
 def of_run(run: Run) -> Roofline:
     """The layers of a run, with what is known of their time."""
     window = kernel_window.main_window(run)
     traced = window is not None and window.loop == Loop.TRAIN and window.steps > 0
-    times = _times(run, window.number, window.steps) if window is not None and traced else {}
+    times, unnamed = _times(run, window.number, window.steps) if window is not None and traced else ({}, None)
     rows = _model(run, {layer for layer, _ in times})
     ceilings = run.manifest.machine.ceilings
     if not rows:
@@ -100,7 +106,12 @@ def of_run(run: Run) -> Roofline:
     whole = None if None in flops or len(known) < len(rows) else sum(each for each in flops if each is not None)
     step_ns = (window.end_ns - window.begin_ns) / window.steps if window is not None and traced else None
     steps = sum(row["steps"] or 0 for row in run.rows("kernel_windows") if row["loop"] == Loop.TRAIN)
-    return Roofline(rates, whole, step_ns, steps, ceilings)
+    return Roofline(rates, whole, step_ns, steps, ceilings, None, None if times else _why_no_times(run), unnamed)
+
+
+def _why_no_times(run: Run) -> str:
+    reason = next((row["reason"] for row in run.rows("probes") if row["name"] == "kernels"), None)
+    return run.missing("kernel_events") or reason or "no kernel of a layer was traced in a training step"
 
 
 @dataclass(frozen=True)
@@ -119,8 +130,8 @@ class _Time:
     lacks_products: bool
 
 
-def _times(run: Run, window: int, steps: int) -> dict[tuple[str, str], _Time]:
-    """By layer and direction.
+def _times(run: Run, window: int, steps: int) -> tuple[dict[tuple[str, str], _Time], float | None]:
+    """By layer and direction; and the share of all kernels' time that is of no layer (None: there were no kernels).
 
     Operators that lie in one another, or side by side, are counted once as far as sums tell: neither the sum of their
     wall times nor that of their own times is less than the wall time of all.
@@ -137,7 +148,8 @@ def _times(run: Run, window: int, steps: int) -> dict[tuple[str, str], _Time]:
             if row.keys.get("category") in _PRODUCTS:
                 products.add((row.layer, row.direction))
     is_hidden = 2 * owned < whole
-    return {key: _time(parts, steps, lacks=is_hidden and key not in products) for key, parts in sums.items()}
+    times = {key: _time(parts, steps, lacks=is_hidden and key not in products) for key, parts in sums.items()}
+    return times, 1 - owned / whole if whole else None
 
 
 def _time(parts: Sequence[tuple[int, int, int]], steps: int, *, lacks: bool) -> _Time:
@@ -195,7 +207,7 @@ def _rate(work: LayerWork, times: Mapping[tuple[str, str], _Time], ceilings: Cei
     bound = Bound.COMPUTE if computing >= moving else Bound.BANDWIDTH
     if time.ns > _FAR * least and time.mean_ns < _SMALL_NS:
         bound = Bound.OVERHEAD
-    if computing > max(moving, _IMPOSSIBLE * time.ns):
+    if least > (_IMPOSSIBLE if computing > moving else _FROM_CACHES) * time.ns:
         return LayerRate(work, time.ns, None, least / time.ns if time.ns else None)
     return LayerRate(work, time.ns, bound, least / time.ns if time.ns else None)
 

@@ -49,6 +49,10 @@ class RooflineReport(Struct, frozen=True, kw_only=True):
     ceilings: CeilingReport | None
     why_not: str | None
     layers: tuple[LayerReport, ...]
+    why_no_times: str | None
+    """Why no layer has a time; null: some have, or there are no layers."""
+    unnamed: float | None
+    """Share of the kernels' time that is of no layer, 0 to 1; null: no kernels were traced."""
 
 
 def as_json(found: Roofline) -> RooflineReport:
@@ -59,6 +63,8 @@ def as_json(found: Roofline) -> RooflineReport:
         ceilings=_ceilings(found.ceilings),
         why_not=found.why_not,
         layers=tuple(map(_layer, found.layers)),
+        why_no_times=found.why_no_times,
+        unnamed=found.unnamed,
     )
 
 

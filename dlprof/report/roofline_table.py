@@ -14,6 +14,8 @@ from dlprof.units import duration, percent, safe, size
 
 _WIDE = 110
 _FIGURES = ("work", "moved", "time", "rate", "moved/s", "% of ceiling")
+_UNNAMED = 0.2
+"""Share of the kernels' time without a layer from which on that is told."""
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -92,6 +94,13 @@ def foot(found: Roofline) -> list[str]:
         rates = ", ".join(scaled(rate, f"FLOP/s {kind}") for kind, rate in found.ceilings.flops_per_s.items())
         moved = f"{size(found.ceilings.bytes_per_s)}/s"
         lines.append(f"Ceilings, measured: {rates}, {moved} on {found.ceilings.cores} cores.")
+    if found.why_no_times is not None:
+        lines.append(f"No layer has a time, because {found.why_no_times}.")
+    elif found.unnamed is not None and found.unnamed >= _UNNAMED:
+        lines.append(
+            f"{100 * found.unnamed:.0f} % of the traced kernels' time is of no layer: what is missing in the table may"
+            " be in it."
+        )
     if any((rate.reached or 0) > 1 for rate in found.layers):
         lines.append(
             "More than 100 %: caches, ceilings of a busy machine (`dlprof doctor --measure` raises them), or kernels "

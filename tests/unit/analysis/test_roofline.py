@@ -64,6 +64,30 @@ def test_of_a_product_that_is_faster_than_the_machine_nothing_is_said_to_bind_it
     assert rate.reached == pytest.approx(20)
 
 
+def test_what_is_moved_faster_than_any_cache_could_is_held_by_nothing_that_is_known(tmp_path: Path) -> None:
+    """800 kB in 10 us, eight times what memory does: its kernels ran under another's name."""
+    relu = layer(**{"class": "ReLU", "weight_names": [], "weights": []})
+    rate = forward(of(tmp_path / "r", [relu], [op(0.01, op="Relu", category="elementwise")]))
+
+    assert (rate.bound, rate.reached) == (None, pytest.approx(8))
+
+
+def test_time_of_no_layer_is_told(tmp_path: Path) -> None:
+    """1 of 5 ms of a step."""
+    found = of(tmp_path / "r", [layer()], [op(4), op(1, op="Copy", layer=None)])
+
+    assert found.unnamed == pytest.approx(0.2)
+    assert found.why_no_times is None
+
+
+def test_where_no_kernels_were_traced_the_reason_is_told(tmp_path: Path) -> None:
+    """A training of two steps has no window."""
+    probes = [{"name": "kernels", "state": "unavailable", "reason": "too few steady steps for a window"}]
+    found = roofline.of_run(trained(tmp_path / "r", layers=[layer()], probes=probes))
+
+    assert (found.unnamed, found.why_no_times) == (None, "too few steady steps for a window")
+
+
 def test_what_works_on_each_value_is_held_by_memory(tmp_path: Path) -> None:
     """800 kB in 0.8 ms: a tenth of 10 GB/s."""
     relu = layer(**{"class": "ReLU", "weight_names": [], "weights": []})

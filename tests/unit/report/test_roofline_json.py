@@ -20,7 +20,7 @@ def test_a_layer_has_its_work_and_its_rates() -> None:
         "step_flops": 2e8,
         "step_ns": 1e7,
         "ceilings": {"cpu": "c", "cores": 2, "flops_per_s": {"float32": 1e11}, "bytes_per_s": 1e10},
-        "why_not": None,
+        "why_not": None, "why_no_times": None, "unnamed": None,
         "layers": [
             {
                 "layer": "dense", "kind": "Dense", "direction": "forward", "flops": 2e8, "bytes": 4e6, "how": "exact",

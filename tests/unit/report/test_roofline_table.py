@@ -47,6 +47,15 @@ def test_an_estimate_is_marked() -> None:
     assert "~200 MFLOP" in printed(rate(2e8, 4e6, 0.5, MemoryBasis.ESTIMATE))[1]
 
 
+def test_why_no_layer_has_a_time_is_told_below() -> None:
+    """And what share of the kernels is of none."""
+    known = Roofline((rate(2e8, None, None),), 2e8, None, 0, CEILINGS, None, "too few steady steps for a window")
+    hidden = Roofline((rate(2e8, None, None),), 2e8, None, 10, CEILINGS, None, None, 0.87)
+
+    assert "No layer has a time, because too few steady steps for a window." in roofline_table.foot(known)
+    assert roofline_table.foot(hidden)[2].startswith("87 % of the traced kernels' time is of no layer")
+
+
 def test_what_is_left_out_is_counted() -> None:
     """The one with most time is shown."""
     lines = printed(rate(2e8, 4e6, 0.5), rate(2e8, 5e6, 0.4))
