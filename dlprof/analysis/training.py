@@ -45,6 +45,23 @@ class SameLoss:
 
 
 @dataclass(frozen=True)
+class Padding:
+    """How much of batches of whole numbers is one number that fills up the ends, or the beginnings, of their rows.
+
+    Attributes:
+        batches: How many were looked at.
+        length: Columns of one, as a mean.
+        in_all: Share of the columns that are filled up in all rows of their batch.
+        of_rows: The same of each row by itself, as a mean.
+    """
+
+    batches: int
+    length: float
+    in_all: float
+    of_rows: float
+
+
+@dataclass(frozen=True)
 class Training:
     """The first training loop of a run. Empty or None: not known.
 
@@ -62,6 +79,8 @@ class Training:
         file, line: Where the training was started.
         opened_once: Loaders of the script's own loop that gave one item each; None: it has none, or they were not seen.
         same_loss: Losses of the script's own loop that were differentiated several times; None: likewise.
+        padding: What a few batches were filled up with; None: they have no rows of whole numbers, or were not seen.
+        layers: Classes of the model's layers.
     """
 
     settings: Mapping[str, Any]
@@ -78,6 +97,8 @@ class Training:
     line: int | None
     opened_once: OpenedOnce | None = None
     same_loss: SameLoss | None = None
+    padding: Padding | None = None
+    layers: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -114,6 +135,8 @@ def of_run(run: Run) -> Training | None:
         line=span["line"],
         opened_once=_opened_once(detail.get("opened_once")),
         same_loss=_same_loss(detail.get("same_loss")),
+        padding=_padding(detail.get("padding")),
+        layers=tuple(layer["class"] for layer in layers),
     )
 
 
@@ -123,6 +146,10 @@ def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:
 
 def _same_loss(told: Mapping[str, Any] | None) -> SameLoss | None:
     return SameLoss(told["losses"], told["calls"], told["more_ns"], told["line"]) if told else None
+
+
+def _padding(told: Mapping[str, Any] | None) -> Padding | None:
+    return Padding(told["batches"], told["length"], told["in_all"], told["of_rows"]) if told else None
 
 
 def _rows(data: Sequence[Mapping[str, Any]]) -> int | None:

@@ -31,9 +31,9 @@ class LoaderHooks(object):
             own_asked(iterator)
             loaders.asked(iterator)
 
-        def given(iterator):
+        def given(iterator, item):
             loaders.given(iterator)
-            own.given(iterator)
+            own.given(iterator, item)
 
         def over(iterator):
             loaders.over(iterator)

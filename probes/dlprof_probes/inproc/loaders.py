@@ -139,7 +139,7 @@ class Loaders(object):
         if one is not None:
             one.asked = now()
 
-    def _given(self, iterator):
+    def _given(self, iterator, _item=None):
         one = self._open.get(id(iterator))
         if one is not None:
             end = one.end = now()

@@ -12,6 +12,7 @@ from dlprof_probes.inproc.engines import Engines
 from dlprof_probes.inproc.inferred.watch import Watch
 from dlprof_probes.inproc.loaders import Loaders
 from dlprof_probes.inproc.native_calls import NativeCalls
+from dlprof_probes.inproc.padding import Padding
 from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.retold import Retold
 from dlprof_probes.inproc.syncs import Syncs
@@ -19,6 +20,8 @@ from dlprof_probes.inproc.waits import Waits
 
 _APART = 200
 """Counts of memory are so many times their own duration apart."""
+_PADDING_AT_MOST = 8
+"""Loops in whose data padding is looked for."""
 _MEANS_AT_MOST = 64
 """Loops for which means of the data's first rows are told: a comparison asks for those of the first ones."""
 
@@ -324,10 +327,21 @@ class Probe(object):
             self._data_told += 1
             if self._data_told <= _MEANS_AT_MOST:
                 self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
+                if self._data_told <= _PADDING_AT_MOST:
+                    self._see_padding(loop, arrays)
             else:
                 self.recorder.known_detail(
                     loop.span, facts.data_key(arrays), lambda: {"data": facts.of_data(arrays, means=False)}
                 )
+
+    def _see_padding(self, loop, arrays):
+        """Look for padding in the data of a loop."""
+        padding, start = Padding(), now()
+        padding.see_all(arrays)
+        told = padding.facts()
+        if told is not None:
+            self.recorder.detail(loop.span, {"padding": told})
+            self.recorder.complete(wire.SpanKind.DLPROF, "look for padding", start, now())
 
     def batch_given(self, loop, batch):
         """A batch of a generator's or of the script's own is passed to a loop."""

@@ -402,7 +402,7 @@ def native_call(original, begun, ended):
 
 
 def iterating(original, asked, given, over):
-    """`__next__` of a loader: `asked(self)` before, `given(self)` after it, or `over(self)` where it gives no more."""
+    """`__next__` of a loader: `asked(self)` before, `given(self, item)` after it; `over(self)` where it has no more."""
 
     def give_next(self):
         asked(self)
@@ -411,7 +411,7 @@ def iterating(original, asked, given, over):
         except BaseException:
             over(self)
             raise
-        given(self)
+        given(self, item)
         return item
 
     return give_next

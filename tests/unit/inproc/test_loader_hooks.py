@@ -35,8 +35,9 @@ def test_the_time_of_an_item_is_that_between_the_hooks_of_the_pass() -> None:
     opened, asked, given, over = listening(said, is_told=True).iterating
 
     opened("loader", "iterator", 7)
-    for hook in (asked, given, over):
-        hook("iterator")
+    asked("iterator")
+    given("iterator", "item")
+    over("iterator")
 
     assert said == [
         ("loop", "opened", "iterator", "7", "{'batch_size': 8}"),
@@ -44,7 +45,7 @@ def test_the_time_of_an_item_is_that_between_the_hooks_of_the_pass() -> None:
         ("loop", "asked", "tests=True", "iterator"),
         ("pass", "asked", "iterator"),
         ("pass", "given", "iterator"),
-        ("loop", "given", "iterator"),
+        ("loop", "given", "iterator", "item"),
         ("pass", "over", "iterator"),
         ("loop", "over", "tests=True", "iterator"),
     ]

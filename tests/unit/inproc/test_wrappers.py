@@ -348,14 +348,14 @@ def test_items_of_a_generator_are_told() -> None:
         make,
         lambda _loader, _items, begin: told.append(f"opened {begin}"),
         lambda _items: told.append("asked"),
-        lambda _items: told.append("given"),
+        lambda _items, item: told.append(f"given {item}"),
         lambda _items: told.append("over"),
         lambda: 7,
     )
     items = opened(None)
 
     assert (list(items), items.gi_frame) == (["a", "b"], None)
-    assert told == ["opened 7", "asked", "given", "asked", "given", "asked", "over"]
+    assert told == ["opened 7", "asked", "given a", "asked", "given b", "asked", "over"]
 
 
 def test_what_a_loader_raises_passes() -> None:

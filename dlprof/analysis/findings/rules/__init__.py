@@ -33,6 +33,7 @@ _ORDER = (
     "debug-mode",
     "costly-operator",
     "repeated-backward",
+    "padded-batches",
     "eager-execution",
     "jit-off",
     "retracing",

@@ -55,6 +55,9 @@ class SessionUpdates(object):
             known[names] = self._update_of(graph, names, known)
         if known[names] is not None:
             self._own.update(self._engine, known[names], begin)
+            feeds = args[2] if len(args) > 2 else keywords.get("feed_dict")
+            if feeds:
+                self._own.batch(list(feeds.values()))
 
     @staticmethod
     def _update_of(graph, names, known):

@@ -7,6 +7,7 @@ update follows, while the model is not being trained, are the steps of an evalua
 
 from dlprof_probes.inproc.inferred.feeds import Feed, OpenedOnce
 from dlprof_probes.inproc.inferred.gradients import SameLoss
+from dlprof_probes.inproc.padding import Padding
 
 TRAIN, EVALUATE = "fit", "evaluate"
 _NO = object()
@@ -115,12 +116,13 @@ class OwnLoops(object):
         log: Takes what is found: `open(kind, begin, where, facts, cause)`, which gives a handle, `epoch(handle, number,
             begin)`, `end_epoch(handle, end)`, `step(handle, begin, end, waited, count, batches)`, `close(handle, end)`;
             before that `opened_once(handle, count, place)`, where loaders gave one item each, and
-            `same_loss(handle, SameLoss)`, where gradients of one loss were taken several times.
+            `same_loss(handle, SameLoss)`, where gradients of one loss were taken several times, and `padding(handle,
+            facts)`, where its batches have rows of whole numbers.
 
     Attributes:
         idle_since: From when on a first step may have begun, where no loader tells (ns).
         orphans: Updates that no loop is around.
-        same_loss: `SameLoss`: what was seen since the last training.
+        same_loss, padding: `SameLoss`, `Padding`: what was seen since the last training.
     """
 
     def __init__(self, log, idle_since=0):
@@ -133,6 +135,7 @@ class OwnLoops(object):
         self._gone = OpenedOnce()
         """Since the last update, those that are gone already."""
         self.same_loss = SameLoss()
+        self.padding = Padding()
 
     # -- updates -----------------------------------------------------------------------------------------
 
@@ -322,15 +325,18 @@ class OwnLoops(object):
             self._log.end_epoch(fit.handle, end)
         if fit.opened_once.count:
             self._log.opened_once(fit.handle, fit.opened_once.count, fit.opened_once.place)
-        self._tell_same_loss(fit)
+        self._tell_seen(fit)
         self._log.close(fit.handle, end)
         self.idle_since = max(self.idle_since, end)
 
-    def _tell_same_loss(self, fit):
-        told, self.same_loss = self.same_loss, SameLoss()
-        told.over()
-        if told.losses:
-            self._log.same_loss(fit.handle, told)
+    def _tell_seen(self, fit):
+        same, self.same_loss = self.same_loss, SameLoss()
+        same.over()
+        if same.losses:
+            self._log.same_loss(fit.handle, same)
+        filled, self.padding = self.padding.facts(), Padding()
+        if filled is not None:
+            self._log.padding(fit.handle, filled)
 
     def is_training(self):
         """Whether a training runs, or has not been told to be over."""

@@ -115,6 +115,10 @@ class Log(object):
         told = {"losses": same.losses, "calls": same.calls, "more_ns": same.more_ns, "line": line}
         self._probe.recorder.detail(running.span, {"same_loss": told})
 
+    def padding(self, running, facts):
+        """Its batches were looked at: see `Padding.facts`."""
+        self._probe.recorder.detail(running.span, {"padding": facts})
+
     def close(self, running, end):
         """The loop is over."""
         probe = self._probe

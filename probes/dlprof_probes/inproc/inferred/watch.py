@@ -211,15 +211,28 @@ class Watch(object):
 
         return asked
 
-    def given(self, iterator):
+    def given(self, iterator, item=None):
         """It has given an item."""
         self._calls[0] += 1
         own, known = self._threads.get(get_ident()), self._tokens.get(id(iterator))
         if own is not None and known is not None:
             try:
                 own.input_end(known[1], now())
+                if own.padding.left:
+                    self._see_padding(own, item)
             except Exception as error:
                 self._probe.failed(self.given, error)
+
+    def batch(self, batch):
+        """The program trains with this one, which no loader gave."""
+        own = self._own()
+        if own is not None and own.padding.left:
+            self._see_padding(own, batch)
+
+    def _see_padding(self, own, batch):
+        begin = now()
+        if own.padding.see(batch):
+            self._probe.recorder.complete(wire.SpanKind.DLPROF, "look for padding", begin, now())
 
     def ending(self, is_evaluating):
         """The same for its end: it has no more items, or asking it failed."""

@@ -1,0 +1,113 @@
+"""How much of batches of sequences is padding: one number that fills up the ends, or the beginnings, of all their rows.
+
+A few batches are looked at, and of these only arrays of whole numbers with two dimensions: rows of word numbers.
+Whether they are such is told elsewhere, by the layers that read them.
+"""
+
+import sys
+
+_LOOKED_AT = 8
+"""Batches."""
+_ROWS = 32
+"""Rows of an array of all data that stand for a batch, if nobody says how many it has."""
+_ARRAYS = 8
+_LEAST_ROWS, _LEAST_LENGTH = 4, 8
+_MOST_NUMBERS = 4 << 20
+"""A larger batch is not looked at: that would take longer than a blink."""
+
+
+class Padding(object):
+    """Batches that were looked at.
+
+    Attributes:
+        left: How many more are wanted.
+    """
+
+    __slots__ = ("_batches", "_columns", "_in_all", "_of_rows", "left")
+
+    def __init__(self):
+        self.left = _LOOKED_AT
+        self._batches = self._columns = 0
+        self._in_all = self._of_rows = 0.0
+
+    def see(self, batch):
+        """Look at a batch: arrays in lists, tuples and dictionaries; the longest rows in it count.
+
+        Gives whether it had any.
+        """
+        self.left -= 1
+        found = [one for one in map(_numbers, _arrays(batch)) if one is not None]
+        if found:
+            self._add(max(found, key=lambda one: one.shape[1]))
+        return bool(found)
+
+    def see_all(self, arrays, rows=None):
+        """Look at arrays of all data: rows from all over them stand for batches of so many."""
+        arrays = [one for one in arrays if _is_rows(one)]
+        for start in range(self.left):
+            self.see([one[start :: max(1, len(one) // (rows or _ROWS))] for one in arrays])
+
+    def _add(self, numbers):
+        numpy = sys.modules["numpy"]
+        length = numbers.shape[1]
+        runs = max((_runs(numpy, side) for side in (numbers, numbers[:, ::-1])), key=lambda runs: runs.mean())
+        self._batches += 1
+        self._columns += length
+        self._in_all += int(runs.min())
+        self._of_rows += float(runs.mean())
+
+    def facts(self):
+        """What was seen; None: no batch had rows of whole numbers.
+
+        Returns:
+            dict: `batches` that were looked at, their mean `length` (columns), and shares of columns that are padding:
+            `in_all` rows of a batch, and `of_rows` by themselves, as a mean.
+        """
+        if not self._batches:
+            return None
+        columns = float(self._columns)
+        return {
+            "batches": self._batches,
+            "length": columns / self._batches,
+            "in_all": self._in_all / columns,
+            "of_rows": self._of_rows / columns,
+        }
+
+
+def _runs(numpy, numbers):
+    """How many numbers at the end of each row are the one that most rows end with."""
+    values, counts = numpy.unique(numbers[:, -1], return_counts=True)
+    others = numbers[:, ::-1] != values[counts.argmax()]
+    return numpy.where(others.any(axis=1), others.argmax(axis=1), numbers.shape[1])
+
+
+def _arrays(batch, depth=2):
+    """The first arrays in a batch."""
+    if isinstance(batch, dict) or hasattr(batch, "keys"):
+        batch = list(batch.values())
+    if not isinstance(batch, (tuple, list)):
+        return [batch]
+    return [one for inner in batch[:_ARRAYS] for one in (_arrays(inner, depth - 1) if depth else [inner])][:_ARRAYS]
+
+
+def _is_rows(array):
+    """Whether it has rows of whole numbers."""
+    shape = getattr(array, "shape", None)
+    if shape is None or len(shape) != 2 or "int" not in str(getattr(array, "dtype", "")):
+        return False
+    return int(shape[0]) >= _LEAST_ROWS and int(shape[1]) >= _LEAST_LENGTH
+
+
+def _numbers(array):
+    """The same numbers as an array of NumPy, without a copy and without a wait for a device; None: they are no rows."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not _is_rows(array) or int(array.shape[0]) * int(array.shape[1]) > _MOST_NUMBERS:
+        return None
+    if isinstance(array, numpy.ndarray):
+        return array
+    if type(array).__module__.split(".")[0] == "torch":
+        return numpy.from_dlpack(array) if array.device.type == "cpu" else None
+    try:
+        return numpy.asarray(memoryview(array))
+    except TypeError:  # it is no memory of the host
+        return None
