@@ -6,10 +6,12 @@ Whether they are such is told elsewhere, by the layers that read them.
 
 import sys
 
+from dlprof_probes.inproc import facts
+
 _LOOKED_AT = 8
 """Batches."""
 _ROWS = 32
-"""Rows of an array of all data that stand for a batch, if nobody says how many it has."""
+"""Rows of an array of all data that stand for a batch."""
 _ARRAYS = 8
 _LEAST_ROWS, _LEAST_LENGTH = 4, 8
 _MOST_NUMBERS = 4 << 20
@@ -36,16 +38,20 @@ class Padding(object):
         Gives whether it had any.
         """
         self.left -= 1
-        found = [one for one in map(_numbers, _arrays(batch)) if one is not None]
+        read = [facts.quiet(lambda one=one: _numbers(one)) for one in _arrays(batch)]
+        found = [one for one in read if one is not None]
         if found:
             self._add(max(found, key=lambda one: one.shape[1]))
         return bool(found)
 
-    def see_all(self, arrays, rows=None):
-        """Look at arrays of all data: rows from all over them stand for batches of so many."""
-        arrays = [one for one in arrays if _is_rows(one)]
+    def see_all(self, arrays):
+        """Look at arrays of all data: rows from all over them stand for batches.
+
+        Only at those of NumPy: to take rows of others may compile something, or read a file from end to end.
+        """
+        arrays = [one for one in arrays if type(one).__module__ == "numpy" and _is_rows(one)]
         for start in range(self.left):
-            self.see([one[start :: max(1, len(one) // (rows or _ROWS))] for one in arrays])
+            self.see([one[start :: max(1, len(one) // _ROWS)] for one in arrays])
 
     def _add(self, numbers):
         numpy = sys.modules["numpy"]
@@ -99,7 +105,11 @@ def _is_rows(array):
 
 
 def _numbers(array):
-    """The same numbers as an array of NumPy, without a copy and without a wait for a device; None: they are no rows."""
+    """The same numbers as an array of NumPy, without a copy and without a wait for a device; None: they are no rows.
+
+    Raises:
+        Exception: Whatever an array says that is no memory of the host, or is gone.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is None or not _is_rows(array) or int(array.shape[0]) * int(array.shape[1]) > _MOST_NUMBERS:
         return None
@@ -107,7 +117,4 @@ def _numbers(array):
         return array
     if type(array).__module__.split(".")[0] == "torch":
         return numpy.from_dlpack(array) if array.device.type == "cpu" else None
-    try:
-        return numpy.asarray(memoryview(array))
-    except TypeError:  # it is no memory of the host
-        return None
+    return numpy.asarray(memoryview(array))

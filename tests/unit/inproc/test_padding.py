@@ -70,6 +70,24 @@ def test_rows_from_all_over_an_array_stand_for_batches() -> None:
     )
 
 
+def test_data_that_is_no_array_of_numpy_is_not_cut_into_rows() -> None:
+    """A data set of HDF5 would be read from end to end."""
+
+    class Dataset:
+        shape, dtype = (1024, 20), "int64"
+
+        def __len__(self) -> int:
+            return 1024
+
+        def __getitem__(self, rows: slice) -> None:
+            raise AssertionError(rows)
+
+    padding = Padding()
+    padding.see_all([Dataset()])
+
+    assert padding.facts() is None
+
+
 def test_memory_of_the_host_is_read_where_it_lies() -> None:
     """As that of JAX and TensorFlow, which arrays of NumPy can see."""
 
