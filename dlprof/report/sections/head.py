@@ -37,12 +37,13 @@ def engine(report: Report) -> str:
 
 
 def _keras(report: Report) -> str:
-    """The version of Keras: as it said itself, else as its package says, unless that was not loaded."""
+    """The version of Keras: as it said itself; else, where nobody knows whether it was loaded, as its package says."""
+    if report.keras_version:
+        return f"Keras {report.keras_version}"
     native = (report.backend or "").startswith("native-")
-    may_be_loaded = (report.backend or report.unrecorded) and not native
-    version = report.keras_version or (report.versions.get("keras") if may_be_loaded else None)
-    if version:
-        return f"Keras {version}"
+    installed = report.versions.get("keras") if (report.backend or report.unrecorded) and not native else None
+    if installed:
+        return f"Keras {installed} installed"
     if report.attached and report.outside:
         return "looked at from the outside"
     return "run from the outside" if report.outside else "no Keras"

@@ -25,7 +25,7 @@ def test_the_head_says_what_was_run_on_what() -> None:
     ("changes", "keras"),
     [
         ({}, "Keras 3.15.0"),
-        ({"keras_version": None, "versions": {"keras": "2.2.4"}}, "Keras 2.2.4"),
+        ({"keras_version": None, "versions": {"keras": "2.2.4"}}, "Keras 2.2.4 installed"),
         ({"keras_version": None}, "no Keras"),
         ({"keras_version": None, "versions": {"keras": "3.0"}, "backend": "native-torch"}, "no Keras"),
         ({"keras_version": None, "versions": {"keras": "3.0"}, "backend": None}, "no Keras"),
