@@ -48,6 +48,7 @@ _ORDER = (
     "double-precision",
     "tensor-cores-unused",
     "exposed-collectives",
+    "frozen-forward",
     "dense-gradient",
     "wasteful-layer",
     "threads-underused",

@@ -1,0 +1,77 @@
+"""Layers that are not trained give the same for the same data in each epoch: once would do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from dlprof.analysis import kernels
+from dlprof.analysis.findings import queries
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.tree_paths import Tree
+from dlprof.schema.vocabulary import Basis, Direction, EventKind, Ground, StepPart
+
+TITLE = Title("Frozen layers computed the same in each epoch", "computing what frozen layers give again in each epoch")
+_KINDS = (EventKind.OPERATOR.word, EventKind.KERNEL.word)
+_LEAST = 0.3
+"""Share of the traced kernels' time that is in such layers."""
+_UNKNOWN_DATA = 0.4
+"""How likely it is where a generator or a data set may give other rows each time: a question."""
+
+
+def look(case: Case) -> Iterator[Claim]:
+    """Forward kernels of layers that have none on the way back, where some of these have weights that stay."""
+    if case.pair:
+        raise Abstain("of two runs frozen layers are not compared")
+    weighty = {row["layer"]: bool(row["trained"]) for row in case.run.rows("layers") if row["weights"]}
+    frozen = {layer for layer, is_trained in weighty.items() if not is_trained}
+    epochs = max(Counter(row["loop_id"] for row in case.run.rows("epochs")).values(), default=0)
+    if not frozen or case.training is None:
+        raise Abstain("no model told of layers that are not trained")
+    if epochs < 2:
+        return
+    alone, share = _only_forward(case, trained=set(weighty) - frozen)
+    is_random = any(name in alone for name in case.training.random)
+    if not frozen & alone or is_random or share < _LEAST:
+        return
+    saved = share * (1 - 1 / epochs)
+    yield Claim(
+        Sentence(
+            f"{len(frozen & alone)} layers whose weights stay as they are compute the same for each row in each of "
+            f"{epochs} epochs, {100 * share:.0f} % of the kernels' time:"
+        ),
+        case.takes(Tree.FIT_STEPS / StepPart.KERNELS, share=saved),
+        [queries.operators()],
+        "Compute once what the frozen layers give, and train the others on that.",
+        case.training_line,
+        basis=Basis.ESTIMATED,
+        support=Support(
+            Ground.REPEATED,
+            seen=epochs * len(frozen & alone),
+            agree=1.0 if case.training.data else _UNKNOWN_DATA,
+            part=share,
+            usual=_LEAST / 2,
+        ),
+        fix="features = backbone.predict(x), then head.fit(features, y), with a model of the trained layers alone",
+    )
+
+
+def _only_forward(case: Case, *, trained: set[str]) -> tuple[set[str], float]:
+    """Layers that were only gone through forward, and their share of the traced kernels' time.
+
+    Without those that are trained: their way back ran under another's name.
+    """
+    forward: dict[str, int] = {}
+    back: set[str] = set()
+    whole = 0
+    for row in kernels.summarise(case.run, "layer", kinds=_KINDS).work:
+        ns = row.total_ns if row.union_ns is None else row.union_ns
+        whole += ns
+        if row.layer is not None and row.direction == Direction.FORWARD:
+            forward[row.layer] = forward.get(row.layer, 0) + ns
+        elif row.layer is not None and row.direction == Direction.BACKWARD:
+            back.add(row.layer)
+    alone = {layer: ns for layer, ns in forward.items() if layer not in back | trained}
+    return set(alone), sum(alone.values()) / whole if whole and back else 0.0
