@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.training import Padding
 from dlprof.schema.tree_paths import Tree
@@ -36,11 +36,18 @@ def look(case: Case) -> Iterator[Claim]:
         [_TOLD],
         "Fill up each batch only to its own longest row (to a few lengths where shapes are compiled), or cut all data "
         "to the longest; batches of rows of like length need least.",
-        case.training_line,
+        _line(case),
         basis=Basis.ESTIMATED,
         support=Support(Ground.REPEATED, seen=told.batches * 8, part=told.in_all, usual=_LEAST / 2),
         fix="pad the rows of a batch to max(len(row) for row in batch)",
     )
+
+
+def _line(case: Case) -> SourceLine | None:
+    """Where batches are given: what runs a session, else what trains."""
+    if case.engine.session_functions and case.run.manifest.keras is None:
+        return case.code.hottest_line([Tree.FIT_STEPS]) or case.training_line
+    return case.training_line
 
 
 def _claim(told: Padding) -> str:
