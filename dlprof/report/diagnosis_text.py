@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dlprof.analysis.findings.finding import Diagnosis, Evidence, Finding
 from dlprof.analysis.findings.rest import LoopLine, Rest
+from dlprof.report import finding_words
 from dlprof.report.console import Column, Page, make_page
 from dlprof.report.sections import causes
 from dlprof.schema.vocabulary import Basis, FindingState, Whole
@@ -83,7 +84,7 @@ def _advice(finding: Finding) -> str:
 def _head(page: Page, number: int, finding: Finding) -> Text:
     state = "" if finding.state == FindingState.UNTESTED else f"  {finding.state}"
     cost = causes.cost(finding.at_stake_ns, finding.share, finding.basis)
-    heading = causes.heading(finding.heading, is_question=finding.is_question)
+    heading = finding_words.heading(finding.heading, is_question=finding.is_question)
     return causes.headline(page, number, heading, finding.slug, f"{cost}{state}")
 
 

@@ -100,7 +100,8 @@ def test_throughput_counts_every_sample_of_steady_steps(mlp: dict[str, Any]) -> 
         mlp["folder"],
         "SELECT sum(samples)::INT AS n, sum(dur_ns + input_ns)::BIGINT AS ns FROM steps "
         "WHERE loop = 'train' AND NOT compiled AND NOT EXISTS (SELECT 1 FROM kernel_windows w "
-        "WHERE w.loop = 'train' AND steps.start_ns BETWEEN w.start_ns AND w.start_ns + w.dur_ns)",
+        "WHERE w.loop = 'train' AND steps.start_ns BETWEEN w.start_ns - w.start_cost_ns "
+        "AND w.start_ns + w.dur_ns + w.stop_cost_ns)",
     )[0]
 
     assert steady["n"] == 9 * 128

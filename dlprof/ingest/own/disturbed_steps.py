@@ -14,8 +14,8 @@ from dlprof.ingest.kernels.events import Integers
 
 _TIMES_PLAIN = 3.0
 _TIMES_TRACED = 3.0
-_LEAST_NS = 100_000_000
-"""A step that is less longer than the others is left where it is: steps of some ms may well differ."""
+_LEAST_NS = 500_000_000
+"""A step that is less longer than the others is left where it is: steps of some tenths of a second may well differ."""
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,13 @@ import jinja2
 from dlprof.analysis.findings.diagnose import LEAST_NS, LEAST_SHARE
 from dlprof.analysis.findings.finding import FLOOR
 from dlprof.analysis.stacks import shown_name
-from dlprof.report import gap_words, pair_words, step_words, strict_json
+from dlprof.report import finding_words, gap_words, pair_words, step_words, strict_json
 from dlprof.report.diagnosis_json import FindingReport
 from dlprof.report.html import contents, timeline
 from dlprof.report.html.pack import Pack, compressed
 from dlprof.report.html.timeline import Drawing
 from dlprof.report.json_text import plain
 from dlprof.report.roofline_table import scaled
-from dlprof.report.sections import causes
 from dlprof.store.run import Run
 from dlprof.units import duration, percent, size
 from dlprof.version import __version__
@@ -152,7 +151,7 @@ def _count(value: int | None) -> str:
 
 
 def _heading(finding: FindingReport) -> str:
-    return causes.heading(finding.title, is_question=finding.confidence < FLOOR)
+    return finding_words.heading(finding.title, is_question=finding.confidence < FLOOR)
 
 
 def _in_script(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from dlprof.report import finding_words
 from dlprof.report.console import Page
 from dlprof.report.model import Cause, Report
 from dlprof.schema.vocabulary import Basis
@@ -39,12 +40,7 @@ def cost(at_stake_ns: int, share: float, basis: str) -> str:
 def line_of(page: Page, number: int, cause: Cause) -> Text:
     """The headline of a cause of a report."""
     told = cost(cause.at_stake_ns, cause.share, cause.basis)
-    return headline(page, number, heading(cause.title, is_question=cause.is_question), cause.slug, told)
-
-
-def heading(title: str, *, is_question: bool) -> str:
-    """What a finding is called: one that is not sure enough is asked."""
-    return f"Perhaps: {title}" if is_question else title
+    return headline(page, number, finding_words.heading(cause.title, is_question=cause.is_question), cause.slug, told)
 
 
 def advice(cause: Cause) -> Text:

@@ -21,7 +21,7 @@ MS = 1_000_000
 def test_the_longest_row_of_steps_without_a_disturbed_one_is_kept(
     traced_ms: list[int], plain_ms: int, kept: tuple[int, int]
 ) -> None:
-    """One that takes three times a plain one, three times the shortest traced one, and a tenth of a second more."""
+    """One that takes three times a plain one, three times the shortest traced one, and half a second more."""
     found = undisturbed(np.array(traced_ms) * MS, plain_ms * MS)
 
     assert found is not None
@@ -36,7 +36,7 @@ def test_the_longest_row_of_steps_without_a_disturbed_one_is_kept(
         ([3000, 3100], 299),  # all of them: so dear is the tracer
         ([4000], 299),  # nothing would be left
         ([275, 4449], None),  # nobody knows what a plain one takes
-        ([2, 40], 2),  # too short to say so
+        ([2, 400], 2),  # too short to say so
     ],
 )
 def test_steps_that_are_alike_are_all_kept(traced_ms: list[int], plain_ms: int | None) -> None:
