@@ -96,9 +96,7 @@ def make(run: Run, diagnosis: Diagnosis | None, no_diagnosis: str = "") -> str:
         gpus=_gpus(report.gpu),
         kernels=kernel_groups.of_rows(rows),
         dropped_events=table.dropped_events,
-        held=_held(report),
-        layers_hold=_layers_hold(report),
-        growth_verdict=_growth_verdict(report),
+        **_of_memory(report),
         work=work,
         has=has,
         absent=_by_reason([*absent.parts(report, _parts(report, has, sources)), *lacking]),
@@ -196,6 +194,11 @@ def _layers(tree: Breakdown | None) -> list[dict[str, Any]]:
         return []  # a bar for all of it would say nothing
     order = sorted(sums, key=lambda name: -sum(sums[name].values()))
     return [{"layer": cut(name), "ns": sums[name]} for name in order]
+
+
+def _of_memory(report: Report) -> dict[str, Any]:
+    """What the template shows of memory besides the report's own figures."""
+    return {"held": _held(report), "layers_hold": _layers_hold(report), "growth_verdict": _growth_verdict(report)}
 
 
 def _held(report: Report) -> list[tuple[str, int | None, str | None]]:

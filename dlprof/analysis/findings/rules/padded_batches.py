@@ -38,7 +38,7 @@ def look(case: Case) -> Iterator[Claim]:
         "to the longest; batches of rows of like length need least.",
         _line(case),
         basis=Basis.ESTIMATED,
-        support=Support(Ground.REPEATED, seen=told.batches * 8, part=told.in_all, usual=_LEAST / 2),
+        support=Support(Ground.REPEATED, seen=told.batches, part=told.in_all, usual=_LEAST / 2),
         fix="pad the rows of a batch to max(len(row) for row in batch)",
     )
 
