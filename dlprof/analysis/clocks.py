@@ -3,8 +3,9 @@
 Nobody leaves a collective of all before the last one has come. So each collective that two ranks took part in bounds
 how their clocks stand to each other from both sides: the end in one is not before the beginning in the other. All
 bounds together hold the offset, whatever the network does; where in them it lies is told by the ends, which are nearly
-at one moment. The error is the distance to the farther bound. Of backwards in DDP the ends count, too, but they bound
-nothing; where there is nothing else the error is at least how far the ends are apart, once the offset is taken out.
+at one moment. The error is how far it may be from there at any moment of the run (`clock_bounds`). Of backwards in DDP
+the ends count, too, but they bound nothing; where there is nothing else the error is at least how far the ends are
+apart, once the offset is taken out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dlprof.analysis.clock_bounds import MOST_DRIFT, Bounds
 from dlprof.analysis.collective_rows import common, streams
 from dlprof.analysis.columns import Floats, Integers, Truths
 from dlprof.store.ranked import Member
@@ -217,22 +219,36 @@ def _pairs(first: _Host, host: _Host, base: int) -> _Pairs | None:
 def _between(pairs: _Pairs) -> tuple[HostClock, int]:
     """The far clock against the near one, and the moment, on the far wall clock, at which its offset counts (ns)."""
     pivot = int(np.median(pairs.far_end))
-    drift = _drift(pairs.far_end - pivot, pairs.far_end - pairs.near_end)
-    far_start, far_end = (times - drift * (times - pivot) for times in (pairs.far_start, pairs.far_end))
-    apart = far_end - pairs.near_end
-    bounds = pairs.is_bound if pairs.is_bound.any() else ~pairs.is_bound
-    low = float((far_start - pairs.near_end)[bounds].max())
-    high = float((far_end - pairs.near_start)[bounds].min())
-    likely = float(np.median(apart))
+    times, apart = pairs.far_end - pivot, pairs.far_end - pairs.near_end
+    bounds = _bounds(pairs, pivot)
+    drift = _drift(times, apart)
+    known = bounds.drifts()
+    if known is not None:
+        drift = min(max(drift, known[0]), known[1]) if drift else drift
+    left = apart - drift * times
+    likely, (low, high) = float(np.median(left)), bounds.offsets(drift)
     offset = round(min(max(likely, low), high)) if low <= high else round(likely)
-    worst = max(abs(high - offset), abs(offset - low))
+    worst = max(bounds.farthest(offset, drift, float(moment)) for moment in (times.min(), 0, times.max()))
     if not pairs.is_bound.any():
-        worst = max(worst, float(np.abs(apart - offset).max()))
+        worst = max(worst, float(np.abs(left - offset).max()))
     return HostClock(offset, max(ERROR_NS, int(np.ceil(worst))), drift * 1e6, len(apart)), pivot
 
 
+def _bounds(pairs: _Pairs, pivot: int) -> Bounds:
+    """What the collectives say of the offset: those of which nobody goes before all have come, or all there are.
+
+    The bound below is of the far rank's beginning, that above of its end: each has its own moment.
+    """
+    which = pairs.is_bound if pairs.is_bound.any() else ~pairs.is_bound
+    low = (pairs.far_start - pairs.near_end)[which].astype(np.float64)
+    high = (pairs.far_end - pairs.near_start)[which].astype(np.float64)
+    begin, end = ((times - pivot)[which].astype(np.float64) for times in (pairs.far_start, pairs.far_end))
+    none = np.full(len(low), np.inf)
+    return Bounds(np.concatenate([begin, end]), np.concatenate([low, -none]), np.concatenate([none, high]))
+
+
 def _drift(times: Integers, apart: Integers) -> float:
-    """The slope of what lies between the ends of two ranks over time; 0 where noise explains it.
+    """The slope of what lies between the ends of two ranks over time; 0 where noise explains it, or no clock would.
 
     Args:
         times: When (ns).
@@ -247,7 +263,7 @@ def _drift(times: Integers, apart: Integers) -> float:
         slope, error, left = _line(x, y, kept)
         usual = 1.4826 * float(np.median(np.abs(left[kept])))
         kept = np.abs(left) <= max(3 * usual, 1.0)
-    return slope if abs(slope) > _DRIFTING * error else 0.0
+    return slope if _DRIFTING * error < abs(slope) <= MOST_DRIFT else 0.0
 
 
 def _line(x: Floats, y: Floats, kept: npt.NDArray[np.bool_]) -> tuple[float, float, Floats]:
