@@ -45,6 +45,31 @@ class SameLoss:
 
 
 @dataclass(frozen=True)
+class UnusedGradients:
+    """Backward passes of the script's own loop, of which some were looked at, and went through weights for nothing.
+
+    Attributes:
+        passes: That were looked at.
+        partly: Of these, those that were partly for nothing.
+        share: What was for nothing, by nodes of the graph, of all the time in which they were looked at.
+        layers: Names of the outermost layers that have these weights alone; empty where no model was at hand.
+        of_layers: How many of the passes through these were for nothing, of one.
+        weights: How many.
+        is_owned: An optimiser has them, and sets their gradients to nothing before it steps; else none has them.
+        line: Of the call in the loop's file; None: it is elsewhere.
+    """
+
+    passes: int
+    partly: int
+    share: float
+    layers: tuple[str, ...]
+    of_layers: float
+    weights: int
+    is_owned: bool
+    line: int | None
+
+
+@dataclass(frozen=True)
 class Padding:
     """How much of batches of whole numbers is one number that fills up the ends, or the beginnings, of their rows.
 
@@ -79,6 +104,7 @@ class Training:
         file, line: Where the training was started.
         opened_once: Loaders of the script's own loop that gave one item each; None: it has none, or they were not seen.
         same_loss: Losses of the script's own loop that were differentiated several times; None: likewise.
+        unused_gradients: Of the script's own loop; None: all were used, or nobody looked.
         padding: What a few batches were filled up with; None: they have no rows of whole numbers, or were not seen.
         layers: Classes of the model's layers.
     """
@@ -97,6 +123,7 @@ class Training:
     line: int | None
     opened_once: OpenedOnce | None = None
     same_loss: SameLoss | None = None
+    unused_gradients: UnusedGradients | None = None
     padding: Padding | None = None
     layers: tuple[str, ...] = ()
 
@@ -135,6 +162,7 @@ def of_run(run: Run) -> Training | None:
         line=span["line"],
         opened_once=_opened_once(detail.get("opened_once")),
         same_loss=_same_loss(detail.get("same_loss")),
+        unused_gradients=_unused(detail.get("unused_gradients")),
         padding=_padding(detail.get("padding")),
         layers=tuple(layer["class"] for layer in layers),
     )
@@ -146,6 +174,21 @@ def _opened_once(told: Mapping[str, Any] | None) -> OpenedOnce | None:
 
 def _same_loss(told: Mapping[str, Any] | None) -> SameLoss | None:
     return SameLoss(told["losses"], told["calls"], told["more_ns"], told["line"]) if told else None
+
+
+def _unused(told: Mapping[str, Any] | None) -> UnusedGradients | None:
+    if not told:
+        return None
+    return UnusedGradients(
+        passes=told["passes"],
+        partly=told["partly"],
+        share=told["share"],
+        layers=tuple(told["layers"]),
+        of_layers=told["of_layers"],
+        weights=told["weights"],
+        is_owned=told["owned"],
+        line=told["line"],
+    )
 
 
 def _padding(told: Mapping[str, Any] | None) -> Padding | None:

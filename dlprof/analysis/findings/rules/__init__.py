@@ -33,6 +33,7 @@ _ORDER = (
     "debug-mode",
     "costly-operator",
     "repeated-backward",
+    "unused-gradients",
     "padded-batches",
     "eager-execution",
     "jit-off",

@@ -148,6 +148,13 @@ class Engine(object):
         """
         return
 
+    def after_training(self):
+        """Facts about a training of the script's own that is over.
+
+        A dict of dicts, or of None where there is nothing to say; one may have a `place`: file and line.
+        """
+        return {}
+
     def memory_of(self, optimizer, frames):
         """What that optimiser, and what it trains, hold after its first update.
 

@@ -12,6 +12,7 @@ from dlprof_probes.inproc.engines import (
     torch_loops,
     torch_models,
     torch_saved,
+    torch_unused,
     torch_updates,
 )
 from dlprof_probes.inproc.engines.base import Attachment, Engine
@@ -132,7 +133,8 @@ class Torch(Engine):
         self._compiles = False
         self._updates = torch_updates.CompiledUpdates(self)
         self._kept = torch_saved.SavedTensors(probe)
-        self.by_hand = torch_by_hand.TorchByHand(self)
+        self.unused = torch_unused.UnusedGradients(self)
+        self.by_hand = torch_by_hand.TorchByHand(self, self.unused)
 
     def is_ready(self, modules):
         """Whether torch is loaded to its end."""
@@ -165,7 +167,7 @@ class Torch(Engine):
     def attach_compiler(self, dynamo):
         """Hook the compilation of graphs, and the guards that tell why one is compiled again."""
         probe = self.probe
-        ours = uncompiled.codes(torch_collectives, torch_saved, torch_by_hand)
+        ours = uncompiled.codes(torch_collectives, torch_saved, torch_by_hand, torch_unused)
         _leave_out(ours + uncompiled.codes_in(type(probe).guard))
         probe.graph_compile(dynamo, "_compile", self._code_name, signature=_code, stage="trace")
         _time_compilers(probe, torch_updates.of_output_graph())
@@ -204,9 +206,15 @@ class Torch(Engine):
     def trained_layers(self, optimizer, frames):
         """The parts of the models that the script has at hand where it trains, if one of them is trained."""
         if not self.wants_kernels or not hasattr(optimizer, "param_groups"):
+            self.unused.training(())
             return None  # one of Keras, whose layers have their names already
         self._models = torch_models.at_hand(sys.modules["torch"].nn.Module, optimizer, frames)
+        self.unused.training(self._models)
         return torch_models.layers(self._models)
+
+    def after_training(self):
+        """Gradients that nobody used."""
+        return {"unused_gradients": self.unused.facts()}
 
     def memory_of(self, optimizer, frames):
         """Parameters, gradients and slots of an optimiser of torch, with the names of a model at hand."""

@@ -69,46 +69,51 @@ class TorchByHand(object):
 
     Args:
         engine: The `Engine`.
+        unused: `torch_unused.UnusedGradients`, which looks at some of them, too.
     """
 
-    def __init__(self, engine):
+    def __init__(self, engine, unused):
         self._engine = engine
+        self._unused = unused
         self._own = None
         self._updates = HandUpdates(engine)
 
     def watch(self, torch):
         """Listen from now on."""
-        probe, updates = self._engine.probe, self._updates
+        probe, updates, unused = self._engine.probe, self._updates, self._unused
         self._own = probe.own_loops
         taken, calls = probe.guard(self._taken, goes_on=True), probe.calls
 
-        def watched(original):
+        def watched(original, is_backward):
             def backward(*args, **kwargs):
                 is_kept = (args[2] if len(args) > 2 else kwargs.get("retain_graph")) is True
-                if not (updates.is_on or is_kept):
+                if not (updates.is_on or is_kept or unused.is_on):
                     calls[0] += 1
                     return original(*args, **kwargs)
                 begin = now()
                 result = original(*args, **kwargs)
-                taken(args, kwargs, begin, is_kept)
+                taken(args, kwargs, begin, is_kept, is_backward)
                 return result
 
             return backward
 
-        for name in ("backward", "grad"):
-            probe.replace(torch.autograd, name, watched, again=True)
+        probe.replace(torch.autograd, "backward", lambda f: watched(f, True), again=True)
+        probe.replace(torch.autograd, "grad", lambda f: watched(f, False), again=True)
 
     def optimiser_made(self):
         """An optimiser of torch was made, or one of Keras was applied."""
         self._updates.end()
 
-    def _taken(self, args, keywords, begin, is_kept):
+    def _taken(self, args, keywords, begin, is_kept, is_backward):
         """`backward(tensors, ...)` or `grad(outputs, inputs, ...)`; `is_kept`: the graph is, for another one."""
+        end = now()
         if self._own.is_silent():
             return
         targets = _list(args[0] if args else keywords.get("tensors", keywords.get("outputs")))
         if is_kept:
             self._own.gradient(targets[0], begin)
+        if self._unused.is_on and is_backward:
+            self._unused.passed(targets, begin, end, self._own.sites.look(_getframe(1)).line)
         if self._updates.is_on:
             self._look([getattr(one, "grad_fn", None) for one in targets], begin)
 

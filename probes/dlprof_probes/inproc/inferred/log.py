@@ -8,10 +8,11 @@ from dlprof_probes.inproc import loops
 class _Running(object):
     """A loop that is written."""
 
-    __slots__ = ("batches", "before", "epoch", "file", "loop", "name", "span")
+    __slots__ = ("batches", "before", "engine", "epoch", "file", "loop", "name", "span")
 
-    def __init__(self, name, span, loop, file):
+    def __init__(self, name, span, loop, file, engine):
         self.name = name
+        self.engine = engine
         self.file = file
         self.span = span
         self.loop = loop
@@ -30,6 +31,7 @@ class Log(object):
         self._probe = probe
         self._describe = probe.guard(self._described, {}, goes_on=True)
         self._tell_memory = probe.guard(self._memory_of, goes_on=True)
+        self._tell_end = probe.guard(self._at_end, goes_on=True)
 
     def open(self, kind, begin, place, facts, cause):
         """A loop has begun.
@@ -56,7 +58,7 @@ class Log(object):
         if probe.loops.compiled_at >= begin:
             loop.compiled = -1  # the first step, which is over, compiled something
         probe.windows.opened(loop, kind, nested=cause is None)
-        return _Running(kind, span, loop, place[0])
+        return _Running(kind, span, loop, place[0], cause[0] if cause is not None else None)
 
     def _described(self, engine, optimizer, frames):
         """Facts about the training, as Keras' hooks have them; its engine takes the windows."""
@@ -119,9 +121,20 @@ class Log(object):
         """Its batches were looked at: see `Padding.facts`."""
         self._probe.recorder.detail(running.span, {"padding": facts})
 
+    def _at_end(self, running):
+        """What its engine has to say of a training that is over."""
+        for name, told in running.engine.after_training().items():
+            if told is not None:
+                place = told.pop("place", None)
+                if place is not None:
+                    told["line"] = _line_in(running, place)
+                self._probe.recorder.detail(running.span, {name: told})
+
     def close(self, running, end):
         """The loop is over."""
         probe = self._probe
+        if running.engine is not None:
+            self._tell_end(running)
         probe.windows.closed(running.loop)
         merged = running.loop.take_merged()
         if merged is not None:

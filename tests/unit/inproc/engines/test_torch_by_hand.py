@@ -97,7 +97,7 @@ def own() -> Own:
 @pytest.fixture
 def by_hand(own: Own, probe: Probe) -> TorchByHand:
     """Nothing was seen yet."""
-    return TorchByHand(engine(own, probe))
+    return TorchByHand(engine(own, probe), SimpleNamespace(is_on=False))
 
 
 @pytest.fixture

@@ -19,7 +19,13 @@ def updates(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> HandUpdates:
     monkeypatch.setattr(probe.own_loops.sites, "_is_user_file", lambda path: path == __file__)
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     engine = SimpleNamespace(
-        probe=probe, name="none", alone=nothing, trained_layers=nothing, memory_of=nothing, trained_weights=nothing
+        probe=probe,
+        name="none",
+        alone=nothing,
+        trained_layers=nothing,
+        memory_of=nothing,
+        trained_weights=nothing,
+        after_training=dict,
     )
     return HandUpdates(engine)
 

@@ -27,6 +27,10 @@ class Engine:
     def trained_weights(self, _optimizer: object) -> None:
         """Nor are these."""
 
+    def after_training(self) -> dict[str, Any]:
+        """Nothing to say."""
+        return {}
+
 
 class State:
     """A state of weights, given by earlier calls."""
