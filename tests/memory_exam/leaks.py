@@ -11,7 +11,7 @@ from tests.memory_exam import traced
 KINDS = ("list", "dict", "log", "queue", "class", "closures", "metrics", "threads", "cycles", "versions")
 BACKENDS = ("torch", "jax", "tensorflow", "mxnet")
 COLUMNS = ("leak", "backend", "found", "line", "a step, kB (95 %)", "kept, kB")
-_STEPS = 400
+_STEPS = 800
 _FLAGS = ("--cores-hz", "10", "--probes=-kernels")
 """The sampler keeps its rate where no core is free."""
 _KIBI = 1024

@@ -163,6 +163,7 @@ class _Sampler:
             self._note_thinned(name, self._rate.thinned() if probe is not None else None)
         cost = {"cost_cpu_ns": time.process_time_ns(), "missed": self._missed}
         if self._cores is not None:
+            self._cores.read_all_next()
             self._sample("cores", self._cores)
             self._cores.writer.finish(cost)
         if self._gpu is not None:

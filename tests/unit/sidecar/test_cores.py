@@ -177,6 +177,20 @@ def test_the_first_sample_waits_for_no_sensor(tmp_path: Path, monkeypatch: pytes
     assert [row[4:6] for row in rows(tmp_path)[1:-1] if row[0] == "m"] == [[None, None], [61.5, [2500.0]]]
 
 
+def test_the_last_sample_has_what_the_control_group_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel has killed the process since the last second was over: that is counted after its end only."""
+    killed = iter([0, 0, 1])
+    monkeypatch.setattr(cores.Limits, "row", lambda _limits: [None, None, 1000, 900, next(killed)])
+    sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
+    for _ in range(3):
+        sampler.sample()
+    sampler.read_all_next()
+    sampler.sample()
+    sampler.writer.finish({})
+
+    assert [row[-1][-1] for row in rows(tmp_path)[1:-1] if row[0] == "m"] == [0, 0, 1]
+
+
 def test_figures_of_memory_are_bytes(kernel: Kernel) -> None:
     """The kernel tells most of them in units of 1024 bytes, and numbers of pages without one."""
     kernel.files["/proc/meminfo"] = (
@@ -194,7 +208,7 @@ def test_a_process_that_came_and_went_is_told(tmp_path: Path) -> None:
     assert child.pid in sampler.tree()
 
     child.communicate(b"\n")
-    sampler._next_slow = 0
+    sampler.read_all_next()
     sampler.sample()
     sampler.writer.finish({})
 
