@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from dlprof_probes.sidecar import cores, proc
+from dlprof_probes.sidecar import cores, memory, proc
 
 from tests.unit.sidecar.conftest import Kernel
 
@@ -180,7 +180,7 @@ def test_the_first_sample_waits_for_no_sensor(tmp_path: Path, monkeypatch: pytes
 def test_the_last_sample_has_what_the_control_group_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel has killed the process since the last second was over: that is counted after its end only."""
     killed = iter([0, 0, 1])
-    monkeypatch.setattr(cores.Limits, "row", lambda _limits: [None, None, 1000, 900, next(killed)])
+    monkeypatch.setattr(memory.Limits, "row", lambda _limits: [None, None, 1000, 900, next(killed)])
     sampler = cores.Cores(tmp_path, os.getpid(), conductor=0)
     for _ in range(3):
         sampler.sample()

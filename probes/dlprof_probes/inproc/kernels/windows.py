@@ -6,7 +6,7 @@ from shutil import rmtree
 from threading import get_ident
 
 from dlprof_probes import wire
-from dlprof_probes.inproc import own_files
+from dlprof_probes.inproc import memory_room, own_files
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import freed_memory
 from dlprof_probes.inproc.kernels.affordable import LEAST_STEPS, Affordable
@@ -148,7 +148,20 @@ class Windows(object):
         loop.window_after = WARM_STEPS if flags & wire.STEP_COMPILED and loop.warmed else loop.window_after
         loop.warmed = 0 if flags & wire.STEP_COMPILED else loop.warmed + count
         if loop.warmed >= loop.window_after and loop.kind not in self._done and self._affordable.another(loop.kind):
-            self._start(loop)
+            if self._has_room(loop):
+                self._start(loop)
+
+    def _has_room(self, loop):
+        """Whether the tracer may take memory: that it takes too much would end the program."""
+        left = memory_room.left()
+        if left is None or left >= self._tracer.memory_bytes:
+            return True
+        self._done.add(loop.kind)
+        self._short = "only %d MB of memory were left; tracing may take %d MB" % (
+            left // 1000000,
+            self._tracer.memory_bytes // 1000000,
+        )
+        return False
 
     def closed(self, loop):
         """A loop is over."""

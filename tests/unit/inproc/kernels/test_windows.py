@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from dlprof_probes import wire as fmt
-from dlprof_probes.inproc import loops
+from dlprof_probes.inproc import loops, memory_room
 from dlprof_probes.inproc.kernels.tracer import Tracer
 from dlprof_probes.inproc.kernels.windows import NoWindows, Windows
 
@@ -93,6 +93,14 @@ class Fixture:
         self.windows.finish()
         told = self.out.stream().probes[-1]
         return told["state"], told["reason"]
+
+
+@pytest.fixture(autouse=True)
+def left(monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
+    """How much memory is left: not known."""
+    told: dict[str, int | None] = {"bytes": None}
+    monkeypatch.setattr(memory_room, "left", lambda: told["bytes"])
+    return told
 
 
 @pytest.fixture
@@ -262,6 +270,19 @@ def test_several_steps_in_one_execution_count_as_so_many(run: Fixture) -> None:
         loop.finish((None, first + 3), run.now.ns)
 
     assert run.kept() == [("fit", 4)]
+
+
+def test_where_little_memory_is_left_no_tracer_is_started(run: Fixture, left: dict[str, int | None]) -> None:
+    """It might be what ends the program."""
+    left["bytes"] = 900_000_000
+    loop = run.open()
+    run.step(loop, 9)
+
+    assert run.tracer.calls == []
+    assert run.state() == (
+        "unavailable",
+        "only 900 MB of memory were left; tracing may take 1000 MB",
+    )
 
 
 def test_all_means_whole_loops(out: Recorded, now: Clock) -> None:
