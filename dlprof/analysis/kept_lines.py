@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlprof.store.run import Run
 
@@ -46,6 +46,7 @@ class KeptLine:
         source: Its text.
         hits: How often it ran; None: it was not counted, because a library called it.
         what: How it keeps it, as a clause.
+        is_in_loop: Whether a loop of its function, or of the file, is around it.
     """
 
     file: str
@@ -53,15 +54,17 @@ class KeptLine:
     source: str
     hits: int | None
     what: str
+    is_in_loop: bool
 
 
 @dataclass(frozen=True)
 class _Keeping:
-    """A statement that keeps: in which container (its text), or None; how."""
+    """A statement that keeps: in which container (its text), or None; how; whether a loop is around it."""
 
     line: int
     container: str | None
     what: str
+    is_in_loop: bool = False
 
 
 def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine, ...]:
@@ -86,10 +89,13 @@ def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine,
 
 
 def _rank(line: KeptLine, steps: int, *, in_workers: bool) -> tuple[int, int]:
-    """Lines that ran once for each step come first; of workers those that were not counted."""
+    """Lines that ran once for each step come first; then those that were not counted, if a loop is around them.
+
+    Of workers those that were not counted come first of all.
+    """
     if line.hits is None:
-        return -1 if in_workers else 1, line.line
-    return (0 if line.hits >= _OF_STEPS * steps else 2), line.line
+        return -1 if in_workers else 1 if line.is_in_loop else 2, line.line
+    return (0 if line.hits >= _OF_STEPS * steps else 3), line.line
 
 
 def _in_file(file: str, texts: list[str], known: Mapping[int, int | None], *, in_workers: bool) -> Iterator[KeptLine]:
@@ -102,7 +108,7 @@ def _in_file(file: str, texts: list[str], known: Mapping[int, int | None], *, in
         hits = known.get(one.line)
         has_run = hits >= _LEAST_HITS if hits is not None else one.line in known or by_library
         if has_run and (one.container is None or one.container not in emptied):
-            yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what)
+            yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what, one.is_in_loop)
 
 
 def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, bool]]:
@@ -120,7 +126,9 @@ def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, boo
                 for one in _of_statement(statement, sums, logs=logs) if isinstance(statement, ast.stmt) else ():
                     if one.container in own:
                         continue
-                    told[one.line] = one, by_library or told.get(one.line, (one, False))[1]
+                    before, was_by_library = told.get(one.line, (one, False))
+                    is_in_loop = before.is_in_loop or not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))
+                    told[one.line] = replace(one, is_in_loop=is_in_loop), by_library or was_by_library
     yield from told.values()
 
 

@@ -22,7 +22,7 @@ _OF_ENGINES = {
     "retraced": ("tensorflow",), "metric": ("mxnet",), "handler": ("torch",), "views": ("jax",), "at_exit": ("mxnet",),
     "handlers": ("tensorflow",),
 }  # fmt: skip
-_STEPS_OF = {"graph": 500, "workers": 2000, "lambdas": 400, "views": 1500, "retraced": 600}
+_STEPS_OF = {"graph": 1000, "workers": 2000, "lambdas": 1000, "views": 1500, "retraced": 600}
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,10 @@ Chosen = Callable[[Sample], bool]
 LAMBDA = "<lambda>"
 """What Python calls a function without a name."""
 _IMPORT = re.compile(r"\s*(import|from)\s+\w")
-_COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*lambda\b")
-"""A function without a name that is compiled where it is made, not where it is called."""
+_COMPILED_LAMBDA = re.compile(r"\b(jit|pmap|function|compile)\(\s*([\w.]+\(\s*)*lambda\b")
+"""A function without a name that is compiled where it is made, not where it is called; what is around it may be its
+gradient, or its copies for each row.
+"""
 _FOR = re.compile(r"\s*(async\s+)?for\b")
 _LOOP = re.compile(r"\b(for|while)\b")
 """A line that turns a loop, also of one in brackets."""

@@ -53,7 +53,7 @@ def test_a_line_that_keeps_something_each_step(tmp_path: Path, name: str) -> Non
 
     (found,) = of(tmp_path, script, {2: 501, 3: 500, 4: 500})
 
-    assert found == KeptLine("train.py", 4, line, 500, what)
+    assert found == KeptLine("train.py", 4, line, 500, what, is_in_loop=True)
 
 
 CLEAN = {
@@ -76,9 +76,18 @@ def test_what_keeps_nothing_is_not_told(tmp_path: Path, name: str) -> None:
 
 def test_lines_that_ran_about_once_a_step_come_first(tmp_path: Path) -> None:
     """Then those that were not counted, then those of each epoch; what ran a few times is none."""
-    script = "def f():\n a.append(1)\n b.append(1)\n c.append(1)\n d.append(1)\n"
+    script = "for x in y:\n a.append(1)\n b.append(1)\n c.append(1)\n d.append(1)\n"
 
     assert [one.line for one in of(tmp_path, script, {2: 10, 3: None, 4: 500, 5: 3})] == [4, 3, 2]
+
+
+def test_of_lines_that_were_not_counted_those_in_a_loop_come_first(tmp_path: Path) -> None:
+    """What a function makes at its beginning may be made once."""
+    script = "def f():\n net = Sequential()\n for step in range(500):\n  total += loss\n"
+
+    found = of(tmp_path, script, {2: None, 3: None, 4: None})
+
+    assert [(one.line, one.is_in_loop) for one in found] == [(4, True), (2, False)]
 
 
 def test_a_handler_that_holds_records_holds_their_arguments(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def _made_anew(case: Case) -> list[Call]:
 
 
 def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
-    by_phase = case.phases.of(call.interval for call in anew)
+    by_phase = case.phases.of(made_anew.joined([call.interval for call in [*anew, *_stages_of(case, anew)]]))
     return Claim(
         Sentence(f"{anew[0].compiled['function']} was made anew {len(anew)} times, and compiled each time:"),
         _with_longer_steps(case, by_phase),
@@ -90,6 +90,17 @@ def _of_functions_made_anew(case: Case, anew: Sequence[Call]) -> Claim:
         support=Support(Ground.REPEATED, seen=len(anew)),
         fix=_ONCE.get(case.backend),
     )
+
+
+def _stages_of(case: Case, anew: Sequence[Call]) -> list[Call]:
+    """What tracing and lowering of these took, where the engine tells it apart; that of the first one is left out."""
+    place = anew[0].compiled.get("function"), anew[0].line
+    stages: dict[str, list[Call]] = {}
+    for call in case.calls.of(SpanKind.GRAPH_STAGE):
+        graph = call.detail.get("graph") or {}
+        if (graph.get("function"), call.line) == place:
+            stages.setdefault(graph.get("stage", ""), []).append(call)
+    return [call for calls in stages.values() for call in calls[1:]]
 
 
 # -- step functions that were made anew -------------------------------------------------------------------

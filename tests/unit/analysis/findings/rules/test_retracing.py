@@ -120,6 +120,31 @@ def test_a_function_that_is_made_anew_and_compiled_each_time_is_told_with_its_li
     assert (finding.at_stake_ns, finding.line) == (1_000 * MS, 12)
 
 
+def test_tracing_and_lowering_of_such_functions_is_lost_with_them(tmp_path: Path) -> None:
+    """Stages of their own on JAX, beside the compilation: 50 ms before each, those of the first left out."""
+    tables = compiling(6)
+    detail = json.dumps({"compiled": {"function": "g", "again": False, "cause": []}})
+    compilations = [{**row, "detail": detail} for row in tables["spans"] if row["kind"] != "fit"]
+    stages = [
+        {
+            **row,
+            "kind": "graph_stage",
+            "start_ns": row["start_ns"] - 50 * MS,
+            "dur_ns": 50 * MS,
+            "span_id": row["span_id"] + 100,
+            "detail": json.dumps({"graph": {"stage": "trace", "function": "g"}}),
+        }
+        for row in compilations
+    ]
+    tables["spans"] = [row for row in tables["spans"] if row["kind"] == "fit"] + compilations + stages
+    run = runs.trained(tmp_path / "r", **tables)
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("def g(x):\n    return x\n")
+
+    assert pick(diagnose.diagnose(run), "retracing").at_stake_ns == 1_250 * MS
+
+
 def test_functions_that_an_engine_makes_for_its_operators_are_not_the_script_s(tmp_path: Path) -> None:
     """Nothing in the script is called so."""
     assert "retracing" not in slugs(made_anew(tmp_path, "broadcast_in_dim"))
@@ -127,7 +152,7 @@ def test_functions_that_an_engine_makes_for_its_operators_are_not_the_script_s(t
 
 def test_a_lambda_that_is_compiled_anew_is_the_script_s_wherever_it_is_called(tmp_path: Path) -> None:
     """Compiled at line 12, where it is called; made at another one."""
-    source = "\n" * 4 + "step = jax.jit(lambda p: p)\n"
+    source = "\n" * 4 + "step = jax.jit(jax.grad(lambda p: p))\n"
 
     finding = pick(made_anew(tmp_path / "a", "<lambda>", source), "retracing")
 
