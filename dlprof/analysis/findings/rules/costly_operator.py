@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import queries
+from dlprof.analysis.findings import queries, slice_gradients
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
+from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.layer_times import LayerTime
 from dlprof.schema.tree_paths import Tree, TreePath
@@ -59,7 +59,7 @@ _KINDS = (
             re.IGNORECASE,
         ),
         0.9,
-        r"svd|eig[hv]|cholesky|\b(pinv|inv|qr|lstsq|slogdet|det|expm)\(|matrix_norm|ord=2",
+        r"svd|(?<![a-z])eig(h|v|\()|cholesky|\b(pinv|inv|qr|lstsq|slogdet|det|expm)\(|matrix_norm|ord=2",
     ),
     _Kind(
         "sorting",
@@ -88,6 +88,7 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain("no kernel of the steps was traced")
     if case.pair:
         raise Abstain("of two runs operators are compared layer by layer")
+    yield from slice_gradients.claims(case)
     for kind in _KINDS:
         found = [kernel for kernel in case.tree.layers if _is_of(kind, kernel, case)]
         total = sum(kernel.ns for kernel in found)
@@ -104,6 +105,14 @@ def _is_of(kind: _Kind, kernel: LayerTime, case: Case) -> bool:
     return bool(kind.names.search(kernel.op))
 
 
+def _line(case: Case, kind: _Kind) -> SourceLine | None:
+    """The line that asks for it: the one that stood longest; where a graph runs, or the engine works on, as written."""
+    hottest = case.code.hottest_line([Tree.FIT_STEPS])
+    if hottest is not None and not case.asynchronous and re.search(kind.written, case.code.source(*hottest)):
+        return hottest
+    return case.code.written(kind.written) or hottest
+
+
 def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
     takes: dict[TreePath, int] = {}
     for kernel in found:
@@ -116,7 +125,7 @@ def _claim(case: Case, kind: _Kind, found: list[LayerTime]) -> Claim:
         takes,
         [queries.operators()],
         _ADVICE[kind.name],
-        (case.code.written(kind.written) if case.asynchronous else None) or case.code.hottest_line([Tree.FIT_STEPS]),
+        _line(case, kind),
         title=kind.title,
         basis=Basis.ESTIMATED,
         support=Support(Ground.PLACE, seen=case.kernels.seen_steps),

@@ -20,6 +20,8 @@ _GAIN_ON_DEVICES = 0.5
 """Half the bytes; GPUs that are not made for 64 bits gain far more."""
 _SHARE_OF_KERNELS = 0.10
 _DOUBLE = re.compile(r"dgemm|d884gemm|(?<![a-zA-Z_])double(?!\w)|f64f64")
+_USUAL_NEXT = "Use float32: leave set_floatx('float64') and dtype='float64' out."
+_NEXT = {"jax": "Use float32: leave jax_enable_x64 and set_floatx('float64') out."}
 _KERNELS = Query(
     "kernels of 64-bit floats",
     "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns FROM kernels WHERE kind = 'kernel' AND "
@@ -38,7 +40,9 @@ def look(case: Case) -> Iterator[Claim]:
     other = case.other.training if case.other else None
     if not _is_double(told) or (other is not None and other.weights.get("dtype") == "float64"):
         return
-    kernels = case.steps / StepPart.KERNELS if case.steps and case.tree.unsplit is None else Tree.FIT_STEPS
+    # Where the engine works on while Python goes on, most of the kernels' time is in waits for them.
+    is_split = case.steps and case.tree.unsplit is None and not case.asynchronous
+    kernels = case.steps / StepPart.KERNELS if case.steps and is_split else Tree.FIT_STEPS
     yield Claim(
         Sentence("The model's weights and activations are 64-bit floats, which cost twice the work of 32 bits:"),
         {
@@ -46,8 +50,8 @@ def look(case: Case) -> Iterator[Claim]:
             **case.takes(Tree.FIT_INPUT, share=_CONVERSION),
         },
         [queries.training_told("training.weights.dtype", "training.floatx", "data[0].dtype")],
-        "Use float32: leave set_floatx('float64') and dtype='float64' out.",
-        case.code.line_with("set_floatx(", "set_dtype_policy(", "float64", ".double()"),
+        _NEXT.get(case.engine.name, _USUAL_NEXT),
+        case.code.line_with("set_floatx(", "set_dtype_policy(", "enable_x64", "float64", ".double()"),
         Remedy("float32", {}, {"floatx": "float32"}),
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED),

@@ -189,7 +189,7 @@ class Engine(object):
         return []
 
     def trained_weights(self, optimizer):
-        """What that optimiser trains: a dict of `count` (numbers) and `dtype`; None: not known."""
+        """What that optimiser trains: a dict of `count` (numbers), if that is known, and `dtype`; None: not known."""
         return
 
     def watch_layers(self, keras, called):
@@ -224,3 +224,19 @@ class Engine(object):
         """Have calls of `owner.name` do nothing but give `result()`, or None."""
         give = result or (lambda: None)
         self.probe.replace(owner, name, lambda _f: lambda *_args, **_more: give(), again=True)
+
+
+def weights_told(weights):
+    """What `Engine.trained_weights` tells of pairs of size and type; of several types that of most numbers."""
+    sizes = {}
+    for size, dtype in weights:
+        sizes[dtype] = sizes.get(dtype, 0) + size
+    return {"count": sum(sizes.values()), "dtype": max(sizes, key=sizes.get)} if sizes else None
+
+
+def size_of(shape):
+    """How many numbers an array of that shape has; a length that is not known counts as none."""
+    size = 1
+    for length in shape or ():
+        size *= max(0, length or 0)
+    return size

@@ -11,7 +11,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.engines import jax_loops
-from dlprof_probes.inproc.engines.base import Attachment, Engine
+from dlprof_probes.inproc.engines.base import Attachment, Engine, weights_told
 from dlprof_probes.inproc.engines.graph_constants import GraphConstants
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet, xplanes
 
@@ -299,6 +299,12 @@ class Jax(Engine):
         if temporary is not None:
             found.update(step_bytes=temporary, step_how=_TEMPORARY)
         return found
+
+    def trained_weights(self, optimizer):
+        """Type of the arrays that stand for a state that is updated: not all that it has."""
+        arrays = optimizer.arrays() if hasattr(optimizer, "arrays") else ()
+        told = weights_told((one.size, str(one.dtype)) for one in arrays)
+        return told and {"dtype": told["dtype"]}
 
     def under_keras(self, keras):
         """The step function fetches the batch: what that takes is no part of the call."""

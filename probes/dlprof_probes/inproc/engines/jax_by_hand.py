@@ -25,6 +25,10 @@ class Arrays(Weights):
         super(Arrays, self).__init__()
         self._held = _refer(arrays)
 
+    def arrays(self):
+        """Those of the last time that are still there."""
+        return [one for one in (held() for held in self._held) if one is not None]
+
     def have_changed(self, arrays):
         """Whether all are others than the last time: before they are known to be trained, also that those are gone."""
         before, self._held = [one() for one in self._held], _refer(arrays)

@@ -110,6 +110,10 @@ class State(object):
         if len(self.held) <= _HELD:
             self.held.update((id(leaf), weakref.ref(leaf)) for leaf in leaves)
 
+    def arrays(self):
+        """Those that are still there."""
+        return [one for one in (held() for held in self.held.values()) if one is not None]
+
     def has(self, leaf):
         """Whether an array is one of them; the `id` of one that is gone may be that of another."""
         held = self.held.get(id(leaf))
@@ -252,6 +256,8 @@ def watch_optax(engine, module):
         if leaves and not isinstance(leaves[0], jax.core.Tracer):
             if engine.by_hand is not None:
                 engine.by_hand.forget()
+            if not applied.held:
+                applied.hold(leaves[:_LEAVES])
             probe.own_loops.repeated(engine, applied)
 
     hook = probe.guard(updated, goes_on=True)

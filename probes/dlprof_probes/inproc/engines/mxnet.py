@@ -11,7 +11,7 @@ from os import makedirs
 from dlprof_probes import wire
 from dlprof_probes.inproc import own_files
 from dlprof_probes.inproc.engines import mxnet_by_hand, mxnet_loaders
-from dlprof_probes.inproc.engines.base import Engine
+from dlprof_probes.inproc.engines.base import Engine, size_of, weights_told
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 
 _READS = (
@@ -205,15 +205,9 @@ class MXNet(Engine):
             probe.syncs.watch(arrays, (("waitall", "mx.nd.waitall()"),))
 
     def trained_weights(self, optimizer):
-        """Numbers and type of the parameters of a `Trainer`; of several types that of most numbers."""
-        sizes = {}
-        for weight in getattr(optimizer, "_params", ()):
-            size = 1
-            for length in weight.shape or ():
-                size *= max(0, length)
-            dtype = getattr(weight.dtype, "__name__", None) or str(weight.dtype)
-            sizes[dtype] = sizes.get(dtype, 0) + size
-        return {"count": sum(sizes.values()), "dtype": max(sizes, key=sizes.get)} if sizes else None
+        """Numbers and type of the parameters of a `Trainer`."""
+        weights = getattr(optimizer, "_params", ())
+        return weights_told((size_of(one.shape), getattr(one.dtype, "__name__", str(one.dtype))) for one in weights)
 
     def _watch_loops(self, module):
         """Updates by Gluon's `Trainer`, and its loaders."""

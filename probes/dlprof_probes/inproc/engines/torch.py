@@ -15,7 +15,7 @@ from dlprof_probes.inproc.engines import (
     torch_unused,
     torch_updates,
 )
-from dlprof_probes.inproc.engines.base import Attachment, Engine
+from dlprof_probes.inproc.engines.base import Attachment, Engine, weights_told
 from dlprof_probes.inproc.kernels.tracer import Tracer, quiet
 from dlprof_probes.inproc.patching import each_definer
 
@@ -238,13 +238,10 @@ class Torch(Engine):
         return told or None
 
     def trained_weights(self, optimizer):
-        """Numbers and type of the parameters; of several types that of most numbers."""
-        sizes = {}
-        for group in getattr(optimizer, "param_groups", ()):
-            for weight in group["params"]:
-                dtype = str(weight.dtype).replace("torch.", "")
-                sizes[dtype] = sizes.get(dtype, 0) + weight.numel()
-        return {"count": sum(sizes.values()), "dtype": max(sizes, key=sizes.get)} if sizes else None
+        """Numbers and type of the parameters."""
+        groups = getattr(optimizer, "param_groups", ())
+        weights = (weight for group in groups for weight in group["params"])
+        return weights_told((weight.numel(), str(weight.dtype).replace("torch.", "")) for weight in weights)
 
     def under_keras(self, keras):
         """Name layers, optimiser, loss and metrics in the traces: torch itself does not know them."""

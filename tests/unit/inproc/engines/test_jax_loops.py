@@ -6,8 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dlprof_probes.inproc.engines.jax import Jax
 from dlprof_probes.inproc.engines.jax_by_hand import JAXByHand
-from dlprof_probes.inproc.engines.jax_loops import Calls
+from dlprof_probes.inproc.engines.jax_loops import Calls, State
 
 NOBODY: Any = None
 """What must not be asked."""
@@ -250,3 +251,13 @@ def test_arrays_are_never_compared(calls: Calls, own: Own) -> None:
         calls.called(step, (given,), params)
 
     assert len(own.updates) == 2
+
+
+def test_what_is_trained_tells_its_type() -> None:
+    """The arrays that stand for a state; of two types that of most numbers."""
+    state, engine = State("step"), Jax.__new__(Jax)
+    arrays = [Array(9, "float32"), Array(100, "float64")]
+    state.hold(arrays)
+
+    assert engine.trained_weights(state) == {"dtype": "float64"}
+    assert engine.trained_weights(object()) is None

@@ -9,7 +9,7 @@ import pytest
 
 from dlprof.analysis.findings.diagnose import diagnose
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, on, pick, quiet
+from tests.unit.analysis.findings.cases import KERNELS, Planted, Tables, diagnosed, on, pick, quiet, slugs
 from tests.unit.runs import S
 
 SVD = {"op": "aten::_linalg_svd", "category": "other"}
@@ -78,3 +78,49 @@ def test_copies_of_an_own_loop_of_jax_are_named_where_an_array_is_changed(tmp_pa
 
     assert finding.line == 2
     assert finding.at_stake_ns == pytest.approx(2.4 * S, rel=0.01)
+
+
+SLICES = {
+    "op": "autograd::engine::evaluate_function: SelectBackward0",
+    "category": "elementwise",
+    "direction": "backward",
+}
+
+
+def slicing(times: int, ms: float) -> Tables:
+    """Steps of 20 ms, 16 of them in kernels; so many gradients of slices have so much of them together."""
+    return quiet(**runs.window([{**KERNELS[0], "ms": 16 - ms}, *[{**SLICES, "ms": ms / times}] * times]))
+
+
+def test_gradients_of_slices_that_are_taken_one_by_one_are_named_with_their_line(tmp_path: Path) -> None:
+    """10 of the 16 ms of kernels, in 40 of them."""
+    row = {"file": "train.py", "function": "loop", "first_line": 1, "line": 2, "hits": 3, "time_ns": 1}
+    run = runs.trained(tmp_path / "r", **slicing(40, 10), lines=[row])
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir()
+    kept.write_text("def forward(x):\n    for t in range(40):\n        state = state + x[:, t]\n")
+
+    finding = pick(diagnose(run), "costly-operator")
+
+    assert (finding.title.text if finding.title else "", finding.line) == (
+        "Slices were taken of an array one by one",
+        3,
+    )
+    assert finding.at_stake_ns == pytest.approx(0.9 * 10 / 16 * 4.8 * S, rel=0.01)
+    assert finding.fix == "for part in x.unbind(1): ..., in place of x[:, t]"
+
+
+def test_a_few_slices_are_none(tmp_path: Path) -> None:
+    """The gates of a cell are four."""
+    assert "costly-operator" not in slugs(diagnosed(tmp_path / "r", **slicing(4, 10)))
+
+
+def test_a_line_that_only_has_such_a_word_in_it_asks_for_nothing(tmp_path: Path) -> None:
+    """`add_weight` is no `eigh`: where a graph runs, the line is the one that is written."""
+    row = {"file": "train.py", "function": "call", "first_line": 1, "line": 1, "hits": 3, "time_ns": 1}
+    run = runs.trained(tmp_path / "r", **beside({**SVD, "op": "Eigh"}, 10), lines=[row])
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir()
+    kept.write_text("w = self.add_weight(shape)\nvalues, _ = ops.linalg.eigh(w)\n")
+
+    assert pick(diagnose(run), "costly-operator").line == 2

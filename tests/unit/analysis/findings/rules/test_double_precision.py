@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit import runs
-from tests.unit.analysis.findings.cases import Planted, pick, quiet
+from tests.unit.analysis.findings.cases import Planted, on, pick, quiet
 from tests.unit.analysis.findings.foreign import abstained, found
 from tests.unit.runs import S
 
@@ -39,3 +39,13 @@ def test_a_real_trace_of_single_floats_does_not_show_it() -> None:
     """And its names are known, so that the rule need not abstain."""
     assert found("hta_rank0.json.gz", "double-precision") is None
     assert abstained("hta_rank0.json.gz", "double-precision") is None
+
+
+def test_where_the_engine_works_on_all_of_the_steps_is_slower(tmp_path: Path) -> None:
+    """A loop of JAX: most of what kernels take is in waits for them, so that a part of 5.4 s in steps is at stake."""
+    told = {"weights": {"dtype": "float64"}}
+    run = Planted(quiet(spans=[runs.fit_span(training=told)]), {**on("jax", asynchronous=True), "keras": None})
+    finding = pick(run.diagnosis(tmp_path), "double-precision")
+
+    assert finding.at_stake_ns == pytest.approx(1.62 * S, rel=0.01)
+    assert "jax_enable_x64" in finding.next_step
