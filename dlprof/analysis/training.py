@@ -45,6 +45,21 @@ class SameLoss:
 
 
 @dataclass(frozen=True)
+class Zeros:
+    """A large matrix that the script has at hand where it trains, and that is mostly zeros.
+
+    Attributes:
+        name: What it is called there.
+        shape: Its rows and columns.
+        zeros: Share of the numbers that were looked at, of one.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    zeros: float
+
+
+@dataclass(frozen=True)
 class UnusedGradients:
     """Backward passes of the script's own loop, of which some were looked at, and went through weights for nothing.
 
@@ -105,6 +120,7 @@ class Training:
         opened_once: Loaders of the script's own loop that gave one item each; None: it has none, or they were not seen.
         same_loss: Losses of the script's own loop that were differentiated several times; None: likewise.
         unused_gradients: Of the script's own loop; None: all were used, or nobody looked.
+        zeros: Large matrices that are mostly zeros, of a loop of the script's own.
         padding: What a few batches were filled up with; None: they have no rows of whole numbers, or were not seen.
         layers: Classes of the model's layers.
     """
@@ -124,6 +140,7 @@ class Training:
     opened_once: OpenedOnce | None = None
     same_loss: SameLoss | None = None
     unused_gradients: UnusedGradients | None = None
+    zeros: tuple[Zeros, ...] = ()
     padding: Padding | None = None
     layers: tuple[str, ...] = ()
 
@@ -163,6 +180,7 @@ def of_run(run: Run) -> Training | None:
         opened_once=_opened_once(detail.get("opened_once")),
         same_loss=_same_loss(detail.get("same_loss")),
         unused_gradients=_unused(detail.get("unused_gradients")),
+        zeros=tuple(Zeros(one["name"], tuple(one["shape"]), one["zeros"]) for one in told.get("zeros") or ()),
         padding=_padding(detail.get("padding")),
         layers=tuple(layer["class"] for layer in layers),
     )

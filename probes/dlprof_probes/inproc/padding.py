@@ -6,7 +6,7 @@ Whether they are such is told elsewhere, by the layers that read them.
 
 import sys
 
-from dlprof_probes.inproc import facts
+from dlprof_probes.inproc import facts, host_arrays
 
 _LOOKED_AT = 8
 """Batches."""
@@ -105,16 +105,7 @@ def _is_rows(array):
 
 
 def _numbers(array):
-    """The same numbers as an array of NumPy, without a copy and without a wait for a device; None: they are no rows.
-
-    Raises:
-        Exception: Whatever an array says that is no memory of the host, or is gone.
-    """
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not _is_rows(array) or int(array.shape[0]) * int(array.shape[1]) > _MOST_NUMBERS:
+    """The same numbers as an array of NumPy (`host_arrays`); None: they are no rows, or not in the host's memory."""
+    if not _is_rows(array) or int(array.shape[0]) * int(array.shape[1]) > _MOST_NUMBERS:
         return None
-    if isinstance(array, numpy.ndarray):
-        return array
-    if type(array).__module__.split(".")[0] == "torch":
-        return numpy.from_dlpack(array) if array.device.type == "cpu" else None
-    return numpy.asarray(memoryview(array))
+    return host_arrays.view_of(array)

@@ -34,6 +34,7 @@ _ORDER = (
     "costly-operator",
     "repeated-backward",
     "unused-gradients",
+    "dense-zeros",
     "padded-batches",
     "eager-execution",
     "jit-off",

@@ -3,7 +3,7 @@
 import weakref
 from types import ModuleType
 
-from dlprof_probes.inproc.inferred.sites import names_in
+from dlprof_probes.inproc.inferred.sites import attributes_of, names_in
 
 _LOOKED_AT = 500
 """Objects whose attributes are looked at, at most."""
@@ -45,17 +45,8 @@ def _objects(names):
     for place, (name, value) in enumerate(names.items()):
         yield name, value
         if place < _LOOKED_AT and not isinstance(value, (type, ModuleType)):
-            for inner, attribute in list(_attributes(value).items()):
+            for inner, attribute in list(attributes_of(value).items()):
                 yield str(inner), attribute
-
-
-def _attributes(value):
-    """What an object holds, without any code of its class."""
-    try:
-        held = object.__getattribute__(value, "__dict__")
-    except (AttributeError, TypeError):
-        return {}
-    return held if type(held) is dict else {}
 
 
 def _outermost(models):

@@ -2,7 +2,8 @@
 
 from dlprof_probes import wire
 from dlprof_probes.inproc import facts as known
-from dlprof_probes.inproc import loops
+from dlprof_probes.inproc import loops, zeros
+from dlprof_probes.inproc.clock import now
 
 
 class _Running(object):
@@ -70,6 +71,9 @@ class Log(object):
         weights = engine.trained_weights(optimizer)
         if weights:
             training["weights"] = weights
+        begin = now()
+        training["zeros"] = zeros.at_hand(frames)
+        self._probe.recorder.complete(wire.SpanKind.DLPROF, "look for zeros", begin, now())
         return {"model": model, "training": training}
 
     def _memory_of(self, span, engine, optimizer, frames):

@@ -277,5 +277,14 @@ def names_in(frame):
     return found
 
 
+def attributes_of(value):
+    """What an object holds, without any code of its class."""
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except (AttributeError, TypeError):
+        return {}
+    return held if type(held) is dict else {}
+
+
 def _plain(value):
     return value if isinstance(value, (int, float, str)) else id(value)

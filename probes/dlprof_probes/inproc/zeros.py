@@ -1,0 +1,70 @@
+"""Large matrices that hold hardly anything but zeros: what a script has at hand where it trains, such as an adjacency.
+
+Of each some thousand numbers from all over it are looked at.
+"""
+
+import sys
+from types import ModuleType
+
+from dlprof_probes.inproc import facts, host_arrays
+from dlprof_probes.inproc.inferred.sites import attributes_of, names_in
+
+_LOOKED_AT = 500
+"""Objects of a frame whose attributes are looked at, at most."""
+_MATRICES = 32
+_LEAST = 1 << 20
+"""Numbers; a product with a smaller matrix takes no time."""
+_NUMBERS = 4096
+"""That are looked at; rows and columns go on by primes, so that a diagonal has no more than its part in them."""
+_ROWS_ON, _COLUMNS_ON = 7919, 104729
+_MOSTLY = 0.98
+
+
+def at_hand(frames):
+    """Matrices that the frames hold, and objects that these hold.
+
+    Returns:
+        list: Of each that is mostly zeros a dict of `name`, `shape` and `zeros`, their share of what was looked at.
+    """
+    found, seen = [], set()
+    for frame in frames:
+        for name, value in _objects(names_in(frame)):
+            shape = facts.quiet(lambda value=value: _shape_of(value))
+            if shape is None or id(value) in seen or len(seen) >= _MATRICES:
+                continue
+            seen.add(id(value))
+            zeros = facts.quiet(lambda value=value: _share_of_zeros(value))
+            if zeros is not None and zeros >= _MOSTLY:
+                found.append({"name": name, "shape": list(shape), "zeros": zeros})
+    return found
+
+
+def _objects(names):
+    """Names and values, and what the values hold themselves, also as buffers of a module of PyTorch."""
+    for place, (name, value) in enumerate(names.items()):
+        yield name, value
+        if place < _LOOKED_AT and not isinstance(value, (type, ModuleType)):
+            own = attributes_of(value)
+            for inner, attribute in list(own.items()) + list((own.get("_buffers") or {}).items()):
+                yield "%s.%s" % (name, inner), attribute
+
+
+def _shape_of(value):
+    """The shape of a large matrix of floats, which is one that is written out; None: it is none."""
+    if type(value).__module__.split(".")[0] not in ("numpy", "torch", "tensorflow", "jaxlib", "jax"):
+        return None
+    shape, layout = getattr(value, "shape", None), str(getattr(value, "layout", "strided"))
+    if shape is None or len(shape) != 2 or "float" not in str(getattr(value, "dtype", "")) or "sparse" in layout:
+        return None
+    rows, columns = int(shape[0]), int(shape[1])
+    return (rows, columns) if rows * columns >= _LEAST else None
+
+
+def _share_of_zeros(value):
+    view = host_arrays.view_of(value)
+    if view is None:
+        return None
+    numpy = sys.modules["numpy"]
+    turns = numpy.arange(_NUMBERS)
+    part = view[turns * _ROWS_ON % view.shape[0], turns * _COLUMNS_ON % view.shape[1]]
+    return 1.0 - float(numpy.count_nonzero(part)) / _NUMBERS
