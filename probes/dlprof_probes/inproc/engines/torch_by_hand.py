@@ -1,5 +1,8 @@
 """Updates by hand in PyTorch: `backward()` or `autograd.grad`, and weights that the program changes in place between.
 
+`weight = weight - rate * weight.grad`, outside of `torch.no_grad()`, changes nothing: the new weight leads to the old
+one, and the way back is longer each time. That is told from how far it is to the first leaf.
+
 Where an optimiser of torch was made, nothing is looked at any more: what changes weights between two backward passes
 may be its own search (L-BFGS), or a perturbation (SAM).
 """
@@ -16,6 +19,8 @@ _LOOKED_AT = 8
 _MOST_NODES = 20000
 _NODES_TO_A_LEAF = 500
 _BYTES = 64
+_LONGER = 4
+"""So many passes in a row that go further back than the one before: a graph that is kept."""
 
 
 class Leaves(Weights):
@@ -30,6 +35,7 @@ class Leaves(Weights):
         super(Leaves, self).__init__()
         self._leaves = [weakref.ref(leaf) for leaf in leaves]
         self._apart = max(1, len(leaves) // _LOOKED_AT)
+        self._distance = self._longer = 0
         self._versions = self._seen_versions()
         self._bytes = self._seen_bytes()
         self.state = {}
@@ -42,6 +48,12 @@ class Leaves(Weights):
     def begins_with(self, leaf):
         """Whether that is the first leaf."""
         return self._leaves[0]() is leaf
+
+    def lead_further(self, distance):
+        """Whether it was further to the first leaf (nodes) each of the last times: other weights are in between."""
+        self._longer = self._longer + 1 if 0 < self._distance < distance else 0
+        self._distance = distance
+        return self._longer >= _LONGER
 
     def have_changed(self):
         """Whether one was changed since this was last asked."""
@@ -77,6 +89,8 @@ class TorchByHand(object):
         self._unused = unused
         self._own = None
         self._updates = HandUpdates(engine)
+        self._kept = {}
+        """Weights whose graph is kept, by where they are trained: nobody need look at it again, which takes long."""
 
     def watch(self, torch):
         """Listen from now on."""
@@ -119,22 +133,35 @@ class TorchByHand(object):
 
     def _look(self, roots, begin):
         """Look at the weights that a graph leads to."""
-        first = next(_leaves(list(roots), _NODES_TO_A_LEAF), None)
+        where = self._own.sites.look(_getframe(1)).where
+        if where in self._kept:
+            self._updates.taken(self._kept[where], True, begin)
+            return
+        first, distance = _first_leaf(list(roots), _NODES_TO_A_LEAF)
         if first is None:
             return
-        key = self._own.sites.look(_getframe(1)).where, id(first)
+        key = where, id(first)
         known = self._updates.weights(key)
         if known is None or not known.begins_with(first):
             self._updates.first_taken(key, Leaves(list(_leaves(list(roots), _MOST_NODES))), begin)
         elif known.is_worth_a_look():
-            self._updates.taken(known, known.have_changed(), begin)
+            if known.lead_further(distance):
+                self._kept[where] = known
+            self._updates.taken(known, known.have_changed() or where in self._kept, begin)
 
 
 def _list(value):
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _leaves(waiting, most):
+def _first_leaf(waiting, most):
+    """The leaf that was used last, and how many nodes were passed on the way to it; (None, nodes): none, of so many."""
+    passed = []
+    leaf = next(_leaves(waiting, most, passed), None)
+    return leaf, len(passed)
+
+
+def _leaves(waiting, most, passed=None):
     """The leaves that nodes of a graph lead to, the last ones used first; of that many nodes at most."""
     seen = set()
     while waiting and len(seen) < most:
@@ -142,6 +169,8 @@ def _leaves(waiting, most):
         if node is None or node in seen:
             continue
         seen.add(node)
+        if passed is not None:
+            passed.append(node)
         leaf = getattr(node, "variable", None)
         if leaf is not None:
             yield leaf

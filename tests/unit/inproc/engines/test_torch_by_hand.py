@@ -143,3 +143,42 @@ def test_nothing_is_looked_at_once_an_optimiser_was_made(autograd: Any, by_hand:
     autograd.grad(loss, weight, True)
 
     assert own.gradients == [loss]
+
+
+def test_weights_whose_graph_is_kept_are_trained(autograd: Any, own: Own) -> None:
+    """`weight = weight - rate * weight.grad`: the leaf stays as it is, and each pass goes one node further back.
+
+    The sixth is the first change that is seen: it and the fifth are told with the seventh.
+    """
+    weight = Tensor()
+    end = node(variable=weight)
+    for _ in range(9):
+        end = node(end)
+        autograd.backward(Tensor(end))
+
+    assert own.updates == 5
+
+
+def test_a_graph_that_is_kept_is_not_gone_through_again(autograd: Any, own: Own) -> None:
+    """It may have thousands of nodes: no leaf is looked for any more."""
+    weight = Tensor()
+    end = node(variable=weight)
+    for _ in range(9):
+        end = node(end)
+        autograd.backward(Tensor(end))
+        seen = own.updates
+    autograd.backward(Tensor(None))
+
+    assert own.updates == seen + 1
+
+
+def test_passes_of_changing_length_are_no_training(autograd: Any, own: Own) -> None:
+    """Sentences of 3, 5, 2, 4 ... words, whose gradients are wanted."""
+    weight = Tensor()
+    for length in (3, 5, 2, 4, 6, 3, 5, 7, 2, 4, 6):
+        end = node(variable=weight)
+        for _ in range(length):
+            end = node(end)
+        autograd.backward(Tensor(end))
+
+    assert own.updates == 0
