@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dlprof.analysis import source_loops
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, SourceLine, Support
@@ -20,6 +21,13 @@ _LEAST_NS = 2_500_000_000
 that train many models for a moment each."""
 _BUILDING = (Tree.FIT_GRAPH_COMPILE, Tree.FIT_BUILD, Tree.COMPILE)
 """Not `construct`: where the engine is started with its first layer, that is most of it."""
+_NEXT = "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs."
+_ROLLED = (
+    "This loop of Python's is traced turn by turn, and its turns are compiled beside each other: leave it to the "
+    "engine, or make fewer turns; else train longer per start, or keep compiled graphs."
+)
+_LEAST_SEEN_NS = 150_000_000
+"""Time in a loop while a graph was traced: some samples. Compiling takes longer by far, but stands in no loop."""
 _BESIDE = (
     Tree.CONSTRUCT,
     Tree.FIT_STEPS,
@@ -42,12 +50,14 @@ def look(case: Case) -> Iterator[Claim]:
         return
     if case.pair and sum(case.time(path) for path in _BUILDING) < _SHARE_OF_GAP * case.whole_ns:
         return
+    called = _longest_line(case)
+    loop = _traced_loop(case, called)
     yield Claim(
         Sentence(f"Building and compiling graphs takes {100 * total / max(1, work):.0f} % of the work:"),
         case.takes(*_BUILDING, Tree.FIT_STEPS_EDGES),
         [queries.spans(SpanKind.GRAPH_COMPILE, SpanKind.BUILD, SpanKind.CONSTRUCT, SpanKind.COMPILE)],
-        "Train longer per start, keep loops over layers or time rolled, make fewer layers, or keep compiled graphs.",
-        _longest_line(case) or case.training_line,
+        _NEXT if loop is None else _ROLLED,
+        loop or called or case.training_line,
         support=Support(Ground.PLACE, part=total / max(1, work), usual=_SHARE_OF_WORK / 2),
     )
 
@@ -67,6 +77,28 @@ def _longest_line(case: Case) -> SourceLine | None:
         if call.line is not None:
             times[call.line] = times.get(call.line, 0) + call.dur_ns
     return max(times, key=lambda line: times[line], default=None)
+
+
+def _traced_loop(case: Case, called: SourceLine | None) -> SourceLine | None:
+    """The loop in whose turns the script stood most while graphs were built, below the line that called them."""
+    stood: dict[SourceLine, int] = {}
+    loops: dict[str, dict[int, int]] = {}
+    for sample in case.code.samples:
+        if not sample.main or not any(path.holds(sample.phase) for path in _BUILDING):
+            continue
+        for frame in sample.frames:
+            if (frame.file, frame.line) == called:
+                break
+            if frame.file not in case.code.user_files:
+                continue
+            if frame.file not in loops:
+                loops[frame.file] = source_loops.around(case.code.lines(frame.file))
+            if frame.line in loops[frame.file]:
+                line = frame.file, loops[frame.file][frame.line]
+                stood[line] = stood.get(line, 0) + sample.dur_ns
+                break
+    longest = max(stood, key=lambda one: stood[one], default=None)
+    return longest if longest is not None and stood[longest] >= _LEAST_SEEN_NS else None
 
 
 def _again(case: Case) -> int:

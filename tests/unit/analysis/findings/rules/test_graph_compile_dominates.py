@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dlprof.analysis.findings.diagnose import diagnose
+from dlprof.analysis.findings.finding import Finding
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import (
     BEGIN,
@@ -15,6 +17,7 @@ from tests.unit.analysis.findings.cases import (
     parts,
     pick,
     quiet,
+    sampled,
     slugs,
 )
 from tests.unit.runs import S
@@ -81,3 +84,38 @@ def test_compiling_that_waited_for_a_core_is_not_that_long(tmp_path: Path) -> No
     tables = {**planted().tables, **cpu((5, BEGIN), (7.5, WAITING), others=100.0)}
 
     assert "graph-compile-dominates" not in slugs(diagnosed(tmp_path / "r", **tables))
+
+
+SCRIPT = (
+    "def rollout(s):\n    for _ in range(80):\n        k = field(s)\n        s = s + k\n    return s\n\n\nupdate(s)\n"
+)
+
+
+def tracing(folder: Path, seen_s: float) -> Finding:
+    """4 s of compilation that line 8 asks for; for so long of that the script was seen in line 3, in a loop."""
+    call, turn = ("<module>", "train.py", 8), ("rollout", "train.py", 3)
+    compiling = runs.span("graph_compile", 2, 6, span_id=7, line=8)
+    stacks = sampled((2, 2 + seen_s, [call, turn]), (2 + seen_s, 6, [call]))
+    row = {"file": "train.py", "function": "<module>", "first_line": 1, "line": 8, "hits": 1, "time_ns": 1}
+    tables = {**planted().tables, **stacks, "spans": [runs.fit_span(), compiling], "lines": [row]}
+    run = runs.trained(folder / "r", **tables)
+    kept = run.folder.raw / "sources" / "train.py"
+    kept.parent.mkdir()
+    kept.write_text(SCRIPT)
+    return pick(diagnose(run), "graph-compile-dominates")
+
+
+def test_a_loop_that_is_traced_turn_by_turn_is_named(tmp_path: Path) -> None:
+    """Compiling takes most of it, and stands in the line of the call."""
+    finding = tracing(tmp_path, 0.3)
+
+    assert finding.line == 2
+    assert "traced turn by turn" in finding.next_step
+
+
+def test_a_loop_that_was_hardly_seen_is_not_blamed(tmp_path: Path) -> None:
+    """One sample."""
+    finding = tracing(tmp_path, 0.05)
+
+    assert finding.line == 8
+    assert "Train longer per start" in finding.next_step
