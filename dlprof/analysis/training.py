@@ -123,6 +123,7 @@ class Training:
         zeros: Large matrices that are mostly zeros, of a loop of the script's own.
         padding: What a few batches were filled up with; None: they have no rows of whole numbers, or were not seen.
         layers: Classes of the model's layers.
+        one_hot: Columns of the one-hot arrays in what the loop is given, as far as that was looked at.
     """
 
     settings: Mapping[str, Any]
@@ -143,6 +144,7 @@ class Training:
     zeros: tuple[Zeros, ...] = ()
     padding: Padding | None = None
     layers: tuple[str, ...] = ()
+    one_hot: tuple[int, ...] = ()
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -183,6 +185,7 @@ def of_run(run: Run) -> Training | None:
         zeros=tuple(Zeros(one["name"], tuple(one["shape"]), one["zeros"]) for one in told.get("zeros") or ()),
         padding=_padding(detail.get("padding")),
         layers=tuple(layer["class"] for layer in layers),
+        one_hot=tuple(detail.get("one_hot") or ()),
     )
 
 

@@ -28,6 +28,7 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     makers = {row.layer for row in case.kernels.operators.rows if row.layer and _MAKES.search(row.op or "")}
     lengths = {_last(row["output"]) for row in case.run.rows("layers") if row["layer"] in makers} - {None}
+    lengths |= set(case.training.one_hot if case.training else ())
     making = [heavy_weights.of_layer(case, layer, Direction.FORWARD) for layer in sorted(makers)]
     found = []
     for row in case.run.rows("layers"):
@@ -47,7 +48,7 @@ def claims(case: Case) -> Iterator[Claim]:
         takes,
         [_LAYERS, queries.operators(by="layer, op")],
         f"Give the numbers themselves to an Embedding layer of the same weights ({text}): it looks the rows up.",
-        case.code.line_like(r"(?i)one_?hot\("),
+        case.code.line_like(r"(?i)one_?hot\(|to_categorical\(|LabelBinarizer|np\.eye\("),
         title=_TITLE,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED, seen=case.kernels.seen_steps),

@@ -5,6 +5,7 @@ from threading import get_ident
 from dlprof_probes import wire
 from dlprof_probes.inproc import interrupts
 from dlprof_probes.inproc.clock import now
+from dlprof_probes.inproc.one_hot import OneHot
 from dlprof_probes.inproc.passed_again import Passed
 
 _RECORD = wire.STEP_RECORD.pack
@@ -69,6 +70,7 @@ class Loop(object):
         "joined",
         "kind",
         "on_first",
+        "one_hot",
         "opened",
         "outer",
         "passed",
@@ -104,6 +106,7 @@ class Loop(object):
         self.joined = False
         self.described = self.data_seen = False
         self.passed = Passed()
+        self.one_hot = OneHot()
         self.kind = ""
         self.warmed = 0
         self._clear()

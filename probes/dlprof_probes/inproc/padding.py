@@ -38,7 +38,7 @@ class Padding(object):
         Gives whether it had any.
         """
         self.left -= 1
-        read = [facts.quiet(lambda one=one: _numbers(one)) for one in _arrays(batch)]
+        read = [facts.quiet(lambda one=one: _numbers(one)) for one in arrays_in(batch)]
         found = [one for one in read if one is not None]
         if found:
             self._add(max(found, key=lambda one: one.shape[1]))
@@ -87,13 +87,13 @@ def _runs(numpy, numbers):
     return numpy.where(others.any(axis=1), others.argmax(axis=1), numbers.shape[1])
 
 
-def _arrays(batch, depth=2):
+def arrays_in(batch, depth=2):
     """The first arrays in a batch."""
     if isinstance(batch, dict) or hasattr(batch, "keys"):
         batch = list(batch.values())
     if not isinstance(batch, (tuple, list)):
         return [batch]
-    return [one for inner in batch[:_ARRAYS] for one in (_arrays(inner, depth - 1) if depth else [inner])][:_ARRAYS]
+    return [one for inner in batch[:_ARRAYS] for one in (arrays_in(inner, depth - 1) if depth else [inner])][:_ARRAYS]
 
 
 def _is_rows(array):

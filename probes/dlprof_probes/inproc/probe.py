@@ -329,6 +329,7 @@ class Probe(object):
                 self.recorder.detail(loop.span, {"data": facts.of_data(arrays)})
                 if self._data_told <= _PADDING_AT_MOST:
                     self._see_padding(loop, arrays)
+                    self._see_one_hot(loop, arrays)
             else:
                 self.recorder.known_detail(
                     loop.span, facts.data_key(arrays), lambda: {"data": facts.of_data(arrays, means=False)}
@@ -342,6 +343,17 @@ class Probe(object):
         if told is not None:
             self.recorder.detail(loop.span, {"padding": told})
             self.recorder.complete(wire.SpanKind.DLPROF, "look for padding", start, now())
+
+    def batch_made(self, loop, batch):
+        """A loader of Keras has made a batch on the thread of a loop. Hot."""
+        if loop is not None and loop.one_hot.left:
+            self._see_one_hot(loop, batch)
+
+    def _see_one_hot(self, loop, batch):
+        start = now()
+        if loop.one_hot.see(batch):
+            self.recorder.detail(loop.span, {"one_hot": loop.one_hot.facts()})
+            self.recorder.complete(wire.SpanKind.DLPROF, "look for one-hot arrays", start, now())
 
     def batch_given(self, loop, batch):
         """A batch of a generator's or of the script's own is passed to a loop."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dlprof_probes import wire
 from dlprof_probes.inproc import facts, process_memory
+from dlprof_probes.inproc.one_hot import OneHot
 from dlprof_probes.inproc.probe import Probe
 
 from tests.unit.inproc.conftest import Clock, Recorded
@@ -381,7 +382,7 @@ def test_epochs_and_steps_outside_loops_only_run(probe: Probe, out: Recorded) ->
 
 def test_data_of_a_loop_are_described_once(probe: Probe, out: Recorded) -> None:
     """Those of its first batch."""
-    loop = SimpleNamespace(data_seen=False, span=out.begin("fit", "fit"))
+    loop = SimpleNamespace(data_seen=False, one_hot=OneHot(), span=out.begin("fit", "fit"))
 
     probe.describe_data(loop, ["no array"])
     probe.describe_data(loop, ["no array", "another"])
@@ -389,9 +390,21 @@ def test_data_of_a_loop_are_described_once(probe: Probe, out: Recorded) -> None:
     assert next(iter(out.stream().spans.values())).detail == {"data": [None]}
 
 
+def test_batches_that_are_one_hot_are_told_of_a_loop(probe: Probe, out: Recorded) -> None:
+    """As its loader makes them; nothing is looked at where no loop runs."""
+    loop = SimpleNamespace(one_hot=OneHot(), span=out.begin("fit", "fit"))
+
+    probe.batch_made(None, np.eye(64, dtype="float32"))
+    probe.batch_made(loop, (np.eye(64, dtype="float32"), np.zeros(64)))
+
+    assert next(iter(out.stream().spans.values())).detail == {"one_hot": [64]}
+
+
 def test_means_of_data_are_told_of_the_first_loops(probe: Probe, out: Recorded) -> None:
     """A comparison asks for those; reading rows in each of thousands of calls would take time."""
-    loops = [SimpleNamespace(data_seen=False, span=out.begin("predict", "predict")) for _ in range(66)]
+    loops = [
+        SimpleNamespace(data_seen=False, one_hot=OneHot(), span=out.begin("predict", "predict")) for _ in range(66)
+    ]
     for loop in loops:
         probe.describe_data(loop, [np.ones((2, 3), "float32")])
 
