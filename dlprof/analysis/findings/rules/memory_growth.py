@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from dlprof.analysis import kept_lines, memory
@@ -11,11 +12,13 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.kept_lines import KeptLine
 from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
-from dlprof.schema.vocabulary import Ground
+from dlprof.schema.vocabulary import Ground, SpanKind
 from dlprof.units import size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _NAMED = 3
+_OF_STEPS = 0.5
+"""Steps with a compilation for the same line."""
 _EVIDENCE = (
     Query(
         "memory by tenths of the run",
@@ -39,7 +42,8 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"growth of memory was not measured: {found.not_measured['growth']}")
     if not found.growth.is_growing:
         return
-    kept = kept_lines.of_run(case.run, found.growth.steps, in_workers=found.growth.is_below)
+    steps = found.growth.steps
+    kept = [*_compiling(case, steps), *kept_lines.of_run(case.run, steps, in_workers=found.growth.is_below)]
     told = f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}{_kept(kept)}"
     yield Claim(
         Statement(told),
@@ -50,6 +54,15 @@ def look(case: Case) -> Iterator[Claim]:
         rank=Rank.WITHOUT_TIME,
         support=Support(Ground.REPEATED, seen=found.growth.steps),
     )
+
+
+def _compiling(case: Case, steps: int) -> Iterator[KeptLine]:
+    """The line for which a graph was compiled in most steps: the engine keeps all that it ever made."""
+    lines = Counter(call.line for call in case.calls.of(SpanKind.GRAPH_COMPILE) if call.line is not None)
+    for (file, line), count in lines.most_common(1):
+        if count >= _OF_STEPS * steps:
+            source = case.code.source(file, line).strip()
+            yield KeptLine(file, line, source, count, "has one more graph compiled", is_in_loop=True)
 
 
 def _slope(growth: Growth) -> str:

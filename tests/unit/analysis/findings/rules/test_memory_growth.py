@@ -11,6 +11,7 @@ from dlprof.analysis.findings import diagnose
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.rules import memory_growth
+from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted
 from tests.unit.analysis.memory_runs import MB, over_training, stood, training
 
@@ -25,6 +26,15 @@ def claims(own: list[int], folder: Path, **tables: Any) -> list[Any]:
 def planted() -> Planted:
     """A megabyte more with each sample, and nobody gives one back."""
     return Planted({**training([n * MB for n in range(100)]), **STANDING})
+
+
+def test_a_line_for_which_a_graph_is_compiled_in_each_step_comes_first(tmp_path: Path) -> None:
+    """The engine keeps all of them: 300 in 500 steps."""
+    compiled = [runs.span("graph_compile", 2 + n / 100, 2.005 + n / 100, span_id=100 + n, line=7) for n in range(300)]
+    (claim,) = claims([n * MB for n in range(100)], tmp_path, spans=compiled)
+
+    assert claim.line == ("train.py", 7)
+    assert "train.py:7 has one more graph compiled (300 times)" in claim.sentence.before
 
 
 GROWING = {
