@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from dlprof.analysis.findings import heavy_weights, small_calls
+from dlprof.analysis.findings import graph_loops, heavy_weights, small_calls
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Remedy, Sentence, Support
 from dlprof.analysis.findings.title import Title
@@ -53,6 +53,10 @@ def look(case: Case) -> Iterator[Claim]:
         if small:
             return  # what was said stays said
         raise Abstain(unknown or "the run had no steps")
+    loops = list(graph_loops.claims(case))
+    if loops:
+        yield from loops
+        return
     batch = _batch(case)
     overhead = _overhead(case, case.steps)
     takes = _of_pair(case, overhead) if case.pair else _of_run(case, case.steps, overhead, batch, case.loop)
