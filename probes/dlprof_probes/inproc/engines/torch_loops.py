@@ -42,7 +42,6 @@ def _watch_updates(engine, module):
     probe.patches.on_undo(handle.remove)
     made = probe.guard(lambda _result, args: _made(engine, args[0]))
     probe.replace(module.Optimizer, "__init__", lambda f: probe.wrappers.after(f, made))
-    _watch_gradients(engine, torch, module)
     # `eval` ends in it, also where a class has its own. It is called for each part of a model, also to train it.
     evaluating = probe.guard(probe.own_loops.evaluating)
     probe.replace(torch.nn.Module, "train", lambda f: probe.wrappers.switching(f, evaluating))
@@ -52,26 +51,6 @@ def _made(engine, optimizer):
     engine.probe.own_loops.made()
     engine.by_hand.optimiser_made()
     engine.unused.made(optimizer)
-
-
-def _watch_gradients(engine, torch, module):
-    """Listen to gradients that are set to nothing, while backward passes are looked at."""
-    probe, unused, is_compiling = engine.probe, engine.unused, _is_compiling(torch)
-    of_optimizer, of_module = probe.guard(unused.forgotten), probe.guard(unused.forgotten_in)
-
-    def watched(hook):
-        def around(original):
-            def zero_grad(self, *args, **kwargs):
-                if not is_compiling() and unused.waits:
-                    hook(self)
-                return original(self, *args, **kwargs)
-
-            return zero_grad
-
-        return around
-
-    probe.replace(module.Optimizer, "zero_grad", watched(of_optimizer), again=True)
-    probe.replace(torch.nn.Module, "zero_grad", watched(of_module), again=True)
 
 
 def _post_hook(engine, torch):

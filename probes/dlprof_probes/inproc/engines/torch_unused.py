@@ -1,6 +1,9 @@
 """Gradients in PyTorch that nobody uses: of weights that no optimiser has, or that are set to nothing before a step.
 
-A few backward passes are looked at, in the middle of a training. What of a pass was for nothing is told by its graph:
+A few backward passes are looked at, in the middle of a training. What becomes of the gradients is seen in the tensors:
+others in their place, or none, before their optimiser has stepped, and they were set to nothing. No hook of `zero_grad`
+tells it: functions that are compiled call that, too, and ours would be in their graphs. What of a pass was for nothing
+is told by its graph:
 the nodes that lead only to such weights need not have been gone through at all (`requires_grad_(False)`, `detach`). A
 node on the way to other weights must be, whatever lies at its side; those that lead to one weight alone are a part of
 its layer's.
@@ -21,7 +24,7 @@ _MOST_NODES = 20000
 _LONGEST_NS = 100 * 1000 * 1000
 """Looks that have taken so long together are enough."""
 _AWAITED = 64
-"""Updates and forgotten gradients after the last look at which it may still turn out what became of what was seen."""
+"""Updates after the last look at which it may still turn out what became of what was seen."""
 _LEAST_PART = 0.1
 """Share of a pass's nodes below which it is not worth a word."""
 _LAYERS_TOLD = 64
@@ -33,6 +36,29 @@ _FIRST_BIT = 4
 _SEVERAL = 0
 
 
+class _Gradient(object):
+    """The gradient of a weight, after a backward pass."""
+
+    __slots__ = ("_gradient", "_version", "_weight")
+
+    def __init__(self, weight):
+        self._weight = weakref.ref(weight)
+        self._gradient = weakref.ref(weight.grad)
+        self._version = weight.grad._version
+
+    def is_there(self):
+        """Whether the weight still has it, whatever was added to it."""
+        weight = self._weight()
+        return weight is not None and weight.grad is not None and weight.grad is self._gradient()
+
+    def was_added_to(self):
+        """Whether it is there, and no more was done to it than that one pass has added its own: it was not zeroed."""
+        if not self.is_there():
+            return False
+        before, self._version = self._version, self._gradient()._version
+        return self._version <= before + 1
+
+
 class _Pass(object):
     """A backward pass that was looked at.
 
@@ -40,12 +66,13 @@ class _Pass(object):
         nodes: Bits to the number of nodes that lead to weights of all these and no others.
         weights: Bits to references of the weights that have these.
         used: Bits of what was used.
-        open: Bits of optimisers that have neither stepped nor forgotten their gradients since.
+        open: Bits of optimisers that have neither stepped nor lost their gradients since.
+        gradients: Bits to the gradient of a weight that has these, where an optimiser has it.
         thrown: Bits of those that have forgotten them.
         took: How long it took (ns).
     """
 
-    __slots__ = ("nodes", "open", "place", "thrown", "took", "used", "weights")
+    __slots__ = ("gradients", "nodes", "open", "place", "thrown", "took", "used", "weights")
 
     def __init__(self, nodes, weights, took, place):
         self.nodes = nodes
@@ -55,16 +82,27 @@ class _Pass(object):
         self.used = _INPUT
         self.thrown = 0
         self.open = 0
-        for bits in weights:
-            self.open |= bits & ~(_NOBODY | _INPUT)
+        self.gradients = {}
+        for bits, held in weights.items():
+            first = next((one for one in (ref() for ref in held) if getattr(one, "grad", None) is not None), None)
+            if bits >= _FIRST_BIT and first is not None:
+                self.open |= bits
+                self.gradients[bits] = _Gradient(first)
 
-    def resolved(self, bits, is_used):
-        """Optimisers have stepped, or have set their gradients to nothing."""
-        if is_used:
-            self.used |= self.open & bits
-        else:
-            self.thrown |= self.open & bits
-        self.open &= ~bits
+    def stepped(self, bit):
+        """An optimiser has stepped: with these gradients, if they are still there."""
+        self.lost(_Gradient.is_there)
+        self.used |= self.open & bit
+        self.open &= ~bit
+
+    def lost(self, is_there):
+        """Take out optimisers all of whose gradients are gone: they were set to nothing."""
+        there = 0
+        for bits, gradient in self.gradients.items():
+            if bits & self.open and is_there(gradient):
+                there |= bits
+        self.thrown |= self.open & ~there
+        self.open &= there
 
     def part_for(self, bits):
         """Share of the nodes that lead to weights of these bits alone."""
@@ -85,12 +123,11 @@ class UnusedGradients(object):
 
     Attributes:
         is_on: Whether backward passes are looked at now.
-        waits: Whether it is not yet known of all that were looked at what became of the gradients.
         watches: Whether updates are of interest.
     """
 
     def __init__(self, engine):
-        self.is_on = self.waits = self.watches = False
+        self.is_on = self.watches = False
         self._probe = engine.probe
         self._optimizers = []
         self._bits = {}
@@ -99,7 +136,7 @@ class UnusedGradients(object):
         self._again()
 
     def _again(self):
-        self.is_on = self.waits = self.watches = False
+        self.is_on = self.watches = False
         self._updates = 0
         self._passes = []
         self._versions = {}
@@ -126,26 +163,10 @@ class UnusedGradients(object):
         bit = self._bit_of(optimizer)
         self._updates += 1
         self.is_on = self._updates >= _SETTLED and not self._ended
-        self._became(bit, True)
-
-    def forgotten(self, optimizer):
-        """It is about to set its gradients to nothing."""
-        self._became(self._bit_of(optimizer), False)
-
-    def forgotten_in(self, module):
-        """A part of a model is about to do so."""
-        owners, bits = self._owners(), 0
-        for weight in module.parameters():
-            bits |= owners.get(id(weight), 0)
-        self._became(bits, False)
-
-    def _became(self, bits, is_used):
         for one in self._passes:
-            one.resolved(bits, is_used)
-        if self._ended:
-            self._awaited -= 1
-        self.waits = self._awaited > 0 and any(one.open for one in self._passes)
-        self.watches = self.waits or not self._ended
+            one.stepped(bit)
+        self._awaited -= bool(self._ended)
+        self.watches = not self._ended or (self._awaited > 0 and any(one.open for one in self._passes))
 
     def passed(self, targets, begin, end, place):
         """A backward pass from these tensors is over."""
@@ -154,13 +175,14 @@ class UnusedGradients(object):
             return
         self._began = self._began or begin
         looked = now()
+        for one in self._passes:
+            one.lost(_Gradient.was_added_to)
         owners = self._owners()
         nodes, weights = _led_to([getattr(one, "grad_fn", None) for one in targets], owners)
         for held in weights.get(_NOBODY, ()):
             weight = held()
             self._versions.setdefault(id(weight), (held, weight._version))
         self._passes.append(_Pass(nodes, weights, end - begin, place))
-        self.waits = True
         over = now()
         self._looking += over - looked
         self._probe.recorder.complete(wire.SpanKind.DLPROF, "look at gradients", looked, over)

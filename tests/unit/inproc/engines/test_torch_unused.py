@@ -12,11 +12,26 @@ from dlprof_probes.inproc.probe import Probe
 MS = 1_000_000
 
 
+class Gradient:
+    """Stands for a gradient."""
+
+    def __init__(self) -> None:
+        self._version = 0
+
+
 class Parameter:
     """Stands for a weight."""
 
     def __init__(self) -> None:
         self._version = 0
+        self.grad: Gradient | None = None
+
+    def back(self) -> None:
+        """A backward pass has come to it."""
+        if self.grad is None:
+            self.grad = Gradient()
+        else:
+            self.grad._version += 1
 
 
 class Tensor:
@@ -27,7 +42,13 @@ class Optimizer:
     """Stands for an optimiser of these weights."""
 
     def __init__(self, *weights: Parameter) -> None:
-        self.param_groups = [{"params": list(weights)}]
+        self.weights = list(weights)
+        self.param_groups = [{"params": self.weights}]
+
+    def zero_grad(self) -> None:
+        """Set all gradients to nothing."""
+        for weight in self.weights:
+            weight.grad = None
 
 
 class Model:
@@ -65,6 +86,13 @@ def layer(before: Any, weights: list[Parameter]) -> Any:
     return node(*([before] if before is not None else []), *map(leaf, weights))
 
 
+def leaves(end: Any) -> list[Parameter]:
+    """The weights that a graph leads to, each once."""
+    own = getattr(end, "variable", None)
+    found = [own] if isinstance(own, Parameter) else []
+    return list(dict.fromkeys([*found, *(one for inner, _ in end.next_functions for one in leaves(inner))]))
+
+
 def loss(end: Any) -> Any:
     """A tensor that this node gave."""
     return SimpleNamespace(grad_fn=end)
@@ -82,13 +110,12 @@ class Training:
     def __init__(self, unused: UnusedGradients, *, owned: bool = True) -> None:
         self.unused = unused
         self.first, self.second = [Parameter(), Parameter()], [Parameter(), Parameter()]
-        self.of_first = Optimizer(*self.first) if owned else None
+        self.of_first = Optimizer(*(self.first if owned else []))
         self.of_second = Optimizer(*self.second)
         self.time = MS
         self.model = Model(g=self.first, d=self.second)
         for one in (self.of_first, self.of_second):
-            if one is not None:
-                unused.made(one)
+            unused.made(one)
         unused.training([("", lambda: self.model)])
         for _ in range(3):
             unused.updated(self.of_second)
@@ -99,6 +126,8 @@ class Training:
 
     def back(self, target: Any) -> None:
         """A backward pass of 2 ms, 4 ms after the last."""
+        for weight in leaves(target.grad_fn):
+            weight.back()
         if self.unused.is_on:
             self.unused.passed([target], self.time, self.time + 2 * MS, ("gan.py", 26))
         self.time += 4 * MS
@@ -114,10 +143,10 @@ def test_the_way_back_through_a_generator_while_the_critic_learns_is_for_nothing
     """Its optimiser sets to nothing what came of that: every second pass through it, two of three nodes."""
     training = Training(unused)
     for _ in range(7):
-        unused.forgotten(training.of_second)
+        training.of_second.zero_grad()
         training.back(training.through_both())
         unused.updated(training.of_second)
-        unused.forgotten(training.of_first)
+        training.of_first.zero_grad()
         training.back(training.through_both())
         unused.updated(training.of_first)
     facts = told(unused)
@@ -131,7 +160,7 @@ def test_layers_that_no_optimizer_has_need_not_be_gone_through(unused: UnusedGra
     """A backbone whose weights stay, of which nobody said that they need no gradients."""
     training = Training(unused, owned=False)
     for _ in range(14):
-        unused.forgotten(training.of_second)
+        training.of_second.zero_grad()
         training.back(training.through_both())
         unused.updated(training.of_second)
     facts = told(unused)
@@ -157,7 +186,7 @@ def test_a_critic_on_the_way_to_the_generator_is_no_waste(unused: UnusedGradient
     for _ in range(14):
         training.back(training.through_both())
         unused.updated(training.of_first)
-        unused.forgotten(training.of_second)
+        training.of_second.zero_grad()
 
     assert unused.facts() is None
 
@@ -167,9 +196,25 @@ def test_a_step_that_is_given_up_wastes_no_part_of_a_pass(unused: UnusedGradient
     training = Training(unused)
     for _ in range(14):
         training.back(training.through_both())
-        unused.forgotten_in(training.model)
+        training.of_first.zero_grad()
+        training.of_second.zero_grad()
 
     assert unused.facts() is None
+
+
+def test_gradients_that_are_zeroed_in_place_are_thrown_away_too(unused: UnusedGradients) -> None:
+    """`zero_grad(set_to_none=False)`: the tensors stay, and are written to once more than a pass does."""
+    training = Training(unused)
+    for _ in range(14):
+        for weight in training.second:
+            weight.grad = None
+        training.back(training.through_both())
+        unused.updated(training.of_second)
+        for weight in training.first:
+            assert weight.grad is not None
+            weight.grad._version += 1
+
+    assert told(unused)["partly"] == 11
 
 
 def test_gradients_that_add_up_over_passes_are_used(unused: UnusedGradients) -> None:
@@ -179,9 +224,8 @@ def test_gradients_that_add_up_over_passes_are_used(unused: UnusedGradients) -> 
         training.back(training.through_both())
         training.back(training.through_both())
         for one in (training.of_first, training.of_second):
-            assert one is not None
             unused.updated(one)
-            unused.forgotten(one)
+            one.zero_grad()
 
     assert unused.facts() is None
 
@@ -194,7 +238,7 @@ def test_a_weight_that_two_optimizers_have_is_used_if_one_of_them_steps(unused: 
     for _ in range(14):
         training.back(training.through_both())
         unused.updated(both)
-        unused.forgotten(training.of_first)
+        training.of_first.zero_grad()
 
     assert unused.facts() is None
 
@@ -204,7 +248,7 @@ def test_a_pass_for_the_sake_of_an_input_says_nothing_of_weights(unused: UnusedG
     training = Training(unused)
     for _ in range(14):
         training.back(loss(layer(leaf(Tensor()), training.second)))
-        unused.forgotten(training.of_second)
+        training.of_second.zero_grad()
 
     assert unused.facts() is None
 
@@ -217,7 +261,7 @@ def test_after_twelve_passes_nobody_looks_any_more(unused: UnusedGradients) -> N
         unused.updated(training.of_first)
         unused.updated(training.of_second)
 
-    assert (unused.is_on, unused.waits, unused.watches) == (False, False, False)
+    assert (unused.is_on, unused.watches) == (False, False)
 
 
 def test_another_training_is_looked_at_anew(unused: UnusedGradients) -> None:
