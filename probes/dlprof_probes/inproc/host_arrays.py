@@ -14,6 +14,18 @@ def view_of(array):
         return None
     if isinstance(array, numpy.ndarray):
         return array
-    if type(array).__module__.split(".")[0] == "torch":
+    engine = type(array).__module__.split(".")[0]
+    if engine == "torch":
         return numpy.from_dlpack(array.detach()) if array.device.type == "cpu" else None
+    if engine == "tensorflow" and "CPU" not in str(array.device):  # it would be copied from there
+        return None
     return numpy.asarray(memoryview(array))
+
+
+def is_of_file(array):
+    """Whether an array of NumPy is a file that is mapped into memory: to look all over it may read the file."""
+    while array is not None:
+        if type(array).__name__ in ("memmap", "mmap"):
+            return True
+        array = getattr(array, "base", None)
+    return False

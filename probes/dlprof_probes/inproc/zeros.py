@@ -61,7 +61,7 @@ def _shape_of(value):
 
 
 def _share_of_zeros(value):
-    view = host_arrays.view_of(value)
+    view = None if host_arrays.is_of_file(value) else host_arrays.view_of(value)
     if view is None:
         return None
     numpy = sys.modules["numpy"]

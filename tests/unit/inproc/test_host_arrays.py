@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,6 +36,21 @@ def test_a_tensor_in_the_host_s_memory_is_seen_without_its_graph() -> None:
 def test_a_tensor_on_a_device_is_left_there() -> None:
     """A copy would wait for it."""
     assert host_arrays.view_of(of_torch("cuda")) is None
+
+
+def test_a_tensor_of_tensorflow_on_a_device_is_left_there() -> None:
+    """Its memory would be a copy."""
+    made = type("EagerTensor", (), {"__module__": "tensorflow.python", "device": "/job:localhost/device:GPU:0"})()
+
+    assert host_arrays.view_of(made) is None
+
+
+def test_an_array_of_a_mapped_file_is_one_of_that_file(tmp_path: Path) -> None:
+    """Also as a view that says nothing of it."""
+    mapped = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(4, 4))
+
+    assert host_arrays.is_of_file(np.asarray(mapped)[1:])
+    assert not host_arrays.is_of_file(np.zeros((4, 4))[1:])
 
 
 def test_others_give_their_memory() -> None:
