@@ -39,7 +39,7 @@ class StepSummary:
     Attributes:
         loop: `train`, `test` or `predict`; `unknown` where a foreign trace does not tell it.
         count: Steps in all.
-        first_ns: The first step, with what is compiled in it (ns).
+        first_ns: The first step, with what is compiled in it (ns); None: nobody saw it begin.
         median_ns: Median over steady steps: those in which nothing was compiled or traced (ns); None: not known.
         p95_ns: 95th percentile over steady steps (ns); None: not known.
         samples_per_s: Samples per second over steady steps; None where Keras does not say how many.
@@ -53,7 +53,7 @@ class StepSummary:
 
     loop: Loop
     count: int
-    first_ns: int
+    first_ns: int | None
     median_ns: int | None
     p95_ns: int | None
     samples_per_s: float | None
@@ -143,7 +143,7 @@ def _summary(loop: Loop, sums: LoopSums) -> StepSummary:
     return StepSummary(
         loop=loop,
         count=sums.steps,
-        first_ns=sums.first_ns,
+        first_ns=sums.first_ns or None,  # of a loop of JAX the first call may only be known by its end
         median_ns=sums.median_ns,
         p95_ns=sums.p95_ns,
         samples_per_s=steady.samples / (steady.taken_ns / 1e9) if has_rate else None,

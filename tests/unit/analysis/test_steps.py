@@ -42,6 +42,14 @@ def test_steady_figures_leave_out_steps_that_compiled(tmp_path: Path) -> None:
     assert found.how == "measured"
 
 
+def test_a_first_step_that_nobody_saw_begin_has_no_time(tmp_path: Path) -> None:
+    """Of a loop of JAX the first call may only be known by its end."""
+    first = {**step(0, 9), "dur_ns": 0, "input_ns": 0, "callbacks_ns": 0}
+    found = steps.of_run(run_of(tmp_path, [first, step(1, 9), step(2, 9)]))[0]
+
+    assert (found.count, found.first_ns) == (3, None)
+
+
 def test_unknown_numbers_of_samples_give_no_throughput(tmp_path: Path) -> None:
     """Not 0."""
     assert steps.of_run(run_of(tmp_path, [step(1, 9, samples=None)]))[0].samples_per_s is None

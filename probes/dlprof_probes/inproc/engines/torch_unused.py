@@ -2,11 +2,11 @@
 
 A few backward passes are looked at, in the middle of a training. What becomes of the gradients is seen in the tensors:
 others in their place, or none, before their optimiser has stepped, and they were set to nothing. No hook of `zero_grad`
-tells it: functions that are compiled call that, too, and ours would be in their graphs. What of a pass was for nothing
-is told by its graph:
-the nodes that lead only to such weights need not have been gone through at all (`requires_grad_(False)`, `detach`). A
-node on the way to other weights must be, whatever lies at its side; those that lead to one weight alone are a part of
-its layer's.
+tells it: functions that are compiled call that, too, and ours would be in their graphs.
+
+What of a pass was for nothing is told by its graph: the nodes that lead only to such weights need not have been gone
+through at all (`requires_grad_(False)`, `detach`). A node on the way to other weights must be, whatever lies at its
+side; those that lead to one weight alone are a part of its layer's.
 """
 
 import weakref
@@ -68,7 +68,7 @@ class _Pass(object):
         used: Bits of what was used.
         open: Bits of optimisers that have neither stepped nor lost their gradients since.
         gradients: Bits to the gradient of a weight that has these, where an optimiser has it.
-        thrown: Bits of those that have forgotten them.
+        thrown: Bits of those whose gradients are gone.
         took: How long it took (ns).
     """
 
