@@ -4,13 +4,10 @@ Of each some thousand numbers from all over it are looked at.
 """
 
 import sys
-from types import ModuleType
 
 from dlprof_probes.inproc import facts, host_arrays
-from dlprof_probes.inproc.inferred.sites import attributes_of, names_in
+from dlprof_probes.inproc.inferred.sites import names_in, objects_in
 
-_LOOKED_AT = 500
-"""Objects of a frame whose attributes are looked at, at most."""
 _MATRICES = 32
 _LEAST = 1 << 20
 """Numbers; a product with a smaller matrix takes no time."""
@@ -28,7 +25,7 @@ def at_hand(frames):
     """
     found, seen = [], set()
     for frame in frames:
-        for name, value in _objects(names_in(frame)):
+        for name, value in objects_in(names_in(frame)):
             shape = facts.quiet(lambda value=value: _shape_of(value))
             if shape is None or id(value) in seen or len(seen) >= _MATRICES:
                 continue
@@ -37,16 +34,6 @@ def at_hand(frames):
             if zeros is not None and zeros >= _MOSTLY:
                 found.append({"name": name, "shape": list(shape), "zeros": zeros})
     return found
-
-
-def _objects(names):
-    """Names and values, and what the values hold themselves, also as buffers of a module of PyTorch."""
-    for place, (name, value) in enumerate(names.items()):
-        yield name, value
-        if place < _LOOKED_AT and not isinstance(value, (type, ModuleType)):
-            own = attributes_of(value)
-            for inner, attribute in list(own.items()) + list((own.get("_buffers") or {}).items()):
-                yield "%s.%s" % (name, inner), attribute
 
 
 def _shape_of(value):

@@ -1,12 +1,8 @@
 """The models of a torch script, found where it trains them, and the names of their parts."""
 
 import weakref
-from types import ModuleType
 
-from dlprof_probes.inproc.inferred.sites import attributes_of, names_in
-
-_LOOKED_AT = 500
-"""Objects whose attributes are looked at, at most."""
+from dlprof_probes.inproc.inferred.sites import names_in, objects_in
 
 
 def at_hand(module_class, optimizer, frames):
@@ -22,9 +18,9 @@ def at_hand(module_class, optimizer, frames):
     trained = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
     found = {}
     for frame in frames:
-        for name, value in _objects(names_in(frame)):
+        for name, value in objects_in(names_in(frame)):
             if issubclass(type(value), module_class) and id(value) not in found:
-                found[id(value)] = (name, value, set(map(id, value.parameters())))
+                found[id(value)] = (name.rpartition(".")[2], value, set(map(id, value.parameters())))
     models = _outermost([one for one in found.values() if one[2]])
     if not any(weights & trained for _, _, weights in models):
         return []
@@ -38,15 +34,6 @@ def held(model):
         return weakref.ref(model)
     except TypeError:
         return lambda: model
-
-
-def _objects(names):
-    """Names and values, and the attributes of the values: a trainer has its model as one."""
-    for place, (name, value) in enumerate(names.items()):
-        yield name, value
-        if place < _LOOKED_AT and not isinstance(value, (type, ModuleType)):
-            for inner, attribute in list(attributes_of(value).items()):
-                yield str(inner), attribute
 
 
 def _outermost(models):

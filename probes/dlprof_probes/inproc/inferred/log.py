@@ -5,6 +5,9 @@ from dlprof_probes.inproc import facts as known
 from dlprof_probes.inproc import loops, zeros
 from dlprof_probes.inproc.clock import now
 
+_ZEROS_AT_MOST = 8
+"""Trainings at which they are looked for: a search of hyper-parameters has thousands, on the same data."""
+
 
 class _Running(object):
     """A loop that is written."""
@@ -30,6 +33,7 @@ class Log(object):
 
     def __init__(self, probe):
         self._probe = probe
+        self._trainings = 0
         self._describe = probe.guard(self._described, {}, goes_on=True)
         self._tell_memory = probe.guard(self._memory_of, goes_on=True)
         self._tell_end = probe.guard(self._at_end, goes_on=True)
@@ -71,9 +75,11 @@ class Log(object):
         weights = engine.trained_weights(optimizer)
         if weights:
             training["weights"] = weights
-        begin = now()
-        training["zeros"] = zeros.at_hand(frames)
-        self._probe.recorder.complete(wire.SpanKind.DLPROF, "look for zeros", begin, now())
+        self._trainings += 1
+        if self._trainings <= _ZEROS_AT_MOST:
+            begin = now()
+            training["zeros"] = zeros.at_hand(frames)
+            self._probe.recorder.complete(wire.SpanKind.DLPROF, "look for zeros", begin, now())
         return {"model": model, "training": training}
 
     def _memory_of(self, span, engine, optimizer, frames):

@@ -7,6 +7,7 @@ called by a helper function belongs to the loop that calls the helper.
 import os
 from bisect import bisect_right
 from sys import getrefcount, version_info
+from types import ModuleType
 
 _DEEPEST = 128
 """Frames that are looked at."""
@@ -16,6 +17,8 @@ _BRANCHES_AT_MOST = 20000
 _SITE = "site"
 """Where a branch of the tree has what it leads to; its other keys are places in code."""
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
+_LOOKED_INTO = 500
+"""Objects of a frame whose attributes are looked at, at most."""
 _OWN_NAMESPACE = 2
 """Flag of code objects: its names are its own (a function), not those of a module."""
 _COPIES = version_info < (3, 13)
@@ -284,6 +287,20 @@ def attributes_of(value):
     except (AttributeError, TypeError):
         return {}
     return held if type(held) is dict else {}
+
+
+def objects_in(names):
+    """Names and values, and what the values hold themselves, also as buffers of a module of PyTorch.
+
+    Yields:
+        tuple: The name, as code would write it, and the value.
+    """
+    for place, (name, value) in enumerate(names.items()):
+        yield name, value
+        if place < _LOOKED_INTO and not isinstance(value, (type, ModuleType)):
+            own = attributes_of(value)
+            for inner, attribute in list(own.items()) + list((own.get("_buffers") or {}).items()):
+                yield "%s.%s" % (name, inner), attribute
 
 
 def _plain(value):
