@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlprof.analysis.columns import Floats
 
@@ -37,6 +38,7 @@ class Bounds:
         since = drift * (self.at - moment)
         return float((self.low - since).max()), float((self.high - since).min())
 
+    @cached_property
     def drifts(self) -> tuple[float, float] | None:
         """Least and greatest drift with which an offset keeps all bounds (parts of 1); None: there is none."""
 
@@ -59,7 +61,7 @@ class Bounds:
 
         Where no line keeps all bounds it is the distance to the farther bound, with the line's own slope.
         """
-        known = self.drifts()
+        known = self.drifts
         line = offset + drift * moment
         if known is None:
             return max(abs(bound - line) for bound in self.offsets(drift, moment))

@@ -222,9 +222,9 @@ def _between(pairs: _Pairs) -> tuple[HostClock, int]:
     times, apart = pairs.far_end - pivot, pairs.far_end - pairs.near_end
     bounds = _bounds(pairs, pivot)
     drift = _drift(times, apart)
-    known = bounds.drifts()
-    if known is not None:
-        drift = min(max(drift, known[0]), known[1]) if drift else drift
+    if drift and bounds.drifts is not None:
+        least, greatest = bounds.drifts
+        drift = min(max(drift, least), greatest)
     left = apart - drift * times
     likely, (low, high) = float(np.median(left)), bounds.offsets(drift)
     offset = round(min(max(likely, low), high)) if low <= high else round(likely)

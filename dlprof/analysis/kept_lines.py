@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from dlprof.analysis import source_loops
 from dlprof.store.run import Run
 
 _ADDING = frozenset({"append", "appendleft", "extend", "insert", "add", "put", "put_nowait", "setdefault"})
@@ -59,12 +60,11 @@ class KeptLine:
 
 @dataclass(frozen=True)
 class _Keeping:
-    """A statement that keeps: in which container (its text), or None; how; whether a loop is around it."""
+    """A statement that keeps: in which container (its text), or None; and how."""
 
     line: int
     container: str | None
     what: str
-    is_in_loop: bool = False
 
 
 def of_run(run: Run, steps: int, *, in_workers: bool = False) -> tuple[KeptLine, ...]:
@@ -103,12 +103,13 @@ def _in_file(file: str, texts: list[str], known: Mapping[int, int | None], *, in
         tree = ast.parse("\n".join(texts))
     except (SyntaxError, ValueError):
         return
+    loops = source_loops.around(texts)
     emptied = set(_emptied(tree, {line for line, hits in known.items() if hits is not None and hits > 1}))
     for one, by_library in _keeping(tree, in_workers=in_workers):
         hits = known.get(one.line)
         has_run = hits >= _LEAST_HITS if hits is not None else one.line in known or by_library
         if has_run and (one.container is None or one.container not in emptied):
-            yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what, one.is_in_loop)
+            yield KeptLine(file, one.line, texts[one.line - 1].strip(), hits, one.what, one.line in loops)
 
 
 def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, bool]]:
@@ -126,9 +127,8 @@ def _keeping(tree: ast.AST, *, in_workers: bool) -> Iterator[tuple[_Keeping, boo
                 for one in _of_statement(statement, sums, logs=logs) if isinstance(statement, ast.stmt) else ():
                     if one.container in own:
                         continue
-                    before, was_by_library = told.get(one.line, (one, False))
-                    is_in_loop = before.is_in_loop or not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))
-                    told[one.line] = replace(one, is_in_loop=is_in_loop), by_library or was_by_library
+                    _, was_by_library = told.get(one.line, (one, False))
+                    told[one.line] = one, by_library or was_by_library
     yield from told.values()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dlprof.analysis import kernels
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Claim, Sentence, Support
@@ -37,7 +36,7 @@ _FIX = {
 
 def claims(case: Case) -> Iterator[Claim]:
     """One, where these gradients have much of the traced time."""
-    found = kernels.summarise(case.run, "layer")
+    found = case.kernels.by_layer
     rows = [row for row in found.rows if row.op is not None and _GRADIENT.fullmatch(row.op)]
     count = sum(row.count for row in rows) / max(1, case.kernels.window_steps)
     share = sum(row.total_ns if row.union_ns is None else row.union_ns for row in rows) / max(1, found.all_ns)

@@ -37,6 +37,11 @@ class TracedKernels:
         """Operators by layer, where a kernel window was traced."""
         return kernels.summarise(self._run, "layer", kinds=(EventKind.OPERATOR.word,))
 
+    @cached_property
+    def by_layer(self) -> kernels.Kernels:
+        """Operators of the host and kernels of devices by layer, without transfers."""
+        return kernels.summarise(self._run, "layer", kinds=(EventKind.OPERATOR.word, EventKind.KERNEL.word))
+
     def share_of_long(self, least_ns: int) -> float | None:
         """Share of the host's operators' time that is in executions of at least so many ns; None: none was traced."""
         return kernels.share_of_long(self._run, least_ns)

@@ -16,7 +16,7 @@ def of(*rows: tuple[float, float, float]) -> Bounds:
 
 def test_one_bound_leaves_every_drift_that_a_clock_may_have() -> None:
     """500 millionths, which is what is steered at most."""
-    assert of((0, -10, 10)).drifts() == (-500e-6, 500e-6)
+    assert of((0, -10, 10)).drifts == (-500e-6, 500e-6)
 
 
 def test_far_from_a_bound_a_drift_may_have_carried_the_offset_away() -> None:
@@ -26,7 +26,7 @@ def test_far_from_a_bound_a_drift_may_have_carried_the_offset_away() -> None:
 
 def test_two_bounds_leave_the_drifts_between_them() -> None:
     """From 10 to -10 in a millisecond, or the other way round."""
-    assert of((0, -10, 10), (1e6, -10, 10)).drifts() == pytest.approx((-20e-6, 20e-6))
+    assert of((0, -10, 10), (1e6, -10, 10)).drifts == pytest.approx((-20e-6, 20e-6))
 
 
 def test_between_two_bounds_the_offset_is_as_well_known_as_at_them() -> None:
@@ -49,5 +49,5 @@ def test_bounds_that_a_drift_fits_are_kept_by_it() -> None:
 def test_bounds_that_no_line_keeps_tell_no_drift() -> None:
     """The error is the distance to the farther one, then."""
     bounds = of((0, -10, 10), (1e3, 90, 110), (2e3, -10, 10))
-    assert bounds.drifts() is None
+    assert bounds.drifts is None
     assert bounds.farthest(40, 0, 0) == pytest.approx(50)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from dlprof.analysis import kernels
 from dlprof.analysis.findings import queries
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Direction, EventKind, Ground, StepPart
+from dlprof.schema.vocabulary import Basis, Direction, Ground, StepPart
 
 TITLE = Title("Frozen layers computed the same in each epoch", "computing what frozen layers give again in each epoch")
-_KINDS = (EventKind.OPERATOR.word, EventKind.KERNEL.word)
 _LEAST = 0.3
 """Share of the traced kernels' time that is in such layers."""
 _UNKNOWN_DATA = 0.4
@@ -66,7 +64,7 @@ def _only_forward(case: Case, *, trained: set[str]) -> tuple[set[str], float]:
     forward: dict[str, int] = {}
     back: set[str] = set()
     whole = 0
-    for row in kernels.summarise(case.run, "layer", kinds=_KINDS).work:
+    for row in case.kernels.by_layer.work:
         ns = row.total_ns if row.union_ns is None else row.union_ns
         whole += ns
         if row.layer is not None and row.direction == Direction.FORWARD:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dlprof.analysis import kernels
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Sentence, Support
 from dlprof.analysis.findings.title import Title
 from dlprof.analysis.training import UnusedGradients
 from dlprof.schema.tree_paths import Tree
-from dlprof.schema.vocabulary import Basis, Direction, EventKind, Ground, StepPart
+from dlprof.schema.vocabulary import Basis, Direction, Ground, StepPart
 
 TITLE = Title("Gradients were computed that nothing uses", "computing gradients that nothing uses")
-_KINDS = (EventKind.OPERATOR.word, EventKind.KERNEL.word)
 _OF_PASSES = 0.2
 """Share of the backward passes that were looked at. In a GAN it is half of them and more."""
 _SHARE = 0.05
@@ -78,7 +76,7 @@ def _fix(unused: UnusedGradients) -> str:
 def _traced(case: Case, unused: UnusedGradients) -> float | None:
     """Share of the traced kernels' time that these layers took on the way back, for nothing; None: none was traced."""
     back = whole = 0
-    for row in kernels.summarise(case.run, "layer", kinds=_KINDS).work:
+    for row in case.kernels.by_layer.work:
         ns = row.total_ns if row.union_ns is None else row.union_ns
         whole += ns
         if row.direction == Direction.BACKWARD and _is_within(row.layer, unused.layers):
