@@ -58,6 +58,8 @@ class TraceConfig:
     """Steps of a kernel window, at most."""
     gpu_tracer: str = "auto"
     """What traces GPUs: the engine's own tracer (`framework`), `nsys` or `nvprof` around the process, or `off`."""
+    heap: bool = False
+    """Record with memray who allocates memory, from the first line of the script to its end; it costs time."""
     follow: bool | None = None
     """Trace Pythons below the script that import an engine, each as a run of its own; None: below a program only."""
     budget: float | None = 0.01
@@ -271,6 +273,7 @@ _PARSERS: Mapping[str, Callable[[str, Any, str], Any]] = {
     "cores_hz": _rate,
     "follow": _switch,
     "gpu_tracer": _choice,
+    "heap": _switch,
     "keep_arguments": _switch,
     "kernel_steps": _count,
     "kernels": _choice,

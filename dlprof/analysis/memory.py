@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import engine_memory, memory_account, memory_growth, memory_series
+from dlprof.analysis import engine_memory, heap, memory_account, memory_growth, memory_series
 from dlprof.analysis.engine_memory import EngineMemory
+from dlprof.analysis.heap import Heap
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.memory_parts import Moment, PartMemory, Parts
@@ -16,6 +17,7 @@ from dlprof.analysis.memory_series import MemorySeries
 from dlprof.schema.vocabulary import MemoryBasis, MemoryKind
 from dlprof.store.run import Run
 
+_HEAP_LOST = ("heap-failed", "heap-not-summed")
 _LIMITS = ("limit_address_space_bytes", "limit_data_bytes", "limit_group_bytes")
 
 
@@ -92,6 +94,7 @@ class Memory:
         engines: What the engines' own allocators counted.
         growth: With the steps of the training; None: not measured.
         grown_at: Where it grew.
+        heap: Who allocated it; None: that was not recorded.
         not_measured: What is not there, and why.
     """
 
@@ -111,6 +114,7 @@ class Memory:
     engines: tuple[EngineMemory, ...]
     growth: Growth | None
     grown_at: GrownAt | None
+    heap: Heap | None
     devices: tuple[DeviceMemory, ...]
     limits: Limits
     not_measured: Mapping[str, str]
@@ -150,6 +154,7 @@ def _of_run(run: Run) -> Memory:
         engines=engines,
         growth=growth,
         grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing and not growth.is_below else None,
+        heap=heap.of_run(run),
         devices=_devices(run),
         limits=limits(run),
         not_measured=_reasons(run, parts, peak, owners, why, series),
@@ -164,9 +169,10 @@ def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
         told["owners"] = _why_no_owners(run)
     if not engines:
         told["engines"] = engine_memory.WHY_NONE
+    told.update(_why_no_heap(run))
     return Memory(
         None, None, None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, engines,
-        None, None,
+        None, None, heap.of_run(run),
         _devices(run), limits(run), told,
     )  # fmt: skip
 
@@ -255,12 +261,19 @@ def _reasons(
         reasons["owners"] = _why_no_owners(run)
     if not engine_memory.of_run(run):
         reasons["engines"] = engine_memory.WHY_NONE
-    return reasons
+    return {**reasons, **_why_no_heap(run)}
 
 
 def _why_no_samples(run: Run) -> str:
     told = next((row["reason"] for row in run.rows("probes") if row["name"] == "cores"), None)
     return run.missing("process_samples") or told or "no sample of processes was taken"
+
+
+def _why_no_heap(run: Run) -> dict[str, str]:
+    if run.count("heap"):
+        return {}
+    health = (row["message"] for row in run.rows("health") if row["slug"] in _HEAP_LOST)
+    return {"heap": run.missing("heap") or next(health, "allocations were not recorded: dlprof trace --heap does that")}
 
 
 def _why_no_owners(run: Run) -> str:

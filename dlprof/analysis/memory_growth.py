@@ -103,6 +103,16 @@ def of_run(run: Run, series: MemorySeries) -> Growth:
     return found
 
 
+def trained(run: Run) -> tuple[int, int]:
+    """When the steps behind the warm-up began and ended (ns).
+
+    Raises:
+        NotMeasured: The run has no steps of a training.
+    """
+    done_ns, _ = _steps(run)
+    return int(done_ns[0]), int(done_ns[-1])
+
+
 def _steps(run: Run) -> tuple[Integers, Integers]:
     """When steps behind the warm-up were done (ns), and how many were done then."""
     columns = ("loop", "start_ns", "dur_ns", "count", "compiled")

@@ -13,11 +13,12 @@ examples:
   dlprof memory last
   dlprof memory last --by time
   dlprof memory last --by layer
+  dlprof memory last --by line       who allocated it, of a run that was traced with --heap
   dlprof memory last --json
 
 Memory is what is resident, of the process and all below it, sampled ten times a second. By layer and kind: exact where
 arrays were looked at (parameters, slots of the optimiser), else estimated from shapes; `dlprof help memory-use`."""
-BY = ("phase", "time", "kind", "layer")
+BY = ("phase", "time", "kind", "layer", "line")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def run(args: Arguments) -> int:
     from dlprof.report.json_text import print_json
 
     opened = open_run(args.run)
-    opened.require("process_samples", "machine", "memory_owners")
+    opened.require("process_samples", "machine", "memory_owners", "heap", "heap_held")
     found = memory_json.as_json(memory.of_run(opened))
     if args.json:
         print_json(found)

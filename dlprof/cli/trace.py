@@ -31,6 +31,7 @@ examples:
   dlprof trace -m package.train --probes phases,cores
   dlprof trace train.py --probes=-stacks --lines mypackage.data
   dlprof trace train.py --kernels all            every kernel of fit, evaluate and predict: costs more
+  dlprof trace train.py --heap                   which line allocated the memory that is held, or grows
   dlprof trace train.py --budget 0.5%            probes are thinned to cost less than that; off: never thinned
   dlprof trace train.py --live                   phases, steps, cores, GPU and output on a screen meanwhile
   dlprof trace train.py --repeat 5 -o runs/base  five runs, so that `compare` and `gate` can give intervals
@@ -68,6 +69,7 @@ class Arguments:
     kernel_steps: str | None
     gpu_tracer: str | None
     cores_hz: float | None
+    heap: bool | None
     budget: str | None
     repeat: int
     output: str | None
@@ -109,6 +111,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--kernel-steps", metavar="N", help="steps of a window at most (default: 10)")
     what.add_argument("--gpu-tracer", metavar="T", help="auto (default), framework, nsys, nvprof or off")
     what.add_argument("--cores-hz", type=float, metavar="HZ", help="core and GPU samples per second (default: 10)")
+    what.add_argument(
+        "--heap",
+        action="store_true",
+        default=None,
+        help="record who allocates memory, with memray: dlprof memory RUN --by line (the script takes longer)",
+    )
     what.add_argument(
         "--budget", metavar="SHARE", help="what all probes may cost, of the run's time: 1%% (default), 0.5%%, off"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dlprof.backends import registry
 from dlprof.config import TraceConfig
-from dlprof.launch import budget, payload
+from dlprof.launch import budget, heap, payload
 from dlprof.launch.budget import EXACT
 from dlprof.launch.target import Target
 from dlprof.rundir import RunDir
@@ -40,6 +40,7 @@ def of_script(
         argv=(config.script or config.module or "", *config.arguments),
         lines=_lines(config, target.line_profiler) if target.no_lines is None else None,
         kernels=_kernels(config, engine_traces_gpu=engine_traces_gpu),
+        heap=heap.settings(run, target.memray) if target.memray is not None else None,
         engine=_engine(target),
         live=config.live,
         pid=str(pid_file(run)) if wrapped else None,

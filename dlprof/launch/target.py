@@ -17,7 +17,7 @@ from dlprof.backends.base import BackendSpec
 from dlprof.config import TraceConfig
 from dlprof.engines import registry as engines
 from dlprof.errors import DlprofError, NoInputError, Report, UsageError
-from dlprof.launch import interpreters
+from dlprof.launch import heap, interpreters
 from dlprof.launch.interpreters import InterpreterFacts
 from dlprof.launch.line_profiler import line_profiler_for
 from dlprof.schema.manifest import Backend, Interpreter
@@ -42,6 +42,7 @@ class Target(Struct, frozen=True):
             `notebook` (this very process).
         environment: Environment variables of the process, without those of the run folder.
         line_profiler: Folder that holds line_profiler, where the interpreter has none.
+        memray: Folder that holds memray, where allocations are to be recorded; None: they are not.
         no_lines: Why there is no line profiling; None where there is.
     """
 
@@ -51,6 +52,7 @@ class Target(Struct, frozen=True):
     environment: Mapping[str, str]
     line_profiler: Path | None
     no_lines: str | None
+    memray: Path | None = None
 
 
 def resolve(config: TraceConfig, *, report: Report) -> Target:
@@ -61,6 +63,7 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
         NoInputError: The script or the interpreter does not exist.
         UnavailableError: The backend's environment cannot be made.
     """
+    heap.check(config)
     if config.program:
         _check_program(config.program)
         if Path(config.program).name.startswith("python"):
@@ -72,7 +75,8 @@ def resolve(config: TraceConfig, *, report: Report) -> Target:
         check_training(config, spec)
     interpreter, source = _interpreter(config, spec, report)
     folder, reason = _line_profiler(config, interpreter, report)
-    return Target(interpreter, spec, source, _environment(spec, source), folder, reason)
+    memray = heap.memray_for(config, interpreter, report=report)
+    return Target(interpreter, spec, source, _environment(spec, source), folder, reason, memray)
 
 
 def notebook() -> Target:

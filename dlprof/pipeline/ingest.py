@@ -29,6 +29,7 @@ from dlprof.pipeline import (
     probe_stream,
     processes,
     raw_artifacts,
+    recorded_heap,
     sampled_lines,
     table_columns,
 )
@@ -88,6 +89,7 @@ def _add_artifacts(run: Workspace) -> None:
     run.read(raw / "cores.jsonl", partial(_add_cores, run), "cores")
     run.read(raw / "gpu.jsonl", partial(_add_gpu, run), "gpu")
     run.read(raw / "lines.json", partial(_add_lines, run), "lines")
+    recorded_heap.add(run)
     run.attempt("The phases are missing", lambda: _add_phases(run))
     run.attempt("Kernels are missing", lambda: kernel_windows.add(run))
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from dlprof import rundir
 from dlprof.config import TraceConfig
 from dlprof.errors import Report
-from dlprof.launch import machine, ranks, seal, sources, system, target
+from dlprof.launch import heap, machine, ranks, seal, sources, system, target
 from dlprof.launch.preloading import Preloading
 from dlprof.launch.recorded import ProbeStates, read_anchor
 from dlprof.launch.traced_script import TracedScript
@@ -78,6 +78,7 @@ def trace(config: TraceConfig, *, report: Report, view: View, meanwhile: Sequenc
     needed = Preloading((*_NEEDED, *meanwhile))
     begins = followed.Begins(config, manifest)
     recorded = TracedScript(config, goal, folder, needed, begins).go(view)
+    heap.sum_up(folder, goal.interpreter, goal.memray, report=report)
     needed.wait()
     from dlprof.pipeline import storing  # noqa: PLC0415  (large: not before the script has run)
 

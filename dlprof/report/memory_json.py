@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from dlprof.analysis import memory_growth
+from dlprof.analysis import heap, memory_growth
 from dlprof.analysis.engine_memory import EngineMemory
+from dlprof.analysis.heap import Heap, HeapLine
 from dlprof.analysis.memory import DeviceMemory, GrownAt, Limits, Memory
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
@@ -70,6 +71,18 @@ class GrowthReport(Struct, frozen=True):
     how: str = memory_growth.HOW
 
 
+class HeapReport(Struct, frozen=True):
+    """Who allocated memory, by line of the user's own."""
+
+    peak_bytes: int
+    """The most that was held of what was recorded."""
+    grown_bytes: int | None
+    """By how much that grew in the training; None: there was none, or it was too short."""
+    lines: tuple[HeapLine, ...]
+    """Those that held most first."""
+    how: str = heap.HOW
+
+
 class MemoryReport(Struct, frozen=True, kw_only=True):
     """Memory of a run."""
 
@@ -101,6 +114,8 @@ class MemoryReport(Struct, frozen=True, kw_only=True):
     engines: tuple[EngineMemory, ...]
     """What the engines' own allocators counted at the ends of trainings."""
     limits: Limits
+    heap: HeapReport | None
+    """None: allocations were not recorded."""
     how: str = HOW
     not_measured: Mapping[str, str]
     """What is null or empty, and why."""
@@ -128,6 +143,7 @@ def as_json(memory: Memory) -> MemoryReport:
         devices=memory.devices,
         engines=memory.engines,
         limits=memory.limits,
+        heap=_heap(memory.heap),
         not_measured=memory.not_measured,
     )
 
@@ -139,6 +155,10 @@ def _at(moment: Moment | None) -> PeakAt | None:
 def _part(part: PartMemory) -> PartReport:
     peak = part.peak
     return PartReport(part.name, peak.bytes if peak is not None else None, part.growth_bytes, _at(peak))
+
+
+def _heap(found: Heap | None) -> HeapReport | None:
+    return HeapReport(found.peak_bytes, found.grown_bytes, found.lines) if found is not None else None
 
 
 def _growth(growth: Growth | None, at: GrownAt | None) -> GrowthReport | None:

@@ -40,6 +40,15 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the engine's tracer takes in GPUs: two tracers cannot have one at once."""
 
 
+class HeapSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How allocations are recorded."""
+
+    package: str
+    """Folder that holds memray."""
+    most_bytes: int
+    """Size of its file at which recording ends."""
+
+
 class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
     """What the probe inside the traced process is told (`dlprof_probes.inproc.boot`)."""
 
@@ -57,6 +66,8 @@ class ProcessConfig(msgspec.Struct, frozen=True, kw_only=True):
     """None: lines are not counted."""
     kernels: KernelSettings | None = None
     """None: kernels are not traced."""
+    heap: HeapSettings | None = None
+    """None: allocations are not recorded."""
     engine: str | None = None
     """Module of the engine that a script without Keras was asked to run on; None: the first known one that it loads."""
     engine_plugins: Mapping[str, str] = field(default_factory=dict)

@@ -17,7 +17,8 @@ History of SCHEMA_VERSION:
        process that they are of
     9  loaders: passes over them; processes: the line that started each
     10 machine: limits of memory; process_samples: kinds of memory; memory_owners; layers; syncs: where the program
-       asked for values of the device; input_stages: stages of input pipelines in kernel windows
+       asked for values of the device; input_stages: stages of input pipelines in kernel windows; heap, heap_held: who
+       allocated memory
 """
 
 from __future__ import annotations
@@ -266,6 +267,28 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("how", _TEXT),  # exact | estimate
             ("count", pa.int32()),  # variables that are in the row: more than one where many were left out
             ("time_ns", _NS),  # when it was looked at
+        ),
+        # Who allocated the memory that was held, where allocations were recorded (`--heap`): a row for each place.
+        "heap": _table(
+            ("place", pa.int32()),  # number of the place
+            (
+                "file",
+                _TEXT,
+            ),  # of the innermost line of the user's own under which it was allocated; null: none was there
+            ("line", pa.int32()),
+            ("function", _TEXT),
+            ("at_file", _TEXT),  # of the innermost line of Python; null: no Python ran on the thread
+            ("at_line", pa.int32()),
+            ("at_function", _TEXT),
+            ("peak_bytes", pa.int64()),  # held when the recorded memory was at its largest
+            ("peak_count", pa.int64()),
+            ("places", pa.int32()),  # that are in the row: more than one where small ones were left out
+        ),
+        # What each of these places held at some moments.
+        "heap_held": _table(
+            ("place", pa.int32()),
+            ("time_ns", _NS),
+            ("bytes", pa.int64()),
         ),
         # What the layers of models are given and give in a training step, by the graph that Keras keeps of them.
         "layers": _table(

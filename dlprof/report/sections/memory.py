@@ -9,12 +9,13 @@ from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report.console import Page
-from dlprof.report.memory_json import MemoryReport, MomentReport, PartReport, PeakAt
+from dlprof.report.memory_json import HeapReport, MemoryReport, MomentReport, PartReport, PeakAt
 from dlprof.units import bar, duration, safe, size
 
 _TIMES = 25
 """Moments that are shown."""
 _OWNERS = 24
+_LINES, _LINES_IN_SHORT = 24, 5
 _BAR = 24
 _NOT_KNOWN = "not known"
 
@@ -30,6 +31,8 @@ def summary(page: Page, memory: MemoryReport | None) -> None:
     _growth(page, memory)
     if memory.owners:
         _by_kind(page, memory)
+    if memory.heap is not None:
+        _heap(page, memory.heap, _LINES_IN_SHORT)
 
 
 def by_phase(page: Page, memory: MemoryReport) -> None:
@@ -81,7 +84,21 @@ def by_layer(page: Page, memory: MemoryReport) -> None:
         page.say(f"... {len(left)} more with {size(whole)}: --json has all", "dim", 2)
 
 
-BY = {"phase": by_phase, "time": by_time, "kind": by_kind, "layer": by_layer}
+def by_line(page: Page, memory: MemoryReport) -> None:
+    """Who allocated it."""
+    _head(page, memory)
+    heap = memory.heap
+    if heap is None:
+        page.say(f"by line: not measured, because {safe(memory.not_measured['heap'])}", indent=2)
+        return
+    _heap(page, heap, _LINES)
+    left = len(heap.lines) - _LINES
+    if left > 0:
+        page.say(f"... {left} more lines: --json has all", "dim", 2)
+    _growth(page, memory)
+
+
+BY = {"phase": by_phase, "time": by_time, "kind": by_kind, "layer": by_layer, "line": by_line}
 
 
 def _owner(owner: Owner) -> list[str]:
@@ -189,6 +206,34 @@ def _by_kind(page: Page, memory: MemoryReport) -> None:
     for kind, value in memory_owners.by_kind(memory.owners).items():
         how = memory_owners.how(owner for owner in memory.owners if owner.kind == kind)
         table.add_row(kind.value, size(value), how or "-")
+    page.show(table)
+
+
+def _heap(page: Page, heap: HeapReport, most: int) -> None:
+    """Lines that held most, and those that grew most."""
+    grown = f", {size(heap.grown_bytes)} of it grew in the training" if (heap.grown_bytes or 0) > 0 else ""
+    page.say(f"recorded by memray: at most {size(heap.peak_bytes)} of allocations held{grown}", indent=2)
+    table = page.table(
+        ("held at most", "right"), ("blocks", "right"), ("grown", "right"), ("line", "left"), ("allocated in", "left")
+    )
+    largest = heap.lines[: most - most // 2]
+    growing = sorted(
+        (one for one in heap.lines if (one.grown_bytes or 0) > 0 and one not in largest),
+        key=lambda one: -(one.grown_bytes or 0),
+    )
+    chosen = [*largest, *growing[: most // 2]]
+    chosen += [one for one in heap.lines if one not in chosen][: most - len(chosen)]
+    for one in sorted(chosen, key=lambda one: -one.peak_bytes):
+        place = (
+            f"{one.file}:{one.line}" if one.file else "no line of the script" if one.at else "threads without Python"
+        )
+        inner = (
+            f"{one.at.file}:{one.at.line} {one.at.function}"
+            if one.at and (one.at.file, one.at.line) != one.place
+            else "-"
+        )
+        told = f"{'+' if one.grown_bytes > 0 else ''}{size(one.grown_bytes)}" if one.grown_bytes is not None else "-"
+        table.add_row(size(one.peak_bytes), f"{one.peak_count:,}", told, safe(place), safe(inner))
     page.show(table)
 
 

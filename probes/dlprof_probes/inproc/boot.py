@@ -14,6 +14,7 @@ from dlprof_probes import wire
 from dlprof_probes.inproc import (
     engines,
     gc_probe,
+    heap,
     imports,
     lines,
     loops,
@@ -27,6 +28,7 @@ from dlprof_probes.inproc import (
     tax,
     tracebacks,
     uncaught,
+    user_files,
 )
 from dlprof_probes.inproc.clock import anchor, now
 from dlprof_probes.inproc.kernels import windows
@@ -34,8 +36,6 @@ from dlprof_probes.inproc.patching import Patches
 from dlprof_probes.inproc.probe import Probe
 from dlprof_probes.inproc.program import Program
 
-CELL = "<ipython-input-"
-"""What IPython calls the code of a cell begins with this; ipykernel gives it the name of a file that is not there."""
 _NOT_THINNED = "all lines are counted, whatever that costs: %s"
 _WHY_THINNED = "counting each line of a tight loop would take longer than the loop"
 _TAX_OF_LINES = "registering and saving: measured; counting: hits times the measured cost of one"
@@ -90,6 +90,7 @@ def _ready(config_path, boot_ns, known):
         _leave_status(config, "the in-process probe did not start: %s: %s" % (type(error).__name__, error))
     tracebacks.install(Patches())
     if session is not None:
+        session.heap.start()
         session.start_script()
     program.enter_folder(sys.modules if known is None else known)
     return program.call(session.profiled if session is not None else None), session
@@ -123,7 +124,7 @@ class Session(object):
 
     def __init__(self, config, script, boot_ns, begun_ns=None):
         raw = config["raw"]
-        self._is_user_file = _UserFiles()
+        self._is_user_file = user_files.UserFiles()
         stream = os.path.join(raw, "inproc.wire")
         live = bool(config.get("live"))
         self.recorder = recorder.Recorder(stream, config["status"], self._is_user_file, live)
@@ -145,6 +146,7 @@ class Session(object):
         self.imports = imports.Imports(self.probe, overrides.Overrides(self.probe, settings) if settings else None)
         self.imports.install()
         marks.Marks(self.probe, config.get("engine")).install()
+        self.heap = heap.make(config.get("heap"), os.path.join(raw, "heap.memray"), self.recorder)
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
         self.probe.patches.on_undo(self._gc.remove)
@@ -251,6 +253,7 @@ class Session(object):
         self._finished = True
         start = now()
         try:
+            self.heap.stop()
             self.probe.own_loops.finish()
             self.probe.loaders.finish()
             self.probe.native_calls.finish()
@@ -279,29 +282,6 @@ def _make_windows(config, recorder, folder):
         return windows.NoWindows()
     gpu, share = config.get("gpu", True), config.get("share")
     return windows.Windows(recorder, folder, config["mode"], config["steps"], gpu, share)
-
-
-class _UserFiles(object):
-    """Whether a file is the user's own code: not Python's, not an installed package's, not dlprof's."""
-
-    def __init__(self):
-        self._known = {}
-        here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        self._libraries = (os.path.dirname(os.__file__) + os.sep, here + os.sep)
-
-    def __call__(self, path):
-        known = self._known.get(path)
-        if known is None:
-            known = self._known[path] = self._look(path)
-        return known
-
-    def _look(self, path):
-        if not path or path.startswith("<"):
-            return path.startswith(CELL)
-        parts = path.split(os.sep)
-        if "site-packages" in parts or "dist-packages" in parts:
-            return False
-        return not os.path.abspath(path).startswith(self._libraries)
 
 
 def load_wrappers():

@@ -63,6 +63,7 @@ class Recorder(object):
         self.merge = 1
         self.dropped = 0
         self.unspoken = 0
+        self.on_flush = None
         self.collectives_left_out = 0
         self._status_path = status_path
         self._is_user_file = is_user_file
@@ -386,6 +387,8 @@ class Recorder(object):
             self._writer = None
             self._writing.release()
         self.write_ns += now() - started
+        if self.on_flush is not None:
+            self.on_flush()
 
     def _write(self):
         last = self._last  # asked first: what was added before the end goes before it

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.analysis.memory_runs import MB, over_training, stood
+from tests.unit.analysis.memory_runs import MB, allocated, over_training, stood
 from tests.unit.runs import dlprof, trained
 
 KEYS = ["schema", "peak_bytes", "peak_at", "phases", "owners", "growth"]
@@ -42,7 +42,7 @@ def test_without_samples_figures_are_null_with_the_reason(tmp_path: Path, capsys
 
     told = json.loads(capsys.readouterr().out)
     assert (told["peak_bytes"], told["peak_at"], told["growth"]) == (None, None, None)
-    assert set(told["not_measured"]) == {"peak_bytes", "phases", "growth", "owners", "engines"}
+    assert set(told["not_measured"]) == {"peak_bytes", "phases", "growth", "owners", "engines", "heap"}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,27 @@ def test_what_it_is_shown_by(tmp_path: Path, capsys: pytest.CaptureFixture[str],
     out = capsys.readouterr().out
     assert "peak 199 MB, at 6.95 s in fit.steps, at train.py:30" in out
     assert line in out
+
+
+def test_who_allocated_it_is_shown_where_that_was_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each line with where it was allocated."""
+    run = over_training([MB] * 100, tmp_path / "r", **allocated((7, [5 * MB + n * MB for n in range(50)])))
+
+    assert dlprof("memory", run.folder.path, "--by", "line", "--plain") == 0
+
+    out = capsys.readouterr().out
+    assert "recorded by memray: at most 10 MB of allocations held, 33 MB of it grew in the training" in out
+    assert "10 MB       3  +33 MB  train.py:7  numpy/core.py:9 zeros" in out
+
+
+def test_who_allocated_it_is_not_known_unless_it_was_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what would record it."""
+    assert dlprof("memory", leaking(tmp_path / "r"), "--by", "line", "--plain") == 0
+
+    told = "by line: not measured, because allocations were not recorded: dlprof trace --heap does that"
+    assert told in " ".join(capsys.readouterr().out.split())
 
 
 def test_growth_is_said_with_its_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -410,26 +410,6 @@ def test_profile_is_known_to_a_script_that_names_it(interpreter: Interpreter, co
         del builtins.profile  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("path", "is_users"),
-    [
-        ("/home/me/train.py", True),
-        ("<ipython-input-3-abc>", True),
-        ("<string>", False),
-        ("", False),
-        ("/venv/lib/python3.11/site-packages/keras/layers.py", False),
-        ("/usr/lib/python3/dist-packages/numpy.py", False),
-        (os.__file__, False),
-        (boot.__file__, False),
-    ],
-)
-def test_which_files_are_the_user_s_own(path: str, is_users: bool) -> None:
-    """Not Python's, not an installed package's, not ours; cells of notebooks are."""
-    files = boot._UserFiles()
-
-    assert [files(path), files(path)] == [is_users, is_users]
-
-
 def test_the_wrappers_are_of_the_import_machinery() -> None:
     """So that warnings and tracebacks pass over them."""
     loaded = boot.load_wrappers()

@@ -10,10 +10,17 @@ from pathlib import Path
 import msgspec
 
 from dlprof.schema import process_config
-from dlprof.schema.process_config import KernelSettings, LineSettings, ProcessConfig, SamplerConfig, SamplerReport
+from dlprof.schema.process_config import (
+    HeapSettings,
+    KernelSettings,
+    LineSettings,
+    ProcessConfig,
+    SamplerConfig,
+    SamplerReport,
+)
 
 PROBES = Path(__file__).parents[3] / "probes" / "dlprof_probes"
-INPROC = ("boot.py", "in_place.py", "lines.py", "program.py")
+INPROC = ("boot.py", "heap.py", "in_place.py", "lines.py", "program.py")
 """Files of the traced process that read its configuration, all of them under the name `config`."""
 
 
@@ -39,14 +46,14 @@ def test_the_traced_process_reads_nothing_that_is_not_written() -> None:
     """It is Python 3.6 with the standard library, so mypy cannot see it."""
     read = {key for file in INPROC for key in keys_read(PROBES / "inproc" / file)}
 
-    assert read - fields(ProcessConfig, KernelSettings, LineSettings) == set()
+    assert read - fields(ProcessConfig, KernelSettings, LineSettings, HeapSettings) == set()
 
 
 def test_the_traced_process_reads_all_that_is_written() -> None:
     """A setting that nobody obeys is none."""
     read = {key for file in INPROC for key in keys_read(PROBES / "inproc" / file)}
 
-    assert fields(ProcessConfig, KernelSettings, LineSettings) - read == set()
+    assert fields(ProcessConfig, KernelSettings, LineSettings, HeapSettings) - read == set()
 
 
 def test_the_sampler_reads_what_is_written() -> None:
@@ -62,8 +69,8 @@ def test_a_configuration_in_the_same_process_is_what_a_file_would_hold() -> None
 
     assert process_config.as_builtins(config) == {
         "raw": "/r", "status": "/r/s", "script": "cell.py", "module": None, "argv": [],
-        "lines": {"patterns": ["a"], "package": None, "share": None}, "kernels": None, "engine": None, "engine_plugins": {},
-        "live": False, "pid": None, "overrides": {"jit": True}, "follow": None,
+        "lines": {"patterns": ["a"], "package": None, "share": None}, "kernels": None, "heap": None, "engine": None,
+        "engine_plugins": {}, "live": False, "pid": None, "overrides": {"jit": True}, "follow": None,
     }  # fmt: skip
 
 

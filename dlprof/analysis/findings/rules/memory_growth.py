@@ -9,6 +9,7 @@ from dlprof.analysis import kept_lines, memory
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.finding import Abstain, Claim, Query, Rank, SourceLine, Statement, Support
 from dlprof.analysis.findings.title import Title
+from dlprof.analysis.heap import Heap, HeapLine
 from dlprof.analysis.kept_lines import KeptLine
 from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
@@ -17,6 +18,8 @@ from dlprof.units import size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _NAMED = 3
+_OF_GROWN = 0.1
+"""A line with less of what grew is not named."""
 _OF_STEPS = 0.5
 """Steps with a compilation for the same line."""
 _EVIDENCE = (
@@ -29,7 +32,7 @@ _EVIDENCE = (
 _NEXT = (
     "Look at what is kept from step to step: lists that losses or outputs go into with their graphs "
     "(keep float(loss)), what callbacks collect, tensors and functions made anew, models of earlier runs of a loop. "
-    "dlprof memory RUN --by time shows when it grows; tracemalloc or memray name the line that allocates."
+    "dlprof memory RUN --by time shows when it grows; dlprof trace --heap records which line allocates it."
 )
 
 
@@ -44,13 +47,17 @@ def look(case: Case) -> Iterator[Claim]:
         return
     steps = found.growth.steps
     kept = [*_compiling(case, steps), *kept_lines.of_run(case.run, steps, in_workers=found.growth.is_below)]
-    told = f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}{_kept(kept)}"
+    allocating = _allocating(found.heap)
+    told = (
+        f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}"
+        f"{_allocated(allocating, found.heap)}{_kept(kept)}"
+    )
     yield Claim(
         Statement(told),
         {},
         _EVIDENCE,
         _NEXT,
-        (kept[0].file, kept[0].line) if kept else _line(found.grown_at),
+        _of(kept, allocating) or _line(found.grown_at),
         rank=Rank.WITHOUT_TIME,
         support=Support(Ground.REPEATED, seen=found.growth.steps),
     )
@@ -63,6 +70,33 @@ def _compiling(case: Case, steps: int) -> Iterator[KeptLine]:
         if count >= _OF_STEPS * steps:
             source = case.code.source(file, line).strip()
             yield KeptLine(file, line, source, count, "has one more graph compiled", is_in_loop=True)
+
+
+def _allocating(heap: Heap | None) -> list[HeapLine]:
+    """Lines that allocated a good part of what grew, where that was recorded."""
+    whole = (heap.grown_bytes or 0) if heap is not None else 0
+    return [one for one in (heap.growing if heap else ()) if (one.grown_bytes or 0) >= _OF_GROWN * whole > 0][:_NAMED]
+
+
+def _allocated(lines: Sequence[HeapLine], heap: Heap | None) -> str:
+    if not lines or heap is None:
+        return ""
+    told = ", ".join(
+        f"{_place(one)} {size(one.grown_bytes)} ({100 * (one.grown_bytes or 0) / (heap.grown_bytes or 1):.0f} %)"
+        for one in lines
+    )
+    return f"; of {size(heap.grown_bytes)} that grew among what memray recorded, these allocated most: {told}"
+
+
+def _place(line: HeapLine) -> str:
+    return f"{line.file}:{line.line}" if line.file else "no line of the script"
+
+
+def _of(kept: Sequence[KeptLine], allocating: Sequence[HeapLine]) -> SourceLine | None:
+    """The line to look at: one that keeps something and allocated it, or else one that allocated it, or that keeps."""
+    allocated = [one.place for one in allocating if one.place is not None]
+    keeping = [(one.file, one.line) for one in kept]
+    return next((one for one in keeping if one in allocated), next(iter((*allocated, *keeping)), None))
 
 
 def _slope(growth: Growth) -> str:

@@ -13,7 +13,7 @@ from dlprof.analysis.findings.finding import Abstain
 from dlprof.analysis.findings.rules import memory_growth
 from tests.unit import runs
 from tests.unit.analysis.findings.cases import Planted
-from tests.unit.analysis.memory_runs import MB, over_training, stood, training
+from tests.unit.analysis.memory_runs import MB, allocated, over_training, stood, training
 
 STANDING = stood(2, 8, 30)
 
@@ -59,6 +59,16 @@ def test_growth_is_found_with_its_line(name: str, tmp_path: Path) -> None:
     (claim,) = claims(GROWING[name], tmp_path)
 
     assert (claim.line, dict(claim.takes)) == (("train.py", 30), {})
+
+
+def test_the_line_that_allocated_what_grew_is_named_where_that_was_recorded(tmp_path: Path) -> None:
+    """Measured: it goes before the line at which the main thread stood."""
+    recorded = allocated((7, [n * MB for n in range(50)]), (8, [5 * MB] * 50))
+    (claim,) = claims(GROWING["evenly"], tmp_path, **recorded)
+
+    assert claim.line == ("train.py", 7)
+    told = "of 33 MB that grew among what memray recorded, these allocated most: train.py:7 33 MB (100 %)"
+    assert told in claim.sentence.before
 
 
 @pytest.mark.parametrize("name", CLEAN)
