@@ -3,7 +3,7 @@
 The work of a step is known from shapes (`layer_work`), the time from a window of traced steps, the ceilings from a
 measurement on the machine. A layer can be no faster than the time that its operations take at the ceiling of
 computing, nor than its bytes take at that of memory: the larger of the two is what binds it, unless it takes many
-times as long in small kernels. Then it is what surrounds them.
+times as long. Then it is what surrounds its kernels, where these are small, or else how they do their work.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ def _rate(work: LayerWork, times: Mapping[tuple[str, str], _Time], ceilings: Cei
     computing, moving = work.flops / peak * 1e9, work.bytes / ceilings.bytes_per_s * 1e9
     least = max(computing, moving)
     bound = Bound.COMPUTE if computing >= moving else Bound.BANDWIDTH
-    if time.ns > _FAR * least and time.mean_ns < _SMALL_NS:
-        bound = Bound.OVERHEAD
+    if time.ns > _FAR * least:
+        bound = Bound.OVERHEAD if time.mean_ns < _SMALL_NS else Bound.KERNEL
     if least > (_IMPOSSIBLE if computing > moving else _FROM_CACHES) * time.ns:
         return LayerRate(work, time.ns, None, least / time.ns if time.ns else None)
     return LayerRate(work, time.ns, bound, least / time.ns if time.ns else None)

@@ -238,6 +238,8 @@ class Bound(StrEnum):
     """The bytes that it must move."""
     OVERHEAD = "overhead"
     """What surrounds kernels that are small for what they do."""
+    KERNEL = "kernel"
+    """The kernels themselves: they are large, and come near neither ceiling."""
 
 
 class WorkCause(StrEnum):

@@ -106,6 +106,15 @@ def test_small_kernels_that_take_far_too_long_are_held_by_what_surrounds_them(tm
     assert rate.bound == Bound.OVERHEAD
 
 
+def test_large_kernels_that_come_near_no_ceiling_are_held_by_how_they_do_it(tmp_path: Path) -> None:
+    """2 MFLOP in 1 ms are a fiftieth of 100 GFLOP/s: computing does not hold them."""
+    small = layer(inputs=["100x100"], output="100x100", weights=["100x100"])
+    rate = forward(of(tmp_path / "r", [small], [op(1)]))
+
+    assert rate.bound == Bound.KERNEL
+    assert rate.reached == pytest.approx(0.02)
+
+
 def test_without_ceilings_there_are_rates_and_no_bound(tmp_path: Path) -> None:
     """Nobody has measured what this machine can do."""
     rate = forward(of(tmp_path / "r", [layer()], [op(4)], measured=False))
