@@ -116,6 +116,9 @@ class _Check:
         arguments = [" ".join(run.manifest.command.argv) or "none" for run in (self.a, self.b)]
         if arguments[0] != arguments[1]:
             self.why_not.append(f"the arguments differ: {arguments[0]} and {arguments[1]}")
+        recorded = [name for name, run in (("A", self.a), ("B", self.b)) if run.manifest.config.get("heap")]
+        if len(recorded) == 1:
+            self.differences.append(f"allocations were recorded in {recorded[0]} alone (--heap), which takes time")
 
     def _training(self, one: Training, two: Training) -> None:
         losses = self._losses(one, two)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from dlprof.analysis import parity
 from dlprof.store.run import Run
@@ -99,6 +100,15 @@ def test_scripts_and_arguments_are_compared(tmp_path: Path) -> None:
         "the scripts differ: train.py and other.py",
         "the arguments differ: none and --epochs 2",
     )
+
+
+def test_a_run_in_which_allocations_were_recorded_took_longer_for_that(tmp_path: Path) -> None:
+    """It is no plain run; two of them are alike."""
+    a, b = pair(tmp_path)
+    b.manifest = structs.replace(b.manifest, config={**b.manifest.config, "heap": True})
+
+    assert parity.check(a, b).differences == ("allocations were recorded in B alone (--heap), which takes time",)
+    assert parity.check(b, b).differences == ()
 
 
 def test_the_machine_and_its_settings_are_mentioned(tmp_path: Path) -> None:
