@@ -78,8 +78,25 @@ class Heap:
     @property
     def growing(self) -> Sequence[HeapLine]:
         """Lines whose memory grew in the training, those that grew most first."""
-        grown = [one for one in self.lines if (one.grown_bytes or 0) > 0]
-        return sorted(grown, key=lambda one: -(one.grown_bytes or 0))
+        return _growing(self.lines)
+
+
+def most_telling(lines: Sequence[HeapLine], most: int) -> Sequence[HeapLine]:
+    """Some of all lines, in their order: half of them those that held most, half those that grew most.
+
+    Args:
+        lines: All, those that held most first.
+        most: How many.
+    """
+    largest, rest = lines[: most - most // 2], lines[most - most // 2 :]
+    grown = _growing(rest)[: most // 2]
+    others = [one for one in rest if one not in grown][: most - len(largest) - len(grown)]
+    return [*largest, *(one for one in rest if one in grown or one in others)]
+
+
+def _growing(lines: Iterable[HeapLine]) -> Sequence[HeapLine]:
+    grown = [one for one in lines if (one.grown_bytes or 0) > 0]
+    return sorted(grown, key=lambda one: -(one.grown_bytes or 0))
 
 
 def of_run(run: Run) -> Heap | None:
@@ -95,15 +112,15 @@ def of_run(run: Run) -> Heap | None:
     for (file, line, function), numbers in groups.items():
         of_line = [rows[number] for number in numbers]
         places = [row["place"] for row in of_line]
-        largest = max(of_line, key=lambda row: max(row["peak_bytes"], (grown or {}).get(row["place"], 0)))
+        largest = max(of_line, key=lambda row: max(row["peak_bytes"] or 0, (grown or {}).get(row["place"], 0)))
         known = largest["at_file"] is not None
         lines.append(
             HeapLine(
                 file=file,
                 line=line,
                 function=function,
-                peak_bytes=sum(row["peak_bytes"] for row in of_line),
-                peak_count=sum(row["peak_count"] for row in of_line),
+                peak_bytes=sum(row["peak_bytes"] or 0 for row in of_line),
+                peak_count=sum(row["peak_count"] or 0 for row in of_line),
                 grown_bytes=_sum(grown, places),
                 at=Frame(largest["at_file"], largest["at_line"], largest["at_function"]) if known else None,
             )

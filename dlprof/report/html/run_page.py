@@ -12,6 +12,7 @@ from msgspec import structs
 from dlprof.analysis import breakdown, kernels, memory_growth, memory_owners, samples
 from dlprof.analysis.breakdown import Breakdown
 from dlprof.analysis.findings.finding import Diagnosis
+from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.phase_lookup import PhaseLookup
 from dlprof.report import colours, diagnosis_json, kernel_json, summary
@@ -38,7 +39,7 @@ from dlprof.units import size
 _TOP = 25
 _EPOCHS = 500
 _LAYERS = 40
-"""Rows of what holds memory by layer."""
+"""Rows of what holds memory by layer, and of who allocated it."""
 _LINES = 6000
 """Lines of source that one page carries."""
 _NO_LAYER = "no layer"
@@ -198,7 +199,12 @@ def _layers(tree: Breakdown | None) -> list[dict[str, Any]]:
 
 def _of_memory(report: Report) -> dict[str, Any]:
     """What the template shows of memory besides the report's own figures."""
-    return {"held": _held(report), "layers_hold": _layers_hold(report), "growth_verdict": _growth_verdict(report)}
+    return {
+        "held": _held(report),
+        "layers_hold": _layers_hold(report),
+        "growth_verdict": _growth_verdict(report),
+        "allocating": _allocating(report),
+    }
 
 
 def _held(report: Report) -> list[tuple[str, int | None, str | None]]:
@@ -214,6 +220,12 @@ def _layers_hold(report: Report) -> list[Owner]:
     """What holds memory and is of a layer, the largest first."""
     owners = report.memory.owners if report.memory is not None else ()
     return [owner for owner in owners if owner.layer][:_LAYERS]
+
+
+def _allocating(report: Report) -> Sequence[HeapLine]:
+    """Lines that allocated memory, where that was recorded."""
+    heap = report.memory.heap if report.memory is not None else None
+    return most_telling(heap.lines, _LAYERS) if heap is not None else ()
 
 
 def _growth_verdict(report: Report) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlprof.analysis import memory_growth, memory_owners
 from dlprof.analysis.engine_memory import EngineMemory
+from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report.console import Page
@@ -216,25 +217,23 @@ def _heap(page: Page, heap: HeapReport, most: int) -> None:
     table = page.table(
         ("held at most", "right"), ("blocks", "right"), ("grown", "right"), ("line", "left"), ("allocated in", "left")
     )
-    largest = heap.lines[: most - most // 2]
-    growing = sorted(
-        (one for one in heap.lines if (one.grown_bytes or 0) > 0 and one not in largest),
-        key=lambda one: -(one.grown_bytes or 0),
-    )
-    chosen = [*largest, *growing[: most // 2]]
-    chosen += [one for one in heap.lines if one not in chosen][: most - len(chosen)]
-    for one in sorted(chosen, key=lambda one: -one.peak_bytes):
-        place = (
-            f"{one.file}:{one.line}" if one.file else "no line of the script" if one.at else "threads without Python"
-        )
-        inner = (
-            f"{one.at.file}:{one.at.line} {one.at.function}"
-            if one.at and (one.at.file, one.at.line) != one.place
-            else "-"
-        )
+    for one in most_telling(heap.lines, most):
         told = f"{'+' if one.grown_bytes > 0 else ''}{size(one.grown_bytes)}" if one.grown_bytes is not None else "-"
-        table.add_row(size(one.peak_bytes), f"{one.peak_count:,}", told, safe(place), safe(inner))
+        table.add_row(size(one.peak_bytes), f"{one.peak_count:,}", told, safe(_line(one)), safe(_inner(one)))
     page.show(table)
+
+
+def _line(one: HeapLine) -> str:
+    if one.file:
+        return f"{one.file}:{one.line}"
+    return "no line of the script" if one.at else "threads without Python"
+
+
+def _inner(one: HeapLine) -> str:
+    """Where it was allocated, if that is another line."""
+    if one.at is None or (one.at.file, one.at.line) == one.place:
+        return "-"
+    return f"{one.at.file}:{one.at.line} {one.at.function}"
 
 
 def _owned(page: Page, memory: MemoryReport) -> None:

@@ -66,6 +66,19 @@ def test_a_training_with_few_moments_tells_no_growth(tmp_path: Path) -> None:
     assert found.grown_bytes is None
 
 
+def test_of_many_lines_those_that_held_most_and_those_that_grew_most_are_chosen(tmp_path: Path) -> None:
+    """Half and half; where few grew, more of the others."""
+    tables = allocated(*((line, LEAK if line in (8, 9) else [0] * 50) for line in range(1, 11)))
+    for row in tables["heap"]:
+        row["peak_bytes"] = (20 - row["line"]) * MB
+    found = heap.of_run(over_training([MB] * 10, tmp_path / "r", **tables))
+
+    assert found is not None
+    assert [one.line for one in heap.most_telling(found.lines, 4)] == [1, 2, 8, 9]
+    assert [one.line for one in heap.most_telling(found.lines, 7)] == [1, 2, 3, 4, 5, 8, 9]
+    assert heap.most_telling(found.lines, 99) == list(found.lines)
+
+
 def test_a_run_without_a_recording_has_none(tmp_path: Path) -> None:
     """As nearly all."""
     assert heap.of_run(trained(tmp_path / "r")) is None

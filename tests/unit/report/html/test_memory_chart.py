@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from dlprof.report.html import memory_chart
-from tests.unit.analysis.memory_runs import MB, S, sample, split, stood
+from tests.unit.analysis.memory_runs import MB, S, allocated, sample, split, stood
 from tests.unit.report.html.pages import Elements, page_of, unpacked
 from tests.unit.runs import intervals, manifest, trained
 
@@ -79,6 +79,20 @@ def test_without_samples_there_is_no_chart(tmp_path: Path) -> None:
 
     assert memory_chart.of_run(run) is None
     assert 'id="memory-chart"' not in page_of(run)
+
+
+def test_a_page_has_who_allocated_memory_where_that_was_recorded(tmp_path: Path) -> None:
+    """And nothing of it elsewhere."""
+    recorded = allocated((7, [n * MB for n in range(50)]), (None, [0] * 50))
+    samples = [sample(4, 800 * MB)]
+    text = page_of(trained(tmp_path / "r", process_samples=samples, **recorded))
+    words = " ".join(Elements(text).text.split())
+    without = page_of(trained(tmp_path / "s", process_samples=samples))
+
+    assert "Who allocated it Of 20 MB that memray recorded at most" in words
+    assert "train.py:7</td><td>numpy/core.py:9 zeros</td>" in text.replace("</a>", "").replace("</code>", "")
+    assert "<td>no line of the script</td><td>numpy/core.py:9 zeros</td>" in text
+    assert "Who allocated it" not in without
 
 
 def test_a_page_has_the_chart_and_what_holds_memory(tmp_path: Path) -> None:
