@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_LIBRARY = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
+_LIBRARY = re.compile(r".*[/\\](?:(?:site|dist)-packages|tools[/\\]\w+-cp\d+-[^/\\]+)[/\\]")
+"""Where packages are installed, and where dlprof has those that a probe needs (`launch/tool_folder.py`)."""
 _STANDARD = re.compile(r".*[/\\]lib[/\\]python3\.\d+[/\\]")
 
 

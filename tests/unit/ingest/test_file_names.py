@@ -15,6 +15,8 @@ from dlprof.ingest.file_names import FileNames
         ("/tmp/ipykernel_7/1.py", True),
         ("/venv/lib/python3.11/site-packages/keras/src/models/model.py", False),
         ("/usr/lib/python3/dist-packages/numpy/core.py", False),
+        ("/home/me/.local/share/dlprof/tools/memray-cp311-linux-x86_64-078d8fc3755d/rich/console.py", False),
+        ("/home/me/tools/cp311-data/load.py", True),
         ("/usr/lib/python3.11/threading.py", False),
         ("<string>", False),
     ],
