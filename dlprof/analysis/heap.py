@@ -56,6 +56,13 @@ class HeapLine:
     at: Frame | None
 
     @property
+    def where(self) -> str:
+        """The line, for people, or what there is instead."""
+        if self.file is not None:
+            return f"{self.file}:{self.line}"
+        return "no line of the script" if self.at is not None else "threads without Python"
+
+    @property
     def place(self) -> tuple[str, int] | None:
         """File and line."""
         return (self.file, self.line) if self.file is not None and self.line is not None else None

@@ -98,6 +98,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="trace Pythons below it that import an engine, each as a run of its own (default: with --exec)",
     )
+    _add_measuring(parser)
+    _add_results(parser)
+
+
+def _add_measuring(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to measure")
     what.add_argument("--probes", metavar="LIST", help="all, none, names, or -name to leave one out (default: all)")
     what.add_argument(
@@ -120,6 +125,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--budget", metavar="SHARE", help="what all probes may cost, of the run's time: 1%% (default), 0.5%%, off"
     )
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
     out = parser.add_argument_group("results")
     out.add_argument("--repeat", type=int, default=1, metavar="N", help="run it N times, for intervals (default: 1)")
     out.add_argument("-o", dest="output", metavar="DIR", help="run folder (default: a new one below dlprof_runs/)")

@@ -40,17 +40,12 @@ class Sums(msgspec.Struct, frozen=True):
 
     Attributes:
         failed: Why there are no sums; None: there are.
-        peak_bytes: The most that was held of all that was recorded.
         moments_wall_ns: The moments of which places tell what they held (ns since 1970).
         places: Those that held most first.
     """
 
     failed: str | None = None
     format: str = FORMAT
-    memray: str = ""
-    allocations: int = 0
-    peak_bytes: int = 0
-    peak_wall_ns: int | None = None
     moments_wall_ns: tuple[int, ...] = ()
     places: tuple[Place, ...] = ()
 

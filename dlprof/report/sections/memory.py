@@ -219,14 +219,8 @@ def _heap(page: Page, heap: HeapReport, most: int) -> None:
     )
     for one in most_telling(heap.lines, most):
         told = f"{'+' if one.grown_bytes > 0 else ''}{size(one.grown_bytes)}" if one.grown_bytes is not None else "-"
-        table.add_row(size(one.peak_bytes), f"{one.peak_count:,}", told, safe(_line(one)), safe(_inner(one)))
+        table.add_row(size(one.peak_bytes), f"{one.peak_count:,}", told, safe(one.where), safe(_inner(one)))
     page.show(table)
-
-
-def _line(one: HeapLine) -> str:
-    if one.file:
-        return f"{one.file}:{one.line}"
-    return "no line of the script" if one.at else "threads without Python"
 
 
 def _inner(one: HeapLine) -> str:

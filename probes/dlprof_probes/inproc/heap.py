@@ -70,11 +70,14 @@ class Heap(object):
             self._recorder.on_flush = None
 
     def stop(self):
-        """Record no more."""
+        """Record no more; a failure of memray's is noted, and keeps nobody from what comes next."""
         tracker, self._tracker = self._tracker, None
         self._recorder.on_flush = None
         if tracker is not None:
-            tracker.__exit__(None, None, None)
+            try:
+                tracker.__exit__(None, None, None)
+            except Exception as error:
+                self._recorder.note("heap-failed", "memray cannot end: %s: %s" % (type(error).__name__, error))
 
     def _load(self):
         known = set(sys.modules)

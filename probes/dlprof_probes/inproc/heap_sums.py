@@ -4,6 +4,7 @@ It runs in a process of its own, by the interpreter of the script: memray reads 
 """
 
 import importlib
+from bisect import bisect_left
 from io import open as open_file
 from json import dumps
 
@@ -70,10 +71,10 @@ def summed(reader):
     for record in reader.get_temporal_allocation_records(merge_threads=True):
         place = _place(places, of_user.key(record), len(chosen))
         for interval in record.intervals:
-            last = interval.deallocated_before_snapshot
-            for number, moment in enumerate(chosen):
-                if interval.allocated_before_snapshot <= moment and (last is None or last > moment):
-                    place.held[number] += interval.n_bytes
+            gone = interval.deallocated_before_snapshot
+            end = len(chosen) if gone is None else bisect_left(chosen, gone)
+            for number in range(bisect_left(chosen, interval.allocated_before_snapshot), end):
+                place.held[number] += interval.n_bytes
     largest = max(snapshots, key=lambda one: one.heap) if snapshots else None
     kept = sorted(places.items(), key=lambda item: -item[1].weight)
     left = Place(len(chosen))

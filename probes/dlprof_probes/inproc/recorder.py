@@ -387,8 +387,9 @@ class Recorder(object):
             self._writer = None
             self._writing.release()
         self.write_ns += now() - started
-        if self.on_flush is not None:
-            self.on_flush()
+        on_flush = self.on_flush  # another thread may take it away meanwhile
+        if on_flush is not None:
+            on_flush()
 
     def _write(self):
         last = self._last  # asked first: what was added before the end goes before it

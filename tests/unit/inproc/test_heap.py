@@ -115,6 +115,21 @@ def test_a_file_that_becomes_too_large_ends_the_recording_and_is_told(package: P
     assert recorder.on_flush is None
 
 
+def test_a_recording_that_cannot_be_ended_keeps_nobody_from_going_on(package: Path, tmp_path: Path) -> None:
+    """It is noted, once."""
+    recording, recorder = made(package, tmp_path)
+    recording.start()
+    sys.modules["memray"].Tracker.__exit__ = _failing
+    recording.stop()
+    recording.stop()
+
+    assert recorder.notes == [("heap-failed", "memray cannot end: RuntimeError: disk full")]
+
+
+def _failing(*_what: object) -> None:
+    raise RuntimeError("disk full")
+
+
 def test_a_file_that_is_gone_is_looked_at_no_more(package: Path, tmp_path: Path) -> None:
     """The run folder was removed."""
     recording, recorder = made(package, tmp_path)

@@ -82,14 +82,10 @@ def _allocated(lines: Sequence[HeapLine], heap: Heap | None) -> str:
     if not lines or heap is None:
         return ""
     told = ", ".join(
-        f"{_place(one)} {size(one.grown_bytes)} ({100 * (one.grown_bytes or 0) / (heap.grown_bytes or 1):.0f} %)"
+        f"{one.where} {size(one.grown_bytes)} ({100 * (one.grown_bytes or 0) / (heap.grown_bytes or 1):.0f} %)"
         for one in lines
     )
     return f"; of {size(heap.grown_bytes)} that grew among what memray recorded, these allocated most: {told}"
-
-
-def _place(line: HeapLine) -> str:
-    return f"{line.file}:{line.line}" if line.file else "no line of the script"
 
 
 def _of(kept: Sequence[KeptLine], allocating: Sequence[HeapLine]) -> SourceLine | None:
