@@ -1,7 +1,7 @@
 """Who allocated the memory that was held at its largest, and what grew, where allocations were recorded (`--heap`).
 
 A line's growth is what it came down to in the last eighth of the training, less that of the first: what a step takes
-and gives back again is not in it. The first quarter of the steps is left out, as in `memory_growth`.
+and gives back again is not in it. The first quarter of the steps is left out, as in `slopes`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlprof.analysis import memory_growth
+from dlprof.analysis import slopes
 from dlprof.analysis.columns import Integers, integers
 from dlprof.store.run import Run
 
@@ -143,12 +143,12 @@ def _sum(grown: dict[int, int] | None, places: Iterable[int]) -> int | None:
 def _grown(run: Run) -> dict[int, int] | None:
     """By place, by how much what it held grew in the training; None: there was none, or it was too short."""
     try:
-        begin, end = memory_growth.trained(run)
-    except memory_growth.NotMeasured:
+        steps = slopes.steps_of_run(run)
+    except slopes.NotMeasured:
         return None
     held = run.table("heap_held")
     place, time, size = (integers(held[name]) for name in ("place", "time_ns", "bytes"))
-    moments = np.unique(time[(time >= begin) & (time <= end)])
+    moments = np.unique(time[(time >= steps.time_ns[0]) & (time <= steps.time_ns[-1])])
     if len(moments) < _FEWEST:
         return None
     parts = np.array_split(moments, _PARTS)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from dlprof.analysis import engine_memory, heap, memory_account, memory_growth, memory_series
+from dlprof.analysis import engine_memory, heap, memory_account, memory_growth, memory_series, slopes, trends
 from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import Heap
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.memory_parts import Moment, PartMemory, Parts
 from dlprof.analysis.memory_series import MemorySeries
+from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import MemoryBasis, MemoryKind
 from dlprof.store.run import Run
 
@@ -94,6 +95,7 @@ class Memory:
         engines: What the engines' own allocators counted.
         growth: With the steps of the training; None: not measured.
         grown_at: Where it grew.
+        trends: What else becomes more with the steps.
         heap: Who allocated it; None: that was not recorded.
         not_measured: What is not there, and why.
     """
@@ -114,6 +116,7 @@ class Memory:
     engines: tuple[EngineMemory, ...]
     growth: Growth | None
     grown_at: GrownAt | None
+    trends: Trends
     heap: Heap | None
     devices: tuple[DeviceMemory, ...]
     limits: Limits
@@ -154,6 +157,7 @@ def _of_run(run: Run) -> Memory:
         engines=engines,
         growth=growth,
         grown_at=_grown_at(parts, growth) if growth is not None and growth.is_growing and not growth.is_below else None,
+        trends=trends.of_run(run),
         heap=heap.of_run(run),
         devices=_devices(run),
         limits=limits(run),
@@ -172,7 +176,7 @@ def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
     told.update(_why_no_heap(run))
     return Memory(
         None, None, None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, engines,
-        None, None, heap.of_run(run),
+        None, None, trends.of_run(run), heap.of_run(run),
         _devices(run), limits(run), told,
     )  # fmt: skip
 
@@ -180,12 +184,12 @@ def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
 def _growth(run: Run, series: MemorySeries) -> tuple[Growth | None, str | None]:
     try:
         return memory_growth.of_run(run, series), None
-    except memory_growth.NotMeasured as why:
+    except slopes.NotMeasured as why:
         return None, str(why)
 
 
 def _grown_at(parts: Parts, growth: Growth) -> GrownAt | None:
-    found = parts.grown_at(growth.begin_ns, growth.end_ns)
+    found = parts.grown_at(growth.slope.begin_ns, growth.slope.end_ns)
     if found is None:
         return None
     phase, place, share = found

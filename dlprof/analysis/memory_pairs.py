@@ -133,7 +133,7 @@ def _side(runs: Sequence[Memory]) -> MemorySide:
         file=middle.file if middle else None,
         line=middle.line if middle else None,
         growth_bytes_per_step=growth.bytes_per_step if growth else None,
-        growth_ci=growth.ci if growth else None,
+        growth_ci=growth.slope.ci if growth else None,
         is_growing=growth.is_growing if growth else None,
         not_measured=_reasons(runs, has_peak=bool(peaks), has_growth=growth is not None),
     )

@@ -15,7 +15,7 @@ from dlprof.analysis import overhead
 from dlprof.backends import registry
 from dlprof.engines import registry as engines
 from dlprof.engines.base import Dispatch
-from dlprof.ingest.own import collectives, loader_passes, model_memory, stream_tables, syncs
+from dlprof.ingest.own import collectives, held_objects, loader_passes, model_memory, stream_tables, syncs
 from dlprof.ingest.own import marks as marks_reader
 from dlprof.ingest.own import wire as wire_reader
 from dlprof.pipeline import stream_end
@@ -86,6 +86,7 @@ def _add(run: Workspace, stream: wire_reader.Stream) -> None:
     run.tables.put({"memory_owners": model_memory.table(stream.models, stream.spans.details, run.process)})
     run.tables.put({"collectives": collectives.table(stream.collectives, run.process)})
     run.tables.put({"syncs": syncs.table(stream.syncs.values(), run.process, run.names)})
+    run.tables.put({"held_objects": held_objects.table(stream.objects, run.process)})
     run.tables.put({"layers": model_memory.layers(stream.models, stream.spans.details, run.process)})
     for told in stream.probes:
         before = run.probes.get(told["name"]) or Probe(name=told["name"])

@@ -124,6 +124,9 @@ def _explained(page: Page, diagnosis: Diagnosis) -> None:
             f"parts are faster by {duration(explained - whole)}."
         )
         return
+    if not explained:
+        page.say(f"No time is claimed for these; all of {_whole(diagnosis)} is the rest.")
+        return
     share = 100 * explained / max(1, whole)
     page.say(
         f"These causes explain {duration(explained)}, {share:.0f} % of {_whole(diagnosis)}; "

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from dlprof.analysis import heap, memory_growth
+from dlprof.analysis import heap, memory_growth, trends
 from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import Heap, HeapLine
 from dlprof.analysis.memory import DeviceMemory, GrownAt, Limits, Memory
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.memory_parts import Moment, PartMemory
+from dlprof.analysis.trends import Named, Trend, Trends
+from dlprof.schema.vocabulary import Trended
 
 SCHEMA = "dlprof.memory/1"
 HOW = (
@@ -71,6 +73,29 @@ class GrowthReport(Struct, frozen=True):
     how: str = memory_growth.HOW
 
 
+class TrendReport(Struct, frozen=True):
+    """How something else went with the steps of the training."""
+
+    quantity: Trended
+    unit: str
+    """Of the figures: `ns` or `count`."""
+    per_step: float
+    ci: tuple[float, float]
+    """95 % interval."""
+    per_epoch: float | None
+    """The same for the steps of an epoch; None: there are fewer than two."""
+    is_growing: bool
+    """Beyond doubt, from beginning to end, and by what is worth a word."""
+    first: float
+    last: float
+    """Medians at the beginning, behind the warm-up, and at the end."""
+    steps: int
+    samples: int
+    names: tuple[Named, ...]
+    """What there is more of, where that is known."""
+    how: str
+
+
 class HeapReport(Struct, frozen=True):
     """Who allocated memory, by line of the user's own."""
 
@@ -94,6 +119,8 @@ class MemoryReport(Struct, frozen=True, kw_only=True):
     owners: tuple[Owner, ...]
     """Those of most bytes first."""
     growth: GrowthReport | None
+    trends: tuple[TrendReport, ...]
+    """What else was looked at over the steps."""
     traced_peak_bytes: int | None
     """The largest sample of all, where kernels were traced then, which takes memory itself; None: they were not."""
     owned_peak_bytes: int | None
@@ -130,6 +157,7 @@ def as_json(memory: Memory) -> MemoryReport:
         phases=tuple(map(_part, memory.phases)),
         owners=memory.owners,
         growth=_growth(memory.growth, memory.grown_at),
+        trends=tuple(map(_trend, memory.trends.found)),
         traced_peak_bytes=memory.traced_peak.bytes if memory.traced_peak is not None else None,
         owned_peak_bytes=memory.owned_peak.bytes if memory.owned_peak is not None else None,
         kernel_peak_bytes=memory.kernel_peak_bytes,
@@ -144,7 +172,7 @@ def as_json(memory: Memory) -> MemoryReport:
         engines=memory.engines,
         limits=memory.limits,
         heap=_heap(memory.heap),
-        not_measured=memory.not_measured,
+        not_measured={**memory.not_measured, **_trends_not_measured(memory.trends)},
     )
 
 
@@ -157,6 +185,28 @@ def _part(part: PartMemory) -> PartReport:
     return PartReport(part.name, peak.bytes if peak is not None else None, part.growth_bytes, _at(peak))
 
 
+def _trend(one: Trend) -> TrendReport:
+    slope = one.slope
+    return TrendReport(
+        quantity=one.quantity,
+        unit=one.unit,
+        per_step=slope.per_step,
+        ci=slope.ci,
+        per_epoch=one.per_epoch,
+        is_growing=one.is_growing,
+        first=slope.first,
+        last=slope.last,
+        steps=slope.steps,
+        samples=one.samples,
+        names=one.names,
+        how=trends.HOW[one.quantity],
+    )
+
+
+def _trends_not_measured(found: Trends) -> dict[str, str]:
+    return {f"trends.{quantity}": why for quantity, why in found.not_measured.items()}
+
+
 def _heap(found: Heap | None) -> HeapReport | None:
     return HeapReport(found.peak_bytes, found.grown_bytes, found.lines) if found is not None else None
 
@@ -166,11 +216,11 @@ def _growth(growth: Growth | None, at: GrownAt | None) -> GrowthReport | None:
         return None
     return GrowthReport(
         growth.bytes_per_step,
-        growth.ci,
+        growth.slope.ci,
         growth.is_growing,
-        growth.steps,
-        growth.begin_ns,
-        growth.end_ns,
+        growth.slope.steps,
+        growth.slope.begin_ns,
+        growth.slope.end_ns,
         growth.kept_bytes,
         at,
         growth.is_below,

@@ -19,6 +19,8 @@ History of SCHEMA_VERSION:
     10 machine: limits of memory; process_samples: kinds of memory; memory_owners; layers; syncs: where the program
        asked for values of the device; input_stages: stages of input pipelines in kernel windows; heap, heap_held: who
        allocated memory
+    11 process_samples: open descriptors, machine: their limit; handles: what these and threads are; held_objects: how
+       much Python holds
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NS = pa.int64()
@@ -222,6 +224,7 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("limit_group_bytes", pa.int64()),  # of its control group, or of the tightest one around that
             ("group_used_bytes", pa.int64()),
             ("group_killed_count", pa.int64()),  # processes of the group that the kernel killed for want of memory
+            ("limit_descriptors", pa.int32()),  # that the traced process may have open
             of_process=False,
         ),
         # The traced process tree, one row per process and sample.
@@ -251,6 +254,24 @@ TABLES: Mapping[str, pa.Schema] = MappingProxyType(
             ("address_space_bytes", pa.int64()),
             ("pss_bytes", pa.int64()),  # every ten seconds or more: shared pages by share
             ("uss_bytes", pa.int64()),  # likewise: pages of this process alone
+            ("descriptors", pa.int32()),  # that are open, once a second
+        ),
+        # What open descriptors and threads of a process are, each time when there are far more of them.
+        "handles": _table(
+            ("time_ns", _NS),
+            ("kind", _TEXT),  # descriptors | threads
+            ("count", pa.int32()),  # how many there were
+            ("looked_at", pa.int32()),  # of these, the newest
+            ("name", _TEXT),  # target of a descriptor, name of a thread; its numbers are `#`
+            ("of_name", pa.int32()),  # of those that were looked at so many are called that
+        ),
+        # How much Python holds, now and then while it trains.
+        "held_objects": _table(
+            ("time_ns", _NS),
+            ("kind", _TEXT),  # blocks (of Python's allocator) | objects | tensors | type
+            ("name", _TEXT),  # of the type; null: of another kind
+            ("count", pa.int64()),
+            ("more_count", pa.int64()),  # of a type: than when they were first counted
         ),
         # What holds memory, as far as shapes tell: variables of models, what is made of them in a step.
         "memory_owners": _table(

@@ -346,6 +346,19 @@ class MemoryBasis(StrEnum):
     """From shapes of what is made in a step, which the engine may keep shorter, longer, or not at all."""
 
 
+class Trended(StrEnum):
+    """What is told as a trend over the steps of a training (`analysis.trends`)."""
+
+    STEP_TIME = "step_time"
+    GRAPHS = "graphs"
+    TENSORS = "tensors"
+    OBJECTS = "objects"
+    BLOCKS = "blocks"
+    THREADS = "threads"
+    DESCRIPTORS = "descriptors"
+    PROCESSES = "processes"
+
+
 class RunState(StrEnum):
     """How far a run came: `state` of its manifest."""
 

@@ -78,6 +78,12 @@ class Record(object):
 
     time_ns, datasets ([class, file, line (where it was made; "" and 0: not known), the user's function that it calls or
     None] each, before what it reads from)."""
+    OBJECTS = 20
+    """JSON object: how much Python holds, at a moment in which it trains. Older readers pass over it.
+
+    time_ns, blocks (of Python's allocator); objects, tensors (arrays of engines among them), types ([name, count, how
+    many more than when they were first counted] of those of which there are most more). Each but the time may be
+    missing."""
 
 
 class SpanKind(object):

@@ -14,7 +14,7 @@ from dlprof.ingest.own.process_lives import ProcessLives
 from dlprof.schema.tables import TABLES
 
 FORMAT = "dlprof.cores/1"
-_TABLES = ("cores", "machine", "process_samples", "processes")
+_TABLES = ("cores", "machine", "process_samples", "processes", "handles")
 MOST, MOST_NAMED = 128, 10_000
 """Processes that the sampler follows, at a time and in all (`dlprof_probes.sidecar.processes`)."""
 _WORTH_SAYING_NS = 100_000_000
@@ -23,16 +23,17 @@ _PIECE = 1 << 14
 _COUNTERS = (
     "switches_voluntary", "switches_involuntary", "read_bytes", "write_bytes", "run_ns", "wait_ns", "main_run_ns",
     "main_wait_ns", "io_calls", "anonymous_bytes", "file_bytes", "shared_bytes", "swap_bytes", "peak_rss_bytes",
-    "address_space_bytes", "pss_bytes", "uss_bytes",
+    "address_space_bytes", "pss_bytes", "uss_bytes", "descriptors",
 )  # fmt: skip
 _STALLS = ("stall_cpu_ns", "stall_memory_ns", "stall_io_ns", "throttled_ns")
 _LIMITS = (
     "limit_address_space_bytes", "limit_data_bytes", "limit_group_bytes", "group_used_bytes", "group_killed_count",
+    "limit_descriptors",
 )  # fmt: skip
 
 
 def read(path: Path, process: ProcessId) -> tuple[dict[str, pa.Table], list[Health], dict[str, Any]]:
-    """The four tables as a whole, what the user must know, and the trailer ({} where the file was cut).
+    """The tables as a whole, what the user must know, and the trailer ({} where the file was cut).
 
     Raises:
         NothingRecordedError: The file is empty.
@@ -104,7 +105,7 @@ class Samples:
 
 
 class _Reader:
-    """Rows of the four tables out of lines; a sample of cores waits until the one after it, with what is between."""
+    """Rows of the tables out of lines; a sample of cores waits until the one after it, with what is between."""
 
     def __init__(self, lines: jsonl.Lines, process: ProcessId) -> None:
         self._lines = lines
@@ -139,6 +140,8 @@ class _Reader:
                 self.lives.appears_or_ends(row)
             elif kind == "n":
                 self.lives.beside(row)
+            elif kind == "h":
+                yield from (("handles", named) for named in self._handles(*row[1:]))
             elif kind == "c":
                 yield from self._sampled()
                 self._waiting = row
@@ -161,6 +164,22 @@ class _Reader:
                 yield "machine", self._machine(self._known, after, slow)
             self._known = after
         self._before, self._waiting = after, None
+
+    def _handles(
+        self, time_ns: int, pid: int, kind: str, count: int, looked_at: int, names: list[list[Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """What open descriptors, or threads, of a process are."""
+        for name, of_name in names:
+            yield {
+                **self._process.columns,
+                "pid": pid,
+                "time_ns": self._at(time_ns),
+                "kind": kind,
+                "count": count,
+                "looked_at": looked_at,
+                "name": name,
+                "of_name": of_name,
+            }
 
     def _at(self, time_ns: int) -> int:
         return time_ns - self._process.origin_ns
@@ -198,7 +217,7 @@ class _Reader:
             "swap_used_bytes": slow[3],
             "temperature_c": slow[4],
             **dict(zip(_STALLS, stalls, strict=True)),
-            **dict(zip(_LIMITS, limits, strict=True)),
+            **dict(zip(_LIMITS, [*limits, None], strict=False)),  # an older one has no descriptors
         }
 
     def _process_samples(self, before: list[Any], after: list[Any], slow: list[Any] | None) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from dlprof_probes.wire import Record
 
 from dlprof import safe_files
 from dlprof.ingest.artifact import Health, NothingRecordedError
-from dlprof.ingest.own import datasets, loader_passes, model_memory
+from dlprof.ingest.own import datasets, held_objects, loader_passes, model_memory
 from dlprof.ingest.own.collectives import Collectives
 from dlprof.ingest.own.columns import Columns, Metrics
 from dlprof.ingest.own.span_log import SpanLog
@@ -87,6 +87,8 @@ class Stream:
     passes: list[loader_passes.Pass] = field(default_factory=list)
     datasets: list[datasets.Pipeline] = field(default_factory=list)
     """Pipelines of tf.data."""
+    objects: list[held_objects.Held] = field(default_factory=list)
+    """How much Python held."""
     models: dict[int, model_memory.Model] = field(default_factory=dict)
     """What models hold, by their numbers; what was told last."""
     stretches: Columns = field(default_factory=lambda: Columns("qqqq"))
@@ -164,7 +166,7 @@ def _is_changed(path: Path, size: int, trailer: memoryview) -> bool:
 _OBJECTS = frozenset(
     {
         Record.META, Record.NOTE, Record.PROBE, Record.TRAILER, Record.CHILD, Record.LOADER, Record.MODEL,
-        Record.DATASETS,
+        Record.DATASETS, Record.OBJECTS,
     }
 )  # fmt: skip
 """Records that are a JSON object."""
@@ -389,6 +391,12 @@ def _read_model(stream: Stream, payload: memoryview) -> None:
     stream.models[one.model] = one
 
 
+def _read_objects(stream: Stream, payload: memoryview) -> None:
+    one = held_objects.parse(bytes(payload))
+    _time(stream, one.time_ns)
+    stream.objects.append(one)
+
+
 def _read_stretch(stream: Stream, payload: memoryview) -> None:
     thread, begin, end, inside = wire.STRETCH.unpack(payload)
     _whole(thread, below=_INT64)
@@ -442,6 +450,7 @@ _READERS = {
     Record.LOADER: _read_loader,
     Record.MODEL: _read_model,
     Record.DATASETS: _read_datasets,
+    Record.OBJECTS: _read_objects,
     Record.STRETCH: _read_stretch,
     Record.SYNC: _read_sync,
     Record.COLLECTIVE: _read_collective,

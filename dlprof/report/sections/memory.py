@@ -10,13 +10,15 @@ from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
 from dlprof.report.console import Page
-from dlprof.report.memory_json import HeapReport, MemoryReport, MomentReport, PartReport, PeakAt
+from dlprof.report.memory_json import HeapReport, MemoryReport, MomentReport, PartReport, PeakAt, TrendReport
+from dlprof.schema.vocabulary import Trended
 from dlprof.units import bar, duration, safe, size
 
 _TIMES = 25
 """Moments that are shown."""
 _OWNERS = 24
 _LINES, _LINES_IN_SHORT = 24, 5
+_NAMES = 2
 _BAR = 24
 _NOT_KNOWN = "not known"
 
@@ -30,6 +32,7 @@ def summary(page: Page, memory: MemoryReport | None) -> None:
     if memory.phases:
         _parts(page, sorted(memory.phases, key=lambda part: -(part.peak_bytes or 0))[:4], "phase")
     _growth(page, memory)
+    _trends(page, [one for one in memory.trends if one.is_growing])
     if memory.owners:
         _by_kind(page, memory)
     if memory.heap is not None:
@@ -44,6 +47,8 @@ def by_phase(page: Page, memory: MemoryReport) -> None:
     if memory.epochs_left_out:
         page.say(f"... {memory.epochs_left_out} more epochs", "dim", 2)
     _growth(page, memory)
+    _trends(page, memory.trends)
+    _not_trended(page, memory)
 
 
 def by_time(page: Page, memory: MemoryReport) -> None:
@@ -181,6 +186,52 @@ def _parts(page: Page, parts: Sequence[PartReport], name: str) -> None:
         grown = f"{'+' if (part.growth_bytes or 0) > 0 else ''}{size(part.growth_bytes)}"
         table.add_row(safe(part.name), size(part.peak_bytes), grown, place)
     page.show(table)
+
+
+def _trends(page: Page, found: Sequence[TrendReport]) -> None:
+    """What else was looked at over the steps."""
+    if not found:
+        return
+    columns = ("a step", "95 %", "first", "last")
+    table = page.table(
+        ("over the steps", "left"), *((name, "right") for name in columns), ("", "left"), ("most of it", "left")
+    )
+    for one in found:
+        shown = duration if one.unit == "ns" else _number
+        told = "" if one.quantity is Trended.STEP_TIME else memory_growth.verdict(one.is_growing, one.ci)
+        low, high = map(shown, one.ci)
+        table.add_row(
+            one.quantity.replace("_", " "),
+            shown(one.per_step),
+            f"{low} to {high}",
+            shown(one.first),
+            shown(one.last),
+            told,
+            safe(_most(one)) if one.is_growing else "",
+        )
+    page.show(table)
+
+
+def _most(trend: TrendReport) -> str:
+    return ", ".join(
+        f"{one.name} {f'+{one.more_count:,}' if one.more_count is not None else f'{one.count:,}'}"
+        for one in trend.names[:_NAMES]
+    )
+
+
+def _number(value: float) -> str:
+    """A number, to three digits where it is small."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _not_trended(page: Page, memory: MemoryReport) -> None:
+    """What could not be told, by the reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in memory.not_measured.items():
+        if name.startswith("trends."):
+            by_reason.setdefault(why, []).append(name.removeprefix("trends.").replace("_", " "))
+    for why, names in by_reason.items():
+        page.say(safe(f"{', '.join(names)} over the steps: not measured, because {why}"), "dim", 2)
 
 
 def _growth(page: Page, memory: MemoryReport) -> None:

@@ -15,6 +15,7 @@ from dlprof_probes.inproc import (
     engines,
     gc_probe,
     heap,
+    held_objects,
     imports,
     lines,
     loops,
@@ -150,8 +151,15 @@ class Session(object):
         self._gc = gc_probe.GcProbe(self.recorder)
         self._gc.install()
         self.probe.patches.on_undo(self._gc.remove)
+        self._count_objects()
         process_life.watch(self)
         self.recorder.end(boot)
+
+    def _count_objects(self):
+        """Have held objects counted behind writings of the stream."""
+        counted = held_objects.HeldObjects(self.recorder, self._windows, self.probe.engines.array_types)
+        look = self.probe.guard(counted.look)
+        self.recorder.on_flush.append(look)
 
     def _make_lines(self, config, script, path):
         if not config:
@@ -254,6 +262,7 @@ class Session(object):
         start = now()
         try:
             self.heap.stop()
+            del self.recorder.on_flush[:]
             self.probe.own_loops.finish()
             self.probe.loaders.finish()
             self.probe.native_calls.finish()

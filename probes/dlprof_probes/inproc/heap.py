@@ -55,7 +55,7 @@ class Heap(object):
             tracker = memray.Tracker(destination=memray.FileDestination(self._path, overwrite=True))
             tracker.__enter__()
             self._tracker = tracker
-            self._recorder.on_flush = self.look
+            self._recorder.on_flush.append(self.look)
         except Exception as error:
             self._recorder.note("heap-failed", "memray cannot record: %s: %s" % (type(error).__name__, error))
         self._recorder.complete(wire.SpanKind.DLPROF, "start recording allocations", begin, now())
@@ -67,17 +67,21 @@ class Heap(object):
                 self.stop()
                 self._recorder.note("heap-cut", _TOO_LARGE % (self._most_bytes >> 20))
         except OSError:  # it is gone, with the run folder
-            self._recorder.on_flush = None
+            self._look_no_more()
 
     def stop(self):
         """Record no more; a failure of memray's is noted, and keeps nobody from what comes next."""
         tracker, self._tracker = self._tracker, None
-        self._recorder.on_flush = None
+        self._look_no_more()
         if tracker is not None:
             try:
                 tracker.__exit__(None, None, None)
             except Exception as error:
                 self._recorder.note("heap-failed", "memray cannot end: %s: %s" % (type(error).__name__, error))
+
+    def _look_no_more(self):
+        if self.look in self._recorder.on_flush:
+            self._recorder.on_flush.remove(self.look)
 
     def _load(self):
         known = set(sys.modules)

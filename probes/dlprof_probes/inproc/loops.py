@@ -88,6 +88,7 @@ class Loop(object):
 
     def __init__(self, recorder, compiles, span, waits=(False,), outer=None):
         self._recorder = recorder
+        recorder.has_loops = True
         self._thread = get_ident()
         self._merged = None
         self._waits = waits

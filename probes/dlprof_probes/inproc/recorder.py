@@ -48,6 +48,8 @@ class Recorder(object):
     Attributes:
         stacks: The open spans of each thread (`stack`), for those that ask in every step.
         idle_since: When the last outermost span ended that is none of `_IN_STEPS` (ns), by thread.
+        on_flush: What is called behind each writing, on the thread that wrote.
+        has_loops: Whether a loop with steps was seen.
 
     Args:
         path: File of the stream; it must not exist.
@@ -63,7 +65,8 @@ class Recorder(object):
         self.merge = 1
         self.dropped = 0
         self.unspoken = 0
-        self.on_flush = None
+        self.on_flush = []
+        self.has_loops = False
         self.collectives_left_out = 0
         self._status_path = status_path
         self._is_user_file = is_user_file
@@ -280,6 +283,10 @@ class Recorder(object):
         """Record what a model holds: fields of `wire.Record.MODEL`."""
         self._add_facts(wire.Record.MODEL, facts)
 
+    def objects(self, facts):
+        """Record how much Python holds: fields of `wire.Record.OBJECTS`."""
+        self._add_facts(wire.Record.OBJECTS, facts)
+
     def sync(self, number, place, sums):
         """Record what was summed of a place: (what, file, line) and [calls, ns, first begin, last end]."""
         what, file, line = place
@@ -387,9 +394,8 @@ class Recorder(object):
             self._writer = None
             self._writing.release()
         self.write_ns += now() - started
-        on_flush = self.on_flush  # another thread may take it away meanwhile
-        if on_flush is not None:
-            on_flush()
+        for called in tuple(self.on_flush):  # another thread may take one away meanwhile
+            called()
 
     def _write(self):
         last = self._last  # asked first: what was added before the end goes before it

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlprof_probes.sidecar import proc
+from dlprof_probes.sidecar.handles import Handles
 from dlprof_probes.sidecar.jsonl import FLUSH_NS, Writer, anchor
 from dlprof_probes.sidecar.memory import Limits, Rollups, Split, split
 from dlprof_probes.sidecar.processes import Processes
@@ -39,10 +40,11 @@ class Cores:
       minor_faults, major_faults] per process]]`: every sample; ticks are cumulative clock ticks.
     - `["m", time_ns, available_bytes, swap_used_bytes, temperature_c, [mhz per core] or null, [[pid, voluntary,
       involuntary, read_bytes, write_bytes, run_ns, wait_ns, main_run_ns, main_wait_ns, calls, anonymous, file, shared,
-      swap, peak, address_space, proportional, unique] per process], [cpu, memory, io, throttled], [address_space,
-      data, group, group_used, killed]]`: once a second. `wait_ns` is time in which threads could run and had no core;
-      then cumulative stalls of the machine, and throttling of the process's control group (ns, or null); the last are
-      limits of memory, see `memory.Limits`. Kinds of memory are bytes.
+      swap, peak, address_space, proportional, unique, descriptors] per process], [cpu, memory, io, throttled],
+      [address_space, data, group, group_used, killed, descriptors]]`: once a second. `wait_ns` is time in which threads
+      could run and had no core; then cumulative stalls of the machine, and throttling of the process's control group
+      (ns, or null); the last are limits, see `memory.Limits`. Kinds of memory are bytes.
+    - `["h", ...]`: what open descriptors and threads are, where they become more (`handles.Handles`).
     - `["p", ...]`, `["n", ...]`: processes that came and ended (`Processes`).
     """
 
@@ -62,9 +64,10 @@ class Cores:
         self._has_begun = False
         self._quota = _quota_file(pid)
         self._limits = Limits(pid)
-        self._details = Details()
         self._is_near = False
         self.writer = Writer(raw / "cores.jsonl", self._header(), flush_ns)
+        self._handles = Handles(self.writer)
+        self._details = Details(self._handles)
         self._processes = Processes(self.writer, pid, conductor, program=program, keep_arguments=keep_arguments)
 
     def _header(self) -> dict[str, Any]:
@@ -126,11 +129,12 @@ class Cores:
 
 
 class _Detail(NamedTuple):
-    """What was told of a process, when it was read, and the process's row of that moment."""
+    """What was told of a process, when it was read, the process's row of that moment, and its open descriptors."""
 
     read_ns: int
     row: list[int]
     told: list[int | None]
+    descriptors: int | None
 
 
 class Details:
@@ -138,9 +142,13 @@ class Details:
 
     One of whose row nothing has changed is taken to be as it was, for some seconds. Of many that run, those that were
     not read for longest come first, as far as the time of one look goes; the others are as they were, too.
+
+    Args:
+        handles: Counts descriptors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, handles: Handles) -> None:
+        self._handles = handles
         self._rollups = Rollups()
         self._known: dict[int, _Detail] = {}
 
@@ -158,10 +166,14 @@ class Details:
         for row in [*processes[:1], *sorted(processes[1:], key=self._last_read)]:
             known = self._known.get(row[0])
             if known is None or known.row != row or now - known.read_ns >= _IDLE_NS:
-                self._known[row[0]] = _Detail(now, row, _read_of(row[0]))
+                self._known[row[0]] = _Detail(now, row, _read_of(row[0]), self._handles.look(now, row))
             if time.thread_time_ns() > until:
                 break
-        return [[*self._known[pid].told, *sizes.get(pid, (None, None))] for pid in pids if pid in self._known]
+        return [
+            [*known.told, *sizes.get(pid, (None, None)), known.descriptors]
+            for pid in pids
+            if (known := self._known.get(pid)) is not None
+        ]
 
     def _last_read(self, row: list[int]) -> int:
         known = self._known.get(row[0])
@@ -176,7 +188,7 @@ def _read_of(pid: int) -> list[int | None]:
 
 def _is_near(available: int, told: list[list[int | None]], limits: list[int | None]) -> bool:
     """Whether memory may soon run out: that of the machine, of the control group, or of what a process may have."""
-    address_space, data, group, used, _ = limits
+    address_space, data, group, used, *_ = limits
     if group is not None and used is not None and used >= _NEAR * group:
         return True
     if available <= (1 - _NEAR) / 2 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):

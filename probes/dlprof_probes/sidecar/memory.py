@@ -80,11 +80,14 @@ class Limits:
         self._group = _group(pid)
 
     def row(self) -> list[int | None]:
-        """[address space, data, control group's limit, what that uses, how many processes it killed] (bytes)."""
+        """[address space, data, control group's limit, what that uses, how many processes it killed, descriptors].
+
+        Bytes, but for processes and descriptors.
+        """
         text = proc.read(f"/proc/{self._pid}/limits")
         limit = min((found for folder in self._group if (found := _limit(folder)) is not None), default=None)
         used, killed = _used(self._group[0]) if self._group else (None, None)
-        return [_own(text, b"address space"), _own(text, b"data size"), limit, used, killed]
+        return [_own(text, b"address space"), _own(text, b"data size"), limit, used, killed, _own(text, b"open files")]
 
 
 def _own(text: bytes, name: bytes) -> int | None:

@@ -66,6 +66,7 @@ _ORDER = (
     "import-heavy",
     "profiler-overhead",
     "memory-growth",
+    "resource-growth",
     "memory-peak",
     "double-copy",
     "constant-in-graph",

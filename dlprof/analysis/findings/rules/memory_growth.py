@@ -13,13 +13,16 @@ from dlprof.analysis.heap import Heap, HeapLine
 from dlprof.analysis.kept_lines import KeptLine
 from dlprof.analysis.memory import GrownAt, Limits
 from dlprof.analysis.memory_growth import Growth
-from dlprof.schema.vocabulary import Ground, SpanKind
+from dlprof.analysis.trends import Trends
+from dlprof.schema.vocabulary import Ground, SpanKind, Trended
 from dlprof.units import size
 
 TITLE = Title("Memory grows with each step of the training", "memory that grows")
 _NAMED = 3
 _OF_GROWN = 0.1
 """A line with less of what grew is not named."""
+_OF_OBJECTS = 0.02
+"""Types with a smaller share of all objects that are more are not named."""
 _OF_STEPS = 0.5
 """Steps with a compilation for the same line."""
 _EVIDENCE = (
@@ -45,12 +48,12 @@ def look(case: Case) -> Iterator[Claim]:
         raise Abstain(f"growth of memory was not measured: {found.not_measured['growth']}")
     if not found.growth.is_growing:
         return
-    steps = found.growth.steps
+    steps = found.growth.slope.steps
     kept = [*_compiling(case, steps), *kept_lines.of_run(case.run, steps, in_workers=found.growth.is_below)]
     allocating = _allocating(found.heap)
     told = (
         f"{_slope(found.growth)}{_stood(found.grown_at)}{_until(found.growth, found.limits)}"
-        f"{_allocated(allocating, found.heap)}{_kept(kept)}"
+        f"{_objects(found.trends)}{_allocated(allocating, found.heap)}{_kept(kept)}"
     )
     yield Claim(
         Statement(told),
@@ -59,7 +62,7 @@ def look(case: Case) -> Iterator[Claim]:
         _NEXT,
         _of(kept, allocating) or _line(found.grown_at),
         rank=Rank.WITHOUT_TIME,
-        support=Support(Ground.REPEATED, seen=found.growth.steps),
+        support=Support(Ground.REPEATED, seen=found.growth.slope.steps),
     )
 
 
@@ -70,6 +73,16 @@ def _compiling(case: Case, steps: int) -> Iterator[KeptLine]:
         if count >= _OF_STEPS * steps:
             source = case.code.source(file, line).strip()
             yield KeptLine(file, line, source, count, "has one more graph compiled", is_in_loop=True)
+
+
+def _objects(found: Trends) -> str:
+    """Of which types there are more and more objects, where they were counted."""
+    trend = found.of(Trended.OBJECTS)
+    if trend is None or not trend.is_growing:
+        return ""
+    each = ((one.name, (one.more_count or 0) / trend.slope.steps) for one in trend.names[:_NAMED])
+    named = ", ".join(f"{name} {rate:.3g}" for name, rate in each if rate >= _OF_OBJECTS * trend.slope.per_step)
+    return f"; {trend.slope.per_step:.3g} more objects of Python with each step{f' ({named})' if named else ''}"
 
 
 def _allocating(heap: Heap | None) -> list[HeapLine]:
@@ -96,11 +109,11 @@ def _of(kept: Sequence[KeptLine], allocating: Sequence[HeapLine]) -> SourceLine 
 
 
 def _slope(growth: Growth) -> str:
-    low, high = (size(end) for end in growth.ci)
+    low, high = (size(end) for end in growth.slope.ci)
     return (
         f"Memory of {'processes below it' if growth.is_below else 'the process'} grew by "
         f"{size(growth.bytes_per_step)} with each step (95 %: {low} to {high}): "
-        f"{size(growth.kept_bytes)} over {growth.steps:,} steps were not given back"
+        f"{size(growth.kept_bytes)} over {growth.slope.steps:,} steps were not given back"
     )
 
 
@@ -115,9 +128,9 @@ def _stood(at: GrownAt | None) -> str:
 def _until(growth: Growth, limits: Limits) -> str:
     """In how many steps it is at the end of the memory that there is, as far as that is known."""
     whole = min((one for one in (limits.control_group, limits.machine) if one), default=None)
-    if whole is None or growth.bytes_per_step <= 0 or whole <= growth.end_bytes:
+    if whole is None or growth.bytes_per_step <= 0 or whole <= growth.slope.last:
         return ""
-    left = int((whole - growth.end_bytes) / growth.bytes_per_step)
+    left = int((whole - growth.slope.last) / growth.bytes_per_step)
     return f"; at this rate {size(whole)} are full after {left:,} more"
 
 

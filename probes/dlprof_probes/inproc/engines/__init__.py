@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 
+from dlprof_probes.inproc import facts
 from dlprof_probes.inproc.engines.base import Attachment, Engine
 from dlprof_probes.inproc.engines.caffe2 import Caffe2
 from dlprof_probes.inproc.engines.chainer import Chainer
@@ -46,6 +47,11 @@ class Engines(object):
         """The engines whose modules are there, in order: a list of pairs of engine and module."""
         pairs = ((engine, sys.modules.get(engine.module)) for engine in self._engines)
         return [(engine, module) for engine, module in pairs if module is not None and engine.speaks_of(module)]
+
+    def array_types(self):
+        """Classes of arrays of the engines that are loaded, as far as they have any."""
+        told = (facts.quiet(lambda e=engine, m=module: e.array_types(m)) for engine, module in self.loaded())
+        return [kind for kinds in told if kinds for kind in kinds]
 
     def worker_called(self, module):
         """What a process is called that begins with a function of this module; None: it is no engine's worker."""

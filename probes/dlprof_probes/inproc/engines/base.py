@@ -180,6 +180,10 @@ class Engine(object):
         """
         return
 
+    def array_types(self, module):
+        """Classes of its arrays, or tensors, as Python sees them: how many there are is counted now and then."""
+        return ()
+
     def slots_of(self, model):
         """Slots of the optimiser of a model of Keras that the engine keeps for itself.
 

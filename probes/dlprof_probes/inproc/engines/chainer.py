@@ -170,6 +170,9 @@ class Chainer(Engine):
         """Whether Chainer is loaded to its end."""
         return hasattr(modules["chainer"], "UpdateRule") and hasattr(modules["chainer"], "__version__")
 
+    def array_types(self, module):
+        return (module.Variable,)
+
     def attach(self, module):
         """Note the version, and listen to updates and iterators."""
         self.note_version(module)

@@ -318,6 +318,9 @@ class Jax(Engine):
         """Whether its settings are there."""
         return hasattr(module, "config")
 
+    def array_types(self, module):
+        return (sys.modules["jax._src.array"].ArrayImpl,)
+
     def apply(self, module, settings):
         """Switches for debugging."""
         off = [flag for flag in settings.get("flags_off", ()) if flag.startswith("jax_")]

@@ -170,6 +170,9 @@ class MXNet(Engine):
         states = getattr(updater, "states", None) or {}
         return [(str(names.get(key, "")), one) for key, state in sorted(states.items()) for one in _arrays(state)]
 
+    def array_types(self, module):
+        return (module.nd.NDArray,)
+
     def allocated(self, module):
         """What the largest bound graph has for values between its operators, as MXNet planned it, in whole MiB."""
         planned = []

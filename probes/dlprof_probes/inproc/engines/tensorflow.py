@@ -180,6 +180,9 @@ class TensorFlow(Engine):
         """Whether its settings are there."""
         return hasattr(module, "debugging")
 
+    def array_types(self, module):
+        return (module.Tensor, module.Variable)
+
     def apply(self, module, settings):
         """Threads, tuning of input pipelines, and switches for debugging."""
         count, off = settings.get("threads"), settings.get("flags_off", ())

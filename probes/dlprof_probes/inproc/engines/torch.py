@@ -271,6 +271,9 @@ class Torch(Engine):
         """Whether its settings are there; versions without torch.compile have them, too."""
         return hasattr(module, "set_num_threads")
 
+    def array_types(self, module):
+        return (module.Tensor,)
+
     def apply(self, module, settings):
         """Threads, and switches for debugging."""
         count = settings.get("threads")

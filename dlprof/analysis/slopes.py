@@ -1,0 +1,171 @@
+"""How something goes with the steps of a training: a robust slope, its interval, and what never comes back.
+
+The first quarter of the steps is left out, and what was compiled in the first half: allocators and caches fill there.
+The rest is cut into blocks of equally many samples. The slope is Theil's and Sen's over the blocks' medians; its
+interval comes from drawing the residuals in runs of neighbours again and again, so that a sawtooth counts as one thing
+and not as many. What is kept is told by the lower envelope: the least that it comes down to from some moment on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dlprof.analysis.columns import Floats, Integers, integers, steps_of, truths
+from dlprof.schema.vocabulary import Loop
+from dlprof.store.run import Run
+
+_WARM_UP = 0.25
+_BLOCKS = 24
+_MOST_STEPS = 100_000
+"""Of more steps not every one's end is kept: nothing is sampled more than ten times a second."""
+_DRAWS = 400
+_SEED = 1
+_THIRDS = (0.05, 0.05, 0.15)
+"""Each third of the steps has at least so much of the growth: a cache that ends has not."""
+
+
+class NotMeasured(Exception):  # noqa: N818  (an answer, no error)
+    """A slope cannot be told; the text says why, as a clause."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How samples went with the steps, in their own unit.
+
+    Attributes:
+        per_step: The slope.
+        ci: Its 95 % interval.
+        steps: Steps between the first and the last sample.
+        begin_ns, end_ns: When these were taken (ns).
+        first, last: Medians of the first and last block.
+        kept: By how much the lower envelope grew: what never came back.
+        is_steady: Whether each third of the steps has its part of that.
+    """
+
+    per_step: float
+    ci: tuple[float, float]
+    steps: int
+    begin_ns: int
+    end_ns: int
+    first: float
+    last: float
+    kept: float
+    is_steady: bool
+
+    def grows_by(self, least: float) -> bool:
+        """Whether it grows beyond doubt, from the beginning to the end, and by at least so much."""
+        return self.ci[0] > 0 and self.is_steady and self.kept >= least
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a training behind its warm-up: when some were done (ns), in order, and how many were done then."""
+
+    time_ns: Integers
+    done: Integers
+
+    def slope(self, time_ns: Integers, values: Floats, least: Least) -> Slope:
+        """The slope of samples over these steps.
+
+        Args:
+            time_ns: When they were taken (ns), in order.
+            values: The samples.
+            least: What it takes to tell one.
+
+        Raises:
+            NotMeasured: There are fewer of them than that, or fewer steps, or it was too short.
+        """
+        inside = (time_ns >= self.time_ns[0]) & (time_ns <= self.time_ns[-1])
+        time = time_ns[inside]
+        steps = np.interp(time, self.time_ns, self.done)
+        enough = len(time) >= least.samples and steps[-1] - steps[0] >= least.steps and time[-1] - time[0] >= least.ns
+        if not enough:
+            raise NotMeasured(least.clause)
+        return over_steps(time, steps, values[inside])
+
+
+@dataclass(frozen=True)
+class Least:
+    """What it takes to tell a slope: samples, steps between them, time between them (ns), and the clause otherwise."""
+
+    samples: int
+    steps: int
+    ns: int
+    clause: str
+
+
+def steps_of_run(run: Run) -> Steps:
+    """The steps of a run's training.
+
+    Raises:
+        NotMeasured: It has none.
+    """
+    columns = ("loop", "start_ns", "dur_ns", "count", "compiled")
+    stride, before, parts, compiled = 1 + run.count("steps") // _MOST_STEPS, 0, [], [0]
+    for piece in run.pieces("steps", columns):
+        rows = steps_of(piece, Loop.TRAIN).sort_by("start_ns")
+        if rows.num_rows:
+            done = before + np.cumsum(integers(rows["count"], 1))
+            before = int(done[-1])
+            compiled += done[truths(rows["compiled"])].tolist()
+            ends = integers(rows["start_ns"]) + integers(rows["dur_ns"])
+            parts.append((ends[-1::-stride][::-1], done[-1::-stride][::-1]))
+    if not parts:
+        raise NotMeasured("the run has no steps of a training")
+    done_ns, done = (np.concatenate(one) for one in zip(*parts, strict=True))
+    kept = done >= max([_WARM_UP * before, *(one for one in compiled if one < before / 2)])
+    return Steps(np.maximum.accumulate(done_ns[kept]), done[kept])
+
+
+def over_steps(time: Integers, steps: Floats, values: Floats) -> Slope:
+    """The slope of samples.
+
+    Args:
+        time: When they were taken (ns), in order.
+        steps: How many steps were done then.
+        values: The samples.
+    """
+    x, y = _blocks(steps, values)
+    slope = _slope(x, y)
+    envelope = np.minimum.accumulate(values[::-1])[::-1]
+    kept = envelope[-1] - envelope[0]
+    edges = np.interp(np.linspace(steps[0], steps[-1], 4), steps, envelope)
+    return Slope(
+        per_step=slope,
+        ci=_interval(x, y, slope),
+        steps=int(steps[-1] - steps[0]),
+        begin_ns=int(time[0]),
+        end_ns=int(time[-1]),
+        first=float(y[0]),
+        last=float(y[-1]),
+        kept=float(kept),
+        is_steady=bool(kept > 0 and (np.diff(edges) >= np.array(_THIRDS) * kept).all()),
+    )
+
+
+def _blocks(steps: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Middle and median of blocks of equally many samples."""
+    parts = np.array_split(np.arange(len(steps)), min(_BLOCKS, len(steps)))
+    return np.array([steps[part].mean() for part in parts]), np.array([np.median(values[part]) for part in parts])
+
+
+def _slope(x: Floats, y: Floats) -> float:
+    """The median of the slopes between all pairs."""
+    low, high = np.triu_indices(len(x), 1)
+    run = x[high] - x[low]
+    rises = run > 0
+    return float(np.median((y[high] - y[low])[rises] / run[rises])) if rises.any() else 0.0
+
+
+def _interval(x: Floats, y: Floats, slope: float) -> tuple[float, float]:
+    line = slope * x
+    rest = y - line - np.median(y - line)
+    length = max(2, round(len(x) ** 0.5))
+    draw = np.random.default_rng(_SEED)
+    begins = draw.integers(0, len(x), (_DRAWS, -(-len(x) // length)))
+    places = (begins[:, :, None] + np.arange(length)).reshape(_DRAWS, -1)[:, : len(x)] % len(x)
+    slopes = [_slope(x, line + rest[place]) for place in places]
+    low, high = np.percentile(slopes, (2.5, 97.5))
+    return float(low), float(high)

@@ -1,0 +1,257 @@
+"""What else becomes more with the steps of a training, beside memory: their time, graphs, tensors, threads, files ...
+
+Each is a slope over the steps with its interval (`slopes`). Counts of threads and open descriptors are the traced
+process's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dlprof.analysis import slopes
+from dlprof.analysis.columns import Floats, Integers, integers, steps_of, truths, under_tracer
+from dlprof.analysis.slopes import Least, NotMeasured, Slope, Steps
+from dlprof.schema.vocabulary import Loop, SpanKind, Trended
+from dlprof.store.run import Run
+
+HOW: Mapping[Trended, str] = MappingProxyType(
+    {
+        Trended.STEP_TIME: "durations of train steps, without those in which something was compiled or kernels traced",
+        Trended.GRAPHS: "graphs that were compiled until then",
+        Trended.TENSORS: "arrays of engines among the objects that Python's garbage collector knows",
+        Trended.OBJECTS: "objects that Python's garbage collector knows: no numbers, texts, arrays of NumPy",
+        Trended.BLOCKS: "pieces of memory of up to 512 bytes that Python gave out: numbers and texts, too",
+        Trended.THREADS: "threads of the traced process, as the kernel counts them",
+        Trended.DESCRIPTORS: "descriptors (files, pipes, sockets) that the traced process has open",
+        Trended.PROCESSES: "processes below the traced one",
+    }
+)
+_LEAST_MORE: Mapping[Trended, tuple[float, float]] = MappingProxyType(
+    {
+        Trended.STEP_TIME: (0, 0.10),
+        Trended.GRAPHS: (3, 0.0),
+        Trended.TENSORS: (64, 0.05),
+        Trended.OBJECTS: (2_000, 0.03),
+        Trended.BLOCKS: (20_000, 0.03),
+        Trended.THREADS: (4, 0.10),
+        Trended.DESCRIPTORS: (8, 0.10),
+        Trended.PROCESSES: (2, 0.10),
+    }
+)
+"""What more there must be that it grows: a number, and a share of what there was."""
+_SHORT = "the training is too short behind its warm-up: %d samples, 24 steps and 1.5 s are needed"
+_OFTEN, _SELDOM, _RARELY = (Least(count, 24, 1_500_000_000, _SHORT % count) for count in (16, 5, 3))
+"""What differs from step to step; what is an exact count, looked at about once a second; the same, now and then."""
+_MOST_STEPS = 100_000
+_NAMED = 4
+_OF_HANDLES = 0.1
+"""Of those that were looked at: what is of a rarer name is not what there is more of."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Of what becomes more, a part.
+
+    Attributes:
+        name: A type of Python, the target of descriptors, the name of threads; numbers of the latter two are `#`.
+        count: How many there were when they were last named.
+        more_count: How many more than when they were first counted; None: not known.
+    """
+
+    name: str
+    count: int
+    more_count: int | None
+
+
+@dataclass(frozen=True)
+class Trend:
+    """How something went with the steps.
+
+    Attributes:
+        quantity: What.
+        slope: In ns (step_time) or in numbers.
+        samples: How many it is made of.
+        steps_per_epoch: Mean; None: there are fewer than two epochs.
+        names: What there is more of, where it grows and that is known.
+    """
+
+    quantity: Trended
+    slope: Slope
+    samples: int
+    steps_per_epoch: float | None
+    names: tuple[Named, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Of the slope."""
+        return "ns" if self.quantity is Trended.STEP_TIME else "count"
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether it grows beyond doubt, from beginning to end, and by what is worth a word."""
+        number, share = _LEAST_MORE[self.quantity]
+        return self.slope.grows_by(max(number, share * self.slope.first))
+
+    @property
+    def per_epoch(self) -> float | None:
+        """The slope times the steps of an epoch."""
+        return self.slope.per_step * self.steps_per_epoch if self.steps_per_epoch is not None else None
+
+
+@dataclass(frozen=True)
+class Trends:
+    """All of a run.
+
+    Attributes:
+        found: Those that could be told.
+        not_measured: The others, and why.
+    """
+
+    found: tuple[Trend, ...]
+    not_measured: Mapping[Trended, str]
+
+    def of(self, quantity: Trended) -> Trend | None:
+        """That of a quantity; None: it could not be told."""
+        return next((one for one in self.found if one.quantity is quantity), None)
+
+    @property
+    def growing(self) -> tuple[Trend, ...]:
+        """Those that grow."""
+        return tuple(one for one in self.found if one.is_growing)
+
+
+@dataclass(frozen=True)
+class _Samples:
+    time_ns: Integers
+    values: Floats
+    least: Least
+
+
+def of_run(run: Run) -> Trends:
+    """The trends of a run."""
+    return run.once("trends", _of_run)
+
+
+def _of_run(run: Run) -> Trends:
+    try:
+        steps = slopes.steps_of_run(run)
+    except NotMeasured as why:
+        return Trends((), dict.fromkeys(Trended, str(why)))
+    per_epoch = _steps_per_epoch(run)
+    found, reasons = [], {}
+    for quantity, samples in _samples(run, steps):
+        try:
+            if isinstance(samples, str):
+                raise NotMeasured(samples)
+            slope = steps.slope(samples.time_ns, samples.values, samples.least)
+        except NotMeasured as why:
+            reasons[quantity] = str(why)
+            continue
+        count = int(((samples.time_ns >= slope.begin_ns) & (samples.time_ns <= slope.end_ns)).sum())
+        names = tuple(_names(run, quantity, slope))
+        found.append(Trend(quantity, slope, count, per_epoch, names))
+    return Trends(tuple(found), reasons)
+
+
+def _steps_per_epoch(run: Run) -> float | None:
+    loops = {row["span_id"] for row in run.chosen("spans", "kind", (SpanKind.FIT,), ("span_id",))}
+    counts = [row["steps"] for row in run.rows("epochs") if row["loop_id"] in loops and row["steps"]]
+    return float(np.mean(counts)) if len(counts) > 1 else None
+
+
+def _samples(run: Run, steps: Steps) -> Iterator[tuple[Trended, _Samples | str]]:
+    """Samples of each quantity, or why there are none."""
+    yield Trended.STEP_TIME, _step_times(run)
+    yield Trended.GRAPHS, _graphs(run, steps)
+    yield from _held(run)
+    yield from _of_processes(run)
+
+
+def _step_times(run: Run) -> _Samples | str:
+    columns = ("loop", "loop_id", "start_ns", "dur_ns", "count", "compiled")
+    windows, stride = run.table("kernel_windows"), 1 + run.count("steps") // _MOST_STEPS
+    times, durs = [], []
+    for piece in run.pieces("steps", columns):
+        rows = steps_of(piece, Loop.TRAIN).sort_by("start_ns")
+        plain = ~truths(rows["compiled"]) & ~under_tracer(rows, windows)
+        start, dur = integers(rows["start_ns"])[plain], integers(rows["dur_ns"])[plain]
+        times.append((start + dur)[::stride])
+        durs.append((dur / np.maximum(1, integers(rows["count"], 1)[plain]))[::stride])
+    time = np.concatenate(times) if times else np.empty(0, np.int64)
+    if not len(time):
+        return "no plain step was seen"
+    order = np.argsort(time, kind="stable")
+    return _Samples(time[order], np.concatenate(durs)[order], _OFTEN)
+
+
+def _graphs(run: Run, steps: Steps) -> _Samples | str:
+    spans = run.chosen("spans", "kind", (SpanKind.GRAPH_COMPILE,), ("start_ns", "dur_ns"))
+    ends = np.array(sorted(row["start_ns"] + row["dur_ns"] for row in spans), np.int64)
+    if not len(ends):
+        return "nothing was seen to be compiled"
+    return _Samples(steps.time_ns, np.searchsorted(ends, steps.time_ns, "right").astype(np.float64), _OFTEN)
+
+
+def _held(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
+    """What Python holds."""
+    table = run.table("held_objects", ("time_ns", "kind", "count"))
+    for quantity, least in ((Trended.TENSORS, _RARELY), (Trended.OBJECTS, _RARELY), (Trended.BLOCKS, _SELDOM)):
+        rows = table.filter(pc.equal(table["kind"], quantity.value))
+        if not rows.num_rows:
+            counted = "seldom, for 0.1 % of the time at most: not in so short a run"
+            yield quantity, f"they were not counted{'' if quantity is Trended.BLOCKS else f': that is done {counted}'}"
+        else:
+            yield quantity, _Samples(integers(rows["time_ns"]), integers(rows["count"]).astype(np.float64), least)
+
+
+def _of_processes(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
+    """Threads and descriptors of the traced process, and how many processes there are below it."""
+    pid = run.manifest.process.pid
+    table = run.table("process_samples", ("pid", "time_ns", "rss_bytes", "threads", "descriptors"))
+    if not table.num_rows:
+        why = run.missing("process_samples") or "no sample of processes was taken"
+        yield from ((one, why) for one in (Trended.THREADS, Trended.DESCRIPTORS, Trended.PROCESSES))
+        return
+    own = table.filter(pc.equal(table["pid"], pid)).sort_by("time_ns")
+    for quantity in (Trended.THREADS, Trended.DESCRIPTORS):
+        rows = own.filter(pc.is_valid(own[quantity.value]))
+        if rows.num_rows:
+            values = integers(rows[quantity.value]).astype(np.float64)
+            yield quantity, _Samples(integers(rows["time_ns"]), values, _SELDOM)
+        else:
+            yield quantity, "the kernel does not tell, or the run is of a dlprof that did not look"
+    # One that has ended, and that nobody has waited for, has nothing resident.
+    there = table.filter(pc.and_(pc.not_equal(table["pid"], pid), pc.greater(table["rss_bytes"], 0)))
+    times = np.unique(integers(own["time_ns"]))
+    moments, counts = np.unique(integers(there["time_ns"]), return_counts=True)
+    of_moment = dict(zip(moments.tolist(), counts.tolist(), strict=True))
+    below = np.array([of_moment.get(time, 0) for time in times.tolist()], np.float64)
+    yield Trended.PROCESSES, _Samples(times, below, _SELDOM) if len(times) else "the process itself was not sampled"
+
+
+def _names(run: Run, quantity: Trended, slope: Slope) -> Iterator[Named]:
+    """What there is more of, at the end of the steps."""
+    if quantity in (Trended.THREADS, Trended.DESCRIPTORS):
+        table, kind, order = "handles", quantity.value, "of_name"
+    elif quantity in (Trended.OBJECTS, Trended.TENSORS, Trended.BLOCKS):
+        table, kind, order = "held_objects", "type", "more_count"
+    else:
+        return
+    rows = [
+        row
+        for row in run.rows(table)
+        if row["kind"] == kind and row["time_ns"] <= slope.end_ns and row["pid"] == run.manifest.process.pid
+        if table != "handles" or row["of_name"] >= _OF_HANDLES * row["looked_at"]
+    ]
+    last = max((row["time_ns"] for row in rows), default=0)
+    chosen = sorted((row for row in rows if row["time_ns"] == last), key=lambda row: -row[order])[:_NAMED]
+    for row in chosen:
+        if table == "handles":
+            yield Named(row["name"], row["of_name"], None)
+        else:
+            yield Named(row["name"], row["count"], row["more_count"])
