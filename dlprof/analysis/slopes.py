@@ -128,7 +128,7 @@ def over_steps(time: Integers, steps: Floats, values: Floats) -> Slope:
         values: The samples.
     """
     x, y = _blocks(steps, values)
-    slope = _slope(x, y)
+    slope = float(_slopes(x, y[None, :])[0])
     envelope = np.minimum.accumulate(values[::-1])[::-1]
     kept = envelope[-1] - envelope[0]
     edges = np.interp(np.linspace(steps[0], steps[-1], 4), steps, envelope)
@@ -151,21 +151,22 @@ def _blocks(steps: Floats, values: Floats) -> tuple[Floats, Floats]:
     return np.array([steps[part].mean() for part in parts]), np.array([np.median(values[part]) for part in parts])
 
 
-def _slope(x: Floats, y: Floats) -> float:
-    """The median of the slopes between all pairs."""
+def _slopes(x: Floats, ys: Floats) -> Floats:
+    """Of each row of values the median of the slopes between all pairs."""
     low, high = np.triu_indices(len(x), 1)
     run = x[high] - x[low]
-    rises = run > 0
-    return float(np.median((y[high] - y[low])[rises] / run[rises])) if rises.any() else 0.0
+    low, high, run = low[run > 0], high[run > 0], run[run > 0]
+    return np.median((ys[:, high] - ys[:, low]) / run, axis=1) if len(run) else np.zeros(len(ys))
 
 
 def _interval(x: Floats, y: Floats, slope: float) -> tuple[float, float]:
     line = slope * x
     rest = y - line - np.median(y - line)
+    if not rest.any():
+        return slope, slope
     length = max(2, round(len(x) ** 0.5))
     draw = np.random.default_rng(_SEED)
     begins = draw.integers(0, len(x), (_DRAWS, -(-len(x) // length)))
     places = (begins[:, :, None] + np.arange(length)).reshape(_DRAWS, -1)[:, : len(x)] % len(x)
-    slopes = [_slope(x, line + rest[place]) for place in places]
-    low, high = np.percentile(slopes, (2.5, 97.5))
+    low, high = np.percentile(_slopes(x, line + rest[places]), (2.5, 97.5))
     return float(low), float(high)

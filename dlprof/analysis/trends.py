@@ -145,9 +145,10 @@ def _of_run(run: Run) -> Trends:
     per_epoch = _steps_per_epoch(run)
     found, reasons = [], {}
     for quantity, samples in _samples(run, steps):
+        if isinstance(samples, str):
+            reasons[quantity] = samples
+            continue
         try:
-            if isinstance(samples, str):
-                raise NotMeasured(samples)
             slope = steps.slope(samples.time_ns, samples.values, samples.least)
         except NotMeasured as why:
             reasons[quantity] = str(why)

@@ -15,7 +15,7 @@ from dlprof.analysis.findings.finding import Diagnosis
 from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory_owners import Owner
 from dlprof.analysis.phase_lookup import PhaseLookup
-from dlprof.report import colours, diagnosis_json, kernel_json, summary
+from dlprof.report import colours, diagnosis_json, kernel_json, summary, trend_words
 from dlprof.report.html import (
     absent,
     flames,
@@ -204,6 +204,7 @@ def _of_memory(report: Report) -> dict[str, Any]:
         "layers_hold": _layers_hold(report),
         "growth_verdict": _growth_verdict(report),
         "allocating": _allocating(report),
+        "trends": [trend_words.told(one) for one in report.memory.trends] if report.memory is not None else [],
     }
 
 

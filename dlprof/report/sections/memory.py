@@ -9,16 +9,15 @@ from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import HeapLine, most_telling
 from dlprof.analysis.memory import Limits
 from dlprof.analysis.memory_owners import Owner
+from dlprof.report import trend_words
 from dlprof.report.console import Page
 from dlprof.report.memory_json import HeapReport, MemoryReport, MomentReport, PartReport, PeakAt, TrendReport
-from dlprof.schema.vocabulary import Trended
 from dlprof.units import bar, duration, safe, size
 
 _TIMES = 25
 """Moments that are shown."""
 _OWNERS = 24
 _LINES, _LINES_IN_SHORT = 24, 5
-_NAMES = 2
 _BAR = 24
 _NOT_KNOWN = "not known"
 
@@ -196,32 +195,9 @@ def _trends(page: Page, found: Sequence[TrendReport]) -> None:
     table = page.table(
         ("over the steps", "left"), *((name, "right") for name in columns), ("", "left"), ("most of it", "left")
     )
-    for one in found:
-        shown = duration if one.unit == "ns" else _number
-        told = "" if one.quantity is Trended.STEP_TIME else memory_growth.verdict(one.is_growing, one.ci)
-        low, high = map(shown, one.ci)
-        table.add_row(
-            one.quantity.replace("_", " "),
-            shown(one.per_step),
-            f"{low} to {high}",
-            shown(one.first),
-            shown(one.last),
-            told,
-            safe(_most(one)) if one.is_growing else "",
-        )
+    for one in map(trend_words.told, found):
+        table.add_row(one.name, one.told, one.ci, one.first, one.last, one.verdict, safe(one.most))
     page.show(table)
-
-
-def _most(trend: TrendReport) -> str:
-    return ", ".join(
-        f"{one.name} {f'+{one.more_count:,}' if one.more_count is not None else f'{one.count:,}'}"
-        for one in trend.names[:_NAMES]
-    )
-
-
-def _number(value: float) -> str:
-    """A number, to three digits where it is small."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _not_trended(page: Page, memory: MemoryReport) -> None:

@@ -16,7 +16,7 @@ _MORE = 16, 1.25
 _LOOKED_AT = 512
 """Of each, the newest ones: those of the largest numbers."""
 _NAMED = 8
-_NUMBERS = re.compile(r"\d+|(?<=[-_./])[0-9a-f]{6,}|tmp\w{8}|[\w-]*-[0-9a-f]{4}-[\w-]*")
+_NUMBERS = re.compile(r"(?<=[-_./])(?=[a-f]*\d)[0-9a-f]{6,}(?![0-9A-Za-z])|tmp\w{8}|\d+")
 """What differs between the names of things that are alike: counters, parts of hashes and of temporary names."""
 
 

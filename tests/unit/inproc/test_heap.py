@@ -40,7 +40,7 @@ class Recorder:
     def __init__(self) -> None:
         self.notes: list[tuple[str, str]] = []
         self.spans: list[str] = []
-        self.on_flush: Any = None
+        self.on_flush: list[Any] = []
 
     def note(self, slug: str, message: str) -> None:
         """A note."""
@@ -108,11 +108,11 @@ def test_a_file_that_becomes_too_large_ends_the_recording_and_is_told(package: P
     """Looked at whenever the stream is written."""
     recording, recorder = made(package, tmp_path, most_bytes=10)
     recording.start()
-    recorder.on_flush()
+    recorder.on_flush[0]()
 
     assert said() == [50, "begin", "end"]
     assert [slug for slug, _ in recorder.notes] == ["heap-cut"]
-    assert recorder.on_flush is None
+    assert recorder.on_flush == []
 
 
 def test_a_recording_that_cannot_be_ended_keeps_nobody_from_going_on(package: Path, tmp_path: Path) -> None:
@@ -135,9 +135,9 @@ def test_a_file_that_is_gone_is_looked_at_no_more(package: Path, tmp_path: Path)
     recording, recorder = made(package, tmp_path)
     recording.start()
     (tmp_path / "heap.memray").unlink()
-    recorder.on_flush()
+    recorder.on_flush[0]()
 
-    assert recorder.on_flush is None
+    assert recorder.on_flush == []
     assert recorder.notes == []
 
 

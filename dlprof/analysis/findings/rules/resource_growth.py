@@ -35,16 +35,14 @@ _OPENS: Mapping[Trended, str] = MappingProxyType(
     }
 )
 """What opens one, in the source of lines that ran about as often as there were more."""
-_NEXT: Mapping[Trended, str] = MappingProxyType(
-    {
-        Trended.DESCRIPTORS: "Close what is opened in the loop (with open(...) as file, writer.close()), or open it once "
-        "before the loop.",
-        Trended.THREADS: "End threads that are started in the loop (join, shutdown, a pool in a with statement), or "
-        "start them once before the loop.",
-        Trended.PROCESSES: "Wait for processes that are started in the loop, and end pools and loaders (close, join, "
-        "persistent_workers), or start them once before it.",
-    }
-)
+_NEXT = {
+    Trended.DESCRIPTORS: "Close what is opened in the loop (with open(...) as file, writer.close()), or open it once "
+    "before the loop.",
+    Trended.THREADS: "End threads that are started in the loop (join, shutdown, a pool in a with statement), or "
+    "start them once before the loop.",
+    Trended.PROCESSES: "Wait for processes that are started in the loop, and end pools and loaders (close, join, "
+    "persistent_workers), or start them once before it.",
+}
 _AS_OFTEN = 3.0
 """A line that opens one did not run so many times as often, or as rarely, as there are more of them."""
 _COUNTED = 0.75
@@ -70,8 +68,8 @@ def _claim(case: Case, trend: Trend) -> Claim:
     line = _opening(case, trend)
     return Claim(
         Statement(
-            f"The process has more and more {_WHAT[quantity]}: {slope.first:,.0f} at first, {slope.last:,.0f} at the end, "
-            f"{slope.per_step:.3g} more with each step (95 %: {slope.ci[0]:.3g} to {slope.ci[1]:.3g}), over "
+            f"The process has more and more {_WHAT[quantity]}: {slope.first:,.0f} at first, {slope.last:,.0f} at the "
+            f"end, {slope.per_step:.3g} more with each step (95 %: {slope.ci[0]:.3g} to {slope.ci[1]:.3g}), over "
             f"{slope.steps:,} steps{_names(trend)}{_until(case, trend)}{_told(line, quantity)}"
         ),
         {},
@@ -116,7 +114,7 @@ def _until(case: Case, trend: Trend) -> str:
 
 
 def _opening(case: Case, trend: Trend) -> SourceLine | None:
-    """A line in a loop that opens one by its source, and did not run far more often, or more rarely, than there are more.
+    """A line in a loop that opens one by its source, and ran about as often as there are more.
 
     One of which no hit is known, because lines were counted in windows, comes behind those that fit. None: there is no
     such line.

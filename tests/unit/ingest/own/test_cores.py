@@ -124,3 +124,33 @@ def test_kinds_and_limits_of_memory_come_once_a_second(tmp_path: Path) -> None:
     (machine,) = tables["machine"].to_pylist()
     assert (machine["limit_address_space_bytes"], machine["limit_data_bytes"]) == (1000, None)
     assert (machine["limit_group_bytes"], machine["group_used_bytes"], machine["group_killed_count"]) == (500, 100, 0)
+
+
+def test_open_descriptors_and_their_limit_come_last(tmp_path: Path) -> None:
+    """An older dlprof has neither."""
+    counters = [42, 7, 2, 11, 12, 5, 5, 5, 5, 9, 60, 30, 10, 1, 200, 900, 80, 70]
+    path = write(
+        tmp_path / "cores.jsonl",
+        HEADER,
+        ["m", 1_000, 5_000, 0, None, None, [counters], [1] * 4, [1000, None, 500, 100, 0]],
+        sample(1_000, 0, 0, 0, 0),
+        sample(500_001_000, 40, 10, 1, 30),
+        ["m", 1_000_001_000, 4_000, 0, None, None, [[*counters, 33]], [1] * 4, [1000, None, 500, 100, 0, 1024]],
+        sample(1_000_001_000, 80, 20, 2, 60),
+    )
+    tables = cores.read(path, PROCESS)[0]
+
+    assert [row["descriptors"] for row in tables["process_samples"].to_pylist()] == [None, 33]
+    assert [row["limit_descriptors"] for row in tables["machine"].to_pylist()] == [1024]
+
+
+def test_what_descriptors_are_is_a_row_for_each_name(tmp_path: Path) -> None:
+    """Of the process that has them."""
+    named = ["h", 2_000, 42, "descriptors", 40, 38, [["/data/#.log", 30], ["/dev/null", 3]]]
+    tables = cores.read(write(tmp_path / "cores.jsonl", HEADER, sample(1_000, 0, 0, 0, 0), named), PROCESS)[0]
+
+    names = ("pid", "time_ns", "kind", "count", "looked_at", "name", "of_name")
+    assert [tuple(row[name] for name in names) for row in tables["handles"].to_pylist()] == [
+        (42, 1_000, "descriptors", 40, 38, "/data/#.log", 30),
+        (42, 1_000, "descriptors", 40, 38, "/dev/null", 3),
+    ]
