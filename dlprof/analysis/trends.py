@@ -119,11 +119,6 @@ class Trends:
         """That of a quantity; None: it could not be told."""
         return next((one for one in self.found if one.quantity is quantity), None)
 
-    @property
-    def growing(self) -> tuple[Trend, ...]:
-        """Those that grow."""
-        return tuple(one for one in self.found if one.is_growing)
-
 
 @dataclass(frozen=True)
 class _Samples:
@@ -212,13 +207,13 @@ def _held(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
 
 def _of_processes(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
     """Threads and descriptors of the traced process, and how many processes there are below it."""
-    pid = run.manifest.process.pid
-    table = run.table("process_samples", ("pid", "time_ns", "rss_bytes", "threads", "descriptors"))
-    if not table.num_rows:
+    if not run.count("process_samples"):
         why = run.missing("process_samples") or "no sample of processes was taken"
         yield from ((one, why) for one in (Trended.THREADS, Trended.DESCRIPTORS, Trended.PROCESSES))
         return
-    own = table.filter(pc.equal(table["pid"], pid)).sort_by("time_ns")
+    pid = run.manifest.process.pid
+    columns = ("pid", "time_ns", "threads", "descriptors")
+    own = run.filtered("process_samples", columns, lambda piece: pc.equal(piece["pid"], pid)).sort_by("time_ns")
     for quantity in (Trended.THREADS, Trended.DESCRIPTORS):
         rows = own.filter(pc.is_valid(own[quantity.value]))
         if rows.num_rows:
@@ -226,13 +221,26 @@ def _of_processes(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
             yield quantity, _Samples(integers(rows["time_ns"]), values, _SELDOM)
         else:
             yield quantity, "the kernel does not tell, or the run is of a dlprof that did not look"
-    # One that has ended, and that nobody has waited for, has nothing resident.
-    there = table.filter(pc.and_(pc.not_equal(table["pid"], pid), pc.greater(table["rss_bytes"], 0)))
-    times = np.unique(integers(own["time_ns"]))
-    moments, counts = np.unique(integers(there["time_ns"]), return_counts=True)
-    of_moment = dict(zip(moments.tolist(), counts.tolist(), strict=True))
-    below = np.array([of_moment.get(time, 0) for time in times.tolist()], np.float64)
-    yield Trended.PROCESSES, _Samples(times, below, _SELDOM) if len(times) else "the process itself was not sampled"
+    if own.num_rows:
+        yield Trended.PROCESSES, _below(run, np.unique(integers(own["time_ns"])))
+    else:
+        yield Trended.PROCESSES, "the process itself was not sampled"
+
+
+def _below(run: Run, time_ns: Integers) -> _Samples:
+    """How many processes there are below the traced one at these moments, in order."""
+    counts = np.zeros(len(time_ns))
+    for piece in run.pieces("process_samples", ("pid", "time_ns", "rss_bytes")):
+        # One that has ended, and that nobody has waited for, has nothing resident.
+        there = piece.filter(
+            pc.and_(pc.not_equal(piece["pid"], run.manifest.process.pid), pc.greater(piece["rss_bytes"], 0))
+        )
+        times = integers(there["time_ns"])
+        places = np.searchsorted(time_ns, times)
+        known = places < len(time_ns)
+        known[known] = time_ns[places[known]] == times[known]
+        counts += np.bincount(places[known], minlength=len(time_ns))
+    return _Samples(time_ns, counts, _SELDOM)
 
 
 def _names(run: Run, quantity: Trended, slope: Slope) -> Iterator[Named]:
