@@ -181,7 +181,7 @@ def window(
                 {
                     "op_id": number,
                     "device": one.get("device", -1),
-                    "lane": "t",
+                    "lane": one.get("lane", "t"),
                     "start_ns": at,
                     "dur_ns": ns,
                     "nested_ns": 0,

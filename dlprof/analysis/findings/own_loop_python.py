@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dlprof.analysis import loops
-from dlprof.analysis.findings import chores, queries
+from dlprof.analysis.findings import chores, own_loop_waits, queries, standing
 from dlprof.analysis.findings.case import Case
 from dlprof.analysis.findings.chores import Chore
 from dlprof.analysis.findings.finding import Claim, Sentence, SourceLine
@@ -18,7 +18,7 @@ from dlprof.analysis.findings.title import Title
 from dlprof.analysis.samples import Sample
 from dlprof.engines import combined
 from dlprof.schema.tree_paths import Tree, TreePath
-from dlprof.schema.vocabulary import Ground, Phase, StepPart
+from dlprof.schema.vocabulary import Ground, Phase
 
 _TITLE = Title("Python of the script's own loop took long", "Python of the script's own loop")
 _SHARE_OF_WORK = 0.10
@@ -26,8 +26,6 @@ _SHARE_OF_LINES = 0.15
 """The same where only lines of the script's own stand there: starting operators is some of that in every loop."""
 _SHARE_OF_STEPS = 0.40
 """The same of the steps where an engine converts data: a batch a step is usual, and cheap."""
-_PARTS = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH)
-"""Parts of a step in which no operator runs, those first that are Python's."""
 _CONVERSIONS = frozenset({"array", "asarray", "as_tensor", "from_numpy", "tensor", "constant", "convert_to_tensor"}) | {
     "stack", "concat", "concatenate",
 }  # fmt: skip
@@ -44,9 +42,14 @@ def claims(case: Case) -> Iterator[Claim]:
         return
     steps_ns = case.own(Tree.FIT_STEPS)
     in_libraries = case.code.share([Tree.FIT_STEPS], lambda sample: _is_library(case, sample)) * steps_ns
-    in_lines = case.code.share([Tree.FIT_STEPS], lambda sample: is_own(case, sample)) * steps_ns
+    waiting = own_loop_waits.line_of(case) if own_loop_waits.is_claimed(case) else None
+
+    def runs(sample: Sample) -> bool:
+        return is_own(case, sample) and not _stands_at(case, sample, waiting)
+
+    in_lines = case.code.share([Tree.FIT_STEPS], runs) * steps_ns
     idle = _without_operators(case)
-    ns = max(in_libraries, min(in_lines, sum(idle.values())))
+    ns = max(in_libraries, min(in_lines, sum(idle.values()), _ran(case) * steps_ns))
     converting = case.code.share([Tree.FIT_STEPS], lambda sample: converts(case, sample)) * steps_ns
     if converting > max(ns, _SHARE_OF_STEPS * steps_ns) and converting >= _SHARE_OF_WORK * case.work_ns:
         yield _of_conversions(case, idle, converting)
@@ -54,8 +57,8 @@ def claims(case: Case) -> Iterator[Claim]:
     if ns < (_SHARE_OF_WORK if in_libraries >= ns else _SHARE_OF_LINES) * case.work_ns:
         yield from _of_arguments(case, idle)
         return
-    line = _line(case)
-    chore = chores.of_line(case, line, [Tree.FIT_STEPS], lambda sample: is_own(case, sample))
+    line = case.code.hottest_line([Tree.FIT_STEPS], runs)
+    chore = chores.of_line(case, line, [Tree.FIT_STEPS], runs)
     yield Claim(
         Sentence(f"{_what(chore, line)} in the steps of the script's own loop, while no operator runs:"),
         _taken(case, idle, ns),
@@ -65,7 +68,7 @@ def claims(case: Case) -> Iterator[Claim]:
         title=chore.title if chore else _TITLE,
         support=case.code.support(
             [Tree.FIT_STEPS],
-            lambda sample: is_own(case, sample),
+            runs,
             ground=Ground.PLACE if chore is None else Ground.REPEATED,
             agree=ns / max(ns, in_lines),
         ),
@@ -169,7 +172,7 @@ def _is_library(case: Case, sample: Sample) -> bool:
 def _without_operators(case: Case) -> Mapping[TreePath, int]:
     if case.tree.unsplit is not None:
         return {}
-    return case.takes(*(Tree.FIT_STEPS / part for part in _PARTS))
+    return case.takes(*(Tree.FIT_STEPS / part for part in standing.WITHOUT_OPERATORS))
 
 
 def _taken(case: Case, idle: Mapping[TreePath, int], wanted_ns: float) -> dict[TreePath, int]:
@@ -183,5 +186,12 @@ def _taken(case: Case, idle: Mapping[TreePath, int], wanted_ns: float) -> dict[T
     return takes
 
 
-def _line(case: Case) -> SourceLine | None:
-    return case.code.hottest_line([Tree.FIT_STEPS], lambda sample: is_own(case, sample))
+def _ran(case: Case) -> float:
+    """Share of the steps in which the main thread can have run Python while no operator ran: 1 where nobody knows."""
+    quiet = standing.outside_operators(case)
+    return quiet.ran if quiet is not None else 1.0
+
+
+def _stands_at(case: Case, sample: Sample, line: SourceLine | None) -> bool:
+    frame = case.code.user_frame(sample)
+    return frame is not None and (frame.file, frame.line) == line

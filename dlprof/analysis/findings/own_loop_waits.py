@@ -46,15 +46,11 @@ _UNKNOWN = (
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where the loop's thread stands for a good part of its steps under a line of the script's."""
-    if loops.are_all_of_keras(case.run) or not case.code.samples:
-        return
     stood = standing.of_phases(case, _PATHS)
-    if stood is None:
+    share = share_of_steps(case)
+    if stood is None or share < _SHARE_OF_LOOP:
         return
-    share = min(stood.share, case.code.share(_PATHS, lambda sample: may_wait(case, sample)))
-    if share < _SHARE_OF_LOOP:
-        return
-    line = _line(case)
+    line = line_of(case)
     told = _doing(case, line)
     yield Claim(
         Sentence(
@@ -76,6 +72,21 @@ def claims(case: Case) -> Iterator[Claim]:
     )
 
 
+def share_of_steps(case: Case) -> float:
+    """Share of the steps of the script's own loops in which it waits; 0: it does not, or that is not known."""
+    stood = standing.of_phases(case, _PATHS)
+    if loops.are_all_of_keras(case.run) or not case.code.samples or stood is None:
+        return 0.0
+    quiet = standing.outside_operators(case)
+    stands = max(stood.share, quiet.stood if quiet is not None else 0.0)
+    return min(stands, case.code.share(_PATHS, lambda sample: may_wait(case, sample)))
+
+
+def is_claimed(case: Case) -> bool:
+    """Whether that is a cause of its own."""
+    return share_of_steps(case) >= _SHARE_OF_LOOP
+
+
 def may_wait(case: Case, sample: Sample) -> bool:
     """Whether the script's own line, or a library in which threads wait, is what a stack stands in, and no engine."""
     engines = tuple(f"{package}/" for package in ("keras", *combined.packages()))
@@ -87,8 +98,8 @@ def may_wait(case: Case, sample: Sample) -> bool:
     return False
 
 
-def _line(case: Case) -> SourceLine | None:
-    """That whose stacks are known to wait, where there are such; else the one that stood longest."""
+def line_of(case: Case) -> SourceLine | None:
+    """The line that waits: one whose stacks are known to, where there are such; else the one that stood longest."""
     known = case.code.hottest_line(_PATHS, _is_known_wait)
     return known or case.code.hottest_line(_PATHS, lambda sample: may_wait(case, sample))
 

@@ -15,13 +15,16 @@ import pyarrow as pa
 from dlprof.analysis.columns import Integers, integers
 from dlprof.analysis.findings.case import Case
 from dlprof.schema import tree_paths
-from dlprof.schema.tree_paths import TreePath
-from dlprof.schema.vocabulary import known_phase
+from dlprof.schema.tree_paths import Tree, TreePath
+from dlprof.schema.vocabulary import StepPart, known_phase
 
 _INSIDE = 0.8
 """Share of the time between two samples of the counters that must be of the phases, for it to speak of them."""
 _COVERED = 0.5
 """Share of the phases that such stretches must cover, to speak of all."""
+
+WITHOUT_OPERATORS = (StepPart.HOST_PYTHON, StepPart.IDLE, StepPart.DISPATCH)
+"""Parts of a step in which no operator runs, those first that are Python's."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,35 @@ def of_phases(case: Case, paths: Sequence[TreePath]) -> Standing | None:
     begins, ends = time[:-1][inside], time[1:][inside]
     ran = float(wanted[inside].sum()) / covered
     return Standing(min(1.0, max(0.0, share)), min(1.0, ran), case.machine.children_cores(begins, ends))
+
+
+@dataclass(frozen=True)
+class OutsideOperators:
+    """The main thread in the steps of training, while no operator runs that it could wait for.
+
+    Attributes:
+        stood: Share of the steps in which it neither had nor wanted a core then, at least: 0 to 1.
+        ran: Share of the steps in which it had or wanted one then, at most: 0 to 1.
+    """
+
+    stood: float
+    ran: float
+
+
+def outside_operators(case: Case) -> OutsideOperators | None:
+    """What the thread does while no operator runs; None: no kernel was traced, or too little was measured.
+
+    Threads of the engine may go on burning a core when an operator is over, waiting for the next one: that the process
+    is busy does not say that its main thread waits for work.
+    """
+    stood = of_phases(case, (Tree.FIT_STEPS,))
+    whole = case.own(Tree.FIT_STEPS)
+    if stood is None or case.tree.unsplit is not None or not whole:
+        return None
+    computing = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
+    quiet = sum(case.own(Tree.FIT_STEPS / part) for part in WITHOUT_OPERATORS) / whole
+    ran = max(0.0, stood.ran - computing * case.kernels.on_main_thread)
+    return OutsideOperators(max(0.0, quiet - ran), ran)
 
 
 def _inside(case: Case, paths: Sequence[TreePath], time: Integers) -> Integers:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dlprof.analysis import kernels, step_split
+from dlprof.analysis.columns import integers, truths
 from dlprof.engines import combined
 from dlprof.schema.vocabulary import EventKind, PseudoLayer
 from dlprof.store.run import Run
@@ -41,6 +44,19 @@ class TracedKernels:
     def by_layer(self) -> kernels.Kernels:
         """Operators of the host and kernels of devices by layer, without transfers."""
         return kernels.summarise(self._run, "layer", kinds=(EventKind.OPERATOR.word, EventKind.KERNEL.word))
+
+    @cached_property
+    def on_main_thread(self) -> float:
+        """Share of the host's operators' time that ran on the main thread: 0 where lanes name no threads."""
+        main = f"thread {self._run.manifest.process.pid} "
+        operators = {row["op_id"] for row in self._run.rows("kernel_ops") if row["kind"] == EventKind.OPERATOR.word}
+        on_main = whole = 0
+        for piece in self._run.pieces("kernel_events", ("op_id", "lane", "dur_ns", "nested_ns")):
+            own = integers(piece["dur_ns"]) - integers(piece["nested_ns"])
+            own = np.where(np.isin(integers(piece["op_id"]), list(operators)), own, 0)
+            whole += int(own.sum())
+            on_main += int(own[truths(pc.starts_with(piece["lane"].cast(pa.string()), main))].sum())
+        return on_main / whole if whole else 0.0
 
     def share_of_long(self, least_ns: int) -> float | None:
         """Share of the host's operators' time that is in executions of at least so many ns; None: none was traced."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.analysis.findings.cases import BEGIN, Call, cpu, diagnosed, pick, slugs
+from tests.unit import runs
+from tests.unit.analysis.findings.cases import BEGIN, KERNELS, Call, Tables, cpu, diagnosed, pick, slugs
 from tests.unit.analysis.findings.test_own_loop_python import OWN, looping
 from tests.unit.runs import S
 
@@ -44,3 +45,32 @@ def test_a_loop_that_waits_for_the_engine_is_not_the_script_s(tmp_path: Path) ->
     tables = looping(("asnumpy", "mxnet/ndarray/ndarray.py", 9)) | cpu((2, BEGIN), (8, ran(3)), tree=50.0)
 
     assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **tables))
+
+
+def burning(main_s: float, *, kernels_ms: float = 4, lane: str = "thread 42 (python)") -> Tables:
+    """A line of the script's stands for half of the steps; its thread had a core for so long, another one all the time."""
+    window = runs.window([{**KERNELS[0], "ms": kernels_ms, "lane": lane}])
+    counters = {**BEGIN, "run_ns": int((6 + main_s) * S), "main_run_ns": int(main_s * S)}
+    return {**looping(), **window, **cpu((2, BEGIN), (8, counters), tree=130.0)}
+
+
+def test_threads_that_burn_a_core_behind_their_operator_are_not_waited_for(tmp_path: Path) -> None:
+    """Operators run for 4 of 20 ms on the main thread, which has a core for 30 %: for 70 % it stands, half at line 40."""
+    found = diagnosed(tmp_path / "r", OWN, **burning(1.8))
+
+    finding = pick(found, "script-waits")
+    assert finding.at_stake_ns == pytest.approx(3 * S, rel=0.01)
+    assert finding.line == 40
+    assert "python-overhead" not in [one.slug for one in found.findings]
+
+
+def test_operators_on_other_threads_may_be_what_it_waits_for(tmp_path: Path) -> None:
+    """They run for 16 of 20 ms elsewhere, and the main thread for 20 %: it never stands without cause."""
+    assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **burning(1.2, kernels_ms=16, lane="engine")))
+
+
+def test_a_thread_that_has_no_core_runs_no_python(tmp_path: Path) -> None:
+    """Half of the samples stand at a line of the script's, and no operator runs, but neither does the thread."""
+    found = slugs(diagnosed(tmp_path / "r", OWN, **burning(1.5)))
+
+    assert (found[0], "python-overhead" in found) == ("script-waits", False)
