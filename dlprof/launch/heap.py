@@ -93,7 +93,11 @@ def sum_up(run: RunDir, interpreter: InterpreterFacts | None, package: Path | No
         failed = (
             (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1] if ended.returncode else ""
         )
-    except (OSError, subprocess.TimeoutExpired, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        failed = "it was interrupted"
+    except subprocess.TimeoutExpired:
+        failed = f"it took longer than {_WAIT_S:.0f} s"
+    except OSError as error:
         failed = f"{type(error).__name__}: {error}"
     with contextlib.suppress(OSError):
         payload.remove(run)

@@ -8,7 +8,8 @@ from tests.memory_exam import traced
 
 COLUMNS = ("run", "backend", "steps", "a step, bytes (95 %)", "peak, MB", "said")
 RULES = (
-    "memory-growth", "steps-get-slower", "out-of-memory", "memory-peak", "double-copy", "constant-in-graph",
+    "memory-growth", "resource-growth", "steps-get-slower", "out-of-memory", "memory-peak", "double-copy",
+    "constant-in-graph",
 )  # fmt: skip
 RUNS = (
     ("cache", "jax"), ("replay", "torch"), ("shuffled", "tensorflow"), ("progressive", "mxnet"), ("ragged", "tensorflow"),

@@ -95,8 +95,8 @@ def test_a_recording_goes_when_it_is_summed_up(tmp_path: Path, monkeypatch: pyte
     [
         (SimpleNamespace(returncode=1, stderr="Traceback ...\nMemoryError\n"), "MemoryError"),
         (SimpleNamespace(returncode=-9, stderr=""), "exit code -9"),
-        (subprocess.TimeoutExpired("python", 900), "TimeoutExpired: Command 'python' timed out after 900 seconds"),
-        (KeyboardInterrupt(), "KeyboardInterrupt: "),
+        (subprocess.TimeoutExpired("python", 900), "it took longer than 900 s"),
+        (KeyboardInterrupt(), "it was interrupted"),
     ],
 )
 def test_a_recording_that_cannot_be_summed_up_stays(
