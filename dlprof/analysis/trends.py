@@ -38,9 +38,9 @@ _LEAST_MORE: Mapping[Trended, tuple[float, float]] = MappingProxyType(
         Trended.TENSORS: (64, 0.05),
         Trended.OBJECTS: (2_000, 0.03),
         Trended.BLOCKS: (20_000, 0.03),
-        Trended.THREADS: (4, 0.10),
-        Trended.DESCRIPTORS: (8, 0.10),
-        Trended.PROCESSES: (2, 0.10),
+        Trended.THREADS: (16, 0.10),
+        Trended.DESCRIPTORS: (16, 0.10),
+        Trended.PROCESSES: (4, 0.10),
     }
 )
 """What more there must be that it grows: a number, and a share of what there was."""
