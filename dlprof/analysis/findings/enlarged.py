@@ -1,0 +1,135 @@
+"""Maps that are enlarged before a product that goes point by point: the product of the small ones gives the same.
+
+A convolution with a kernel of one point, or a dense layer over the last axis, mixes channels and looks at no neighbour.
+Enlarging by repeated or interpolated points mixes neighbours and no channels. The order makes no difference to what
+comes out, but to how many points are multiplied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dlprof.analysis.findings import heavy_weights
+from dlprof.analysis.findings.case import Case
+from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.pairs import of_the_slower
+from dlprof.analysis.findings.title import Title
+from dlprof.schema.tree_paths import TreePath
+from dlprof.schema.vocabulary import Basis, Direction, Ground
+
+_TITLE = Title("Maps were enlarged before a product that could come first", "a product of enlarged maps")
+_SHARE_OF_WORK = 0.10
+_LEAST_TIMES = 2
+"""So many times as many points, at least: padding adds a few."""
+_LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
+_Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A layer that multiplies points with a matrix, behind one that made more of them.
+
+    Attributes:
+        layer: Its name.
+        enlarging: That of the layer before.
+        given, made: Shapes before and behind the one that enlarges, without the batch.
+        channels: The matrix: of how many channels, and to how many.
+        takes: Its kernels, by leaf (ns).
+    """
+
+    layer: str
+    enlarging: str
+    given: _Shape
+    made: _Shape
+    channels: tuple[int, int]
+    takes: Mapping[TreePath, int]
+
+    @property
+    def times(self) -> int:
+        """So many times as many points."""
+        return math.prod(self.made) // math.prod(self.given)
+
+
+@of_the_slower
+def claims(case: Case) -> Iterator[Claim]:
+    """One, for the product that takes most."""
+    if case.tree.unsplit is not None:
+        return
+    found = max(_products(case), key=lambda one: sum(one.takes.values()), default=None)
+    if found is None:
+        return
+    takes = heavy_weights.scaled(dict(found.takes), 1 - 1 / found.times)
+    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
+        return
+    from_, to = found.channels
+    yield Claim(
+        Sentence(
+            f"{found.layer} multiplies {from_:,} channels to {to:,}, point by point, behind {found.enlarging}, which "
+            f"made {found.times} points of each ({_text(found.given)} to {_text(found.made)}); that it multiplies all "
+            "of these takes"
+        ),
+        takes,
+        [_LAYERS],
+        "Multiply first and enlarge what comes out: where points are repeated the numbers are the same, and where they "
+        "are interpolated, too, if the activation comes last.",
+        case.code.line_like(r"\b(UpSampling|Resizing|Upsample|resize|interpolate|repeat|RepeatVector)\w*\("),
+        title=_TITLE,
+        basis=Basis.ESTIMATED,
+        support=Support(Ground.STATED, seen=case.kernels.seen_steps),
+        fix=f"{found.layer}, then {found.enlarging}",
+    )
+
+
+def _products(case: Case) -> Iterator[_Product]:
+    """Layers that multiply points, of inputs that an enlarging layer was the last to give.
+
+    By shapes, and in the order of the model: which layer is behind which is not told.
+    """
+    makers: dict[tuple[int | None, str | None], tuple[str, _Shape, _Shape] | None] = {}
+    for row in case.run.rows("layers"):
+        given, made = _lengths(_only(row["inputs"])), _lengths(row["output"])
+        before, channels = makers.get((row["model"], _only(row["inputs"]))), _channels(row)
+        if before is not None and channels is not None and channels[0] in (before[2][0], before[2][-1]):
+            takes = heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD)
+            yield _Product(row["layer"], *before, channels, takes)
+        is_enlarging = given and made and not row["weights"] and _enlarges(given, made)
+        makers[row["model"], row["output"]] = (row["layer"], given, made) if given and made and is_enlarging else None
+
+
+def _only(inputs: list[str] | None) -> str | None:
+    return inputs[0] if inputs and len(inputs) == 1 else None
+
+
+def _lengths(shape: str | None) -> _Shape | None:
+    """All lengths but that of the batch; None: one of them is not known."""
+    lengths = (shape or "").split("x")[1:]
+    return tuple(map(int, lengths)) if lengths and all(one.isdigit() for one in lengths) else None
+
+
+def _enlarges(given: _Shape, made: _Shape) -> bool:
+    """Whether each length is a multiple of what it was, one of them stays, and there are more points by far."""
+    if len(given) != len(made) or not all(given):
+        return False
+    whole = all(new % old == 0 for old, new in zip(given, made, strict=True))
+    return (
+        whole and (given[0] == made[0] or given[-1] == made[-1]) and math.prod(made) >= _LEAST_TIMES * math.prod(given)
+    )
+
+
+def _channels(row: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The matrix by which a layer multiplies each point; None: it looks at neighbours, or multiplies nothing.
+
+    `1x1x64x128` of a convolution, `64x128` of a dense layer.
+    """
+    lengths = (row["weights"] or [""])[0].split("x")
+    if len(lengths) < 2 or not all(one.isdigit() for one in lengths):
+        return None
+    *points, from_, to = map(int, lengths)
+    return (from_, to) if math.prod(points) == 1 else None
+
+
+def _text(shape: _Shape) -> str:
+    return " x ".join(f"{length:,}" for length in shape)
