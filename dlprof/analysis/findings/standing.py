@@ -90,7 +90,8 @@ def outside_operators(case: Case) -> OutsideOperators | None:
     whole = case.own(Tree.FIT_STEPS)
     if stood is None or case.tree.unsplit is not None or not whole:
         return None
-    computing = case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
+    # What a device computes no thread of the host does.
+    computing = 0 if case.kernels.has_gpu else case.own(Tree.FIT_STEPS / StepPart.KERNELS) / whole
     quiet = sum(case.own(Tree.FIT_STEPS / part) for part in WITHOUT_OPERATORS) / whole
     ran = max(0.0, stood.ran - computing * case.kernels.on_main_thread)
     return OutsideOperators(max(0.0, quiet - ran), ran)

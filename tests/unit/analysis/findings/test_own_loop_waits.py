@@ -74,3 +74,14 @@ def test_a_thread_that_has_no_core_runs_no_python(tmp_path: Path) -> None:
     found = slugs(diagnosed(tmp_path / "r", OWN, **burning(1.5)))
 
     assert (found[0], "python-overhead" in found) == ("script-waits", False)
+
+
+def test_what_a_gpu_computes_is_no_time_of_the_main_thread(tmp_path: Path) -> None:
+    """Its kernels run for 10 of 20 ms, and the thread had a core for half of the time: it need not have stood at all."""
+    told = burning(3, kernels_ms=10)
+    kernels = [
+        {**KERNELS[0], "kind": "kernel", "device": 0, "ms": 10},
+        {**KERNELS[0], "ms": 5, "lane": "thread 42 (p)"},
+    ]
+
+    assert "script-waits" not in slugs(diagnosed(tmp_path / "r", OWN, **{**told, **runs.window(kernels)}))
