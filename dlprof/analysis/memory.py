@@ -12,7 +12,7 @@ from dlprof.analysis.engine_memory import EngineMemory
 from dlprof.analysis.heap import Heap
 from dlprof.analysis.memory_growth import Growth
 from dlprof.analysis.memory_owners import Owner
-from dlprof.analysis.memory_parts import Moment, PartMemory, Parts
+from dlprof.analysis.memory_parts import Moment, PartMemory, Parts, StepsMemory
 from dlprof.analysis.memory_series import MemorySeries
 from dlprof.analysis.trends import Trends
 from dlprof.schema.vocabulary import MemoryBasis, MemoryKind
@@ -90,6 +90,7 @@ class Memory:
         uss_bytes: Most memory that is of one process alone, all processes together.
         phases, epochs: By part.
         epochs_left_out: Epochs that are not among these.
+        steps: Of the training: those with the largest peaks.
         over_time: Over the run.
         owners: What holds it, as far as shapes tell.
         engines: What the engines' own allocators counted.
@@ -111,6 +112,7 @@ class Memory:
     phases: tuple[PartMemory, ...]
     epochs: tuple[PartMemory, ...]
     epochs_left_out: int
+    steps: StepsMemory
     over_time: tuple[Moment, ...]
     owners: tuple[Owner, ...]
     engines: tuple[EngineMemory, ...]
@@ -152,6 +154,7 @@ def _of_run(run: Run) -> Memory:
         phases=tuple(parts.phases()),
         epochs=tuple(epochs),
         epochs_left_out=left_out,
+        steps=parts.steps(),
         over_time=tuple(parts.over_time()),
         owners=_with_rest(owners, owned_peak.bytes),
         engines=engines,
@@ -175,7 +178,8 @@ def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
         told["engines"] = engine_memory.WHY_NONE
     told.update(_why_no_heap(run))
     return Memory(
-        None, None, None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0, (), owners, engines,
+        None, None, None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0,
+        StepsMemory((), 0, 0), (), owners, engines,
         None, None, trends.of_run(run), heap.of_run(run),
         _devices(run), limits(run), told,
     )  # fmt: skip

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 
-from dlprof.analysis.columns import Integers, integers
+from dlprof.analysis.columns import Integers, integers, steps_of
 from dlprof.analysis.memory_places import Place, Places
 from dlprof.analysis.memory_series import MemorySeries
 from dlprof.analysis.phase_lookup import PhaseLookup
-from dlprof.schema.vocabulary import Phase, known_phase
+from dlprof.schema.vocabulary import Loop, Phase, known_phase
 from dlprof.store.run import Run
 
 MOST_EPOCHS = 200
+MOST_STEPS = 20
 _MOST_LOOKED_AT = 20_000
 """Samples between which growth is looked at; of a longer run each n-th."""
 PARTS = 100
@@ -53,6 +55,37 @@ class PartMemory:
     name: str
     peak: Moment | None
     growth_bytes: int | None
+
+
+@dataclass(frozen=True)
+class StepsMemory:
+    """Memory of training steps.
+
+    Attributes:
+        largest: Those with the largest peaks, the largest first.
+        sampled: Steps in which a sample was taken: the shorter they are, the fewer.
+        count: All steps.
+    """
+
+    largest: tuple[PartMemory, ...]
+    sampled: int
+    count: int
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A training step: its place in the run (ns), its numbers from 0 (epoch -1: none), and its largest sample."""
+
+    start_ns: int
+    end_ns: int
+    epoch: int
+    step: int
+    peak_bytes: int
+
+    @property
+    def name(self) -> str:
+        """For people, who count from 1."""
+        return f"epoch {self.epoch + 1}, step {self.step + 1}" if self.epoch >= 0 else f"step {self.step + 1}"
 
 
 class Parts:
@@ -139,6 +172,36 @@ class Parts:
             for number, inside, grown in zip(integers(table["epoch"])[:MOST_EPOCHS].tolist(), rows, growth, strict=True)
         ]
         return found, max(0, table.num_rows - MOST_EPOCHS)
+
+    def steps(self) -> StepsMemory:
+        """The training steps with the largest peaks, of those in which a sample was taken."""
+        largest: list[_Step] = []
+        sampled = count = 0
+        for piece in self._run.pieces("steps", ("loop", "epoch", "step", "start_ns", "dur_ns", "count")):
+            rows = steps_of(piece, Loop.TRAIN)
+            found = self._sampled(rows)
+            count += int(integers(rows["count"], 1).sum())
+            sampled += len(found)
+            largest = sorted([*largest, *found], key=lambda step: (-step.peak_bytes, step.start_ns))[:MOST_STEPS]
+        return StepsMemory(tuple(map(self._step, largest)), sampled, count)
+
+    def _sampled(self, rows: pa.Table) -> list[_Step]:
+        """Those of some steps in which a sample was taken."""
+        start = integers(rows["start_ns"])
+        end = start + integers(rows["dur_ns"])
+        low, high = (np.searchsorted(self._series.time_ns, edge) for edge in (start, end))
+        places = np.flatnonzero(high > low)
+        columns = (start, end, integers(rows["epoch"]), integers(rows["step"]), low, high)
+        return [
+            _Step(begin, until, epoch, step, int(self._series.tree_bytes[first:last].max()))
+            for begin, until, epoch, step, first, last in zip(*(one[places].tolist() for one in columns), strict=True)
+        ]
+
+    def _step(self, step: _Step) -> PartMemory:
+        time = self._series.time_ns
+        inside = np.flatnonzero((time >= step.start_ns) & (time < step.end_ns))
+        grown = int(self._growth(np.array([step.start_ns]), np.array([step.end_ns]))[0])
+        return _part(step.name, self._largest(inside), grown)
 
     def over_time(self) -> list[Moment]:
         """The largest sample of each of so many equal parts of the run; parts without a sample are left out."""

@@ -11,6 +11,7 @@ from dlprof.cli.command import add_run
 EXAMPLES = """\
 examples:
   dlprof memory last
+  dlprof memory last --by step       the training steps with the largest peaks
   dlprof memory last --by time
   dlprof memory last --by layer
   dlprof memory last --by line       who allocated it, of a run that was traced with --heap
@@ -18,7 +19,7 @@ examples:
 
 Memory is what is resident, of the process and all below it, sampled ten times a second. By layer and kind: exact where
 arrays were looked at (parameters, slots of the optimiser), else estimated from shapes; `dlprof help memory-use`."""
-BY = ("phase", "time", "kind", "layer", "line")
+BY = ("phase", "step", "time", "kind", "layer", "line")
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,12 @@ class MemoryReport(Struct, frozen=True, kw_only=True):
     uss_bytes: int | None
     epochs: tuple[PartReport, ...]
     epochs_left_out: int
+    steps: tuple[PartReport, ...]
+    """The training steps with the largest peaks, at most 20, the largest first."""
+    steps_sampled: int
+    """Training steps in which a sample was taken."""
+    steps_count: int
+    """Training steps in all."""
     time: tuple[MomentReport, ...]
     """The largest sample of each of a hundred equal parts of the run."""
     devices: tuple[DeviceMemory, ...]
@@ -167,6 +173,9 @@ def as_json(memory: Memory) -> MemoryReport:
         uss_bytes=memory.uss_bytes,
         epochs=tuple(map(_part, memory.epochs)),
         epochs_left_out=memory.epochs_left_out,
+        steps=tuple(map(_part, memory.steps.largest)),
+        steps_sampled=memory.steps.sampled,
+        steps_count=memory.steps.count,
         time=tuple(MomentReport(one.time_ns, one.bytes, one.phase, one.file, one.line) for one in memory.over_time),
         devices=memory.devices,
         engines=memory.engines,

@@ -15,7 +15,7 @@ def print_memory(memory: MemoryReport, by: str, *, file: TextIO, plain: bool = F
 
     Args:
         memory: The memory.
-        by: `phase`, `time`, `kind`, `layer` or `line`.
+        by: `phase`, `step`, `time`, `kind`, `layer` or `line`.
         file: The stream that it is printed to.
         plain: No colour, only ASCII.
         name: Of the run.

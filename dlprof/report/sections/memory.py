@@ -50,6 +50,17 @@ def by_phase(page: Page, memory: MemoryReport) -> None:
     _not_trended(page, memory)
 
 
+def by_step(page: Page, memory: MemoryReport) -> None:
+    """The training steps with the largest peaks."""
+    _head(page, memory)
+    if not memory.steps_count:
+        page.say("by step: not measured, because the run has no steps of a training", indent=2)
+        return
+    page.say(f"a sample was taken in {memory.steps_sampled:,} of {memory.steps_count:,} training steps", indent=2)
+    _parts(page, memory.steps, "step")
+    _growth(page, memory)
+
+
 def by_time(page: Page, memory: MemoryReport) -> None:
     """The run cut into equal parts, each with its largest sample."""
     _head(page, memory)
@@ -103,7 +114,7 @@ def by_line(page: Page, memory: MemoryReport) -> None:
     _growth(page, memory)
 
 
-BY = {"phase": by_phase, "time": by_time, "kind": by_kind, "layer": by_layer, "line": by_line}
+BY = {"phase": by_phase, "step": by_step, "time": by_time, "kind": by_kind, "layer": by_layer, "line": by_line}
 
 
 def _owner(owner: Owner) -> list[str]:

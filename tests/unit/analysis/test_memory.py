@@ -9,7 +9,7 @@ from dlprof.analysis import memory
 from dlprof.analysis.memory import GrownAt
 from dlprof.analysis.memory_parts import Moment
 from tests.unit.analysis.memory_runs import MB, S, over_training, sample, split, stood
-from tests.unit.runs import span, trained
+from tests.unit.runs import span, steps, trained
 
 
 def owner(kind: str, size: int | None, **more: Any) -> dict[str, Any]:
@@ -152,3 +152,13 @@ def test_without_samples_each_figure_says_why(tmp_path: Path) -> None:
     assert (found.peak, found.phases, found.growth) == (None, (), None)
     assert found.not_measured["peak_bytes"] == "it was not asked for"
     assert found.not_measured["owners"].startswith("no training by a model of Keras")
+
+
+def test_the_steps_with_the_largest_peaks_come_first(tmp_path: Path) -> None:
+    """25 of 50 steps of 200 ms, with four samples each, and 25 more behind the last sample; the samples grow."""
+    rows = [*steps(25, dur_ms=200), *steps(25, start_s=7, dur_ms=10)]
+    found = memory.of_run(over_training([n * MB for n in range(100)], tmp_path / "r", steps=rows)).steps
+
+    assert (found.sampled, found.count, len(found.largest)) == (25, 50, 20)
+    peaks = [(one.name, one.peak.bytes if one.peak else None) for one in found.largest[:2]]
+    assert peaks == [("epoch 1, step 25", 99 * MB), ("epoch 1, step 24", 95 * MB)]

@@ -51,6 +51,7 @@ def test_without_samples_figures_are_null_with_the_reason(tmp_path: Path, capsys
     ("by", "line"),
     [
         ("phase", "fit.steps      199 MB"),
+        ("step", "epoch 1, step 496  199 MB"),
         ("time", "fit.steps  train.py:30"),
         ("kind", "anonymous          199 MB"),
         ("layer", "5 MB       2  dense  -          parameters  -       exact"),
