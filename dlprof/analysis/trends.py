@@ -47,7 +47,7 @@ _LEAST_MORE: Mapping[Trended, tuple[float, float]] = MappingProxyType(
 _SHORT = "the training is too short behind its warm-up: %d samples, 24 steps and 1.5 s are needed"
 _OFTEN, _SELDOM, _RARELY = (Least(count, 24, 1_500_000_000, _SHORT % count) for count in (16, 5, 3))
 """What differs from step to step; what is an exact count, looked at about once a second; the same, now and then."""
-_MOST_STEPS = 100_000
+_MOST_STEPS = _MOST_SAMPLES = 100_000
 _NAMED = 4
 _OF_HANDLES = 0.1
 """Of those that were looked at: what is of a rarer name is not what there is more of."""
@@ -155,9 +155,8 @@ def _of_run(run: Run) -> Trends:
 
 
 def _steps_per_epoch(run: Run) -> float | None:
-    loops = {row["span_id"] for row in run.chosen("spans", "kind", (SpanKind.FIT,), ("span_id",))}
-    counts = [row["steps"] for row in run.rows("epochs") if row["loop_id"] in loops and row["steps"]]
-    return float(np.mean(counts)) if len(counts) > 1 else None
+    counts = integers(run.table("epochs", ("steps",))["steps"])
+    return float(counts[counts > 0].mean()) if (counts > 0).sum() > 1 else None
 
 
 def _samples(run: Run, steps: Steps) -> Iterator[tuple[Trended, _Samples | str]]:
@@ -211,20 +210,31 @@ def _of_processes(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
         why = run.missing("process_samples") or "no sample of processes was taken"
         yield from ((one, why) for one in (Trended.THREADS, Trended.DESCRIPTORS, Trended.PROCESSES))
         return
-    pid = run.manifest.process.pid
-    columns = ("pid", "time_ns", "threads", "descriptors")
-    own = run.filtered("process_samples", columns, lambda piece: pc.equal(piece["pid"], pid)).sort_by("time_ns")
     for quantity in (Trended.THREADS, Trended.DESCRIPTORS):
-        rows = own.filter(pc.is_valid(own[quantity.value]))
-        if rows.num_rows:
-            values = integers(rows[quantity.value]).astype(np.float64)
-            yield quantity, _Samples(integers(rows["time_ns"]), values, _SELDOM)
+        time, values = _own(run, quantity)
+        if len(time):
+            yield quantity, _Samples(time, values.astype(np.float64), _SELDOM)
         else:
             yield quantity, "the kernel does not tell, or the run is of a dlprof that did not look"
-    if own.num_rows:
-        yield Trended.PROCESSES, _below(run, np.unique(integers(own["time_ns"])))
-    else:
-        yield Trended.PROCESSES, "the process itself was not sampled"
+    time, _ = _own(run, None)
+    yield Trended.PROCESSES, _below(run, time) if len(time) else "the process itself was not sampled"
+
+
+def _own(run: Run, quantity: Trended | None) -> tuple[Integers, Integers]:
+    """Samples of the traced process in which that is told, of many each n-th: when, and how many there were.
+
+    None: all samples, and the processes' numbers.
+    """
+    column = quantity.value if quantity is not None else "pid"
+    stride, times, values = 1 + run.count("process_samples") // _MOST_SAMPLES, [], []
+    for piece in run.pieces("process_samples", ("pid", "time_ns", column) if quantity else ("pid", "time_ns")):
+        mine = piece.filter(pc.and_(pc.equal(piece["pid"], run.manifest.process.pid), pc.is_valid(piece[column])))
+        times.append(integers(mine["time_ns"])[::stride])
+        values.append(integers(mine[column])[::stride])
+    if not times:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    time, first = np.unique(np.concatenate(times), return_index=True)
+    return time, np.concatenate(values)[first]
 
 
 def _below(run: Run, time_ns: Integers) -> _Samples:
