@@ -23,13 +23,13 @@ SCRIPT = """
 
     def train():
         kept, stop = [], threading.Event()
-        for step in mark.steps(range(600)):
+        for step in mark.steps(range(int(sys.argv[2]))):
             time.sleep(0.02)
             if sys.argv[1] == "leaks":
                 kept.append(open(__file__))
                 if step % 10 == 0:
                     threading.Thread(target=stop.wait, daemon=True).start()
-                for number in range(100):
+                for number in range(20):
                     kept.append(Kept(number))
         stop.set()
 
@@ -38,26 +38,26 @@ SCRIPT = """
 """
 
 
-def traced(folder: Path, kind: str) -> dict[str, Any]:
+def traced(folder: Path, kind: str, steps: int) -> dict[str, Any]:
     """The memory of a run, and what is found in it."""
     runner.write(folder, "script.py", SCRIPT)
-    done = runner.trace("script.py", "--", kind, cwd=folder)
+    done = runner.trace("script.py", "--", kind, str(steps), cwd=folder)
     assert done.code == 0, done.err
     told: dict[str, Any] = runner.asked("memory", "run", cwd=folder)
     return told
 
 
 def test_each_thing_that_is_left_behind_has_its_slope(tmp_path: Path) -> None:
-    """A file and 100 instances, each with its list, with each step; a thread with each tenth."""
-    told = traced(tmp_path, "leaks")
+    """A file and 20 instances, each with its list, with each step; a thread with each tenth."""
+    told = traced(tmp_path, "leaks", 800)
     found = {one["quantity"]: one for one in told["trends"]}
 
     growing = {name: found[name]["per_step"] for name in found if found[name]["is_growing"]}
     assert growing == {
         "descriptors": pytest.approx(1, rel=0.05),
         "threads": pytest.approx(0.1, rel=0.1),
-        "objects": pytest.approx(202, rel=0.1),
-        "blocks": pytest.approx(400, rel=0.3),
+        "objects": pytest.approx(46, rel=0.1),
+        "blocks": pytest.approx(95, rel=0.3),
     }
     assert found["descriptors"]["names"][0]["name"].endswith("script.py")
     assert {one["name"] for one in found["objects"]["names"]} >= {"Kept", "list"}
@@ -68,7 +68,7 @@ def test_each_thing_that_is_left_behind_has_its_slope(tmp_path: Path) -> None:
 
 def test_a_loop_that_leaves_nothing_behind_has_no_slope_of_note(tmp_path: Path) -> None:
     """And each is told all the same."""
-    told = traced(tmp_path, "nothing")
+    told = traced(tmp_path, "nothing", 400)
 
     assert [one["quantity"] for one in told["trends"] if one["is_growing"]] == []
     assert {one["quantity"] for one in told["trends"]} >= {"step_time", "blocks", "threads", "descriptors", "processes"}

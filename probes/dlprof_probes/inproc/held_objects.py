@@ -7,6 +7,7 @@ time only, and for more of it where something grows: then it is worth knowing wh
 
 import gc
 import sys
+import time
 from collections import Counter
 from threading import get_ident, main_thread
 
@@ -16,6 +17,8 @@ from dlprof_probes.inproc.clock import now
 from dlprof_probes.inproc.gc_probe import held_back
 
 _get_objects = gc.get_objects
+_used = getattr(time, "thread_time_ns", now)
+"""CPU time of this thread (ns), where Python tells it: who waits for a core meanwhile pays no more for the count."""
 _allocated_blocks = getattr(sys, "getallocatedblocks", None)
 _module_of, _name_of = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"].__get__
 _bases_of = type.__dict__["__mro__"].__get__
@@ -66,12 +69,13 @@ class HeldObjects(object):
         start = now()
         if start < self._next or not self._recorder.has_loops or get_ident() != self._main:
             return
+        begun = _used()
         blocks = _allocated_blocks() if _allocated_blocks is not None else 0  # 0: Python's own allocator is off
         self._began = self._began or start
         told = {"time_ns": start}
         if blocks:
             told["blocks"] = blocks
-        spent = now() - start
+        spent = _used() - begun
         self._recorder.write_ns += spent
         if self._is_worth_it(start, blocks):
             self._count(told)
@@ -93,7 +97,7 @@ class HeldObjects(object):
 
     def _count(self, told):
         """Count objects by type: all that the garbage collector knows."""
-        start = now()
+        start, begun = now(), _used()
         with held_back():
             held = _get_objects()
             # By number: a hash of the class itself may be the program's, too. No more lists: each is some MB.
@@ -114,7 +118,7 @@ class HeldObjects(object):
             self._first = by_name
         told["types"] = self._grown(by_name)
         self._counted = now()
-        self._count_ns = self._counted - start
+        self._count_ns = _used() - begun
         self._recorder.complete(wire.SpanKind.DLPROF, "count objects", start, self._counted)
 
     def _grown(self, by_name):

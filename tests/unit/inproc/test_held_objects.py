@@ -51,6 +51,7 @@ class Process:
         self.recorder = Recorder()
         self.windows = SimpleNamespace(active=None)
         monkeypatch.setattr(held_objects, "now", lambda: self.time_ns)
+        monkeypatch.setattr(held_objects, "_used", lambda: self.time_ns)
         monkeypatch.setattr(held_objects, "_allocated_blocks", lambda: self.blocks)
         monkeypatch.setattr(held_objects, "_get_objects", self._objects)
         told = {"anonymous_bytes": 0}
