@@ -211,23 +211,19 @@ def _of_processes(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
         yield from ((one, why) for one in (Trended.THREADS, Trended.DESCRIPTORS, Trended.PROCESSES))
         return
     for quantity in (Trended.THREADS, Trended.DESCRIPTORS):
-        time, values = _own(run, quantity)
+        time, values = _own(run, quantity.value)
         if len(time):
             yield quantity, _Samples(time, values.astype(np.float64), _SELDOM)
         else:
             yield quantity, "the kernel does not tell, or the run is of a dlprof that did not look"
-    time, _ = _own(run, None)
+    time, _ = _own(run, "rss_bytes")
     yield Trended.PROCESSES, _below(run, time) if len(time) else "the process itself was not sampled"
 
 
-def _own(run: Run, quantity: Trended | None) -> tuple[Integers, Integers]:
-    """Samples of the traced process in which that is told, of many each n-th: when, and how many there were.
-
-    None: all samples, and the processes' numbers.
-    """
-    column = quantity.value if quantity is not None else "pid"
+def _own(run: Run, column: str) -> tuple[Integers, Integers]:
+    """Samples of the traced process in which that column is told, of many each n-th: when, and its values."""
     stride, times, values = 1 + run.count("process_samples") // _MOST_SAMPLES, [], []
-    for piece in run.pieces("process_samples", ("pid", "time_ns", column) if quantity else ("pid", "time_ns")):
+    for piece in run.pieces("process_samples", ("pid", "time_ns", column)):
         mine = piece.filter(pc.and_(pc.equal(piece["pid"], run.manifest.process.pid), pc.is_valid(piece[column])))
         times.append(integers(mine["time_ns"])[::stride])
         values.append(integers(mine[column])[::stride])
