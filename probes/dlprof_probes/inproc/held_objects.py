@@ -130,4 +130,6 @@ class HeldObjects(object):
 
 def _name(kind):
     module, name = _module_of(kind), _name_of(kind)
-    return name if module in ("builtins", "__main__") or not isinstance(module, str) else "%s.%s" % (module, name)
+    if type(module) is not str or module in ("builtins", "__main__"):  # one of the program's own would be called
+        return name
+    return "%s.%s" % (module, name)

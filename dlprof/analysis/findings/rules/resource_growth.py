@@ -132,8 +132,7 @@ def _opening(case: Case, trend: Trend) -> SourceLine | None:
 
 def _is_in_loop(case: Case, row: Mapping[str, Any]) -> bool:
     """Whether a loop is around a line, or a function that may be called in one."""
-    texts = case.run.folder.source_lines(row["file"])
-    return row["line"] in source_loops.around(texts) or texts[row["line"] - 1][:1].isspace()
+    return row["source"][:1].isspace() or row["line"] in source_loops.around(case.run.folder.source_lines(row["file"]))
 
 
 def _told(line: SourceLine | None, quantity: Trended) -> str:
