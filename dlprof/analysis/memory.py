@@ -90,7 +90,7 @@ class Memory:
         uss_bytes: Most memory that is of one process alone, all processes together.
         phases, epochs: By part.
         epochs_left_out: Epochs that are not among these.
-        steps: Of the training: those with the largest peaks.
+        steps: Of the training: those with the largest peaks; None: not measured.
         over_time: Over the run.
         owners: What holds it, as far as shapes tell.
         engines: What the engines' own allocators counted.
@@ -112,7 +112,7 @@ class Memory:
     phases: tuple[PartMemory, ...]
     epochs: tuple[PartMemory, ...]
     epochs_left_out: int
-    steps: StepsMemory
+    steps: StepsMemory | None
     over_time: tuple[Moment, ...]
     owners: tuple[Owner, ...]
     engines: tuple[EngineMemory, ...]
@@ -179,7 +179,7 @@ def _without_samples(run: Run, owners: tuple[Owner, ...]) -> Memory:
     told.update(_why_no_heap(run))
     return Memory(
         None, None, None, None, None, dict.fromkeys(memory_series.KINDS), None, None, (), (), 0,
-        StepsMemory((), 0, 0), (), owners, engines,
+        None, (), owners, engines,
         None, None, trends.of_run(run), heap.of_run(run),
         _devices(run), limits(run), told,
     )  # fmt: skip

@@ -63,7 +63,7 @@ class StepsMemory:
 
     Attributes:
         largest: Those with the largest peaks, the largest first.
-        sampled: Steps in which a sample was taken: the shorter they are, the fewer.
+        sampled: Steps in which a sample was taken while no kernels were traced: the shorter they are, the fewer.
         count: All steps.
     """
 
@@ -74,18 +74,23 @@ class StepsMemory:
 
 @dataclass(frozen=True)
 class _Step:
-    """A training step: its place in the run (ns), its numbers from 0 (epoch -1: none), and its largest sample."""
+    """A training step, or several that were recorded as one: its place in the run (ns), and its largest sample.
+
+    Numbers are from 0; epoch -1: none.
+    """
 
     start_ns: int
     end_ns: int
     epoch: int
     step: int
+    count: int
     peak_bytes: int
 
     @property
     def name(self) -> str:
         """For people, who count from 1."""
-        return f"epoch {self.epoch + 1}, step {self.step + 1}" if self.epoch >= 0 else f"step {self.step + 1}"
+        steps = f"step {self.step + 1}" if self.count == 1 else f"steps {self.step + 1} to {self.step + self.count}"
+        return f"epoch {self.epoch + 1}, {steps}" if self.epoch >= 0 else steps
 
 
 class Parts:
@@ -191,11 +196,20 @@ class Parts:
         end = start + integers(rows["dur_ns"])
         low, high = (np.searchsorted(self._series.time_ns, edge) for edge in (start, end))
         places = np.flatnonzero(high > low)
-        columns = (start, end, integers(rows["epoch"]), integers(rows["step"]), low, high)
+        numbers = (integers(rows["epoch"], -1), integers(rows["step"]), integers(rows["count"], 1))
+        columns = (start, end, *numbers, low, high)
         return [
-            _Step(begin, until, epoch, step, int(self._series.tree_bytes[first:last].max()))
-            for begin, until, epoch, step, first, last in zip(*(one[places].tolist() for one in columns), strict=True)
+            _Step(begin, until, epoch, step, count, int(self._series.tree_bytes[self._series.largest(within)]))
+            for begin, until, epoch, step, count, first, last in zip(
+                *(one[places].tolist() for one in columns), strict=True
+            )
+            if len(within := self._plain(np.arange(first, last)))
         ]
+
+    def _plain(self, rows: Integers) -> Integers:
+        """Those of some samples in which no kernels were traced; where they were all the time, all."""
+        traced = self._series.is_traced
+        return rows if traced.all() else rows[~traced[rows]]
 
     def _step(self, step: _Step) -> PartMemory:
         time = self._series.time_ns

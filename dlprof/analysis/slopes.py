@@ -42,6 +42,7 @@ class Slope:
         first, last: Medians of the first and last block.
         kept: By how much the lower envelope grew: what never came back.
         is_steady: Whether each third of the steps has its part of that.
+        farthest: How far the farthest block's median is from the line.
     """
 
     per_step: float
@@ -53,6 +54,7 @@ class Slope:
     last: float
     kept: float
     is_steady: bool
+    farthest: float
 
     def grows_by(self, least: float) -> bool:
         """Whether it grows beyond doubt, from the beginning to the end, and by at least so much."""
@@ -102,6 +104,13 @@ def steps_of_run(run: Run) -> Steps:
     Raises:
         NotMeasured: It has none.
     """
+    found = run.once("steps behind the warm-up", _behind_warm_up)
+    if found is None:
+        raise NotMeasured("the run has no steps of a training")
+    return found
+
+
+def _behind_warm_up(run: Run) -> Steps | None:
     columns = ("loop", "start_ns", "dur_ns", "count", "compiled")
     stride, before, parts, compiled = 1 + run.count("steps") // _MOST_STEPS, 0, [], [0]
     for piece in run.pieces("steps", columns):
@@ -113,7 +122,7 @@ def steps_of_run(run: Run) -> Steps:
             ends = integers(rows["start_ns"]) + integers(rows["dur_ns"])
             parts.append((ends[-1::-stride][::-1], done[-1::-stride][::-1]))
     if not parts:
-        raise NotMeasured("the run has no steps of a training")
+        return None
     done_ns, done = (np.concatenate(one) for one in zip(*parts, strict=True))
     kept = done >= max([_WARM_UP * before, *(one for one in compiled if one < before / 2)])
     return Steps(np.maximum.accumulate(done_ns[kept]), done[kept])
@@ -142,6 +151,7 @@ def over_steps(time: Integers, steps: Floats, values: Floats) -> Slope:
         last=float(y[-1]),
         kept=float(kept),
         is_steady=bool(kept > 0 and (np.diff(edges) >= np.array(_THIRDS) * kept).all()),
+        farthest=float(np.abs(_rest(x, y, slope)).max()),
     )
 
 
@@ -159,9 +169,14 @@ def _slopes(x: Floats, ys: Floats) -> Floats:
     return np.median((ys[:, high] - ys[:, low]) / run, axis=1) if len(run) else np.zeros(len(ys))
 
 
+def _rest(x: Floats, y: Floats, slope: float) -> Floats:
+    """What is left of the values beside the line of that slope."""
+    beside = y - slope * x
+    return beside - np.median(beside)
+
+
 def _interval(x: Floats, y: Floats, slope: float) -> tuple[float, float]:
-    line = slope * x
-    rest = y - line - np.median(y - line)
+    line, rest = slope * x, _rest(x, y, slope)
     if not rest.any():
         return slope, slope
     length = max(2, round(len(x) ** 0.5))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -45,8 +46,12 @@ _LEAST_MORE: Mapping[Trended, tuple[float, float]] = MappingProxyType(
 )
 """What more there must be that it grows: a number, and a share of what there was."""
 _SHORT = "the training is too short behind its warm-up: %d samples, 24 steps and 1.5 s are needed"
-_OFTEN, _SELDOM, _RARELY = (Least(count, 24, 1_500_000_000, _SHORT % count) for count in (16, 5, 3))
+_OFTEN, _SELDOM, _RARELY = (Least(count, 24, 1_500_000_000, _SHORT % count) for count in (16, 5, 4))
 """What differs from step to step; what is an exact count, looked at about once a second; the same, now and then."""
+_FEW, _NEAR = 8, 0.1
+"""Of fewer samples it grows only where none of them is farther from the line than by this share of the rise."""
+_PARTS = 240
+"""Of steps whose times are looked at; each part has its median."""
 _MOST_STEPS = _MOST_SAMPLES = 100_000
 _NAMED = 4
 _OF_HANDLES = 0.1
@@ -60,7 +65,7 @@ class Named:
     Attributes:
         name: A type of Python, the target of descriptors, the name of threads; numbers of the latter two are `#`.
         count: How many there were when they were last named.
-        more_count: How many more than when they were first counted; None: not known.
+        more_count: How many more than when they were first counted in the steps; None: not known.
     """
 
     name: str
@@ -95,6 +100,9 @@ class Trend:
     def is_growing(self) -> bool:
         """Whether it grows beyond doubt, from beginning to end, and by what is worth a word."""
         number, share = _LEAST_MORE[self.quantity]
+        rise = self.slope.last - self.slope.first
+        if self.samples < _FEW and self.slope.farthest > _NEAR * rise:
+            return False
         return self.slope.grows_by(max(number, share * self.slope.first))
 
     @property
@@ -181,7 +189,12 @@ def _step_times(run: Run) -> _Samples | str:
     if not len(time):
         return "no plain step was seen"
     order = np.argsort(time, kind="stable")
-    return _Samples(time[order], np.concatenate(durs)[order], _OFTEN)
+    # Of medians: a short batch at the end of an epoch is no step that is faster than all before.
+    parts = np.array_split(order, min(_PARTS, len(order)))
+    dur = np.concatenate(durs)
+    return _Samples(
+        np.array([time[part[-1]] for part in parts]), np.array([np.median(dur[part]) for part in parts]), _OFTEN
+    )
 
 
 def _graphs(run: Run, steps: Steps) -> _Samples | str:
@@ -192,14 +205,20 @@ def _graphs(run: Run, steps: Steps) -> _Samples | str:
     return _Samples(steps.time_ns, np.searchsorted(ends, steps.time_ns, "right").astype(np.float64), _OFTEN)
 
 
+_NO_BLOCKS = "Python was not asked: the loop was not on the main thread, or the run is of a dlprof that did not ask"
+_NOT_COUNTED = (
+    "they were not counted: that is done for 0.1 % of the time at most, and where Python holds no more than 2 million "
+    "pieces of memory"
+)
+
+
 def _held(run: Run) -> Iterator[tuple[Trended, _Samples | str]]:
     """What Python holds."""
-    table = run.table("held_objects", ("time_ns", "kind", "count"))
+    table, lost = run.table("held_objects", ("time_ns", "kind", "count")), run.missing("held_objects")
     for quantity, least in ((Trended.TENSORS, _RARELY), (Trended.OBJECTS, _RARELY), (Trended.BLOCKS, _SELDOM)):
         rows = table.filter(pc.equal(table["kind"], quantity.value))
         if not rows.num_rows:
-            counted = "seldom, for 0.1 % of the time at most: not in so short a run"
-            yield quantity, f"they were not counted{'' if quantity is Trended.BLOCKS else f': that is done {counted}'}"
+            yield quantity, lost or (_NO_BLOCKS if quantity is Trended.BLOCKS else _NOT_COUNTED)
         else:
             yield quantity, _Samples(integers(rows["time_ns"]), integers(rows["count"]).astype(np.float64), least)
 
@@ -252,21 +271,44 @@ def _below(run: Run, time_ns: Integers) -> _Samples:
 def _names(run: Run, quantity: Trended, slope: Slope) -> Iterator[Named]:
     """What there is more of, at the end of the steps."""
     if quantity in (Trended.THREADS, Trended.DESCRIPTORS):
-        table, kind, order = "handles", quantity.value, "of_name"
-    elif quantity in (Trended.OBJECTS, Trended.TENSORS, Trended.BLOCKS):
-        table, kind, order = "held_objects", "type", "more_count"
-    else:
-        return
-    rows = [
+        yield from _handles(run, quantity, slope)
+    elif quantity is Trended.OBJECTS:
+        yield from _types(run, slope)
+
+
+def _handles(run: Run, quantity: Trended, slope: Slope) -> Iterator[Named]:
+    """What the newest were when they were last named in the steps, but for those of rare names."""
+    rows = _within(run, "handles", quantity.value, slope)
+    last = max((row["time_ns"] for row in rows), default=0)
+    common = (row for row in rows if row["time_ns"] == last and row["of_name"] >= _OF_HANDLES * row["looked_at"])
+    for row in sorted(common, key=lambda row: -row["of_name"])[:_NAMED]:
+        yield Named(row["name"], row["of_name"], None)
+
+
+def _types(run: Run, slope: Slope) -> Iterator[Named]:
+    """Types of which there are more than when objects were first counted in the steps."""
+    rows = _within(run, "held_objects", "type", slope)
+    counted = [row["time_ns"] for row in run.rows("held_objects") if row["kind"] == Trended.OBJECTS]
+    last = max((row["time_ns"] for row in rows), default=0)
+    # Told are how many more there are than at the first count of all, which may be of the warm-up.
+    is_first_inside = min(counted, default=0) >= slope.begin_ns
+    earliest: dict[str, int] = {}
+    for row in sorted(rows, key=lambda row: row["time_ns"]):
+        earliest.setdefault(row["name"], row["count"])
+    found = [
+        Named(row["name"], row["count"], row["more_count"] if is_first_inside else row["count"] - earliest[row["name"]])
+        for row in rows
+        if row["time_ns"] == last
+    ]
+    yield from sorted((one for one in found if one.more_count), key=lambda one: -(one.more_count or 0))[:_NAMED]
+
+
+def _within(run: Run, table: str, kind: str, slope: Slope) -> list[dict[str, Any]]:
+    """Rows of the traced process, of that kind, between the first and the last sample."""
+    return [
         row
         for row in run.rows(table)
-        if row["kind"] == kind and row["time_ns"] <= slope.end_ns and row["pid"] == run.manifest.process.pid
-        if table != "handles" or row["of_name"] >= _OF_HANDLES * row["looked_at"]
+        if row["kind"] == kind
+        and slope.begin_ns <= row["time_ns"] <= slope.end_ns
+        and row["pid"] == run.manifest.process.pid
     ]
-    last = max((row["time_ns"] for row in rows), default=0)
-    chosen = sorted((row for row in rows if row["time_ns"] == last), key=lambda row: -row[order])[:_NAMED]
-    for row in chosen:
-        if table == "handles":
-            yield Named(row["name"], row["of_name"], None)
-        else:
-            yield Named(row["name"], row["count"], row["more_count"])

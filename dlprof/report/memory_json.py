@@ -137,9 +137,9 @@ class MemoryReport(Struct, frozen=True, kw_only=True):
     epochs_left_out: int
     steps: tuple[PartReport, ...]
     """The training steps with the largest peaks, at most 20, the largest first."""
-    steps_sampled: int
-    """Training steps in which a sample was taken."""
-    steps_count: int
+    steps_sampled: int | None
+    """Training steps in which a sample was taken; None: there is none."""
+    steps_count: int | None
     """Training steps in all."""
     time: tuple[MomentReport, ...]
     """The largest sample of each of a hundred equal parts of the run."""
@@ -173,9 +173,9 @@ def as_json(memory: Memory) -> MemoryReport:
         uss_bytes=memory.uss_bytes,
         epochs=tuple(map(_part, memory.epochs)),
         epochs_left_out=memory.epochs_left_out,
-        steps=tuple(map(_part, memory.steps.largest)),
-        steps_sampled=memory.steps.sampled,
-        steps_count=memory.steps.count,
+        steps=tuple(map(_part, memory.steps.largest)) if memory.steps is not None else (),
+        steps_sampled=memory.steps.sampled if memory.steps is not None else None,
+        steps_count=memory.steps.count if memory.steps is not None else None,
         time=tuple(MomentReport(one.time_ns, one.bytes, one.phase, one.file, one.line) for one in memory.over_time),
         devices=memory.devices,
         engines=memory.engines,

@@ -8,6 +8,7 @@ comes out, but to how many points are multiplied.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,9 @@ from dlprof.schema.vocabulary import Basis, Direction, Ground
 _TITLE = Title("Maps were enlarged before a product that could come first", "a product of enlarged maps")
 _SHARE_OF_WORK = 0.10
 _LEAST_TIMES = 2
-"""So many times as many points, at least: padding adds a few."""
+"""So many times as many points, at least."""
+_PADDING = "ZeroPadding"
+"""Zeros are no points of the maps: behind a product they would be its bias."""
 _LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
 _Shape = tuple[int, ...]
 
@@ -84,19 +87,27 @@ def claims(case: Case) -> Iterator[Claim]:
 
 
 def _products(case: Case) -> Iterator[_Product]:
-    """Layers that multiply points, of inputs that an enlarging layer was the last to give.
+    """Layers that multiply points, of inputs that an enlarging layer gave.
 
-    By shapes, and in the order of the model: which layer is behind which is not told.
+    Which layer is behind which is not told: it is the one before in the order of the model, or the only one of that
+    shape.
     """
-    makers: dict[tuple[int | None, str | None], tuple[str, _Shape, _Shape] | None] = {}
-    for row in case.run.rows("layers"):
+    rows = case.run.rows("layers")
+    makers = Counter((row["model"], row["output"]) for row in rows)
+    known: dict[tuple[int | None, str | None], tuple[str, _Shape, _Shape]] = {}
+    before = None
+    for row in rows:
+        place, channels = (row["model"], _only(row["inputs"])), _channels(row)
+        found = known.get(place)
+        if found is not None and channels is not None and (before == found[0] or makers[place] == 1):
+            _, small, large = found
+            if channels[0] in [large[axis] for axis in (0, -1) if small[axis] == large[axis]]:
+                takes = heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD)
+                yield _Product(row["layer"], *found, channels, takes)
         given, made = _lengths(_only(row["inputs"])), _lengths(row["output"])
-        before, channels = makers.get((row["model"], _only(row["inputs"]))), _channels(row)
-        if before is not None and channels is not None and channels[0] in (before[2][0], before[2][-1]):
-            takes = heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD)
-            yield _Product(row["layer"], *before, channels, takes)
-        is_enlarging = given and made and not row["weights"] and _enlarges(given, made)
-        makers[row["model"], row["output"]] = (row["layer"], given, made) if given and made and is_enlarging else None
+        if given and made and not row["weights"] and _enlarges(given, made) and not row["class"].startswith(_PADDING):
+            known[row["model"], row["output"]] = (row["layer"], given, made)
+        before = row["layer"]
 
 
 def _only(inputs: list[str] | None) -> str | None:
@@ -122,10 +133,11 @@ def _enlarges(given: _Shape, made: _Shape) -> bool:
 def _channels(row: Mapping[str, Any]) -> tuple[int, int] | None:
     """The matrix by which a layer multiplies each point; None: it looks at neighbours, or multiplies nothing.
 
-    `1x1x64x128` of a convolution, `64x128` of a dense layer.
+    `1x1x64x128` of a convolution, `64x128` of a dense layer; one that has several, as recurrent layers do, is neither.
     """
-    lengths = (row["weights"] or [""])[0].split("x")
-    if len(lengths) < 2 or not all(one.isdigit() for one in lengths):
+    matrices = [shape.split("x") for shape in row["weights"] or () if "x" in shape]
+    lengths = matrices[0] if len(matrices) == 1 else []
+    if not lengths or not all(one.isdigit() for one in lengths):
         return None
     *points, from_, to = map(int, lengths)
     return (from_, to) if math.prod(points) == 1 else None

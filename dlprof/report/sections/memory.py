@@ -53,6 +53,8 @@ def by_phase(page: Page, memory: MemoryReport) -> None:
 def by_step(page: Page, memory: MemoryReport) -> None:
     """The training steps with the largest peaks."""
     _head(page, memory)
+    if memory.steps_count is None:
+        return
     if not memory.steps_count:
         page.say("by step: not measured, because the run has no steps of a training", indent=2)
         return

@@ -33,8 +33,8 @@ _WARM_NS = 5 * 1000 * 1000 * 1000
 """After the first look: caches fill before."""
 _BLOCK_NS = 150
 """What counting objects is taken to last for each block, before it was done once."""
-_MOST_BLOCKS = 8 << 20
-"""Of more, objects are not counted: the list of them alone would be some ten MB."""
+_MOST_BLOCKS = 2 << 20
+"""Of more, objects are not counted: it would keep the program waiting for half a second."""
 _GROWN_BLOCKS, _GROWN_BYTES = 0.02, 32 << 20
 """What more there is than when it was warm, that it grows."""
 _THINNING = 4000
@@ -69,6 +69,7 @@ class HeldObjects(object):
         start = now()
         if start < self._next or not self._recorder.has_loops or get_ident() != self._main:
             return
+        self._next = start + APART_NS  # a signal's handler may come in here again
         begun = _used()
         blocks = _allocated_blocks() if _allocated_blocks is not None else 0  # 0: Python's own allocator is off
         self._began = self._began or start
@@ -86,7 +87,8 @@ class HeldObjects(object):
 
     def _is_worth_it(self, time_ns, blocks):
         """Whether enough time has passed since objects were last counted."""
-        if time_ns - self._began < _WARM_NS or blocks > _MOST_BLOCKS or self._windows.active is not None:
+        is_known = 0 < blocks <= _MOST_BLOCKS
+        if time_ns - self._began < _WARM_NS or not is_known or self._windows.active is not None:
             return False
         own = (process_memory.at(time_ns) or {}).get("anonymous_bytes", 0)
         if self._warm is None:
@@ -129,7 +131,11 @@ class HeldObjects(object):
 
 
 def _name(kind):
-    module, name = _module_of(kind), _name_of(kind)
+    name = _name_of(kind)
+    try:
+        module = _module_of(kind)
+    except AttributeError:  # a class that was made in C may have none
+        return name
     if type(module) is not str or module in ("builtins", "__main__"):  # one of the program's own would be called
         return name
     return "%s.%s" % (module, name)

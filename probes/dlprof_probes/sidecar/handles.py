@@ -70,7 +70,8 @@ def _newest(numbers: Iterable[str]) -> list[int]:
 def _targets(pid: int, numbers: Iterable[str]) -> Iterator[str]:
     for number in _newest(numbers):
         try:
-            yield os.readlink(f"/proc/{pid}/fd/{number}")  # noqa: PTH115
+            # As bytes: a name that is no UTF-8 would be a text that no table takes.
+            yield os.readlink(b"/proc/%d/fd/%d" % (pid, number)).decode("utf-8", "replace")  # noqa: PTH115
         except OSError:  # closed meanwhile
             continue
 

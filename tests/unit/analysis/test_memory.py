@@ -9,7 +9,7 @@ from dlprof.analysis import memory
 from dlprof.analysis.memory import GrownAt
 from dlprof.analysis.memory_parts import Moment
 from tests.unit.analysis.memory_runs import MB, S, over_training, sample, split, stood
-from tests.unit.runs import span, steps, trained
+from tests.unit.runs import fit_span, span, steps, trained
 
 
 def owner(kind: str, size: int | None, **more: Any) -> dict[str, Any]:
@@ -159,6 +159,26 @@ def test_the_steps_with_the_largest_peaks_come_first(tmp_path: Path) -> None:
     rows = [*steps(25, dur_ms=200), *steps(25, start_s=7, dur_ms=10)]
     found = memory.of_run(over_training([n * MB for n in range(100)], tmp_path / "r", steps=rows)).steps
 
+    assert found is not None
     assert (found.sampled, found.count, len(found.largest)) == (25, 50, 20)
     peaks = [(one.name, one.peak.bytes if one.peak else None) for one in found.largest[:2]]
     assert peaks == [("epoch 1, step 25", 99 * MB), ("epoch 1, step 24", 95 * MB)]
+
+
+def test_steps_in_which_kernels_were_traced_are_no_largest_ones(tmp_path: Path) -> None:
+    """Tracing takes memory itself; a loop without epochs has steps only."""
+    spans = [
+        fit_span(),
+        span("dlprof", 6.01, 6.02, span_id=8, name="start kernel tracing"),
+        span("dlprof", 6.98, 6.99, span_id=9, name="stop kernel tracing"),
+    ]
+    rows = steps(25, dur_ms=200, epoch=None)
+    found = memory.of_run(over_training([n * MB for n in range(100)], tmp_path / "r", steps=rows, spans=spans)).steps
+
+    assert found is not None
+    assert [one.name for one in found.largest[:1]] == ["step 21"]
+
+
+def test_without_samples_no_steps_are_told(tmp_path: Path) -> None:
+    """Not that there are none."""
+    assert memory.of_run(trained(tmp_path / "r")).steps is None

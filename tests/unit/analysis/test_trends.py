@@ -82,10 +82,11 @@ def test_processes_below_are_counted_while_they_are_there(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("quantity", "counts", "grows"),
     [
-        (Trended.OBJECTS, (100_000, 103_000, 106_000, 109_000), True),
-        (Trended.OBJECTS, (100_000, 100_500, 101_000, 101_500), False),
-        (Trended.TENSORS, (500, 600, 700, 800), True),
-        (Trended.TENSORS, (500, 500, 500, 500), False),
+        (Trended.OBJECTS, (100_000, 102_000, 104_000, 106_000, 108_000, 110_000), True),
+        (Trended.OBJECTS, (100_000, 100_300, 100_600, 100_900, 101_200, 101_500), False),
+        (Trended.TENSORS, (500, 550, 600, 650, 700, 750), True),
+        (Trended.TENSORS, (500, 550, 560, 650, 660, 750), False),
+        (Trended.TENSORS, (500, 500, 500, 500, 500, 500), False),
         (Trended.BLOCKS, tuple(range(400_000, 500_000, 10_000)), True),
         (Trended.BLOCKS, tuple(range(400_000, 400_100, 10)), False),
     ],
@@ -98,17 +99,19 @@ def test_what_python_holds_grows_by_numbers_that_matter(
 
 
 def test_types_of_which_there_are_more_are_named(tmp_path: Path) -> None:
-    """As they were when objects were last counted in the training."""
-    rows = held("objects", 100_000, 110_000, 120_000, 130_000)
+    """By what came after the warm-up: most of the cache was there before it was first told."""
+    rows = held("objects", *range(100_000, 160_000, 10_000))
     last = {"time_ns": 7 * S, "kind": "type", "pid": 42}
     rows += [
-        {"time_ns": 3 * S, "kind": "type", "name": "old", "count": 2, "more_count": 1},
+        {"time_ns": 4 * S, "kind": "type", "name": "list", "count": 895, "more_count": 5},
+        {"time_ns": 4 * S, "kind": "type", "name": "torch.Tensor", "count": 50, "more_count": 10},
         {**last, "name": "list", "count": 900, "more_count": 10},
         {**last, "name": "torch.Tensor", "count": 70, "more_count": 30},
+        {**last, "name": "cache", "count": 400, "more_count": 390},
     ]
 
     found = trend(tmp_path, Trended.OBJECTS, held_objects=rows)
-    assert found.names == (Named("torch.Tensor", 70, 30), Named("list", 900, 10))
+    assert found.names == (Named("torch.Tensor", 70, 20), Named("list", 900, 5))
 
 
 def test_descriptors_are_named_by_what_is_common_among_the_newest(tmp_path: Path) -> None:
@@ -141,12 +144,12 @@ def test_the_time_of_steps_is_a_trend_without_those_that_compiled(tmp_path: Path
     found = trend(tmp_path, Trended.STEP_TIME, steps=rows)
 
     assert found.slope.per_step == pytest.approx(10_000, rel=0.01)
-    assert (found.unit, found.is_growing, found.samples) == ("ns", True, 187)
+    assert (found.unit, found.is_growing) == ("ns", True)
 
 
 def test_an_epoch_has_the_slope_of_its_steps(tmp_path: Path) -> None:
     """Two of 125; of one epoch nothing is said."""
-    rows = held("objects", 100_000, 110_000, 120_000, 130_000)
+    rows = held("objects", *range(100_000, 160_000, 10_000))
     one, two = (trend(tmp_path / str(n), Trended.OBJECTS, held_objects=rows, epochs=epochs(n)) for n in (1, 2))
 
     assert one.per_epoch is None
@@ -159,9 +162,7 @@ def test_what_was_not_counted_has_a_reason(tmp_path: Path) -> None:
 
     assert found.of(Trended.STEP_TIME) is not None
     assert set(found.not_measured) == set(Trended) - {Trended.STEP_TIME}
-    assert found.not_measured[Trended.TENSORS] == (
-        "they were not counted: that is done seldom, for 0.1 % of the time at most: not in so short a run"
-    )
+    assert "that is done for 0.1 % of the time at most" in found.not_measured[Trended.TENSORS]
 
 
 def test_a_run_without_a_training_has_one_reason_for_all(tmp_path: Path) -> None:

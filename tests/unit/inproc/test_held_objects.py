@@ -166,7 +166,7 @@ def test_a_class_of_the_programs_own_runs_nothing(process: Process) -> None:
 def test_objects_are_left_alone_where(process: Process, why: str) -> None:
     """It would be in the trace, or take long."""
     process.windows.active = object() if why == "kernels are traced" else None
-    process.blocks = 9 << 20 if why == "there are too many" else 100
+    process.blocks = 3 << 20 if why == "there are too many" else 100
 
     assert all("objects" not in (process.look(100) or {}) for _ in range(20))
 
@@ -176,3 +176,14 @@ def test_a_python_without_its_own_allocator_tells_no_blocks(process: Process) ->
     process.blocks = 0
 
     assert process.look() is None
+
+
+def test_a_class_without_a_module_has_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is made in C may have none."""
+
+    def missing(_kind: type) -> str:
+        raise AttributeError("__module__")
+
+    monkeypatch.setattr(held_objects, "_module_of", missing)
+
+    assert held_objects._name(Parameter) == "Parameter"

@@ -32,7 +32,7 @@ def row(threads: int) -> list[int]:
 def targets(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Where links lead."""
     known: dict[str, str] = {}
-    monkeypatch.setattr(os, "readlink", lambda path: known[path])
+    monkeypatch.setattr(os, "readlink", lambda path: os.fsencode(known[path.decode()]))
     return known
 
 
@@ -100,3 +100,15 @@ def test_of_very_many_the_newest_are_looked_at(kernel: Kernel, targets: dict[str
 def test_names_of_things_that_are_alike_are_equal(name: str, told: str) -> None:
     """What differs is `#`."""
     assert handles._NUMBERS.sub("#", name) == told
+
+
+def test_a_name_that_is_no_utf_8_is_a_text_all_the_same(kernel: Kernel, targets: dict[str, str]) -> None:
+    """Tables take no lone surrogates."""
+    looked = Handles(rows := Rows())  # type: ignore[arg-type]
+    looked.look(1, row(1))
+    opened(kernel, targets, [])
+    looked.look(2, row(1))
+    opened(kernel, targets, ["/caf\udce9.png"] * 20)
+    looked.look(3, row(1))
+
+    assert rows.rows[0][-1] == [["/caf\ufffd.png", 20]]

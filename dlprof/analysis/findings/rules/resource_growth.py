@@ -73,7 +73,7 @@ def _claim(case: Case, trend: Trend) -> Claim:
             f"{slope.steps:,} steps{_names(trend)}{_until(case, trend)}{_told(line, quantity)}"
         ),
         {},
-        (_evidence(quantity),),
+        (_evidence(quantity, case.run.manifest.process.pid),),
         _NEXT[quantity],
         line,
         rank=Rank.WITHOUT_TIME,
@@ -81,7 +81,7 @@ def _claim(case: Case, trend: Trend) -> Claim:
     )
 
 
-def _evidence(quantity: Trended) -> Query:
+def _evidence(quantity: Trended, pid: int | None) -> Query:
     if quantity is Trended.PROCESSES:
         return Query(
             "processes over the run",
@@ -91,7 +91,8 @@ def _evidence(quantity: Trended) -> Query:
     return Query(
         f"{quantity} by tenths of the run",
         f"SELECT min(time_ns) AS time_ns, max({quantity}) AS {quantity} FROM (SELECT *, ntile(10) OVER (ORDER BY "
-        f"time_ns) AS part FROM process_samples WHERE {quantity} IS NOT NULL) GROUP BY part ORDER BY time_ns",
+        f"time_ns) AS part FROM process_samples WHERE pid = {pid} AND {quantity} IS NOT NULL) GROUP BY part "
+        "ORDER BY time_ns",
     )
 
 

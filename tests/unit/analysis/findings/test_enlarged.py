@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,3 +73,33 @@ def test_what_is_done_to_each_point_in_between_is_between(tmp_path: Path) -> Non
     told["layers"].insert(2, layer("activation", "8x32x32x64", "8x32x32x64"))
 
     assert "wasteful-layer" not in slugs(diagnosed(tmp_path / "r", **told))
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        (layer("grow", "8x64x3", "8x64x60"), layer("mix", "8x64x60", "8x64x256", "60x256")),
+        (layer("grow", "8x20x1", "8x20x1000"), layer("mix", "8x20x1000", "8x20x64", "1000x64")),
+        (layer("grow", "8x16x64", "8x32x64"), layer("mix", "8x32x64", "8x32x32", "64x128", "32x128")),
+        (
+            {**layer("grow", "8x8x64", "8x16x64"), "class": "ZeroPadding1D"},
+            layer("mix", "8x16x64", "8x16x32", "1x64x32"),
+        ),
+    ],
+)
+def test_what_mixes_other_things_is_no_such_product(tmp_path: Path, before: Any, behind: Any) -> None:
+    """Channels that are made more, a one-hot array, a recurrent layer, zeros around."""
+    told = {**tables(), "layers": [before, behind]}
+
+    assert "wasteful-layer" not in slugs(diagnosed(tmp_path / "r", **told))
+
+
+def test_where_two_layers_give_that_shape_the_one_before_counts(tmp_path: Path) -> None:
+    """A U-Net has maps of equal size on both sides."""
+    told = tables()
+    skip = layer("skip", "8x32x32x16", "8x32x32x64", "3x3x16x64")
+    told["layers"] = [told["layers"][1], skip, told["layers"][2]]
+
+    assert "wasteful-layer" not in slugs(diagnosed(tmp_path / "a", **told))
+    told["layers"] = [skip, told["layers"][0], told["layers"][2]]
+    assert "wasteful-layer" in slugs(diagnosed(tmp_path / "b", **told))
