@@ -17,6 +17,8 @@ from dlprof.store.run import Run
 
 MOST_EPOCHS = 200
 MOST_STEPS = 20
+_NONE = -1
+"""Size of a sample that does not count: kernels were traced then."""
 _MOST_LOOKED_AT = 20_000
 """Samples between which growth is looked at; of a longer run each n-th."""
 PARTS = 100
@@ -84,6 +86,8 @@ class _Step:
     epoch: int
     step: int
     count: int
+    row: int
+    """Place of that sample in the series."""
     peak_bytes: int
 
     @property
@@ -180,42 +184,46 @@ class Parts:
 
     def steps(self) -> StepsMemory:
         """The training steps with the largest peaks, of those in which a sample was taken."""
+        traced = self._series.is_traced
+        sizes = np.where(traced, _NONE, self._series.tree_bytes) if not traced.all() else self._series.tree_bytes
         largest: list[_Step] = []
         sampled = count = 0
         for piece in self._run.pieces("steps", ("loop", "epoch", "step", "start_ns", "dur_ns", "count")):
             rows = steps_of(piece, Loop.TRAIN)
-            found = self._sampled(rows)
+            number, found = self._sampled(rows, sizes)
             count += int(integers(rows["count"], 1).sum())
-            sampled += len(found)
+            sampled += number
             largest = sorted([*largest, *found], key=lambda step: (-step.peak_bytes, step.start_ns))[:MOST_STEPS]
         return StepsMemory(tuple(map(self._step, largest)), sampled, count)
 
-    def _sampled(self, rows: pa.Table) -> list[_Step]:
-        """Those of some steps in which a sample was taken."""
+    def _sampled(self, rows: pa.Table, sizes: Integers) -> tuple[int, list[_Step]]:
+        """How many of some steps have a sample, and those of them with the largest peaks.
+
+        Args:
+            rows: The steps.
+            sizes: Size of each sample (bytes); `_NONE`: it does not count.
+        """
         start = integers(rows["start_ns"])
         end = start + integers(rows["dur_ns"])
         low, high = (np.searchsorted(self._series.time_ns, edge) for edge in (start, end))
-        places = np.flatnonzero(high > low)
+        within = np.flatnonzero(high > low)
+        if not len(within):
+            return 0, []
+        edges = np.column_stack((low[within], high[within])).ravel()
+        peaks = np.maximum.reduceat(np.append(sizes, _NONE), edges)[::2]  # the other ones are between two steps
+        most = np.argsort(-peaks, kind="stable")[:MOST_STEPS]
+        chosen = within[most[peaks[most] > _NONE]]
         numbers = (integers(rows["epoch"], -1), integers(rows["step"]), integers(rows["count"], 1))
-        columns = (start, end, *numbers, low, high)
-        return [
-            _Step(begin, until, epoch, step, count, int(self._series.tree_bytes[self._series.largest(within)]))
-            for begin, until, epoch, step, count, first, last in zip(
-                *(one[places].tolist() for one in columns), strict=True
-            )
-            if len(within := self._plain(np.arange(first, last)))
-        ]
-
-    def _plain(self, rows: Integers) -> Integers:
-        """Those of some samples in which no kernels were traced; where they were all the time, all."""
-        traced = self._series.is_traced
-        return rows if traced.all() else rows[~traced[rows]]
+        columns = [one[chosen].tolist() for one in (start, end, *numbers, low, high)]
+        found = []
+        for begin, until, epoch, step, count, first, last in zip(*columns, strict=True):
+            row = first + int(np.argmax(sizes[first:last]))
+            found.append(_Step(begin, until, epoch, step, count, row, int(sizes[row])))
+        return int((peaks > _NONE).sum()), found
 
     def _step(self, step: _Step) -> PartMemory:
-        time = self._series.time_ns
-        inside = np.flatnonzero((time >= step.start_ns) & (time < step.end_ns))
         grown = int(self._growth(np.array([step.start_ns]), np.array([step.end_ns]))[0])
-        return _part(step.name, self._largest(inside), grown)
+        return _part(step.name, self.moment(step.row), grown)
 
     def over_time(self) -> list[Moment]:
         """The largest sample of each of so many equal parts of the run; parts without a sample are left out."""

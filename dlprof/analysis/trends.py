@@ -7,7 +7,7 @@ process's own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -157,8 +157,8 @@ def _of_run(run: Run) -> Trends:
             reasons[quantity] = str(why)
             continue
         count = int(((samples.time_ns >= slope.begin_ns) & (samples.time_ns <= slope.end_ns)).sum())
-        names = tuple(_names(run, quantity, slope))
-        found.append(Trend(quantity, slope, count, per_epoch, names))
+        trend = Trend(quantity, slope, count, per_epoch)
+        found.append(replace(trend, names=tuple(_names(run, quantity, slope))) if trend.is_growing else trend)
     return Trends(tuple(found), reasons)
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dlprof.analysis.findings import heavy_weights
+from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.tree_paths import TreePath
@@ -27,7 +27,6 @@ _LEAST_TIMES = 2
 """So many times as many points, at least."""
 _PADDING = "ZeroPadding"
 """Zeros are no points of the maps: behind a product they would be its bias."""
-_LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
 _Shape = tuple[int, ...]
 
 
@@ -68,14 +67,14 @@ def claims(case: Case) -> Iterator[Claim]:
     if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
         return
     from_, to = found.channels
+    given, made = map(heavy_weights.text_of, (found.given, found.made))
     yield Claim(
         Sentence(
             f"{found.layer} multiplies {from_:,} channels to {to:,}, point by point, behind {found.enlarging}, which "
-            f"made {found.times} points of each ({_text(found.given)} to {_text(found.made)}); that it multiplies all "
-            "of these takes"
+            f"made {found.times} points of each ({given} to {made}); that it multiplies all of these takes"
         ),
         takes,
-        [_LAYERS],
+        [queries.LAYERS],
         "Multiply first and enlarge what comes out: where points are repeated the numbers are the same, and where they "
         "are interpolated, too, if the activation comes last.",
         case.code.line_like(r"\b(UpSampling|Resizing|Upsample|resize|interpolate|repeat|RepeatVector)\w*\("),
@@ -116,8 +115,7 @@ def _only(inputs: list[str] | None) -> str | None:
 
 def _lengths(shape: str | None) -> _Shape | None:
     """All lengths but that of the batch; None: one of them is not known."""
-    lengths = (shape or "").split("x")[1:]
-    return tuple(map(int, lengths)) if lengths and all(one.isdigit() for one in lengths) else None
+    return heavy_weights.lengths((shape or "").partition("x")[2])
 
 
 def _enlarges(given: _Shape, made: _Shape) -> bool:
@@ -135,13 +133,8 @@ def _channels(row: Mapping[str, Any]) -> tuple[int, int] | None:
 
     `1x1x64x128` of a convolution, `64x128` of a dense layer; one that has several, as recurrent layers do, is neither.
     """
-    matrices = [shape.split("x") for shape in row["weights"] or () if "x" in shape]
-    lengths = matrices[0] if len(matrices) == 1 else []
-    if not lengths or not all(one.isdigit() for one in lengths):
+    matrices = [heavy_weights.lengths(shape) for shape in row["weights"] or () if "x" in shape]
+    if len(matrices) != 1 or matrices[0] is None:
         return None
-    *points, from_, to = map(int, lengths)
+    *points, from_, to = matrices[0]
     return (from_, to) if math.prod(points) == 1 else None
-
-
-def _text(shape: _Shape) -> str:
-    return " x ".join(f"{length:,}" for length in shape)

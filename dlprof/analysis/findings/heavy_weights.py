@@ -37,14 +37,14 @@ class Weights:
     def text(self) -> str:
         """`word_embedding (50,000 x 128)`."""
         called = self.layer or self.name or "one array of weights"
-        return f"{called} ({' x '.join(f'{length:,}' for length in self.shape)})"
+        return f"{called} ({text_of(self.shape)})"
 
 
 def largest(case: Case) -> Weights | None:
     """The largest one, of the model of which most is known; None: no shapes of weights were told."""
     models: dict[int | None, dict[tuple[str | None, str | None], tuple[int, ...]]] = {}
     for row in case.run.rows("memory_owners"):
-        shape = _shape(row["shape"])
+        shape = lengths(row["shape"])
         if row["kind"] == MemoryKind.PARAMETERS and shape:
             models.setdefault(row["model"], {})[row["layer"], row["name"]] = shape
     sizes = {model: sum(math.prod(shape) for shape in found.values()) for model, found in models.items()}
@@ -58,13 +58,18 @@ def largest(case: Case) -> Weights | None:
 def shapes(case: Case) -> list[tuple[int, ...]]:
     """The shapes of all arrays of weights that were told."""
     rows = (row for row in case.run.rows("memory_owners") if row["kind"] == MemoryKind.PARAMETERS)
-    return [shape for row in rows if (shape := _shape(row["shape"]))]
+    return [shape for row in rows if (shape := lengths(row["shape"]))]
 
 
-def _shape(text: str | None) -> tuple[int, ...] | None:
-    """Lengths; None: one of them is not known, or there are none."""
-    lengths = (text or "").split("x")
-    return tuple(int(one) for one in lengths) if all(one.isdigit() for one in lengths) else None
+def text_of(shape: tuple[int, ...]) -> str:
+    """`50,000 x 128`."""
+    return " x ".join(f"{length:,}" for length in shape)
+
+
+def lengths(text: str | None) -> tuple[int, ...] | None:
+    """Those of a shape that is told as `64x12`; None: one of them is not known, or there are none."""
+    words = (text or "").split("x")
+    return tuple(int(one) for one in words) if all(one.isdigit() for one in words) else None
 
 
 def class_of(case: Case, layer: str | None) -> str | None:

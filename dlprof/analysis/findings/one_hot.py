@@ -8,7 +8,7 @@ from typing import Any
 
 from dlprof.analysis.findings import heavy_weights, queries
 from dlprof.analysis.findings.case import Case
-from dlprof.analysis.findings.finding import Claim, Query, Sentence, Support
+from dlprof.analysis.findings.finding import Claim, Sentence, Support
 from dlprof.analysis.findings.pairs import of_the_slower
 from dlprof.analysis.findings.title import Title
 from dlprof.schema.vocabulary import Basis, Direction, Ground
@@ -18,7 +18,6 @@ _MAKES = re.compile(r"one_?hot", re.IGNORECASE)
 """Operators that make such an array."""
 _SHARE_OF_WORK = 0.10
 _MATRIX = 2
-_LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
 
 
 @of_the_slower
@@ -46,7 +45,7 @@ def claims(case: Case) -> Iterator[Claim]:
             "row of them for each; to make it and to multiply it takes"
         ),
         takes,
-        [_LAYERS, queries.operators(by="layer, op")],
+        [queries.LAYERS, queries.operators(by="layer, op")],
         f"Give the numbers themselves to an Embedding layer of the same weights ({text}): it looks the rows up.",
         case.code.line_like(r"(?i)one_?hot\(|to_categorical\(|LabelBinarizer|np\.eye\("),
         title=_TITLE,

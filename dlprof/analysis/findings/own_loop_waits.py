@@ -46,9 +46,9 @@ _UNKNOWN = (
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
     """One, where the loop's thread stands for a good part of its steps under a line of the script's."""
-    stood = standing.of_phases(case, _PATHS)
     share = share_of_steps(case)
-    if stood is None or share < _SHARE_OF_LOOP:
+    stood = standing.of_phases(case, _PATHS) if share >= _SHARE_OF_LOOP else None
+    if stood is None:
         return
     line = line_of(case)
     told = _doing(case, line)

@@ -7,6 +7,8 @@ import re
 from dlprof.analysis.findings.finding import Query
 from dlprof.schema.vocabulary import Phase, SpanKind
 
+LAYERS = Query("what layers are given, and their weights", "SELECT layer, class, inputs, output, weights FROM layers")
+
 
 def python_stood(*phases: Phase, where: str = "") -> Query:
     """Functions and lines in which Python stood in some phases, by the samples; those of Keras are left out.
