@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from tests import sharing_out
 ROOT = Path(__file__).parent.parent
 _IN_MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 2 << 30
+_FILES, _LONG_S = 25, 20
+"""Files that are told at the end, and what each took at least."""
 _NONE_QUICK = (ROOT / "tests" / "integration", ROOT / "tests" / "drill")
 """All tests there start real programs."""
 # What a change broke fails in every run, and nothing else does: `--hypothesis-profile=explore` looks for more.
@@ -87,13 +90,28 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say why a test was run a second time: what failed first is nowhere else to be read."""
+    """Say which files take longest, and why a test was run a second time: neither is to be read elsewhere."""
+    _tell_longest(terminalreporter)
     again = terminalreporter.stats.get("rerun", [])
     if again:
         terminalreporter.section("measured a second time")
     for report in again:
         crash = getattr(report.longrepr, "reprcrash", None)
         terminalreporter.line(f"{report.nodeid}: {crash.message if crash else report.longreprtext}")
+
+
+def _tell_longest(terminalreporter: pytest.TerminalReporter) -> None:
+    """Files of tests by what all of theirs took together: single ones are told by `--durations`."""
+    took: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                took[report.nodeid.partition("::")[0]] += report.duration
+    longest = [(name, seconds) for name, seconds in took.most_common(_FILES) if seconds >= _LONG_S]
+    if longest:
+        terminalreporter.section(f"files of tests that take longest, of {sum(took.values()):.0f} s")
+    for name, seconds in longest:
+        terminalreporter.line(f"{seconds:6.0f} s  {name}")
 
 
 @pytest.fixture(autouse=True, scope="session")

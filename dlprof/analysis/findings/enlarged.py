@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ _TITLE = Title("Maps were enlarged before a product that could come first", "a p
 _SHARE_OF_WORK = 0.10
 _LEAST_TIMES = 2
 """So many times as many points, at least."""
+_NAMED = 3
+"""Of the other ones, those that take most."""
 _PADDING = "ZeroPadding"
 """Zeros are no points of the maps: behind a product they would be its bias."""
 _Shape = tuple[int, ...]
@@ -39,7 +41,8 @@ class _Product:
         enlarging: That of the layer before.
         given, made: Shapes before and behind the one that enlarges, without the batch.
         channels: The matrix: of how many channels, and to how many.
-        takes: Its kernels, by leaf (ns).
+        times: So many times as many points.
+        takes: What its kernels take of points that need not be there, by leaf (ns).
     """
 
     layer: str
@@ -47,33 +50,26 @@ class _Product:
     given: _Shape
     made: _Shape
     channels: tuple[int, int]
-    takes: Mapping[TreePath, int]
+    times: int
+    takes: dict[TreePath, int]
 
     @property
-    def times(self) -> int:
-        """So many times as many points."""
-        return math.prod(self.made) // math.prod(self.given)
+    def sum_ns(self) -> int:
+        return sum(self.takes.values())
 
 
 @of_the_slower
 def claims(case: Case) -> Iterator[Claim]:
-    """One, for the product that takes most."""
+    """One for all of them; the product that takes most is told."""
     if case.tree.unsplit is not None:
         return
-    found = max(_products(case), key=lambda one: sum(one.takes.values()), default=None)
-    if found is None:
+    found = sorted(_products(case), key=lambda one: -one.sum_ns)
+    if not found or sum(one.sum_ns for one in found) < _SHARE_OF_WORK * case.whole_ns:
         return
-    takes = heavy_weights.scaled(dict(found.takes), 1 - 1 / found.times)
-    if sum(takes.values()) < _SHARE_OF_WORK * case.whole_ns:
-        return
-    from_, to = found.channels
-    given, made = map(heavy_weights.text_of, (found.given, found.made))
+    largest, *others = found
     yield Claim(
-        Sentence(
-            f"{found.layer} multiplies {from_:,} channels to {to:,}, point by point, behind {found.enlarging}, which "
-            f"made {found.times} points of each ({given} to {made}); that it multiplies all of these takes"
-        ),
-        takes,
+        Sentence(f"{_of(largest)}; {_with_all(others)} takes"),
+        heavy_weights.added(*(one.takes for one in found)),
         [queries.LAYERS],
         "Multiply first and enlarge what comes out: where points are repeated the numbers are the same, and where they "
         "are interpolated, too, if the activation comes last.",
@@ -81,8 +77,25 @@ def claims(case: Case) -> Iterator[Claim]:
         title=_TITLE,
         basis=Basis.ESTIMATED,
         support=Support(Ground.STATED, seen=case.kernels.seen_steps),
-        fix=f"{found.layer}, then {found.enlarging}",
+        fix=f"{largest.layer}, then {largest.enlarging}",
     )
+
+
+def _of(product: _Product) -> str:
+    from_, to = product.channels
+    given, made = map(heavy_weights.text_of, (product.given, product.made))
+    return (
+        f"{product.layer} multiplies {from_:,} channels to {to:,}, point by point, behind {product.enlarging}, which "
+        f"made {product.times} points of each ({given} to {made})"
+    )
+
+
+def _with_all(others: Sequence[_Product]) -> str:
+    if not others:
+        return "that it multiplies all of these"
+    named = ", ".join(f"{one.layer} behind {one.enlarging}" for one in others[:_NAMED])
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return f"so do {named}{more}; that they multiply all of these"
 
 
 def _products(case: Case) -> Iterator[_Product]:
@@ -102,7 +115,8 @@ def _products(case: Case) -> Iterator[_Product]:
             _, small, large = found
             if channels[0] in [large[axis] for axis in (0, -1) if small[axis] == large[axis]]:
                 takes = heavy_weights.of_layer(case, row["layer"], Direction.FORWARD, Direction.BACKWARD)
-                yield _Product(row["layer"], *found, channels, takes)
+                times = math.prod(large) // math.prod(small)
+                yield _Product(row["layer"], *found, channels, times, heavy_weights.scaled(takes, 1 - 1 / times))
         given, made = _lengths(_only(row["inputs"])), _lengths(row["output"])
         if given and made and not row["weights"] and _enlarges(given, made) and not row["class"].startswith(_PADDING):
             known[row["model"], row["output"]] = (row["layer"], given, made)

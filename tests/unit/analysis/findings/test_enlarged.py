@@ -40,6 +40,23 @@ def test_a_product_of_enlarged_maps_is_named_with_the_layer_before(tmp_path: Pat
     assert finding.fix == "mix, then grow"
 
 
+def test_products_behind_several_layers_are_one_claim_with_what_all_of_them_take(tmp_path: Path) -> None:
+    """3 of 4 points of 12 ms, and 3 of 4 of 8 ms, of steps of 20 ms, in 6 s."""
+    small = {"op": "Conv2D", "category": "conv", "layer": "small", "direction": "forward", "ms": 8}
+    window = runs.window([PRODUCT, {**PRODUCT, "direction": "backward", "ms": 8}, small])
+    layers = [
+        layer("grow", "8x16x16x64", "8x32x32x64"),
+        layer("mix", "8x32x32x64", "8x32x32x32", "1x1x64x32"),
+        layer("again", "8x32x32x32", "8x64x64x32"),
+        layer("small", "8x64x64x32", "8x64x64x8", "1x1x32x8"),
+    ]
+
+    finding = pick(diagnosed(tmp_path / "r", **{**quiet(), **window, "layers": layers}), "wasteful-layer")
+
+    assert "; so do small behind again; that they multiply all of these takes" in finding.claim
+    assert finding.at_stake_ns == pytest.approx(6 * S * 15 / 20, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "changed",
     [
